@@ -39,10 +39,10 @@ cdef uint32_t NO_ROW = 0xffffffffU
 
 
 cdef struct table_t:
-    const uint32_t *heads
-    const uint32_t *links
-    const uint8_t *codes
-    const uint8_t *sampled
+    uint32_t *heads
+    uint32_t *links
+    uint8_t *codes
+    uint8_t *sampled
     Py_ssize_t n_rows     # which a search sees
     Py_ssize_t capacity   # rows of `links`
     Py_ssize_t n_bytes    # of a row of codes
@@ -50,33 +50,30 @@ cdef struct table_t:
     Py_ssize_t band_bits
     Py_ssize_t whole_bits  # of the last band, if that is a whole row; else 0
     Py_ssize_t n_slots
+    Py_ssize_t max_bucket
     int shift             # of a hash, to the number of a slot
     uint64_t hash_key
 
 
-cdef table_t table_of(const uint32_t[:, ::1] heads, const uint32_t[:, ::1] links,
-                      const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_rows,
-                      Py_ssize_t band_bits, Py_ssize_t whole_bits, uint64_t hash_key):
-    cdef table_t table
+cdef table_t table_of(rows, bint is_grown, bint is_linked=True) except *:
+    """The arrays of `rows` (neighbors/_tables.KeptRows); of rows that are added if `is_grown`, and
+    linked if `is_linked`."""
+    cdef array_t heads = array_of(rows.heads, WORDS, sizeof(uint32_t), 2, is_linked)
+    cdef array_t links = array_of(rows.links, WORDS, sizeof(uint32_t), 2, is_linked)
+    cdef array_t codes = array_of(rows.array, WORDS, sizeof(uint8_t), 2, is_grown)
+    cdef array_t sampled = array_of(rows.sampled, WORDS, sizeof(uint8_t), 1, is_grown)
     cdef Py_ssize_t slots = heads.shape[1]
-    memset(&table, 0, sizeof(table))
-    table.n_bands = heads.shape[0]
-    table.n_slots = slots
+    cdef table_t table
+    table.heads, table.links = <uint32_t *>heads.data, <uint32_t *>links.data
+    table.codes, table.sampled = <uint8_t *>codes.data, <uint8_t *>sampled.data
+    table.n_rows, table.capacity, table.n_bytes = rows.n_rows, links.shape[0], codes.shape[1]
+    table.n_bands, table.n_slots, table.max_bucket = heads.shape[0], slots, rows.max_bucket
+    table.band_bits, table.whole_bits = rows.band_bits, rows.whole_bits
+    table.hash_key = rows.hash_key
     table.shift = 64
     while slots > 1:
         slots >>= 1
         table.shift -= 1
-    table.n_bytes = codes.shape[1]
-    table.capacity = links.shape[0]
-    table.n_rows = n_rows
-    table.band_bits = band_bits
-    table.whole_bits = whole_bits
-    table.hash_key = hash_key
-    if heads.shape[0] and links.shape[0]:
-        table.heads = &heads[0, 0]
-        table.links = &links[0, 0]
-        table.codes = &codes[0, 0]
-        table.sampled = &sampled[0]
     return table
 
 
@@ -103,16 +100,20 @@ cdef inline Py_ssize_t slot_of(const table_t *table, const uint8_t *row,
 
 cdef inline void link_row(const table_t *table, Py_ssize_t row, Py_ssize_t band,
                           Py_ssize_t slot) noexcept nogil:
-    cdef uint32_t *head = <uint32_t *>&table.heads[slot]
-    (<uint32_t *>table.links)[row * table.n_bands + band] = head[0]
-    set_head(head, <uint32_t>row)
+    table.links[row * table.n_bands + band] = table.heads[slot]
+    set_head(&table.heads[slot], <uint32_t>row)
 
 
-def insert(uint32_t[:, ::1] heads, uint32_t[:, ::1] links, const uint8_t[:, ::1] codes,
-           const uint8_t[::1] sampled, Py_ssize_t band_bits, uint64_t hash_key, Py_ssize_t first,
-           Py_ssize_t last):
+cdef inline void put_row(table_t *table, const uint8_t *codes, bint sampled) noexcept nogil:
+    """One row more, which is in no slot yet."""
+    memcpy(table.codes + table.n_rows * table.n_bytes, codes, table.n_bytes)
+    table.sampled[table.n_rows] = sampled
+    table.n_rows += 1
+
+
+def insert(rows, Py_ssize_t first, Py_ssize_t last):
     """Insert rows, from `first` to `last`, that count; the others are in no slot."""
-    cdef table_t table = table_of(heads, links, codes, sampled, last, band_bits, 0, hash_key)
+    cdef table_t table = table_of(rows, False)
     cdef Py_ssize_t start = first, stop, row, band
     cdef Py_ssize_t slots[BLOCK]
     with nogil:
@@ -123,10 +124,10 @@ def insert(uint32_t[:, ::1] heads, uint32_t[:, ::1] links, const uint8_t[:, ::1]
                     slots[row - start] = slot_of(&table, table.codes + row * table.n_bytes, band)
                     prefetch_row(<const uint8_t *>&table.heads[slots[row - start]], 1)
                 for row in range(start, stop):
-                    if sampled[row]:
+                    if table.sampled[row]:
                         link_row(&table, row, band, slots[row - start])
                     else:
-                        links[row, band] = NO_ROW
+                        table.links[row * table.n_bands + band] = NO_ROW
             start = stop
 
 
@@ -138,7 +139,6 @@ cdef struct search_t:
     Py_ssize_t band
     uint32_t row               # the next to be visited
     Py_ssize_t n_same          # rows of this band's bucket that were compared
-    Py_ssize_t max_bucket
     Py_ssize_t n_left          # rows that may be visited
     uint32_t max_differing
     uint32_t differing         # codes of the last row that `next_row` returned
@@ -146,11 +146,10 @@ cdef struct search_t:
 
 
 cdef int open_search(search_t *search, Scratch scratch, const table_t *table, Py_ssize_t n_codes,
-                     int bits, uint32_t max_differing, Py_ssize_t max_bucket) except -1:
+                     int bits, uint32_t max_differing) except -1:
     memset(search, 0, sizeof(search_t))
     search.table = table
     search.max_differing = max_differing
-    search.max_bucket = max_bucket
     search.slots = <Py_ssize_t *>scratch.take(table.n_bands * sizeof(Py_ssize_t))
     open_pair(&search.pair, scratch, n_codes, bits)
     return 0
@@ -188,7 +187,7 @@ cdef uint32_t next_row(search_t *search) noexcept nogil:
     cdef uint32_t row, before
     cdef const uint8_t *codes
     while True:
-        while search.row == NO_ROW or search.n_same >= search.max_bucket:
+        while search.row == NO_ROW or search.n_same >= table.max_bucket:
             search.band += 1
             search.n_same = 0
             if search.band >= table.n_bands:
@@ -209,11 +208,9 @@ cdef uint32_t next_row(search_t *search) noexcept nogil:
                 return row
 
 
-def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_t[:, ::1] heads,
-         const uint32_t[:, ::1] links, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
-         Py_ssize_t n_rows, Py_ssize_t band_bits, Py_ssize_t whole_bits, uint64_t hash_key,
-         Py_ssize_t max_bucket, int bits, Py_ssize_t n_codes, uint32_t max_differing,
-         Py_ssize_t max_visited, bint any_row, int64_t[::1] state, uint32_t[:, ::1] pairs):
+def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, rows, int bits,
+         Py_ssize_t n_codes, uint32_t max_differing, Py_ssize_t max_visited, bint any_row,
+         int64_t[::1] state, uint32_t[:, ::1] pairs):
     """Write pairs of a wanted query and a row that share a bucket, and of which at most
     `max_differing` codes differ, to `pairs`: query, row, and number of codes that differ. Returns
     the number of pairs. With `any_row`, each query has at most one pair. A pair that shares several
@@ -223,17 +220,16 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
     at `state`: (query, band, row, number of rows of the bucket that were compared). The search is
     complete when state[0] = len(queries).
     """
-    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, whole_bits,
-                                  hash_key)
+    cdef table_t table = table_of(rows, False, False)
     cdef Py_ssize_t q = state[0], n = 0
     cdef uint32_t row
     cdef search_t search
     cdef Scratch scratch
-    if table.heads == NULL:  # without room for a row
+    if table.n_bands == 0 or table.capacity == 0:
         state[0] = queries.shape[0]
         return 0
     scratch = borrow_scratch()
-    open_search(&search, scratch, &table, n_codes, bits, max_differing, max_bucket)
+    open_search(&search, scratch, &table, n_codes, bits, max_differing)
     search.n_left = max_visited
     with nogil:
         while q < queries.shape[0]:
@@ -266,21 +262,16 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, const uint32_
     return n
 
 
-def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted,
-               uint32_t[:, ::1] heads, uint32_t[:, ::1] links, uint8_t[:, ::1] codes,
-               uint8_t[::1] sampled, Py_ssize_t n_rows, Py_ssize_t band_bits,
-               Py_ssize_t whole_bits, uint64_t hash_key, Py_ssize_t max_bucket, int bits,
+def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, rows, int bits,
                Py_ssize_t n_codes, uint32_t max_differing, const uint8_t[::1] known,
                uint8_t[::1] new):
     """Insert each query that is not `known` and shares no bucket with a row of which so few codes
-    differ, as row `n_rows` and so on; `new` says which. One that is not `wanted` is new, and in no
-    slot."""
-    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, whole_bits,
-                                  hash_key)
+    differ, behind the rows; `new` says which. One that is not `wanted` is new, and in no slot."""
+    cdef table_t table = table_of(rows, True)
     cdef Py_ssize_t q, band
     cdef search_t search
     cdef Scratch scratch = borrow_scratch()
-    open_search(&search, scratch, &table, n_codes, bits, max_differing, max_bucket)
+    open_search(&search, scratch, &table, n_codes, bits, max_differing)
     with nogil:
         for q in range(queries.shape[0]):
             new[q] = not known[q]
@@ -290,14 +281,12 @@ def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted,
                     search.n_left = table.n_rows * table.n_bands
                     new[q] = next_row(&search) == NO_ROW
                 if new[q]:
-                    memcpy(&codes[table.n_rows, 0], &queries[q, 0], table.n_bytes)
-                    sampled[table.n_rows] = wanted[q]
+                    put_row(&table, &queries[q, 0], wanted[q])
                     for band in range(table.n_bands):
                         if wanted[q]:
-                            link_row(&table, table.n_rows, band, search.slots[band])
+                            link_row(&table, table.n_rows - 1, band, search.slots[band])
                         else:
-                            links[table.n_rows, band] = NO_ROW
-                    table.n_rows += 1
+                            table.links[(table.n_rows - 1) * table.n_bands + band] = NO_ROW
     give_back_scratch(scratch)
 
 
@@ -331,26 +320,20 @@ cdef inline bint share_bucket(const table_t *table, Py_ssize_t row,
     return table.n_bands == 0  # without tables all rows are compared
 
 
-def count_buckets(const uint8_t[:, ::1] queries, uint32_t[:, ::1] heads, uint32_t[:, ::1] links,
-                  const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_rows,
-                  Py_ssize_t band_bits, Py_ssize_t whole_bits, uint64_t hash_key,
-                  Py_ssize_t max_bucket, uint16_t[:, ::1] counts):
+def count_buckets(const uint8_t[:, ::1] queries, rows, uint16_t[:, ::1] counts):
     """Add to `counts` how many rows each bucket of each query has, up to `max_bucket`."""
-    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, whole_bits,
-                                  hash_key)
+    cdef table_t table = table_of(rows, False, False)
     cdef Py_ssize_t q, band
     with nogil:
         for q in range(queries.shape[0]):
             for band in range(table.n_bands):
                 counts[q, band] += <uint16_t>count_in_bucket(&table, &queries[q, 0], band,
-                                                             max_bucket - counts[q, band])
+                                                             table.max_bucket - counts[q, band])
 
 
-def settle(const uint8_t[:, ::1] queries, const uint8_t[::1] is_open,
-           uint32_t[:, ::1] heads, uint32_t[:, ::1] links, uint8_t[:, ::1] codes,
-           uint8_t[::1] sampled, Py_ssize_t n_rows, Py_ssize_t band_bits, Py_ssize_t whole_bits,
-           uint64_t hash_key, Py_ssize_t max_bucket, const uint32_t[:, ::1] pairs,
-           const uint16_t[:, ::1] counts, int64_t[::1] places, int64_t[::1] witnesses):
+def settle(const uint8_t[:, ::1] queries, const uint8_t[::1] is_open, rows,
+           const uint32_t[:, ::1] pairs, const uint16_t[:, ::1] counts, int64_t[::1] places,
+           int64_t[::1] witnesses):
     """Decide which open queries are kept, one after the other, and insert these.
 
     `pairs` are those of two near queries, the earlier one first, in the order of (later, earlier).
@@ -359,12 +342,10 @@ def settle(const uint8_t[:, ::1] queries, const uint8_t[::1] is_open,
     rows of `counts` (none, or a row for each query) among them. `places` are the rows of kept
     queries. Returns how many queries were decided: all, or those until the tables were full.
     """
-    cdef table_t table = table_of(heads, links, codes, sampled, n_rows, band_bits, whole_bits,
-                                  hash_key)
-    cdef Py_ssize_t q, band, pair = 0, room
+    cdef table_t table = table_of(rows, True)
+    cdef Py_ssize_t q, band, pair = 0, room, capacity = len(rows.array)
     cdef bint has_counts = counts.shape[0] > 0
     cdef const uint8_t *row
-    table.codes = &codes[0, 0]
     with nogil:
         for q in range(queries.shape[0]):
             row = &queries[q, 0]
@@ -376,17 +357,15 @@ def settle(const uint8_t[:, ::1] queries, const uint8_t[::1] is_open,
                 pair += 1
             if not is_open[q] or witnesses[q] >= 0:
                 continue
-            if table.n_rows == codes.shape[0]:
+            if table.n_rows == capacity:
                 with gil:
                     return q
             places[q] = table.n_rows
-            memcpy(&codes[table.n_rows, 0], row, codes.shape[1])
-            sampled[table.n_rows] = 1
+            put_row(&table, row, True)
             for band in range(table.n_bands):
-                room = max_bucket - (counts[q, band] if has_counts else 0)
+                room = table.max_bucket - (counts[q, band] if has_counts else 0)
                 if count_in_bucket(&table, row, band, room) < room:
-                    link_row(&table, table.n_rows, band, slot_of(&table, row, band))
+                    link_row(&table, places[q], band, slot_of(&table, row, band))
                 else:
-                    links[table.n_rows, band] = <uint32_t>table.n_rows
-            table.n_rows += 1
+                    table.links[places[q] * table.n_bands + band] = <uint32_t>places[q]
     return queries.shape[0]

@@ -5,6 +5,7 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
+from sparsemaps._loops.arrays cimport WORDS, array_of, array_t
 from sparsemaps._loops.code_output cimport (AS_COLUMNS, AS_NUMBERS, AS_PACKED, code_output,
                                             code_output_at, code_output_loops, code_output_t)
 from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level

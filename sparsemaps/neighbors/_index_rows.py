@@ -197,7 +197,7 @@ class IndexRows:
             known[found_pairs(codes, before, max_differing, any_row=True)[0]] = True
         new = np.zeros(len(codes), np.uint8)
         _kernel.insert_new(
-            codes.array, codes.sampled.view(np.uint8), *self._in_tables(tail, bands), codes.bits,
+            codes.array, codes.sampled.view(np.uint8), self._in_tables(tail, bands), codes.bits,
             codes.n_hashes, max_differing, known, new,
         )  # fmt: skip
         is_new = new.view(bool)
@@ -309,12 +309,9 @@ class IndexRows:
         return block
 
     def _insert(self, block: KeptBlock, bands: Bands, first: int, last: int) -> None:
-        assert block.tables is not None
+        rows = self._in_tables(block, bands)
         for start in range(first, last, 2**16):
-            _kernel.insert(
-                *block.tables, block.array, block.sampled.view(np.uint8),
-                bands.length * self.like.bits, self.hash_key, start, min(start + 2**16, last),
-            )  # fmt: skip
+            _kernel.insert(rows, start, min(start + 2**16, last))
 
     # ---- search ----------------------------------------------------------------------------------
 

@@ -312,7 +312,7 @@ class _Sweep:
         for block in _blocks.ranges(0, len(places), self._how.sizes.block):
             some = slice(*block)
             queries = gathered(self._sets, self._rows[places[some]])
-            _kernel.count_buckets(queries.array, *self._kept, counts[some])
+            _kernel.count_buckets(queries.array, self._kept, counts[some])
         return counts
 
     def _look_up(self, places: Array, block: PackedCodes) -> Array:
@@ -350,7 +350,7 @@ class _Sweep:
         i, j = i[order], j[order]
         row, witness = np.empty((2, len(block)), np.int64)
         n = _kernel.settle(
-            block.array, is_open.view(np.uint8), *self._kept, np.stack([i, j]).astype(np.uint32),
+            block.array, is_open.view(np.uint8), self._kept, np.stack([i, j]).astype(np.uint32),
             counts, row, witness,
         )  # fmt: skip
         kept = np.flatnonzero(row[:n] >= 0)

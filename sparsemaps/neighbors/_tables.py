@@ -74,7 +74,7 @@ def found_pairs(
     def search(start: int, stop: int) -> Array:
         some = slice(start, stop)
         find = partial(
-            _kernel.find, queries.array[some], queries.sampled[some].view(np.uint8), *rows,
+            _kernel.find, queries.array[some], queries.sampled[some].view(np.uint8), rows,
             queries.bits, queries.n_hashes, max_differing, _CALL_VISITS, any_row,
         )  # fmt: skip
         state, space, parts = np.array([0, -1, 0, 0]), np.empty((3, _CALL_PAIRS), np.uint32), []

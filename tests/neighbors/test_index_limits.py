@@ -210,12 +210,10 @@ def test_rows_of_a_slot_are_told_apart_by_their_bands(n_slots):
     array, queries = array.astype(np.uint8), queries.astype(np.uint8)
     heads = np.full((3, n_slots), _index_rows._kernel.NONE, np.uint32)
     links, counted = np.empty((300, 3), np.uint32), np.ones(300, np.uint8)
-    _index_rows._kernel.insert(heads, links, array, counted, 16, 5, 0, 300)
+    rows = _tables.KeptRows(heads, links, array, counted, 300, 16, 0, 5, 1000)
+    _index_rows._kernel.insert(rows, 0, 300)
     found, state = np.empty((3, 10_000), np.uint32), np.array([0, -1, 0, 0])
-    n = _index_rows._kernel.find(
-        queries, counted[:20], heads, links, array, counted, 300, 16, 0, 5, 1000, 8, 6, 6, 10**6,
-        False, state, found,
-    )  # fmt: skip
+    n = _index_rows._kernel.find(queries, counted[:20], rows, 8, 6, 6, 10**6, False, state, found)
     bands = (queries[:, None] == array).reshape(20, 300, 3, 2).all(axis=3)
     i, j, _ = np.nonzero(bands)
     order = np.lexsort(found[1::-1, :n])
