@@ -19,6 +19,7 @@ cdef extern from "c/text/powers_of_ten.h" nogil:
     ctypedef struct wide_t:
         uint64_t high
         uint64_t low
+    wide_t powers_of_ten[1]
 
 cdef extern from "c/text/libsvm_write.h" nogil:
     enum:
@@ -29,10 +30,10 @@ cdef extern from "c/text/libsvm_write.h" nogil:
         const int64_t *qids
     ctypedef struct libsvm_write_loops:
         char *(*rows)(const csr_block *rows, bint is_whole, const line_heads *heads,
-                      uint64_t first_index, const wide_t *powers, char *out) noexcept nogil
+                      uint64_t first_index, char *out) noexcept nogil
         char *(*codes)(const int32_t *codes, Py_ssize_t n_rows, Py_ssize_t n, int bits,
                        double value, const line_heads *heads, uint64_t first_index,
-                       const wide_t *powers, char *out) noexcept nogil
+                       char *out) noexcept nogil
     const libsvm_write_loops *libsvm_write_at(int)
 
 cdef extern from "c/text/libsvm_read.h" nogil:
@@ -49,7 +50,6 @@ cdef extern from "c/text/libsvm_read.h" nogil:
     ctypedef struct svm_text:
         int multilabel
         int to_float
-        const wide_t *powers
         slow_number slow
         double *labels
         double *values
@@ -94,34 +94,18 @@ def _normalized(numerator, denominator, round_up):
         quotient, rest = divmod(numerator << max(shift, 0), denominator << max(-shift, 0))
         if quotient.bit_length() <= 128:
             break
-    if round_up and rest:
-        quotient += 1
-    return quotient >> 64, quotient & (2**64 - 1)
+    return quotient + (round_up and rest > 0)
 
 
-def _powers(round_up):
-    """10^q to 128 bits; the exponent is known from q. `round_up`: always, or if q < 0 only."""
-    table = np.empty((LARGEST_POWER - SMALLEST_POWER + 1, 2), np.uint64)
+cdef fill_powers():
+    """10^q to 128 bits; the exponent is known from q. It takes some milliseconds."""
     for q in range(SMALLEST_POWER, LARGEST_POWER + 1):
-        ratio = (10**q, 1) if q >= 0 else (1, 10**-q)
-        table[q - SMALLEST_POWER] = _normalized(*ratio, round_up or q < 0)
-    return table
+        power = _normalized(10**max(q, 0), 10**max(-q, 0), q < 0)
+        powers_of_ten[q - SMALLEST_POWER].high = power >> 64
+        powers_of_ten[q - SMALLEST_POWER].low = power & (2**64 - 1)
 
 
-# Filled on import (some milliseconds), read-only since.
-cdef wide_t TO_READ[685]
-cdef wide_t TO_WRITE[685]
-
-
-cdef fill(wide_t *powers, const uint64_t[:, ::1] table):
-    cdef Py_ssize_t i
-    for i in range(table.shape[0]):
-        powers[i].high = table[i, 0]
-        powers[i].low = table[i, 1]
-
-
-fill(TO_READ, _powers(round_up=False))
-fill(TO_WRITE, _powers(round_up=True))
+fill_powers()
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -188,7 +172,7 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float):
     cdef int64_t[::1] label_ends = arrays[1], indices = arrays[3], entry_ends = arrays[4]
     cdef int64_t[::1] qids = arrays[5]
     t.multilabel, t.to_float = multilabel, to_float
-    t.powers, t.slow = TO_READ, slow
+    t.slow = slow
     t.labels, t.values = &label_view[0], &value_view[0]
     t.label_ends, t.entry_ends = &label_ends[0], &entry_ends[0]
     t.indices, t.qids = &indices[0], &qids[0]
@@ -257,7 +241,7 @@ def format_rows(values, indices, indptr, labels, label_ends, qids, int64_t first
     cdef char *begin = <char *>scratch.take(longest)
     cdef char *end
     with nogil:
-        end = write_loops.rows(&rows, is_whole, &heads, <uint64_t>first_index, TO_WRITE, begin)
+        end = write_loops.rows(&rows, is_whole, &heads, <uint64_t>first_index, begin)
     text = begin[:end - begin]
     give_back_scratch(scratch)
     return text
@@ -276,7 +260,7 @@ def format_codes(codes, int bits, double value, labels, label_ends, qids, int64_
     cdef char *end
     with nogil:
         end = write_loops.codes(<const int32_t *>array.data, n_rows, n, bits, value, &heads,
-                                <uint64_t>first_index, TO_WRITE, begin)
+                                <uint64_t>first_index, begin)
     text = begin[:end - begin]
     give_back_scratch(scratch)
     return text

@@ -1,5 +1,5 @@
 static char *NAME(write)(const void *any_values, const void *any_indices, ptrdiff_t n,
-                         uint64_t first_index, const wide_t *powers, char *out)
+                         uint64_t first_index, char *out)
 {
     const VALUE *values = any_values;
     const INDEX *indices = any_indices;
@@ -15,7 +15,7 @@ static char *NAME(write)(const void *any_values, const void *any_indices, ptrdif
             out += length;
         } else {
             written = out;
-            out = write_decimal(out, OF_VALUE(decimal_of)(value, powers));
+            out = write_decimal(out, OF_VALUE(decimal_of)(value));
             length = (size_t)(out - written);
         }
         before = value;

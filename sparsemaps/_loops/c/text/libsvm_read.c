@@ -30,7 +30,7 @@ static inline int fail(svm_text *text, int error, const char *from, const char *
 static inline int whole_number(const svm_text *text, const char *p, const char *stop, int to_float,
                                double *value)
 {
-    const char *read = read_decimal(p, stop, text->powers, value);
+    const char *read = read_decimal(p, stop, value);
     if (read != stop && text->slow(p, stop, 0, value) != 1)
         return 0;
     return !(to_float && between_floats(*value)) || text->slow(p, stop, 1, value) == 1;
@@ -40,7 +40,7 @@ static inline int whole_number(const svm_text *text, const char *p, const char *
 INLINE const char *number(const svm_text *text, const char *p, const char *end, char also,
                           int to_float, double *value)
 {
-    const char *stop = read_decimal(p, end, text->powers, value);
+    const char *stop = read_decimal(p, end, value);
     if (stop
         && (stop == end || *stop == ' ' || *stop == '\n' || *stop == also || is_blank(*stop)
             || *stop == '#')
@@ -159,7 +159,7 @@ INLINE const char *read_plain_entry(const svm_text *text, const char *p, const c
     }
     if (whole + fraction == 0 || (*stop != ' ' && *stop != '\n'))
         return NULL;
-    const double size = divide_by_power(digits, fraction, text->powers);
+    const double size = divide_by_power(digits, fraction);
     if (text->to_float && between_floats(size))
         return NULL;
     *value = negative ? -size : size;

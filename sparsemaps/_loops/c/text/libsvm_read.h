@@ -30,7 +30,6 @@ typedef int (*slow_number)(const char *text, const char *end, int to_float, doub
 
 typedef struct {
     int multilabel, to_float; /* to_float: values are rounded to float32 */
-    const wide_t *powers;
     slow_number slow;
     /* Arrays to fill. Row i has labels label_ends[i - 1] to label_ends[i], entries likewise. */
     double *labels, *values;

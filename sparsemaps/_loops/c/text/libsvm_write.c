@@ -33,13 +33,13 @@ INLINE uint64_t round_to_odd(wide_t power, uint64_t c)
 
 /* The shortest decimal *digits * 10^k within half a unit of c * 2^q, and of those the nearest.
  * `closer`: the next smaller number is at half the distance (c is a power of two). Returns k. */
-static inline int64_t shortest(uint64_t c, int64_t q, int closer, const wide_t *powers,
-                               uint64_t *digits)
+static inline int64_t shortest(uint64_t c, int64_t q, int closer, uint64_t *digits)
 {
     int even = !(c & 1);
     int64_t k = closer ? floor_shift(q * 1262611 - 524031, 22) : floor_log10_pow2(q);
     int64_t h = q + floor_log2_pow10(-k) + 1;
-    wide_t power = powers[-k - SMALLEST_POWER];
+    wide_t power = powers_of_ten[-k - SMALLEST_POWER];
+    power.low += -k > LARGEST_EXACT_POWER; /* rounded up */
     uint64_t low = round_to_odd(power, (4 * c - 2 + (uint64_t)closer) << h) + !even;
     uint64_t v = round_to_odd(power, (4 * c) << h);
     uint64_t high = round_to_odd(power, (4 * c + 2) << h) - !even;
@@ -157,15 +157,14 @@ typedef struct {
     uint8_t kind, negative;
 } decimal_t;
 
-static inline decimal_t decimal_of_i64(int64_t n, const wide_t *powers)
+static inline decimal_t decimal_of_i64(int64_t n)
 {
-    (void)powers;
     decimal_t decimal = {.kind = INTEGER, .negative = n < 0};
     decimal.digits = n < 0 ? 0 - (uint64_t)n : (uint64_t)n;
     return decimal;
 }
 
-static inline decimal_t decimal_of_f64(double x, const wide_t *powers)
+static inline decimal_t decimal_of_f64(double x)
 {
     uint64_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -198,11 +197,11 @@ static inline decimal_t decimal_of_f64(double x, const wide_t *powers)
     }
     uint64_t c = exponent ? fraction | UINT64_C(1) << 52 : fraction;
     decimal.exponent = (int32_t)shortest(c, (exponent ? exponent : 1) - 1075,
-                                         fraction == 0 && exponent > 1, powers, &decimal.digits);
+                                         fraction == 0 && exponent > 1, &decimal.digits);
     return decimal;
 }
 
-static inline decimal_t decimal_of_f32(float x, const wide_t *powers)
+static inline decimal_t decimal_of_f32(float x)
 {
     uint32_t bits;
     memcpy(&bits, &x, sizeof bits);
@@ -221,7 +220,7 @@ static inline decimal_t decimal_of_f32(float x, const wide_t *powers)
     }
     uint64_t c = exponent ? fraction | UINT64_C(1) << 23 : fraction;
     decimal.exponent = (int32_t)shortest(c, (exponent ? exponent : 1) - 150,
-                                         fraction == 0 && exponent > 1, powers, &decimal.digits);
+                                         fraction == 0 && exponent > 1, &decimal.digits);
     return decimal;
 }
 
@@ -258,7 +257,7 @@ static inline char *write_decimal(char *out, decimal_t x)
 
 /* Write "index:value " for n entries, `first_index` added to each index; returns the end. */
 typedef char *(*write_entries)(const void *values, const void *indices, ptrdiff_t n,
-                               uint64_t first_index, const wide_t *powers, char *out);
+                               uint64_t first_index, char *out);
 
 static const write_entries writers[3][2] = {
     {write_f32_i32, write_f32_i64},
@@ -269,17 +268,17 @@ static const write_entries writers[3][2] = {
 /* ---- lines ----------------------------------------------------------------------------------- */
 
 /* Labels, the number of qid unless there are none, and a blank. */
-static char *start_line(const line_heads *heads, ptrdiff_t row, const wide_t *powers, char *out)
+static char *start_line(const line_heads *heads, ptrdiff_t row, char *out)
 {
     const int64_t first = row > 0 ? heads->label_ends[row - 1] : 0;
     for (int64_t label = first; label < heads->label_ends[row]; label++) {
         if (label > first)
             *out++ = ',';
-        out = write_decimal(out, decimal_of_f64(heads->labels[label], powers));
+        out = write_decimal(out, decimal_of_f64(heads->labels[label]));
     }
     if (heads->qids) {
         memcpy(out, " qid:", 5);
-        out = write_decimal(out + 5, decimal_of_i64(heads->qids[row], powers));
+        out = write_decimal(out + 5, decimal_of_i64(heads->qids[row]));
     }
     *out++ = ' ';
     return out;
@@ -294,32 +293,30 @@ static char *end_line(char *out, int has_entries)
 }
 
 static char *write_rows(const csr_block *rows, int is_whole, const line_heads *heads,
-                        uint64_t first_index, const wide_t *powers, char *out)
+                        uint64_t first_index, char *out)
 {
     const int type = is_whole ? 2 : rows->value_size == sizeof(double);
     const write_entries write = writers[type][rows->index_size == sizeof(int64_t)];
     for (ptrdiff_t row = 0; row < rows->n_rows; row++) {
         const int64_t start = rows->indptr[row], n = rows->indptr[row + 1] - start;
-        out = start_line(heads, row, powers, out);
+        out = start_line(heads, row, out);
         if (n > 0)
-            out = write(values_from(rows, start), indices_from(rows, start), n, first_index, powers,
-                        out);
+            out = write(values_from(rows, start), indices_from(rows, start), n, first_index, out);
         out = end_line(out, n > 0);
     }
     return out;
 }
 
 static char *write_codes(const int32_t *codes, ptrdiff_t n_rows, ptrdiff_t n, int bits,
-                         double value, const line_heads *heads, uint64_t first_index,
-                         const wide_t *powers, char *out)
+                         double value, const line_heads *heads, uint64_t first_index, char *out)
 {
     char one[LONGEST_NUMBER + 2] = ":";
-    char *end = write_decimal(one + 1, decimal_of_f64(value, powers));
+    char *end = write_decimal(one + 1, decimal_of_f64(value));
     *end++ = ' ';
     const size_t length = (size_t)(end - one);
     for (ptrdiff_t row = 0; row < n_rows; row++, codes += n) {
         const int has_entries = n > 0 && codes[0] >= 0;
-        out = start_line(heads, row, powers, out);
+        out = start_line(heads, row, out);
         for (ptrdiff_t j = 0; j < (has_entries ? n : 0); j++) {
             out = write_integer(out, ((uint64_t)j << bits) + (uint64_t)codes[j] + first_index);
             memcpy(out, one, length);

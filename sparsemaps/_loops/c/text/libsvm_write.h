@@ -21,11 +21,11 @@ typedef struct {
     /* Lines of rows, `first_index` added to each index; values are int64_t if `is_whole`. Returns the
      * end of the text. */
     char *(*rows)(const csr_block *rows, int is_whole, const line_heads *heads,
-                  uint64_t first_index, const wide_t *powers, char *out);
+                  uint64_t first_index, char *out);
     /* Lines of one-hot features: for code j of a row `value` at j 2^bits + code. A row whose first code
      * is negative has none. */
     char *(*codes)(const int32_t *codes, ptrdiff_t n_rows, ptrdiff_t n, int bits, double value,
-                   const line_heads *heads, uint64_t first_index, const wide_t *powers, char *out);
+                   const line_heads *heads, uint64_t first_index, char *out);
 } libsvm_write_loops;
 
 DECLARE_TABLES(libsvm_write)

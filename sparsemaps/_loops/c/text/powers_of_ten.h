@@ -1,7 +1,4 @@
-/* Powers of ten to 128 bits, for reading and writing decimals.
- *
- * A table has the leading 128 bits of 10^q for q from SMALLEST_POWER to LARGEST_POWER. libsvm.pxi
- * makes two of them: for writing every power is rounded up; for reading only those of q < 0 are. */
+/* Powers of ten to 128 bits, for reading and writing decimals. */
 #ifndef SPARSEMAPS_POWERS_OF_TEN_H
 #define SPARSEMAPS_POWERS_OF_TEN_H
 
@@ -9,11 +6,16 @@
 
 #include "vectors.h"
 
-enum { SMALLEST_POWER = -342, LARGEST_POWER = 342 };
+/* Powers up to the last one of these are exact in 128 bits. */
+enum { SMALLEST_POWER = -342, LARGEST_EXACT_POWER = 55, LARGEST_POWER = 342 };
 
 typedef struct {
     uint64_t high, low;
 } wide_t;
+
+/* The leading 128 bits of 10^q from q = SMALLEST_POWER on, rounded up for q < 0, else down. libsvm.pxi
+ * fills it when it is imported. */
+extern wide_t powers_of_ten[LARGEST_POWER - SMALLEST_POWER + 1];
 
 /* 10^q in a word. */
 static const uint64_t TENS[18] = {1,

@@ -24,7 +24,7 @@
 #define EVERY_BYTE_OF_FOUR UINT64_C(0x000000ff000000ff)
 
 /* The bits of the double nearest to w * 10^q. w is not 0. */
-static inline uint64_t decimal_to_double(uint64_t w, int64_t q, const wide_t *powers)
+static inline uint64_t decimal_to_double(uint64_t w, int64_t q)
 {
     const uint64_t infinity = UINT64_C(0x7ff0000000000000);
     if (q < SMALLEST_POWER)
@@ -32,7 +32,7 @@ static inline uint64_t decimal_to_double(uint64_t w, int64_t q, const wide_t *po
     if (q > 308)
         return infinity;
     int zeros = __builtin_clzll(w);
-    wide_t power = powers[q - SMALLEST_POWER];
+    wide_t power = powers_of_ten[q - SMALLEST_POWER];
     wide_t product = multiply(w << zeros, power.high);
     if ((product.high & 0x1ff) == 0x1ff) { /* the bits below could carry into those that count */
         wide_t more = multiply(w << zeros, power.low);
@@ -162,7 +162,7 @@ INLINE const char *read_digits(const char *p, const char *end, uint64_t *w)
 
 /* w / 10^q, 0 <= q <= 22. Where there are as many digits as a double has, whether they make less than
  * 2^53 is random: no branch on it. */
-INLINE double divide_by_power(uint64_t w, ptrdiff_t q, const wide_t *powers)
+INLINE double divide_by_power(uint64_t w, ptrdiff_t q)
 {
     if (q < 16 && w >> 53 == 0) { /* w and the power are exact: one rounding */
         const double value = (double)(int64_t)w;
@@ -170,7 +170,7 @@ INLINE double divide_by_power(uint64_t w, ptrdiff_t q, const wide_t *powers)
     }
     if (w == 0)
         return 0.0;
-    const uint64_t bits = decimal_to_double(w, -q, powers);
+    const uint64_t bits = decimal_to_double(w, -q);
     double value;
     memcpy(&value, &bits, sizeof value);
     return value;
@@ -178,8 +178,7 @@ INLINE double divide_by_power(uint64_t w, ptrdiff_t q, const wide_t *powers)
 
 /* Read [sign] digits [. digits] [e [sign] digits] from p on. Returns where it stopped, or NULL if
  * there is no such number or it has more than 19 digits. */
-static inline const char *read_decimal(const char *p, const char *end, const wide_t *powers,
-                                       double *value)
+static inline const char *read_decimal(const char *p, const char *end, double *value)
 {
     uint64_t w = 0;
     int64_t q = 0;
@@ -219,7 +218,7 @@ static inline const char *read_decimal(const char *p, const char *end, const wid
         result =
             q < 0 ? (double)(int64_t)w / EXACT_POWERS[-q] : (double)(int64_t)w * EXACT_POWERS[q];
     } else if (w != 0) {
-        const uint64_t bits = decimal_to_double(w, q, powers);
+        const uint64_t bits = decimal_to_double(w, q);
         memcpy(&result, &bits, sizeof result);
     }
     *value = negative ? -result : result;
