@@ -23,6 +23,7 @@ True
 400
 """
 
+import bisect
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -347,14 +348,7 @@ def _least(enough: Callable[[int], bool]) -> int:
     high = 1
     while high < _LARGEST_SIZE and not enough(high):
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        if enough(middle):
-            high = middle
-        else:
-            low = middle
-    return high
+    return bisect.bisect_left(range(high), True, lo=high // 2 + 1, key=enough)
 
 
 class KernelApproximationDisplay:

@@ -134,15 +134,13 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
     fitted.set_params(**fitted.learned_parameters)
     csr = _sparse.sound_csr(X if sp.issparse(X) else sp.csr_array(np.asarray(X, float)))
-    n_all, n_columns = csr.shape
+    n_all = csr.shape[0]
     if n_all < 2:
         raise ValueError(f"X must have at least two rows, got {n_all}")
     n_rows = min(n_all, int(np.ceil(0.5 + np.sqrt(0.25 + 2 * n_pairs))))
     chosen = np.sort(rng.choice(n_all, n_rows, replace=False))
-    places = np.concatenate([np.arange(csr.indptr[r], csr.indptr[r + 1]) for r in chosen])
-    indptr = np.concatenate([[0], np.cumsum(np.diff(csr.indptr)[chosen])])
-    values, indices = np.asarray(csr.values[places], float), csr.indices[places].astype(np.int64)
-    sample = sp.csr_array((values, indices, indptr), shape=(n_rows, n_columns))
+    rows = sp.csr_array((csr.values, csr.indices, csr.indptr), shape=csr.shape)
+    sample = rows[chosen].astype(float)
     sample.sum_duplicates()
     return fitted, sample
 
@@ -157,9 +155,7 @@ def exact_pairs(fitted: Any, sample: Any) -> Pairs:
         doubled = upper(fitted.exact_kernel(2 * sample))
     factors = tuple(exact_pairs(part, sample) for part in fitted.factors)
     squares = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
-    largest = np.array(
-        [abs(row).max(initial=0) for row in np.split(sample.data, sample.indptr[1:-1])]
-    )
+    largest = abs(sample).max(axis=1).toarray().reshape(-1)
     first, second = np.triu_indices(sample.shape[0], 1)
     inner = upper(sample @ sample.T)
     return Pairs(
