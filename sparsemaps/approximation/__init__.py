@@ -25,7 +25,7 @@ True
 
 import bisect
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -351,6 +351,7 @@ def _least(enough: Callable[[int], bool]) -> int:
     return bisect.bisect_left(range(high), True, lo=high // 2 + 1, key=enough)
 
 
+@dataclass(kw_only=True, eq=False, repr=False)
 class KernelApproximationDisplay:
     """Two plots: exact against estimated kernel, and error against the size of the map.
 
@@ -380,13 +381,10 @@ class KernelApproximationDisplay:
     >>> display = KernelApproximationDisplay.from_estimator(cws, X)  # doctest: +SKIP
     """
 
-    def __init__(
-        self, *, exact: Array, estimate: Array, errors: Sequence[KernelError], name: str = "map"
-    ) -> None:
-        self.exact = exact
-        self.estimate = estimate
-        self.errors = list(errors)
-        self.name = name
+    exact: Array
+    estimate: Array
+    errors: Sequence[KernelError]
+    name: str = "map"
 
     @classmethod
     def from_estimator(

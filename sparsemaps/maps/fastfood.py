@@ -223,27 +223,76 @@ class Fastfood(SparseMap[Array]):
 
 
 class FastfoodDraw(Draw, of=Fastfood):
-    """The blocks of products."""
+    """The random numbers of the blocks, and products with them."""
 
     def prepare(self) -> None:
-        self.dense_width = self.law.widths[0]
-        self.blocks = _Blocks(self)
+        self.dense_width = width = self.law.widths[0]
+        degree = self.degree if self.kernel == "matern" else None
+        keys = _seeding.keys(self.seed, "fastfood", 8, self.kernel, degree, self.transform_type)
+        signs, permutations, normals, lengths, phases = keys[:5].tolist()
+        self.sketch_key = keys[5:]
+        n_vectors = self.n_components - self.n_components // 2
+        self.n_blocks = -(-n_vectors // width)
+        if self.transform_type == "orthogonal":
+            self.orthogonal = _orthogonal.OrthogonalBlocks(signs, n_vectors, width)
+            norms = np.full(self.n_blocks, float(width))
+        else:
+            norms = self._draw_blocks(signs, permutations, normals)
+        rows = np.arange(n_vectors)
+        scales = self._lengths(lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
+        scales *= np.sqrt(2 * self.gamma) / (2 * np.pi)  # to turns
+        self.scales = scales.astype(np.float32)
+        # The scale of the cosine that has no sine, if there is one; rounded as the others are.
+        odd = self.n_components % 2
+        self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
+
+    def _draw_blocks(self, signs: int, permutations: int, normals: int) -> Array:
+        """Draw what stands between the transforms; returns the norms of the normal numbers."""
+        n_blocks, width = self.n_blocks, self.dense_width
+        n_permuted = width // 2 - 1 if self.transform_type == "fft" else width
+        self.signs = np.empty((n_blocks, width), np.int8)
+        self.normals = np.empty((n_blocks, width), np.float32)
+        self.permutations = np.empty((n_blocks, n_permuted), np.int32)
+        norms = np.empty(n_blocks)
+        draws = np.empty(max(width, _kernel.TILE_SIZE), np.float32)
+        for block in range(n_blocks):
+            _kernel.draw(signs, _kernel.RADEMACHER, block, draws)
+            self.signs[block] = draws[:width]
+            _kernel.draw(normals, _kernel.NORMAL, block, draws)
+            self.normals[block] = draws[:width]
+            norms[block] = np.sqrt(np.square(draws[:width], dtype=float).sum())
+            _kernel.permute(permutations, block, self.permutations[block])
+        return norms
+
+    def _lengths(self, key: np.uint64, n: int) -> Array:
+        """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
+        width = self.dense_width
+        if self.kernel == "rbf":
+            return np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
+        # Norms of sums of points in the unit ball: one point after the other is added, in a
+        # direction of which only the angle to the sum so far counts.
+        numbers = _seeding.uniforms(key, 2 * n * self.degree).reshape(self.degree, 2, n)
+        total = np.zeros(n)
+        for radius, angle in numbers:
+            radius = _portable_math.root(radius, width)
+            cosine = _portable_math.cosine_quantile(width, angle)
+            squared = total**2 + radius**2 + 2 * total * radius * cosine
+            total = np.sqrt(np.maximum(squared, 0))
+        return total
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows
-        n_pairs = self.n_components // 2
-        blocks = self.blocks
-        scales = blocks.scales.astype(rows.dtype, copy=False)
+        scales = self.scales.astype(rows.dtype, copy=False)
         phases = np.zeros(len(scales), rows.dtype)
-        phases[-1] = blocks.last_phase
-        features = scales, phases, n_pairs, np.sqrt(2 / self.n_components)
+        phases[-1] = self.last_phase
+        features = scales, phases, self.n_components // 2, np.sqrt(2 / self.n_components)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-        row_bytes = rows.dtype.itemsize * (1 + blocks.n_blocks) * self.dense_width
+        row_bytes = rows.dtype.itemsize * (1 + self.n_blocks) * self.dense_width
 
         def write(block: Block, out: Array) -> None:
             for part, here in block.parts(row_bytes):
                 dense = self._make_dense(part, rows.dtype)
-                _kernel.features(blocks.multiply(dense), *features, out[here])
+                _kernel.features(self.multiply(dense), *features, out[here])
 
         work.each_block(write, out)
         return out
@@ -252,71 +301,25 @@ class FastfoodDraw(Draw, of=Fastfood):
         if self.hash_dim is None:
             return _orthogonal.make_dense(block, self.dense_width, dtype)
         sketch = np.zeros((block.n_rows, self.hash_dim), dtype)
-        _kernel.count_sketch_dense(*block, self.blocks.sketch_key, sketch)
+        _kernel.count_sketch_dense(*block, self.sketch_key, sketch)
         n_added = self.dense_width - self.hash_dim
         return np.pad(sketch, [(0, 0), (0, n_added)]) if n_added else sketch
 
-
-class _Blocks:
-    """The random numbers of a map's blocks, and products with them."""
-
-    def __init__(self, fitted: Any) -> None:
-        degree = fitted.degree if fitted.kernel == "matern" else None
-        shape = fitted.kernel, degree, fitted.transform_type
-        keys = _seeding.keys(fitted.seed, "fastfood", 8, *shape)
-        signs, permutations, normals, lengths, phases = keys[:5].tolist()
-        self.sketch_key = keys[5:]
-        width = fitted.dense_width
-        n_vectors = fitted.n_components - fitted.n_components // 2
-        self.n_blocks = n_blocks = -(-n_vectors // width)
-        self._fft = fitted.transform_type == "fft"
-        self._orthogonal: _orthogonal.OrthogonalBlocks | None = None
-        if fitted.transform_type == "orthogonal":
-            self._orthogonal = _orthogonal.OrthogonalBlocks(signs, n_vectors, width)
-            norms = np.full(n_blocks, float(width))
-        else:
-            norms = self._draw(signs, permutations, normals, width)
-        rows = np.arange(n_vectors)
-        scales = _lengths(fitted, lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
-        scales *= np.sqrt(2 * fitted.gamma) / (2 * np.pi)  # to turns
-        self.scales = scales.astype(np.float32)
-        # The scale of the cosine that has no sine, if there is one; rounded as the others are.
-        odd = fitted.n_components % 2
-        self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
-
-    def _draw(self, signs: int, permutations: int, normals: int, width: int) -> Array:
-        """Draw what stands between the transforms; returns the norms of the normal numbers."""
-        n_blocks = self.n_blocks
-        self._n_permuted = width // 2 - 1 if self._fft else width
-        self.signs = np.empty((n_blocks, width), np.int8)
-        self._normals = np.empty((n_blocks, width), np.float32)
-        self._permutations = np.empty((n_blocks, self._n_permuted), np.int32)
-        norms = np.empty(n_blocks)
-        draws = np.empty(max(width, _kernel.TILE_SIZE), np.float32)
-        for block in range(n_blocks):
-            _kernel.draw(signs, _kernel.RADEMACHER, block, draws)
-            self.signs[block] = draws[:width]
-            _kernel.draw(normals, _kernel.NORMAL, block, draws)
-            self._normals[block] = draws[:width]
-            norms[block] = np.sqrt(np.square(draws[:width], dtype=float).sum())
-            _kernel.permute(permutations, block, self._permutations[block])
-        return norms
-
     def multiply(self, dense: Array) -> Array:
         """Each row's products with all blocks, before their scales."""
-        if self._orthogonal is not None:
-            return self._orthogonal.multiply(dense)
+        if self.transform_type == "orthogonal":
+            return self.orthogonal.multiply(dense)
         out = np.empty((len(dense), self.signs.size), dense.dtype)
-        if not self._fft:
-            _kernel.multiply(dense, self.signs, self._permutations, self._normals, out)
+        if self.transform_type == "hadamard":
+            _kernel.multiply(dense, self.signs, self.permutations, self.normals, out)
             return out
         width = dense.shape[1]
         for block in range(len(self.signs)):
             spectrum: Any = scipy.fft.rfft(dense * self.signs[block].astype(dense.dtype), axis=1)
             # The ends of the spectrum are real; between them a complex normal number turns each.
-            normals = self._normals[block].astype(dense.dtype)
+            normals = self.normals[block].astype(dense.dtype)
             middle = (normals[1:-1:2] + 1j * normals[2:-1:2]) * dense.dtype.type(np.sqrt(0.5))
-            turned = spectrum.take(1 + self._permutations[block], axis=1)
+            turned = spectrum.take(1 + self.permutations[block], axis=1)
             _portable_math.multiply_complex(turned, middle)
             spectrum[:, 1:-1] = turned
             spectrum[:, 0] *= normals[0]
@@ -326,20 +329,3 @@ class _Blocks:
             )
         out *= width
         return out
-
-
-def _lengths(fitted: Any, key: np.uint64, n: int) -> Array:
-    """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
-    width = fitted.dense_width
-    if fitted.kernel == "rbf":
-        return np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
-    # Norms of sums of points in the unit ball: one point after the other is added, in a direction
-    # of which only the angle to the sum so far counts.
-    numbers = _seeding.uniforms(key, 2 * n * fitted.degree).reshape(fitted.degree, 2, n)
-    total = np.zeros(n)
-    for radius, angle in numbers:
-        radius = _portable_math.root(radius, width)
-        cosine = _portable_math.cosine_quantile(width, angle)
-        squared = total**2 + radius**2 + 2 * total * radius * cosine
-        total = np.sqrt(np.maximum(squared, 0))
-    return total

@@ -18,7 +18,6 @@ from sparsemaps._input import _row_reader
 from sparsemaps._loops import maps as kernel
 from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps.approximation import _error
-from sparsemaps.maps.fastfood import _lengths
 
 WIDTH = 8
 N_SEEDS = 400
@@ -167,10 +166,10 @@ def test_blocks_are_independent(transform_type):
         assert_uncorrelated(products[:, pair].T, limit)
 
     fitted = Fastfood(transform_type=transform_type, n_components=3 * 1024, random_state=0)
-    blocks = fitted.fit(np.ones((1, 512))).draw.blocks
+    blocks = fitted.fit(np.ones((1, 512))).draw
     limit = theorems.N_STANDARD_ERRORS / np.sqrt(250)  # the least number of entries is 255
     assert len(blocks.signs) == 3
-    for numbers in (blocks.signs, blocks._permutations, blocks._normals, blocks.scales):
+    for numbers in (blocks.signs, blocks.permutations, blocks.normals, blocks.scales):
         assert_uncorrelated(numbers.reshape(3, -1), limit)
 
 
@@ -206,7 +205,7 @@ def test_rows_without_random_lengths_are_rejected(transform_type):
         fitted = Fastfood(
             gamma=0.7, n_components=N_COMPONENTS, transform_type=transform_type, random_state=seed
         ).fit(values)
-        scales = fitted.draw.blocks.scales
+        scales = fitted.draw.scales
         scales[:] = np.sqrt((scales**2).mean())
         Z = fitted.transform(values)
         found.append((Z[one] * Z[other]).sum(axis=1))
@@ -359,13 +358,12 @@ def several_blocks(transform_type="hadamard", width=8, **parameters):
 def test_blocks_are_those_of_the_formula(transform_type, dtype):
     """Each block is T G P T B, with its own B, P and G, and its scales divide by its own |G|."""
     width = 8
-    fitted = several_blocks(transform_type).draw
-    blocks = fitted.blocks
+    blocks = several_blocks(transform_type).draw
     assert len(blocks.signs) == 4
     found = blocks.multiply(np.eye(width, dtype=dtype))
     for number in range(4):
-        signs, normals = blocks.signs[number], blocks._normals[number].astype(float)
-        order = blocks._permutations[number]
+        signs, normals = blocks.signs[number], blocks.normals[number].astype(float)
+        order = blocks.permutations[number]
         if transform_type == "hadamard":
             first = hadamard(width) * signs
             expected = hadamard(width) @ (normals[:, None] * first[order])
@@ -387,10 +385,10 @@ def test_blocks_are_those_of_the_formula(transform_type, dtype):
 
 def test_blocks_share_no_numbers():
     """No two blocks share their signs, permutation, normal numbers or lengths."""
-    blocks = several_blocks(width=64).draw.blocks
-    lengths = blocks.scales.reshape(4, 64) * np.linalg.norm(blocks._normals, axis=1)[:, None]
+    blocks = several_blocks(width=64).draw
+    lengths = blocks.scales.reshape(4, 64) * np.linalg.norm(blocks.normals, axis=1)[:, None]
     lengths = np.round(1000 * lengths / lengths.mean())
-    for numbers in (blocks.signs, blocks._normals, blocks._permutations, lengths):
+    for numbers in (blocks.signs, blocks.normals, blocks.permutations, lengths):
         assert len(np.unique(numbers, axis=0)) == 4
 
 
@@ -398,7 +396,7 @@ def test_blocks_share_no_numbers():
 def test_matern_lengths_are_those_of_sums_of_points_of_the_ball(degree):
     n = 20_000
     fitted = Fastfood(kernel="matern", degree=degree, random_state=0).fit(np.ones((1, WIDTH)))
-    found = _lengths(fitted.draw, np.uint64(5), n)
+    found = fitted.draw._lengths(np.uint64(5), n)
     rng = np.random.default_rng(0)
     points = rng.normal(size=(degree, n, WIDTH))
     points /= np.linalg.norm(points, axis=2, keepdims=True)
