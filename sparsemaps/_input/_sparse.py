@@ -113,7 +113,8 @@ def _checked_shape(X: Any, name: str) -> tuple[int, int]:
 
 
 _HOSTILE = (AttributeError, IndexError, OverflowError, RuntimeError, TypeError)
-"""The errors of NumPy and Python for arrays, lists and dictionaries that do not form a matrix."""
+"""The errors of NumPy and Python for arrays, lists and dictionaries that do not form a matrix. A
+TypeError of the functions here has the reason."""
 
 
 def _open_csr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
@@ -134,10 +135,7 @@ def _csr_of_csc(X: Any, name: str, shape: tuple[int, int]) -> Any:
 def _csr_of_bsr(X: Any, name: str, shape: tuple[int, int]) -> Any:
     (n_rows, n_columns), (height, width) = shape, X.data.shape[1:]
     if height < 1 or width < 1 or n_rows % height or n_columns % width:
-        raise ValueError(
-            f"{name} is not a sound BSR matrix: its shape {shape} is not a multiple of its "
-            f"blocks' {(height, width)}"
-        )
+        raise TypeError(f"its shape {shape} is not a multiple of its blocks' {(height, width)}")
     values, indices, indptr = _checked_compressed(X, name, n_rows // height, ndim=3)
     indices = _private(indices, f"BSR matrix {name}", n_columns // width)
     return sp.bsr_array((_convertible(values), indices, indptr), shape=shape).tocsr()
@@ -146,20 +144,16 @@ def _csr_of_bsr(X: Any, name: str, shape: tuple[int, int]) -> Any:
 def _csr_of_dia(X: Any, name: str, shape: tuple[int, int]) -> Any:
     values, offsets = np.asarray(X.data), _index_array(X.offsets, f"{name}.offsets").copy()
     if values.ndim != 2 or len(offsets) != len(values):
-        raise ValueError(
-            f"{name} is not a sound DIA matrix: one offset belongs to each row of data"
-        )
+        raise TypeError("one offset belongs to each row of data")
     if len(offsets) and not (-shape[0] <= offsets.min() and offsets.max() <= shape[1]):
-        raise ValueError(
-            f"{name} is not a sound DIA matrix: its offsets must be from {-shape[0]} to {shape[1]}"
-        )
+        raise TypeError(f"its offsets must be from {-shape[0]} to {shape[1]}")
     return sp.dia_array((_convertible(values), offsets), shape=shape).tocsr()
 
 
 def _csr_of_lil(X: Any, name: str, shape: tuple[int, int]) -> Any:
     lengths = [len(columns) for columns in X.rows]
     if lengths != [len(values) for values in X.data]:
-        raise ValueError(f"{name} is not a sound LIL matrix: its lists differ in length")
+        raise TypeError("its lists differ in length")
     return SimpleNamespace(
         data=np.array(list(itertools.chain.from_iterable(X.data)), X.dtype),
         indices=_integers(itertools.chain.from_iterable(X.rows)),
@@ -172,7 +166,7 @@ def _csr_of_dok(X: Any, name: str, shape: tuple[int, int]) -> Any:
     coordinates = _integers(itertools.chain.from_iterable(X.keys()))
     values = np.fromiter(X.values(), X.dtype)
     if len(coordinates) != 2 * len(values):
-        raise ValueError(f"{name} is not a sound DOK matrix: a key is a row and a column")
+        raise TypeError("a key is a row and a column")
     return _of_entries("DOK", values, (coordinates[::2], coordinates[1::2]), name, shape)
 
 
@@ -184,13 +178,13 @@ def _integers(items: Iterable[Any]) -> Array:
 def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[int, int]) -> Any:
     """A CSR matrix of values at (rows, columns), which are copied and checked."""
     if len(places) != 2:
-        raise ValueError(f"{name} is not a sound {kind} matrix: it has {len(places)} axes")
+        raise TypeError(f"it has {len(places)} axes")
     sound_places = tuple(
         _private(_index_array(axis, f"{name}.coords"), f"{kind} matrix {name}", length)
         for axis, length in zip(places, shape, strict=True)
     )
     if values.ndim != 1 or any(len(axis) != len(values) for axis in sound_places):
-        raise ValueError(f"{name} is not a sound {kind} matrix: its arrays differ in length")
+        raise TypeError("its arrays differ in length")
     return sp.coo_array((_convertible(values), sound_places), shape=shape).tocsr()
 
 
