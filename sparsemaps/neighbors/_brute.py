@@ -8,8 +8,6 @@ import numpy as np
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._allowed import LARGEST_N_HASHES
-from sparsemaps._tools._array_files import ArrayKind
-from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
@@ -93,7 +91,6 @@ def all_pairs(
     other: PackedCodes | None,
     max_differing: int,
     n_jobs: int | None,
-    stages: Stages = NONE,
 ) -> Array:
     """Pairs, ascending, of which at most `max_differing` codes differ: rows i, rows j, and how many
     codes differ."""
@@ -102,9 +99,7 @@ def all_pairs(
         found = joined(tiles(codes, other, max_differing, start, stop, LARGEST_N_ROWS))
         return found.take(np.lexsort(found[1::-1]), axis=1)
 
-    n_others = len(codes if other is None else other)
-    kind = ArrayKind(np.int64, (3, None), (len(codes) - 1, n_others - 1, max_differing))
-    return joined(stages.run("all", kind, find, steps_of(len(codes), other is None), n_jobs))
+    return joined(_threads.run(find, steps_of(len(codes), other is None), n_jobs))
 
 
 def steps_of(n_rows: int, is_one_set: bool) -> list[tuple[int, int]]:

@@ -35,14 +35,8 @@ def similar(
     """Pairs whose estimate is at least `threshold`, and their estimates."""
     threshold = check_share("threshold", threshold)
     recall = check_share("recall", recall)
-    _check_searched(codes, other)
-    least, decide = least_agreeing(codes, threshold), _by_estimate(codes, other, threshold)
-    bands = _bands.choose_bands(codes, other, least, recall)
-    if bands is None and decide is None:
-        found = _brute.all_pairs(codes, other, codes.n_hashes - least, how.n_jobs, how.stages)
-        i, j, differing = found
-        return i, j, estimates(codes, codes if other is None else other, i, j, differing)
-    i, j = _decided(codes, other, least, bands, decide, how)
+    decide = _by_estimate(codes, other, threshold)
+    i, j = decided(codes, other, least_agreeing(codes, threshold), recall, decide, how)
     return i, j, _estimates_of_pairs(codes, other, i, j)
 
 
@@ -196,24 +190,13 @@ def decided(
     other: PackedCodes | None,
     least: int,
     recall: float,
-    decide: Decide,
-    how: Limits,
-) -> tuple[Array, Array]:
-    """Pairs, ascending, of which at least `least` codes agree and which `decide` keeps. Other pairs
-    are in memory for a moment only. A pair may be decided several times."""
-    _check_searched(codes, other)
-    bands = _bands.choose_bands(codes, other, least, recall)
-    return _decided(codes, other, least, bands, decide, how)
-
-
-def _decided(
-    codes: PackedCodes,
-    other: PackedCodes | None,
-    least: int,
-    bands: Bands | None,
     decide: Decide | None,
     how: Limits,
 ) -> tuple[Array, Array]:
+    """Pairs, ascending, of which at least `least` codes agree and which `decide` keeps; None keeps
+    all. Other pairs are in memory for a moment only. A pair may be decided several times."""
+    _check_searched(codes, other)
+    bands = _bands.choose_bands(codes, other, least, recall)
     first_other = 0 if other is None else len(codes)
     keep = _keeping(decide, first_other)
     found = _filtered_pairs(codes, other, codes.n_hashes - least, bands, how, lambda: keep)
