@@ -17,6 +17,7 @@ cdef extern from "c/linear/one_hot.h" nogil:
 cdef extern from "c/linear/dual_descent.h" nogil:
     enum:
         MOST_MODELS
+        BLOCK_ROWS
     ctypedef struct dual_problem:
         coded_rows rows
         Py_ssize_t n_rows
@@ -108,11 +109,11 @@ cdef class Descent:
                  double tol, double cost, uint64_t key, Py_ssize_t n_models, int32_t first,
                  double[:, ::1] v, uint32_t[::1] columns):
         """`v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
-        of which `n_models` count; it is aligned to 64 bytes. `columns` is scratch, of 2 * n_codes.
-        """
+        of which `n_models` count; it is aligned to 64 bytes. `columns` is scratch, of
+        `2 * block_rows * n_codes`."""
         cdef Py_ssize_t stride = stride_of(n_models), m
         if (v.shape[0] != n_codes << bits or v.shape[1] != stride
-                or columns.shape[0] != 2 * n_codes or <size_t>&v[0, 0] % 64):
+                or columns.shape[0] != 2 * BLOCK_ROWS * n_codes or <size_t>&v[0, 0] % 64):
             raise ValueError("the arrays do not fit")
         self.v, self.columns = v, columns
         self.problem.n_models, self.problem.first = n_models, first
@@ -191,6 +192,7 @@ cdef class Descent:
 
 
 most_models = MOST_MODELS  # that are trained together
+block_rows = BLOCK_ROWS  # that are visited together
 
 
 def stride_of(Py_ssize_t n_models):

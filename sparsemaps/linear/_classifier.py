@@ -80,8 +80,10 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     et al. 2010). The optimum is the same, within `tol`. `n_iter_` and `max_iter` then count how
     often the file is read.
 
-    "hinge" with a large C converges slowly; a ConvergenceWarning then names the duality gap, which
-    is how far the objective is from its least value at most.
+    LIBLINEAR visits one row after the other. Here eight rows are read together, and each is visited
+    up to eight times before the next eight rows, so that fewer passes are needed. "hinge" with a
+    large C converges slowly all the same; a ConvergenceWarning then names the duality gap, which is
+    how far the objective is from its least value at most.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""LIBLINEAR's solvers in plain Python, with the random orders of the compiled ones."""
+"""LIBLINEAR's solvers in plain Python, with the random orders and blocks of the compiled ones."""
 
 import numpy as np
 
@@ -22,31 +22,55 @@ def shuffled(n, key, number, turn=1):
     return order
 
 
+def visit_in_blocks(order, out, visit):
+    """Visit rows but those that are `out`: 8 rows of the order again and again, those that the last
+    visit has changed, until one has or the largest change is a fifth of the first one.
+    `visit(row, first)` returns the change of a row."""
+    for start in range(0, len(order), 8):
+        block = [row for row in order[start : start + 8] if row not in out]
+        of_first_visits = 0.0
+        for number in range(8):
+            changes = {row: abs(visit(row, number == 0)) for row in block}
+            block = [row for row, change in changes.items() if change]
+            largest = max(changes.values(), default=0.0)
+            of_first_visits = of_first_visits or largest
+            if len(block) < 2 or largest <= 0.2 * of_first_visits:
+                break
+
+
 def hinge_by_definition(Z, y, C, tol, key, squared):
     """Hsieh et al., Algorithm 3, with LIBLINEAR's shrinking; returns w, alpha, and the passes."""
     alpha, w = np.zeros(len(y)), np.zeros(Z.shape[1])
     most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
     out = set()
     above, below = np.inf, -np.inf
+    highest = lowest = 0.0
+
+    def visit(row, first):
+        nonlocal w, highest, lowest
+        gradient = y[row] * (Z[row] @ w) - 1 + alpha[row] * diagonal
+        projected = gradient
+        leaves = False
+        if alpha[row] == 0:
+            leaves, projected = gradient > above, min(gradient, 0)
+        elif alpha[row] >= most:
+            leaves, projected = gradient < below, max(gradient, 0)
+        if leaves:
+            out.add(row)
+            return 0.0
+        if first:
+            highest, lowest = max(highest, projected), min(lowest, projected)
+        if abs(projected) <= 1e-12:
+            return 0.0
+        old = alpha[row]
+        step = gradient / (Z[row] @ Z[row] + diagonal)
+        alpha[row] = min(max(old - step, 0), most)
+        w += (alpha[row] - old) * y[row] * Z[row]
+        return alpha[row] - old
+
     for number in range(10**4):
         highest, lowest = -np.inf, np.inf
-        for row in [row for row in shuffled(len(y), key, number) if row not in out]:
-            gradient = y[row] * (Z[row] @ w) - 1 + alpha[row] * diagonal
-            projected = gradient
-            leaves = False
-            if alpha[row] == 0:
-                leaves, projected = gradient > above, min(gradient, 0)
-            elif alpha[row] >= most:
-                leaves, projected = gradient < below, max(gradient, 0)
-            if leaves:
-                out.add(row)
-                continue
-            highest, lowest = max(highest, projected), min(lowest, projected)
-            if abs(projected) > 1e-12:
-                old = alpha[row]
-                step = gradient / (Z[row] @ Z[row] + diagonal)
-                alpha[row] = min(max(old - step, 0), most)
-                w += (alpha[row] - old) * y[row] * Z[row]
+        visit_in_blocks(shuffled(len(y), key, number), out, visit)
         above, below = highest if highest > 0 else np.inf, lowest if lowest < 0 else -np.inf
         if highest - lowest <= tol:
             if not out:
@@ -59,39 +83,47 @@ def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
     """Ho & Lin, Algorithm 4; returns w, beta, and the passes."""
     beta, w = np.zeros(len(y)), np.zeros(Z.shape[1])
     most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
-    out, bound, first = set(), np.inf, None
+    out, bound, of_first_pass = set(), np.inf, None
+    largest = total = 0.0
+
+    def visit(row, first):
+        nonlocal w, largest, total
+        gradient = Z[row] @ w - y[row] + diagonal * beta[row]
+        curvature = Z[row] @ Z[row] + diagonal
+        up, down = gradient + epsilon, gradient - epsilon
+        leaves = False
+        if beta[row] == 0:
+            violation = max(-up, down, 0)
+            leaves = violation == 0 and up > bound and down < -bound
+        elif abs(beta[row]) >= most:
+            inward = up if beta[row] > 0 else -down
+            violation, leaves = max(inward, 0), inward < -bound
+        else:
+            violation = abs(up if beta[row] > 0 else down)
+        if leaves:
+            out.add(row)
+            return 0.0
+        if first:
+            largest, total = max(largest, violation), total + violation
+        if up < curvature * beta[row]:
+            step = -up / curvature
+        elif down > curvature * beta[row]:
+            step = -down / curvature
+        else:
+            step = -beta[row]
+        if abs(step) < 1e-12:
+            return 0.0
+        old = beta[row]
+        beta[row] = min(max(old + step, -most), most)
+        w += (beta[row] - old) * Z[row]
+        return beta[row] - old
+
     for number in range(10**4):
         largest, total = 0.0, 0.0
-        for row in [row for row in shuffled(len(y), key, number) if row not in out]:
-            gradient = Z[row] @ w - y[row] + diagonal * beta[row]
-            curvature = Z[row] @ Z[row] + diagonal
-            up, down = gradient + epsilon, gradient - epsilon
-            leaves = False
-            if beta[row] == 0:
-                violation = max(-up, down, 0)
-                leaves = violation == 0 and up > bound and down < -bound
-            elif abs(beta[row]) >= most:
-                inward = up if beta[row] > 0 else -down
-                violation, leaves = max(inward, 0), inward < -bound
-            else:
-                violation = abs(up if beta[row] > 0 else down)
-            if leaves:
-                out.add(row)
-                continue
-            largest, total = max(largest, violation), total + violation
-            if up < curvature * beta[row]:
-                step = -up / curvature
-            elif down > curvature * beta[row]:
-                step = -down / curvature
-            else:
-                step = -beta[row]
-            if abs(step) >= 1e-12:
-                old = beta[row]
-                beta[row] = min(max(old + step, -most), most)
-                w += (beta[row] - old) * Z[row]
-        first = total if first is None else first
+        visit_in_blocks(shuffled(len(y), key, number), out, visit)
+        of_first_pass = total if of_first_pass is None else of_first_pass
         bound = largest
-        if total <= tol * first:
+        if total <= tol * of_first_pass:
             if not out:
                 return w, beta, number + 1
             out, bound = set(), np.inf
@@ -103,25 +135,33 @@ def log_loss_by_definition(Z, y, C, tol, key):
     alpha = np.full(len(y), min(1e-3 * C, 1e-8))
     w = (alpha * y) @ Z
     inner = 1e-2
+    largest, n_steps = 0.0, 0
+
+    def visit(row, first):
+        nonlocal w, largest, n_steps
+        square, slope = Z[row] @ Z[row], y[row] * (Z[row] @ w)
+        at_top = 0.5 * square * (C - 2 * alpha[row]) + slope < 0
+        sign, old = (-1, C - alpha[row]) if at_top else (1, alpha[row])
+        z = 0.1 * old if C - old < 0.5 * C else old
+        gradient = square * (z - old) + sign * slope + np.log(z / (C - z))
+        if first:
+            largest = max(largest, abs(gradient))
+        steps = 0
+        while abs(gradient) >= inner and steps <= 100:
+            other = z - gradient / (square + C / (C - z) / z)
+            z = 0.1 * z if other <= 0 else other
+            gradient = square * (z - old) + sign * slope + np.log(z / (C - z))
+            steps += 1
+        n_steps += steps
+        if not steps:
+            return 0.0
+        alpha[row] = C - z if at_top else z
+        w += sign * (z - old) * y[row] * Z[row]
+        return sign * (z - old)
+
     for number in range(10**4):
         largest, n_steps = 0.0, 0
-        for row in shuffled(len(y), key, number):
-            square, slope = Z[row] @ Z[row], y[row] * (Z[row] @ w)
-            at_top = 0.5 * square * (C - 2 * alpha[row]) + slope < 0
-            sign, old = (-1, C - alpha[row]) if at_top else (1, alpha[row])
-            z = 0.1 * old if C - old < 0.5 * C else old
-            gradient = square * (z - old) + sign * slope + np.log(z / (C - z))
-            largest = max(largest, abs(gradient))
-            steps = 0
-            while abs(gradient) >= inner and steps <= 100:
-                other = z - gradient / (square + C / (C - z) / z)
-                z = 0.1 * z if other <= 0 else other
-                gradient = square * (z - old) + sign * slope + np.log(z / (C - z))
-                steps += 1
-            n_steps += steps
-            if steps:
-                alpha[row] = C - z if at_top else z
-                w += sign * (z - old) * y[row] * Z[row]
+        visit_in_blocks(shuffled(len(y), key, number), set(), visit)
         if n_steps <= len(y) // 10:
             inner = max(0.1 * inner, min(1e-8, tol))
         if largest < tol:

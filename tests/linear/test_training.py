@@ -79,7 +79,7 @@ def test_classifiers_have_the_objective_of_liblinear(loss, C, map):
     X, y, _ = data()
     y = y == 1
     Z = map.fit(X).transform(X)
-    model = KernelClassifier(map, loss=loss, C=C, tol=1e-5, max_iter=10**4, random_state=0)
+    model = KernelClassifier(map, loss=loss, C=C, tol=1e-5, max_iter=10**5, random_state=0)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         model.fit(X, y)
@@ -166,7 +166,10 @@ def trained_together(
     """The same of each of the models of some labels."""
     n = len(packed)
     v = _solver.aligned_zeros(packed.n_hashes << packed.bits, kernel.stride_of(n_models))
-    dual, columns = np.zeros((n, n_models)), np.empty(2 * packed.n_hashes, np.uint32)
+    dual, columns = (
+        np.zeros((n, n_models)),
+        np.empty(2 * kernel.block_rows * packed.n_hashes, np.uint32),
+    )
     descent = kernel.Descent(
         packed.n_hashes, packed.bits, kernel.LOSSES[loss], epsilon, bias, tol, C, key, n_models,
         first, v, columns,
@@ -200,7 +203,7 @@ def coded(bits=4, n_hashes=50, n_rows=60):
     return map.encode(X, packed=True), features, np.where(y == 1, 1.0, -1.0), targets
 
 
-@pytest.mark.parametrize("C", [0.05, 3.0])
+@pytest.mark.parametrize("C", [0.06, 3.0])
 @pytest.mark.parametrize("loss", list(kernel.LOSSES))
 def test_the_solver_does_what_the_definition_says(loss, C):
     packed, Z, y, targets = coded()
@@ -230,9 +233,27 @@ def test_rows_at_C_leave():
     assert (variables == 0.05).all()
 
 
-@pytest.mark.parametrize("n_hashes", [3, 16, 50])
+@pytest.mark.parametrize(
+    ("loss", "C", "n_rows", "wrong"),
+    [("hinge", 10.0, 150, 0.1), ("log_loss", 3.0, 300, 0.3), ("epsilon_insensitive", 1.0, 150, 0)],
+)
+def test_first_visits_tell_when_passes_end(loss, C, n_rows, wrong):
+    """With the later visits of a row there were more passes. A share of the labels is wrong."""
+    packed, Z, y, targets = coded(n_rows=n_rows)
+    y = np.where(np.random.default_rng(0).random(len(y)) < wrong, -y, y)
+    if loss == "hinge":
+        _, _, passes = hinge_by_definition(Z, y, C, 0.1, 77, squared=False)
+    elif loss == "log_loss":
+        _, _, passes = log_loss_by_definition(Z, y, C, 0.1, 77)
+    else:
+        y = targets
+        _, _, passes = regression_by_definition(Z, y, C, 0.1, 0.1, 77, squared=False)
+    assert trained(packed, loss, C, 0.1, 77, y)[2] == passes
+
+
+@pytest.mark.parametrize("n_hashes", [3, 16, 50, 150])
 def test_the_solver_of_bytes(n_hashes):
-    """Codes of 8 bits are read in a way of their own."""
+    """Codes of 8 bits are read in a way of their own, 64 of a row before the next row."""
     packed, Z, y, _ = coded(8, n_hashes)
     w, dual, passes = hinge_by_definition(Z, y, 1.0, 1e-4, 77, squared=True)
     found, variables, n_passes = trained(packed, "squared_hinge", 1.0, 1e-4, 77, y)
@@ -404,7 +425,7 @@ def test_arrays_that_do_not_fit_are_refused(change):
         "v": _solver.aligned_zeros(width, 1),
         "active": np.empty(n, np.uint8),
         "order": np.empty(n, np.uint32),
-        "columns": np.empty(2 * packed.n_hashes, np.uint32),
+        "columns": np.empty(2 * kernel.block_rows * packed.n_hashes, np.uint32),
     }
     if change == "misaligned":
         arrays["v"] = _solver.aligned_zeros(width + 1, 1)[1:]
@@ -432,7 +453,7 @@ def test_turns_that_do_not_fit_are_refused():
     of regression together; numbers of models."""
     packed, _, y, _ = coded()
     v = _solver.aligned_zeros(packed.n_hashes << packed.bits, 1)
-    columns = np.empty(2 * packed.n_hashes, np.uint32)
+    columns = np.empty(2 * kernel.block_rows * packed.n_hashes, np.uint32)
     descent = kernel.Descent(
         packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, 1, v, columns
     )

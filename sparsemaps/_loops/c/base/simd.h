@@ -65,6 +65,23 @@ INLINE uint64_t register_bits_f64(register_u64 words)
 #endif
 }
 
+/* How many bytes of two registers, at any address, are equal. */
+INLINE uint32_t register_equal_u8(const uint8_t *a, const uint8_t *b)
+{
+#if defined(__AVX512BW__)
+    return (uint32_t)__builtin_popcountll(
+        _mm512_cmpeq_epi8_mask(_mm512_loadu_si512(a), _mm512_loadu_si512(b)));
+#elif REGISTER_BYTES == 32
+    return (uint32_t)__builtin_popcount((unsigned)_mm256_movemask_epi8(_mm256_cmpeq_epi8(
+        _mm256_loadu_si256((const __m256i *)a), _mm256_loadu_si256((const __m256i *)b))));
+#else
+    uint32_t equal = 0;
+    for (size_t i = 0; i < REGISTER_BYTES; i++)
+        equal += a[i] == b[i];
+    return equal;
+#endif
+}
+
 /* table[i % 16] for each i; the table begins at a multiple of 64 bytes. */
 INLINE register_f32 register_of_16_f32(const float *table, register_u32 i)
 {

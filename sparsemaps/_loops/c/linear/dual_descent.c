@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "random.h"
+#include "simd.h"
 #include "vectors.h"
 
 #define NOT_INLINE __attribute__((noinline))
@@ -14,7 +15,8 @@ typedef double models_f64_anywhere
 
 /* ---- features ------------------------------------------------------------------------------ */
 
-/* Where the features of a row are: its codes if they are bytes, else a list of columns. */
+/* Where the features of a row are: its codes if they are bytes, else a list of columns. A row without
+ * samples has neither. */
 typedef struct {
     const uint8_t *bytes;
     const uint32_t *columns;
@@ -25,104 +27,130 @@ INLINE size_t column_of(features row, ptrdiff_t j, int of_bytes)
     return of_bytes ? (size_t)j << 8 | row.bytes[j] : row.columns[j];
 }
 
+INLINE int has_features(features row)
+{
+    return row.bytes != NULL || row.columns != NULL;
+}
+
 /* The features of a row. `columns` is for a list of them. */
 INLINE features features_of(const coded_rows *rows, uint32_t row, uint32_t *columns)
 {
+    if (!rows->sampled[row])
+        return (features){.bytes = NULL};
     if (rows->bits == 8)
         return (features){.bytes = rows->codes + row * rows->n_bytes};
     one_hot_columns(rows, row, 0, rows->n_codes, columns);
     return (features){.columns = columns};
 }
 
-/* Sums have SUM_LANES lanes: lane l has the codes l, l + 8, ... They are the same, bit for bit, for
- * one model and for several. Each lane of one model is a number of its own, as gathers take longer
- * than loads one by one on many machines. */
-INLINE double sum_of_lanes(const double *lanes)
-{
-    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6]))
-           + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
-}
+/* Some rows, and a number of each model for each row. */
+typedef struct {
+    ptrdiff_t n;
+    features rows[BLOCK_ROWS];
+    double numbers[BLOCK_ROWS * MOST_MODELS];
+} row_numbers;
 
-/* The sum of v at a row, after a change at another row if `changes`. Both are in one loop, as writing
- * and reading wait for different things. */
-INLINE double sum_by(double *v, ptrdiff_t n, features row, features changed, double change,
-                     int changes, int of_bytes)
-{
-    double lanes[SUM_LANES] = {0.0};
-    ptrdiff_t j = 0;
-    for (; j + SUM_LANES <= n; j += SUM_LANES)
-#pragma GCC unroll 8
-        for (int l = 0; l < SUM_LANES; l++) {
-            if (changes)
-                v[column_of(changed, j + l, of_bytes)] += change;
-            lanes[l] += v[column_of(row, j + l, of_bytes)];
-        }
-    for (int l = 0; l < n - j; l++) {
-        if (changes)
-            v[column_of(changed, j + l, of_bytes)] += change;
-        lanes[l] += v[column_of(row, j + l, of_bytes)];
-    }
-    return sum_of_lanes(lanes);
-}
-
-/* The loops over codes are functions of their own: a call costs nothing beside them, and the compiler
- * takes half the time, as there is one of each instead of one for each loss. */
-static NOT_INLINE double sum_at(double *v, ptrdiff_t n, features row, features changed,
-                                double change)
-{
-    if (row.bytes != NULL)
-        return change == 0.0 ? sum_by(v, n, row, row, 0.0, 0, 1)
-                             : sum_by(v, n, row, changed, change, 1, 1);
-    return change == 0.0 ? sum_by(v, n, row, row, 0.0, 0, 0)
-                         : sum_by(v, n, row, changed, change, 1, 0);
-}
-
-/* The sums of several models. */
-INLINE void sums_by(const double *v, ptrdiff_t n, features row, int of_bytes, double *sums)
-{
-    models_f64 lanes[SUM_LANES] = {{0.0}};
-    ptrdiff_t j = 0;
-    for (; j + SUM_LANES <= n; j += SUM_LANES)
-#pragma GCC unroll 8
-        for (int l = 0; l < SUM_LANES; l++)
-            lanes[l] += *(const models_f64 *)(v + column_of(row, j + l, of_bytes) * MOST_MODELS);
-#pragma GCC unroll 8
-    for (int l = 0; l < SUM_LANES - 1; l++)
-        if (l < n - j)
-            lanes[l] += *(const models_f64 *)(v + column_of(row, j + l, of_bytes) * MOST_MODELS);
-    *(models_f64_anywhere *)sums = ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6]))
-                                   + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
-}
-
-static NOT_INLINE void sums_at(const double *v, ptrdiff_t n, features row, double *sums)
-{
-    if (row.bytes != NULL)
-        sums_by(v, n, row, 1, sums);
-    else
-        sums_by(v, n, row, 0, sums);
-}
-
-/* Add changes of the models to v at a row. */
-INLINE void add_by(double *v, ptrdiff_t n, features row, const double *changes, ptrdiff_t stride,
-                   int of_bytes)
+/* Add the numbers of a row to v at its features first to stop. */
+INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
+                     const double *numbers, int of_bytes, ptrdiff_t stride)
 {
     if (stride == 1) {
-        for (ptrdiff_t j = 0; j < n; j++)
-            v[column_of(row, j, of_bytes)] += changes[0];
+        for (ptrdiff_t j = first; j < stop; j++)
+            v[column_of(row, j, of_bytes)] += numbers[0];
     } else {
-        const models_f64 all = *(const models_f64_anywhere *)changes;
-        for (ptrdiff_t j = 0; j < n; j++)
+        const models_f64 all = *(const models_f64_anywhere *)numbers;
+        for (ptrdiff_t j = first; j < stop; j++)
             *(models_f64 *)(v + column_of(row, j, of_bytes) * MOST_MODELS) += all;
     }
 }
 
-static NOT_INLINE void add_at(double *v, ptrdiff_t n, features row, const double *changes,
-                              ptrdiff_t stride)
+/* Add v at the features first to stop of a row to the numbers of the row.
+ *
+ * Sums have SUM_LANES lanes: lane l has the codes l, l + 8, ... They are the same, bit for bit, for
+ * one model and for several. Each lane of one model is a number of its own, as gathers take longer
+ * than loads one by one on many machines. */
+#define LANES_SUM(x) (((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])))
+
+INLINE void sum_some(const double *v, features row, ptrdiff_t first, ptrdiff_t stop,
+                     double *numbers, int of_bytes, ptrdiff_t stride)
 {
-    if (row.bytes != NULL)
-        add_by(v, n, row, changes, stride, 1);
+    ptrdiff_t j = first;
+    if (stride == 1) {
+        double lanes[SUM_LANES] = {0.0};
+        for (; j + SUM_LANES <= stop; j += SUM_LANES)
+#pragma GCC unroll 8
+            for (int l = 0; l < SUM_LANES; l++)
+                lanes[l] += v[column_of(row, j + l, of_bytes)];
+        for (int l = 0; l < stop - j; l++)
+            lanes[l] += v[column_of(row, j + l, of_bytes)];
+        numbers[0] += LANES_SUM(lanes);
+    } else {
+        models_f64 lanes[SUM_LANES] = {{0.0}};
+        for (; j + SUM_LANES <= stop; j += SUM_LANES)
+#pragma GCC unroll 8
+            for (int l = 0; l < SUM_LANES; l++)
+                lanes[l] +=
+                    *(const models_f64 *)(v + column_of(row, j + l, of_bytes) * MOST_MODELS);
+#pragma GCC unroll 8
+        for (int l = 0; l < SUM_LANES - 1; l++)
+            if (l < stop - j)
+                lanes[l] +=
+                    *(const models_f64 *)(v + column_of(row, j + l, of_bytes) * MOST_MODELS);
+        *(models_f64_anywhere *)numbers += LANES_SUM(lanes);
+    }
+}
+
+/* Add the numbers of some rows to v, then add v to the numbers of others: for TILE_CODES codes of all
+ * rows after the other, as their part of v stays in the cache meanwhile. */
+INLINE void move_by(double *v, ptrdiff_t k, const row_numbers *from, row_numbers *to, int of_bytes,
+                    ptrdiff_t stride)
+{
+    enum { TILE_CODES = 64 };
+    for (ptrdiff_t first = 0; first < k; first += TILE_CODES) {
+        const ptrdiff_t stop = k - first < TILE_CODES ? k : first + TILE_CODES;
+        for (ptrdiff_t r = 0; r < from->n; r++)
+            if (has_features(from->rows[r]))
+                add_some(v, from->rows[r], first, stop, from->numbers + r * stride, of_bytes,
+                         stride);
+        for (ptrdiff_t r = 0; r < to->n; r++)
+            if (has_features(to->rows[r]))
+                sum_some(v, to->rows[r], first, stop, to->numbers + r * stride, of_bytes, stride);
+    }
+}
+
+/* The loops over codes are a function of their own: a call costs nothing beside them, and the compiler
+ * takes half the time, as there is one of each instead of one for each loss. */
+static NOT_INLINE void move(double *v, const coded_rows *rows, const row_numbers *from,
+                            row_numbers *to, ptrdiff_t stride)
+{
+    const ptrdiff_t k = rows->n_codes;
+    if (rows->bits == 8 && stride == 1)
+        move_by(v, k, from, to, 1, 1);
+    else if (rows->bits == 8)
+        move_by(v, k, from, to, 1, MOST_MODELS);
+    else if (stride == 1)
+        move_by(v, k, from, to, 0, 1);
     else
-        add_by(v, n, row, changes, stride, 0);
+        move_by(v, k, from, to, 0, MOST_MODELS);
+}
+
+/* The number of features that two rows share. */
+static NOT_INLINE double shared(features a, features b, ptrdiff_t n)
+{
+    uint32_t equal = 0;
+    ptrdiff_t j = 0;
+    if (!has_features(a) || !has_features(b))
+        return 0.0;
+    if (a.bytes == NULL) {
+        for (; j < n; j++)
+            equal += a.columns[j] == b.columns[j];
+        return equal;
+    }
+    for (; j + REGISTER_BYTES <= n; j += REGISTER_BYTES)
+        equal += register_equal_u8(a.bytes + j, b.bytes + j);
+    for (; j < n; j++)
+        equal += a.bytes[j] == b.bytes[j];
+    return equal;
 }
 
 INLINE double square_norm(const dual_problem *p, uint32_t row)
@@ -142,6 +170,7 @@ INLINE double cost(const dual_problem *p, uint32_t row)
 typedef struct {
     double y, score, cost, square;
     double *dual;
+    int first;  /* whether it is the row's first visit in this pass: these decide when passes end */
     int leaves; /* set to 1 if the row leaves the model */
 } visited;
 
@@ -165,8 +194,10 @@ INLINE double visit_hinge(dual_model *s, visited *at, int squared)
         }
         projected = gradient > 0.0 ? gradient : 0.0;
     }
-    s->highest = projected > s->highest ? projected : s->highest;
-    s->lowest = projected < s->lowest ? projected : s->lowest;
+    if (at->first) {
+        s->highest = projected > s->highest ? projected : s->highest;
+        s->lowest = projected < s->lowest ? projected : s->lowest;
+    }
     if (fabs(projected) <= 1e-12)
         return 0.0;
     next = alpha - gradient / (at->square + diagonal);
@@ -189,7 +220,7 @@ INLINE double visit_log_loss(dual_model *s, visited *at)
     double z = c - old < 0.5 * c ? 0.1 * old : old;
     double gradient = square * (z - old) + sign * slope + log_f64(z / (c - z));
     int step = 0;
-    if (fabs(gradient) > s->highest)
+    if (at->first && fabs(gradient) > s->highest)
         s->highest = fabs(gradient);
     for (; step <= MAX_STEPS && !(fabs(gradient) < s->inner_tol); step++) {
         const double next = z - gradient / (square + c / (c - z) / z);
@@ -233,8 +264,10 @@ INLINE double visit_regression(dual_model *s, visited *at, double epsilon, int s
     }
     if (at->leaves)
         return 0.0;
-    s->highest = violation > s->highest ? violation : s->highest;
-    s->violation += violation;
+    if (at->first) {
+        s->highest = violation > s->highest ? violation : s->highest;
+        s->violation += violation;
+    }
     if (above < curvature * beta)
         step = -above / curvature;
     else if (below > curvature * beta)
@@ -250,63 +283,72 @@ INLINE double visit_regression(dual_model *s, visited *at, double epsilon, int s
     return next - beta;
 }
 
-/* ---- one row -------------------------------------------------------------------------------- */
+/* ---- a block of rows ------------------------------------------------------------------------- */
 
-/* The row that was visited last, and its change of one model: v does not have it yet, the next visit
- * adds it while it reads. */
+/* Rows that are visited together. v is read once for all of them, then their dual variables are
+ * changed in several sweeps, and v is written once: sweeps look at no code, as a change at one row
+ * changes the sum of another by the number of features that they share. */
 typedef struct {
-    features row;
-    double change;   /* 0 if there is none */
-    uint32_t *free;  /* for the columns of the next row */
-    uint32_t *taken; /* has the columns of this row */
-} visited_last;
+    uint32_t rows[BLOCK_ROWS];
+    row_numbers sums;                         /* of v at each row */
+    double changes[BLOCK_ROWS * MOST_MODELS]; /* of beta, in all sweeps */
+    double shared[BLOCK_ROWS][BLOCK_ROWS];    /* features of two rows */
+    double costs[BLOCK_ROWS], squares[BLOCK_ROWS];
+    double duals[BLOCK_ROWS * MOST_MODELS];
+    double y[BLOCK_ROWS]; /* the target, or the number of the model that has the row's label */
+} block;
 
-INLINE void add_last(const dual_problem *p, dual_state *s, visited_last *last)
+/* The next rows of the order, without those that all models have left. Which rows may be in a block
+ * does not depend on these: else a model depended on the others. Returns how many there are. */
+INLINE ptrdiff_t begin_block(const dual_problem *p, dual_state *s, block *b, uint32_t *columns,
+                             ptrdiff_t stride)
 {
-    if (last->change != 0.0)
-        add_at(s->v, p->rows.n_codes, last->row, &last->change, 1);
-    last->change = 0.0;
-}
-
-/* The scores <w, z> of a row by all models. */
-INLINE void scores_of(const dual_problem *p, dual_state *s, uint32_t row, visited_last *last,
-                      ptrdiff_t stride, double *scores)
-{
-    const ptrdiff_t k = p->rows.n_codes;
-    double sums[MOST_MODELS] = {0.0};
-    if (p->rows.sampled[row]) {
-        uint32_t *columns = last->free;
-        const features here = features_of(&p->rows, row, columns);
-        if (stride > 1)
-            sums_at(s->v, k, here, sums);
-        else
-            sums[0] = sum_at(s->v, k, here, last->row, last->change);
-        *last = (visited_last){.row = here, .free = last->taken, .taken = columns};
+    const ptrdiff_t k = p->rows.n_codes, rest = s->n_weighed - s->position;
+    const uint32_t *order = s->order + s->position;
+    memset(b, 0, sizeof *b);
+    for (ptrdiff_t i = 0; i < 2 * BLOCK_ROWS && i < rest; i++) {
+        const uint32_t row = order[i];
+        if (!(s->active[row] & s->going))
+            continue;
+        if (i < BLOCK_ROWS)
+            b->rows[b->sums.n++] = row;
+        else /* fetched from memory meanwhile */
+            prefetch_row(p->rows.codes + row * p->rows.n_bytes, p->rows.n_bytes);
     }
-    for (ptrdiff_t m = 0; m < p->n_models; m++)
-        scores[m] = sums[m] / (double)k + s->models[m].intercept * p->bias;
+    for (ptrdiff_t r = 0; r < b->sums.n; r++) {
+        const uint32_t row = b->rows[r];
+        b->costs[r] = cost(p, row);
+        b->squares[r] = square_norm(p, row);
+        b->y[r] = p->labels == NULL ? p->targets[row] : (double)(p->labels[row] - p->first);
+        for (ptrdiff_t m = 0; m < p->n_models; m++)
+            b->duals[r * stride + m] = s->dual[row * p->n_models + m];
+        b->sums.rows[r] = features_of(&p->rows, row, columns + r * k);
+        for (ptrdiff_t other = 0; other <= r; other++)
+            b->shared[r][other] = b->shared[other][r] =
+                shared(b->sums.rows[r], b->sums.rows[other], k);
+    }
+    return b->sums.n;
 }
 
-/* Visit a row for the models that it has not left. */
-INLINE void visit(const dual_problem *p, dual_state *s, uint32_t row, visited_last *last, int loss,
-                  ptrdiff_t stride)
+/* Visit row r of a block for some models. Returns a bit for each whose dual variable has changed. */
+INLINE unsigned visit(const dual_problem *p, dual_state *s, block *b, ptrdiff_t r, unsigned models,
+                      int first, int loss, ptrdiff_t stride, double *changes)
 {
-    double scores[MOST_MODELS], changes[MOST_MODELS] = {0.0};
-    int n_changes = 0;
-    unsigned some = s->active[row] & s->going;
-    scores_of(p, s, row, last, stride, scores);
-    for (ptrdiff_t m = 0; some >> m; m++) {
+    unsigned changed = 0;
+    for (ptrdiff_t m = 0; models >> m; m++) {
         dual_model *model = &s->models[m];
-        visited at = {.score = scores[m],
-                      .cost = cost(p, row),
-                      .square = square_norm(p, row),
-                      .dual = s->dual + (size_t)row * (size_t)p->n_models + m};
-        if (!(some >> m & 1))
+        visited at = {.score = b->sums.numbers[r * stride + m] * s->per_code
+                               + model->intercept * p->bias,
+                      .cost = b->costs[r],
+                      .square = b->squares[r],
+                      .dual = b->duals + r * stride + m,
+                      .first = first};
+        if (!(models >> m & 1))
             continue;
         if (loss == SQUARED_EPSILON_INSENSITIVE || loss == EPSILON_INSENSITIVE)
-            at.y = p->targets[row];
+            at.y = b->y[r];
         else
-            at.y = p->labels[row] - p->first == m ? 1.0 : -1.0;
+            at.y = b->y[r] == (double)m ? 1.0 : -1.0;
         if (loss == LOG_LOSS)
             changes[m] = visit_log_loss(model, &at);
         else if (loss == SQUARED_HINGE || loss == HINGE)
@@ -314,18 +356,80 @@ INLINE void visit(const dual_problem *p, dual_state *s, uint32_t row, visited_la
         else
             changes[m] = visit_regression(model, &at, p->epsilon, loss != EPSILON_INSENSITIVE);
         if (at.leaves) {
-            s->active[row] &= (uint8_t)~(1u << m);
+            s->active[b->rows[r]] &= (uint8_t)~(1u << m);
             model->n_active--;
         }
         model->intercept += changes[m] * p->bias;
-        n_changes += changes[m] != 0.0;
+        changed |= (unsigned)(changes[m] != 0.0) << m;
     }
-    if (n_changes == 0 || !p->rows.sampled[row])
-        return;
-    if (stride == 1)
-        last->change = changes[0];
-    else
-        add_at(s->v, p->rows.n_codes, last->row, changes, stride);
+    return changed;
+}
+
+/* Add the changes of the models at row r of a block to the sums at its rows. */
+INLINE void spread(block *b, ptrdiff_t r, const double *changes, ptrdiff_t stride)
+{
+    if (stride == 1) {
+        for (ptrdiff_t other = 0; other < BLOCK_ROWS; other++)
+            b->sums.numbers[other] += changes[0] * b->shared[r][other];
+    } else {
+        const models_f64 all = *(const models_f64_anywhere *)changes;
+        for (ptrdiff_t other = 0; other < b->sums.n; other++)
+            *(models_f64_anywhere *)(b->sums.numbers + other * MOST_MODELS) +=
+                all * b->shared[r][other];
+    }
+}
+
+/* Sweeps over a block, each over the rows that the last one has changed. Those of a model end when its
+ * largest change is a fifth of that of the first sweep: more gain little, as other blocks change the
+ * sums too. */
+INLINE void sweep(const dual_problem *p, dual_state *s, block *b, int loss, ptrdiff_t stride)
+{
+    double first[MOST_MODELS] = {0.0};
+    unsigned models = s->going, changed[BLOCK_ROWS];
+    for (ptrdiff_t r = 0; r < b->sums.n; r++)
+        changed[r] = s->active[b->rows[r]];
+    for (int number = 0; number < MOST_SWEEPS && models; number++) {
+        double largest[MOST_MODELS] = {0.0};
+        int n_changed[MOST_MODELS] = {0};
+        for (ptrdiff_t r = 0; r < b->sums.n; r++) {
+            double changes[MOST_MODELS] = {0.0};
+            changed[r] = visit(p, s, b, r, changed[r] & models, number == 0, loss, stride, changes);
+            if (!changed[r])
+                continue;
+            for (ptrdiff_t m = 0; m < stride; m++) {
+                b->changes[r * stride + m] += changes[m];
+                largest[m] = fabs(changes[m]) > largest[m] ? fabs(changes[m]) : largest[m];
+                n_changed[m] += changes[m] != 0.0;
+            }
+            spread(b, r, changes, stride);
+        }
+        for (ptrdiff_t m = 0; m < p->n_models; m++) {
+            first[m] = number == 0 ? largest[m] : first[m];
+            if (n_changed[m] < 2 || largest[m] <= 0.2 * first[m])
+                models &= ~(1u << m);
+        }
+    }
+}
+
+/* Write the dual variables of a block. `changed` gets the rows that have changed, with their changes. */
+INLINE void end_block(const dual_problem *p, dual_state *s, const block *b, ptrdiff_t stride,
+                      row_numbers *changed)
+{
+    changed->n = 0;
+    for (ptrdiff_t r = 0; r < b->sums.n; r++) {
+        const uint32_t row = b->rows[r];
+        int some = 0;
+        for (ptrdiff_t m = 0; m < p->n_models; m++) {
+            s->dual[row * p->n_models + m] = b->duals[r * stride + m];
+            some |= b->changes[r * stride + m] != 0.0;
+        }
+        if (!some)
+            continue;
+        changed->rows[changed->n] = b->sums.rows[r];
+        for (ptrdiff_t m = 0; m < stride; m++)
+            changed->numbers[changed->n * stride + m] = b->changes[r * stride + m];
+        changed->n++;
+    }
 }
 
 /* ---- passes -------------------------------------------------------------------------------- */
@@ -338,18 +442,16 @@ static void add_first(const dual_problem *p, dual_state *s)
     for (ptrdiff_t row = 0; row < p->n_rows; row++) {
         const double c = cost(p, (uint32_t)row);
         const double first = 0.001 * c < 1e-8 ? 0.001 * c : 1e-8;
-        double changes[MOST_MODELS] = {0.0};
+        row_numbers changed = {.n = 1}, none = {.n = 0};
         if (!(c > 0.0))
             continue;
         for (ptrdiff_t m = 0; m < p->n_models; m++) {
-            changes[m] = p->labels[row] - p->first == m ? first : -first;
+            changed.numbers[m] = p->labels[row] - p->first == m ? first : -first;
             s->dual[row * p->n_models + m] = first;
-            s->models[m].intercept += changes[m] * p->bias;
+            s->models[m].intercept += changed.numbers[m] * p->bias;
         }
-        if (!p->rows.sampled[row])
-            continue;
-        add_at(s->v, p->rows.n_codes, features_of(&p->rows, (uint32_t)row, s->columns), changes,
-               s->stride);
+        changed.rows[0] = features_of(&p->rows, (uint32_t)row, s->columns);
+        move(s->v, &p->rows, &changed, &none, s->stride);
     }
 }
 
@@ -371,7 +473,8 @@ static void begin(const dual_problem *p, dual_state *s, unsigned going)
         s->n_weighed += cost(p, (uint32_t)row) > 0.0;
     }
     s->going = going;
-    s->position = s->n_order = 0;
+    s->position = 0;
+    s->per_code = 1.0 / (double)p->rows.n_codes;
     s->n_here = 0;
     s->n_turns++;
     for (ptrdiff_t m = 0; m < p->n_models; m++) {
@@ -381,12 +484,12 @@ static void begin(const dual_problem *p, dual_state *s, unsigned going)
 }
 
 /* The order of a pass: all rows, whose weight is not 0, in a random order, which depends on nothing
- * but the key, the turn and the pass; then without those that have left all models. */
+ * but the key, the turn and the pass. */
 static void begin_pass(const dual_problem *p, dual_state *s)
 {
     const uint64_t pass = (uint64_t)s->n_turns << 32 | (uint64_t)s->n_here;
     const uint64_t start = column_start(p->key, pass);
-    ptrdiff_t n = 0, n_order = 0;
+    ptrdiff_t n = 0;
     for (ptrdiff_t row = 0; row < p->n_rows; row++)
         if (cost(p, (uint32_t)row) > 0.0)
             s->order[n++] = (uint32_t)row;
@@ -394,10 +497,8 @@ static void begin_pass(const dual_problem *p, dual_state *s)
         const ptrdiff_t j = i + hash_bucket(word(start, (uint64_t)i), (uint64_t)(n - i));
         const uint32_t row = s->order[j];
         s->order[j] = s->order[i];
-        if (s->active[row] & s->going)
-            s->order[n_order++] = row;
+        s->order[i] = row;
     }
-    s->n_order = n_order;
     for (ptrdiff_t m = 0; m < p->n_models; m++) {
         s->models[m].highest = p->loss == SQUARED_HINGE || p->loss == HINGE ? -INFINITY : 0.0;
         s->models[m].lowest = INFINITY;
@@ -454,28 +555,32 @@ static void end_pass(const dual_problem *p, dual_state *s)
 INLINE int descend_by(const dual_problem *p, dual_state *s, int max_passes, int64_t visits,
                       int loss, ptrdiff_t stride)
 {
-    enum { AHEAD = 3 }; /* a row is fetched from memory meanwhile */
-    visited_last last = {.free = s->columns, .taken = s->columns + p->rows.n_codes};
-    for (;;) {
+    /* The changes of a block are added to v when the next one is read. */
+    row_numbers changed = {.n = 0}, none = {.n = 0};
+    uint32_t *columns = s->columns, *columns_of_changed = columns + BLOCK_ROWS * p->rows.n_codes;
+    int result = 0;
+    while (result == 0 && (visits > 0 || s->position == 0)) {
+        block b;
         if (s->position == 0)
             begin_pass(p, s);
-        for (; s->position < s->n_order; s->position++, visits--) {
-            const ptrdiff_t i = s->position;
-            if (visits <= 0 && i > 0) {
-                add_last(p, s, &last);
-                return 0;
-            }
-            if (i + AHEAD < s->n_order)
-                prefetch_row(p->rows.codes + s->order[i + AHEAD] * p->rows.n_bytes,
-                             p->rows.n_bytes);
-            visit(p, s, s->order[i], &last, loss, stride);
+        if (begin_block(p, s, &b, columns, stride) > 0) {
+            uint32_t *const of_block = columns;
+            move(s->v, &p->rows, &changed, &b.sums, stride);
+            sweep(p, s, &b, loss, stride);
+            end_block(p, s, &b, stride, &changed);
+            columns = columns_of_changed;
+            columns_of_changed = of_block;
+            visits -= b.sums.n;
         }
-        end_pass(p, s);
-        if (s->going == 0 || s->n_here >= max_passes) {
-            add_last(p, s, &last);
-            return s->going == 0 ? 1 : -1;
+        s->position += BLOCK_ROWS;
+        if (s->position >= s->n_weighed) {
+            end_pass(p, s);
+            if (s->going == 0 || s->n_here >= max_passes)
+                result = s->going == 0 ? 1 : -1;
         }
     }
+    move(s->v, &p->rows, &changed, &none, stride);
+    return result;
 }
 
 INLINE int descend_of(const dual_problem *p, dual_state *s, int max_passes, int64_t max_visits,
