@@ -57,10 +57,7 @@ static inline uint64_t *sort_words(uint64_t *words, uint64_t *scratch, size_t n,
 /* How many bits `value` takes. */
 static inline int bit_length(uint64_t value)
 {
-    int bits = 0;
-    for (; value; value >>= 1)
-        bits++;
-    return bits;
+    return value ? 64 - __builtin_clzll(value) : 0;
 }
 
 #endif

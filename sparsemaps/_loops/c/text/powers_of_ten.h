@@ -18,24 +18,8 @@ typedef struct {
 extern wide_t powers_of_ten[LARGEST_POWER - SMALLEST_POWER + 1];
 
 /* 10^q in a word. */
-static const uint64_t TENS[18] = {1,
-                                  10,
-                                  100,
-                                  1000,
-                                  10000,
-                                  100000,
-                                  1000000,
-                                  10000000,
-                                  100000000,
-                                  1000000000,
-                                  10000000000,
-                                  100000000000,
-                                  1000000000000,
-                                  10000000000000,
-                                  100000000000000,
-                                  1000000000000000,
-                                  10000000000000000,
-                                  100000000000000000};
+static const uint64_t TENS[18] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,
+                                  1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17};
 
 INLINE wide_t multiply(uint64_t a, uint64_t b)
 {
