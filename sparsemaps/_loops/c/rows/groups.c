@@ -43,16 +43,6 @@ static void start_batches(group_t *group)
     }
 }
 
-/* The slots of a single row's entries, or of a part of them. */
-static void number_one_row(group_t *group)
-{
-    const ptrdiff_t n = group->n_entries;
-    group->row_starts[0] = 0;
-    for (ptrdiff_t i = 0; i < n; i++)
-        group->slots[i] = (uint32_t)i;
-    group->slots[n] = UINT32_MAX;
-}
-
 /* The slots of entries that stay row after row, from the numbers of their columns. */
 static void number_rows(const int64_t *indptr, ptrdiff_t n_rows, group_t *group)
 {

@@ -29,7 +29,10 @@ static void NAME(gather_row)(const void *any_values, const void *any_indices, in
     group->starts = columns;
     group->values = into;
     if (!group->batch_ends) {
-        number_one_row(group);
+        group->row_starts[0] = 0;
+        for (ptrdiff_t c = 0; c < n; c++)
+            group->slots[c] = (uint32_t)c;
+        group->slots[n] = UINT32_MAX;
         return;
     }
     for (ptrdiff_t end = GROUP_BATCH; end < n + GROUP_BATCH; end += GROUP_BATCH)
