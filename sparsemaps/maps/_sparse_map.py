@@ -134,17 +134,11 @@ class SparseMap(
 
         Of a fitted map, parameters that ``fit`` computed from the data have the computed values.
         """
-        numbers = {
-            name: value.item()
-            for name in self._names
-            if isinstance(value := getattr(self, name), np.generic)
-        }
-        if not numbers:
-            return self._law()
-        # NumPy's numbers become Python's, whose arithmetic does not overflow.
-        plain = copy.copy(self)
-        vars(plain).update(numbers)
-        return plain._law()
+        in_use = copy.copy(self)
+        vars(in_use).update(self._parameters_in_use())
+        facts = vars(in_use) | in_use._law_facts()
+        names = {field.name for field in fields(self.law_class)}
+        return self.law_class(**{name: facts[name] for name in names & facts.keys()})
 
     @property
     def factors(self) -> tuple[Any, ...]:
@@ -157,8 +151,15 @@ class SparseMap(
         return dict(vars(self).get("_learned", {}))
 
     def _parameters_in_use(self) -> dict[str, Any]:
-        """The parameters, with the values that ``fit`` computed from the data in their places."""
-        return {name: getattr(self, name) for name in self._names} | self.learned_parameters
+        """The parameters, with the values that ``fit`` computed from the data in their places.
+
+        NumPy's numbers become Python's, whose arithmetic does not overflow.
+        """
+        values = {name: getattr(self, name) for name in self._names} | self.learned_parameters
+        return {
+            name: value.item() if isinstance(value, np.generic) else value
+            for name, value in values.items()
+        }
 
     # ---- for users -------------------------------------------------------------------------------
 
@@ -320,14 +321,11 @@ class SparseMap(
 
     # ---- methods of subclasses -------------------------------------------------------------------
 
-    def _law(self) -> Law:
-        """Make the law of the parameters as they are."""
-        facts = self._parameters_in_use() | self._law_facts()
-        names = {field.name for field in fields(self.law_class)}
-        return self.law_class(**{name: facts[name] for name in names & facts.keys()})
-
     def _law_facts(self) -> dict[str, Any]:
-        """The fields of the law that are no parameters, or have another value."""
+        """The fields of the law that are no parameters, or have another value.
+
+        It is called on a copy whose parameters have the values that ``fit`` computed.
+        """
         return {}
 
     def _check_together(self) -> None:
@@ -374,8 +372,7 @@ class SparseMap(
             if not hasattr(type(self), f"{name}_"):
                 setattr(self, f"{name}_", value)
         parameters = {
-            # NumPy's numbers become Python's, whose arithmetic does not overflow.
-            name: value.item() if isinstance(value, np.generic) else copy.deepcopy(value)
+            name: copy.deepcopy(value)
             for name, value in self._parameters_in_use().items()
             if name not in _NOT_IN_CONFIG
         }

@@ -69,13 +69,12 @@ class TaylorSketch:
 
     def max_entries(self, lengths: Array, itemsize: int) -> Array:
         """The largest possible number of values of rows of so many entries."""
-        most = np.full(len(lengths), self._n_components)
         tuples, power = np.ones(len(lengths)), np.ones(len(lengths))
         for _ in self._weights[1:]:
             power = np.minimum(power * lengths, self._n_components)
             tuples = np.minimum(tuples + power, self._n_components)
         tuples = tuples.astype(np.int64)
-        return np.where(self._is_direct(lengths, itemsize), tuples, most)
+        return np.where(self._is_direct(lengths, itemsize), tuples, self._n_components)
 
     def write_dense(self, block: Block, out: Array) -> None:
         """As of `PolynomialSketch`."""

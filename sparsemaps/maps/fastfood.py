@@ -205,11 +205,10 @@ class Fastfood(SparseMap[Array]):
         return 1 << max(int(length - 1).bit_length(), 1)
 
     def _law_facts(self) -> dict[str, Any]:
-        hash_dim = self._parameters_in_use()["hash_dim"]
-        width = hash_dim or self.n_columns
+        width = self.hash_dim or self.n_columns
         return {
             "is_orthogonal": self.transform_type == "orthogonal",
-            "is_hashed": hash_dim is not None,
+            "is_hashed": self.hash_dim is not None,
             "widths": self._all_widths() if width is None else (self._padded_width(width),),
         }
 
