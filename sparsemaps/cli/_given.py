@@ -87,14 +87,13 @@ def source_of(
     """The kind of the inputs, by --texts and the options for texts; None where nothing says so.
     `of_rows` is said of an option for texts where there are none."""
     texts = getattr(options, "texts", None)
-    if texts is None:
-        for name in _OF_TEXTS:
-            if getattr(options, name, None) is not None:
-                raise ValueError(f"{flag(name)} {of_rows}")
-        return rows_of(options)
-    if options.zero_based:
+    if texts is not None and options.zero_based:
         raise ValueError("--zero-based is for LIBSVM files, not for texts")
-    return texts_of(options, texts)
+    if texts is not None:
+        return texts_of(options, texts)
+    for option in _of_texts(options):
+        raise ValueError(f"{flag(option)} {of_rows}")
+    return rows_of(options)
 
 
 def rows_of(options: argparse.Namespace) -> Svmlight | None:
@@ -104,11 +103,14 @@ def rows_of(options: argparse.Namespace) -> Svmlight | None:
 
 
 def texts_of(options: argparse.Namespace, analyzer: str = Texts.analyzer) -> Texts:
-    given: dict[str, Any] = {}
-    for option, name in _OF_TEXTS.items():
-        if getattr(options, option, None) is not None:
-            given[name] = getattr(options, option)
+    given = {_OF_TEXTS[option]: value for option, value in _of_texts(options).items()}
     return Texts(analyzer, max_line_bytes=options.max_line_bytes, **given)
+
+
+def _of_texts(options: argparse.Namespace) -> dict[str, Any]:
+    """The options for texts that are given."""
+    given = {option: getattr(options, option, None) for option in _OF_TEXTS}
+    return {option: value for option, value in given.items() if value is not None}
 
 
 def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight:

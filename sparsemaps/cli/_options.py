@@ -66,74 +66,51 @@ def kernel_or_series(text: str) -> Any:
 
 
 _GAMMA = Option("gamma", number, 1.0, "factor of the (squared) distance or of the inner product")
-
-
 _GAMMA_OF_WIDTH = Option(
     "gamma",
     number,
     None,
     "factor of the squared distance or inner product; if not given, 1/columns",
 )
-
-
 _POWER = Option("power", number, 1.0, "power that absolute values are raised to first, above 0")
-
-
 _NU = Option("nu", number, 1.5, "smoothness of the kernel matern, above 0 and at most 10000")
+_DEGREE = Option("degree", integer, 3, "degree of the polynomial")
+_COEF0 = Option("coef0", number, 1.0, "constant of the polynomial")
 
+
+def _kernel(function: str, summary: str, *options: Option) -> Kind:
+    return Kind(f"sparsemaps.kernels:{function}", summary, options)
+
+
+_COMMANDS = "sparsemaps.cli._map_commands"
 
 KERNELS = {
-    "minmax": Kind(
-        "sparsemaps.kernels:min_max_kernel",
-        "sum of minima divided by sum of maxima; values >= 0",
-        (_POWER,),
+    "minmax": _kernel(
+        "min_max_kernel", "sum of minima divided by sum of maxima; values >= 0", _POWER
     ),
-    "generalized-minmax": Kind(
-        "sparsemaps.kernels:generalized_min_max_kernel",
-        "min-max kernel of values of both signs",
-        (_POWER,),
+    "generalized-minmax": _kernel(
+        "generalized_min_max_kernel", "min-max kernel of values of both signs", _POWER
     ),
-    "chi2": Kind("sparsemaps.kernels:chi2_similarity", "sum of 2uv/(u+v); values >= 0", ()),
-    "acos": Kind("sparsemaps.kernels:acos_kernel", "1 - angle/pi between two rows", ()),
-    "acos-chi2": Kind(
-        "sparsemaps.kernels:acos_chi2_kernel",
-        "acos of the chi-square similarity; values >= 0",
-        (),
+    "chi2": _kernel("chi2_similarity", "sum of 2uv/(u+v); values >= 0"),
+    "acos": _kernel("acos_kernel", "1 - angle/pi between two rows"),
+    "acos-chi2": _kernel("acos_chi2_kernel", "acos of the chi-square similarity; values >= 0"),
+    "normalized-rbf": _kernel("normalized_rbf_kernel", "exp(-gamma (1 - cosine))", _GAMMA),
+    "folded-rbf": _kernel(
+        "folded_rbf_kernel", "exp(-gamma (1 - cosine))/2 + exp(-gamma (1 + cosine))/2", _GAMMA
     ),
-    "normalized-rbf": Kind(
-        "sparsemaps.kernels:normalized_rbf_kernel", "exp(-gamma (1 - cosine))", (_GAMMA,)
+    "rbf": _kernel("rbf_kernel", "exp(-gamma (squared distance))", _GAMMA_OF_WIDTH),
+    "polynomial": _kernel(
+        "polynomial_kernel", "(gamma (inner product) + coef0) to the power of the degree",
+        _DEGREE, _GAMMA_OF_WIDTH, _COEF0,
     ),
-    "folded-rbf": Kind(
-        "sparsemaps.kernels:folded_rbf_kernel",
-        "exp(-gamma (1 - cosine))/2 + exp(-gamma (1 + cosine))/2",
-        (_GAMMA,),
-    ),
-    "rbf": Kind(
-        "sparsemaps.kernels:rbf_kernel", "exp(-gamma (squared distance))", (_GAMMA_OF_WIDTH,)
-    ),
-    "polynomial": Kind(
-        "sparsemaps.kernels:polynomial_kernel",
-        "(gamma (inner product) + coef0) to the power of the degree",
-        (
-            Option("degree", integer, 3, "degree of the polynomial"),
-            _GAMMA_OF_WIDTH,
-            Option("coef0", number, 1.0, "constant of the polynomial"),
-        ),
-    ),
-    "laplacian": Kind("sparsemaps.kernels:laplacian_kernel", "exp(-gamma sum |u - v|)", (_GAMMA,)),
-    "cauchy": Kind(
-        "sparsemaps.kernels:cauchy_kernel", "product of 1/(1 + gamma^2 (u - v)^2)", (_GAMMA,)
-    ),
-    "matern": Kind("sparsemaps.kernels:matern_kernel", "Matern kernel", (_GAMMA, _NU)),
-    "minmax-acos": Kind(
-        "sparsemaps.cli._map_commands:minmax_times_acos", "min-max times acos kernel", ()
-    ),
+    "laplacian": _kernel("laplacian_kernel", "exp(-gamma sum |u - v|)", _GAMMA),
+    "cauchy": _kernel("cauchy_kernel", "product of 1/(1 + gamma^2 (u - v)^2)", _GAMMA),
+    "matern": _kernel("matern_kernel", "Matern kernel", _GAMMA, _NU),
+    "minmax-acos": Kind(f"{_COMMANDS}:minmax_times_acos", "min-max times acos kernel", ()),
     "minmax-acos-chi2": Kind(
-        "sparsemaps.cli._map_commands:minmax_times_acos_chi2",
-        "min-max times acos-chi-square kernel",
-        (),
+        f"{_COMMANDS}:minmax_times_acos_chi2", "min-max times acos-chi-square kernel", ()
     ),
-}
+}  # fmt: skip
 
 
 class _Class(NamedTuple):

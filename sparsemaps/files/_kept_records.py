@@ -26,11 +26,7 @@ class Selection(NamedTuple):
 
 
 def write_kept(
-    source: Source,
-    selections: list[Selection],
-    file: IO[bytes],
-    n_jobs: int | None,
-    bar: Progress,
+    source: Source, selections: list[Selection], file: IO[bytes], n_jobs: int | None, bar: Progress
 ) -> None:
     """Write the records that are kept of some inputs to one file."""
     if source.format_of(selections[0].input) == PARQUET:
@@ -84,11 +80,7 @@ def _check_number(input: Any, n_records: int, n_before: int) -> None:
 
 
 def _write_lines(
-    source: Source,
-    selections: list[Selection],
-    file: IO[bytes],
-    n_jobs: int | None,
-    bar: Progress,
+    source: Source, selections: list[Selection], file: IO[bytes], n_jobs: int | None, bar: Progress
 ) -> None:
     last = b""  # byte that was written
     for input, kept in selections:

@@ -25,7 +25,7 @@ from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
 from sparsemaps.files._tasks import How, Running
 from sparsemaps.files._text_rows import TextRows
-from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._model import scores_of
 from sparsemaps.linear._model_checks import refuse_other_codes
 from sparsemaps.linear._model_file import digest_of
@@ -261,7 +261,9 @@ class Labelling(NamedTuple):
         return self.run([input], path, how)[0]
 
     def _write_lines(self, inputs: list[Any], file: Any, how: How) -> list[list[int]]:
-        names, n_records = _names_of(self.model), [0] * len(inputs)
+        names, n_records = None, [0] * len(inputs)
+        if isinstance(self.model, KernelClassifier):
+            names = [escaped(name_of(label)) for label in self.model.classes_.tolist()]
         for number, part in self.scored(inputs, how):
             first = sum(n_records) + 1
             ids = part.ids or range(first, first + len(part.scores))
@@ -301,13 +303,7 @@ class Labelling(NamedTuple):
 
 
 def predict_plan(
-    model: Model,
-    inputs: Any,
-    output: Any,
-    *,
-    source: Texts | Svmlight | None,
-    explain: int,
-    n_jobs: int | None,
+    model: Model, inputs: Any, output: Any, *, source: Any, explain: int, n_jobs: int | None
 ) -> OutputPlan:
     """The plan of `predict_files`."""
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
@@ -406,14 +402,8 @@ def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[_Scored]:
     bar.add(os.path.getsize(path), len(codes))
 
 
-def _names_of(model: Model) -> list[str] | None:
-    """The classes as a file has them; None for a regressor."""
-    if isinstance(model, KernelRegressor):
-        return None
-    return [escaped(name_of(label)) for label in model.classes_.tolist()]
-
-
 def _lines(names: list[str] | None, part: _Scored, ids: Any) -> bytes:
+    """Lines about records; `names` are those of the classes, None for a regressor."""
     lines = []
     reasons = part.reasons or [[]] * len(part.scores)
     for id, row, ngrams in zip(ids, part.scores.tolist(), reasons, strict=True):

@@ -2,7 +2,7 @@
 
 import contextlib
 import os
-from collections.abc import Callable, Generator, Iterator, Mapping
+from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -10,7 +10,6 @@ import numpy as np
 from sparsemaps._tools import _checks, _output_files, _sources, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import BESIDE, Coded, encode, holds_codes, similar
@@ -167,13 +166,7 @@ class PairsPlan(NamedTuple):
 
 
 def make_plan(
-    map: Any,
-    inputs: Any,
-    output: Any,
-    other: Any,
-    source: Any,
-    search: Search,
-    n_jobs: int | None,
+    map: Any, inputs: Any, output: Any, other: Any, source: Any, search: Search, n_jobs: int | None
 ) -> PairsPlan:
     """A plan, after a check of the options, of the names of all files, and of the codes."""
     paths, others = _sources.expand(inputs), [] if other is None else _sources.expand(other)
@@ -290,7 +283,8 @@ def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> list[int]:
 
 
 def _write_output(of: Any, path: str, how: How) -> bool:
-    """Write the lines of pairs, unless an input has changed."""
+    """Write lines of the two names of a pair, its similarity, and the comments of its rows, unless
+    an input has changed."""
     pairs, sides, output = of
     given = [side for side in sides if side is not None]
     known = [(side.path, side.n_rows) for side in given]
@@ -301,7 +295,14 @@ def _write_output(of: Any, path: str, how: How) -> bool:
         file = stack.enter_context(_output_files.atomic_output(output))
         names = [stack.enter_context(names_of_rows(*one)) for one in known]
         comments = [dict(read_comments(*one)) for one in known]
-        _write_lines(file, (names[0], names[-1]), (comments[0], comments[-1]), (i, j, value))
+
+        def line(i: int, j: int, similarity: float) -> str:
+            words = [names[0](i), names[-1](j), f"{similarity:.6f}"]
+            if any(comments):
+                words += [comments[0].get(i, ""), comments[-1].get(j, "")]
+            return "\t".join(words) + "\n"
+
+        write_table(file, (i, j, value), line)
         _sources.refuse_changes([input for side in given for input in side.inputs])
     return True
 
@@ -312,10 +313,7 @@ def _write_output(of: Any, path: str, how: How) -> bool:
 def run(plan: PairsPlan, running: Running) -> FoundPairs:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     running.check(lambda: listing(plan), plan.is_shared)
-    with (
-        opened(plan.folder, shared=running.is_share) as results,
-        contextlib.ExitStack() as stack,
-    ):
+    with opened(plan.folder, shared=running.is_share) as results, contextlib.ExitStack() as stack:
         if plan.search.exact:  # inputs are read again
             inputs, others = (_sources.spooled(side, stack) for side in (plan.inputs, plan.others))
             plan = plan._replace(inputs=inputs, others=others)
@@ -324,23 +322,3 @@ def run(plan: PairsPlan, running: Running) -> FoundPairs:
         return FoundPairs(0, 0, 0, False)
     n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3)
     return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new)
-
-
-# ---- lines ---------------------------------------------------------------------------------------
-
-
-def _write_lines(
-    out: Any,
-    names: tuple[Callable[[int], str], ...],
-    comments: tuple[Mapping[int, str], ...],
-    pairs: tuple[Array, Array, Array],
-) -> None:
-    """Write lines of the two names of a pair, its similarity, and the comments of its rows."""
-
-    def line(i: int, j: int, similarity: float) -> str:
-        words = [names[0](i), names[1](j), f"{similarity:.6f}"]
-        if any(comments):
-            words += [comments[0].get(i, ""), comments[1].get(j, "")]
-        return "\t".join(words) + "\n"
-
-    write_table(out, pairs, line)
