@@ -86,7 +86,7 @@ def read_svmlight(
     check_bool("zero_based", zero_based)
     dtype = np.dtype(dtype)
     files = find_inputs(inputs, storage_options)
-    ranges = cut(files, partition_bytes, storage_options)
+    ranges = cut(files, partition_bytes)
     lengths: tuple[float, ...] = (np.nan,) * len(ranges)
     if count_rows:
         lengths = tuple(for_each(ranges, _count_rows).compute())
@@ -96,10 +96,10 @@ def read_svmlight(
         ranges, _load, n_features=n_features, type_of_values=dtype, zero_based=zero_based
     )
     X = pairs.map_blocks(
-        _first, new_axis=1, chunks=(lengths, (n_features,)), dtype=dtype,
+        _part, number=0, new_axis=1, chunks=(lengths, (n_features,)), dtype=dtype,
         meta=sp.csr_matrix((0, n_features), dtype=dtype),
     )  # fmt: skip
-    y = pairs.map_blocks(_second, chunks=(lengths,), dtype=np.float64, meta=np.empty(0))
+    y = pairs.map_blocks(_part, number=1, chunks=(lengths,), dtype=np.float64, meta=np.empty(0))
     return X, y
 
 
@@ -117,12 +117,8 @@ def _load(
             raise ValueError(name + str(error).removeprefix(name)) from error
 
 
-def _first(pair: Any) -> Any:
-    return pair.item()[0]
-
-
-def _second(pair: Any) -> Any:
-    return pair.item()[1]
+def _part(pair: Any, *, number: int) -> Any:
+    return pair.item()[number]
 
 
 def _count_rows(part: ByteRange) -> int:

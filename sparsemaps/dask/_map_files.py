@@ -136,13 +136,11 @@ def run_job(
         check_bool("progress", progress)
     files = find_inputs(inputs, storage_options)
     source = job.source
-    ranges = cut(
-        files, partition_bytes, storage_options, lambda path: source.format_of(path) != "parquet"
-    )
+    ranges = cut(files, partition_bytes, lambda path: source.format_of(path) != "parquet")
     job = _with_classes(job, ranges, client)
     results = UrlResults(directory, storage_options)
     names = [f"part-{number:06d}{job.ending or '.svm'}" for number in range(len(ranges))]
-    results.refuse_inputs(path for path, _, _ in files)
+    results.refuse_inputs(file.path for file in files)
     results.begin()
     recipe = job.recipe()
     tasks = [
@@ -152,7 +150,7 @@ def run_job(
     stage = Stage("map", tasks, job.make, ("", *job.beside))
     Running(progress, resume, Workers(client)).run([stage], results, None)
     results.end(names)
-    return [results.full_name(name) for name in names]
+    return [results.path(name) for name in names]
 
 
 def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:

@@ -16,17 +16,10 @@ from fsspec.implementations.memory import MemoryFileSystem
 from sparsemaps._tools import _text_input
 
 
-class Input(NamedTuple):
-    """A file: its path or URL, its size, and a text that changes with its content."""
-
-    path: str
-    size: int
-    version: str
-
-
 class ByteRange(NamedTuple):
     """The lines of a file that begin after byte `start` and up to byte `start + length`. The first
-    range also has the line that begins at byte 0. A `length` of -1 takes the whole file."""
+    range also has the line that begins at byte 0. A `length` of -1 takes the whole file, as inputs
+    are found."""
 
     path: str
     start: int
@@ -55,12 +48,12 @@ class ByteRange(NamedTuple):
         """Raise a ValueError if the file is another one than when the job began."""
         fs, path = fsspec.core.url_to_fs(self.path, **(self.storage_options or {}))
         fs.invalidate_cache(os.path.dirname(path))
-        if _describe(fs, fs.info(path))[1:] != self.version:
+        if _describe(fs, fs.info(path), None).version != self.version:
             raise ValueError(f"the input {self.path} has changed meanwhile; run again when it is "
                              "complete")  # fmt: skip
 
 
-def find_inputs(inputs: Any, storage_options: Mapping[str, Any] | None) -> list[Input]:
+def find_inputs(inputs: Any, storage_options: Mapping[str, Any] | None) -> list[ByteRange]:
     """The files that `inputs` stand for.
 
     A directory stands for its files in the order of their names, but for hidden ones; a pattern
@@ -68,7 +61,7 @@ def find_inputs(inputs: Any, storage_options: Mapping[str, Any] | None) -> list[
     """
     if isinstance(inputs, (str, os.PathLike)):
         inputs = [inputs]
-    files: list[Input] = []
+    files: list[ByteRange] = []
     for input in inputs:
         if not isinstance(input, (str, os.PathLike)):
             raise TypeError(f"inputs must be paths or URLs, got {type(input).__name__}")
@@ -78,7 +71,7 @@ def find_inputs(inputs: Any, storage_options: Mapping[str, Any] | None) -> list[
     return files
 
 
-def _find(input: str, storage_options: Mapping[str, Any] | None) -> list[Input]:
+def _find(input: str, storage_options: Mapping[str, Any] | None) -> list[ByteRange]:
     fs, path = fsspec.core.url_to_fs(input, **(storage_options or {}))
     try:
         info = fs.info(path)
@@ -88,21 +81,25 @@ def _find(input: str, storage_options: Mapping[str, Any] | None) -> list[Input]:
         infos = [info for _, info in sorted(fs.glob(path, detail=True).items())]
     else:
         if info["type"] != "directory":
-            return [_describe(fs, info)]
+            return [_describe(fs, info, storage_options)]
         infos = sorted(fs.ls(path, detail=True), key=lambda info: str(info["name"]))
         infos = [info for info in infos if not os.path.basename(info["name"]).startswith(".")]
     # Some file systems write the time in lists of files in another way.
-    files = [_describe(fs, fs.info(info["name"])) for info in infos if info["type"] == "file"]
+    names = [info["name"] for info in infos if info["type"] == "file"]
+    files = [_describe(fs, fs.info(name), storage_options) for name in names]
     if not files:
         raise ValueError(f"{input}: there are no files")
     return files
 
 
-def _describe(fs: Any, info: Mapping[str, Any]) -> Input:
+def _describe(
+    fs: Any, info: Mapping[str, Any], storage_options: Mapping[str, Any] | None
+) -> ByteRange:
     # Each file system has another name for the text or time that changes with the content.
     marks = ("ETag", "etag", "md5Hash", "mtime", "LastModified", "last_modified", "created")
     version = next((str(info[mark]) for mark in marks if info.get(mark) is not None), "")
-    return Input(full_name(fs, info["name"]), int(info["size"]), version)
+    path = full_name(fs, info["name"])
+    return ByteRange(path, 0, -1, storage_options, (int(info["size"]), version))
 
 
 def full_name(fs: Any, path: str) -> str:
@@ -116,9 +113,8 @@ def is_local(fs: Any) -> bool:
 
 
 def cut(
-    inputs: Iterable[Input],
+    files: Iterable[ByteRange],
     partition_bytes: int,
-    storage_options: Mapping[str, Any] | None,
     is_cut: Callable[[str], bool] = lambda path: True,
 ) -> list[ByteRange]:
     """Ranges that together have each line once, in order.
@@ -128,15 +124,16 @@ def cut(
     too.
     """
     ranges = []
-    for path, size, version in inputs:
-        is_compressed = _text_input.without_compression(path) != path
-        if size <= partition_bytes or is_compressed or not is_cut(path):
-            ranges.append(ByteRange(path, 0, -1, storage_options, (size, version)))
+    for file in files:
+        is_compressed = _text_input.without_compression(file.path) != file.path
+        size = partition_bytes if is_compressed or not is_cut(file.path) else file.n_bytes
+        n = max(1, -(-size // partition_bytes))
+        if n == 1:
+            ranges.append(file)
             continue
-        n = -(-size // partition_bytes)
         ends = [size * i // n for i in range(n + 1)]
         ranges += [
-            ByteRange(path, start, stop - start, storage_options, (size, version))
+            file._replace(start=start, length=stop - start)
             for start, stop in itertools.pairwise(ends)
         ]
     return ranges

@@ -30,18 +30,17 @@ class UrlResults(Results):
     """
 
     def __init__(self, directory: Any, storage_options: Mapping[str, Any] | None) -> None:
-        fs, path = fsspec.core.url_to_fs(os.fspath(directory), **(storage_options or {}))
-        super().__init__(full_name(fs, path))
-        self._storage_options = storage_options
+        self._fs, path = fsspec.core.url_to_fs(os.fspath(directory), **(storage_options or {}))
+        super().__init__(full_name(self._fs, path))
+        self._place = path.rstrip("/") or "/"
 
-    def full_name(self, name: str) -> str:
+    def path(self, name: str) -> str:
         return f"{self.folder.rstrip('/')}/{name}"
 
     def begin(self) -> None:
         """Make the directory, and the file that says that its parts are those of this function. It
         is an error if there are parts without it."""
-        fs, path = self._open()
-        fs.makedirs(path, exist_ok=True)
+        self._fs.makedirs(self._place, exist_ok=True)
         there = self._names()
         if MARK in there:
             return
@@ -55,19 +54,17 @@ class UrlResults(Results):
     def end(self, names: Sequence[str]) -> None:
         """Remove parts that an earlier run has made and this one has not, and temporary files of
         tasks that were ended."""
-        fs, path = self._open()
         there, own = self._names(), tuple(names)
         for name in there:
             is_other = name.startswith("part-") and not name.startswith(own)
             if is_other or _TEMPORARY.fullmatch(name):
                 with contextlib.suppress(FileNotFoundError):  # by a task that ended just now
-                    fs.rm_file(f"{path}/{name}")
+                    self._fs.rm_file(f"{self._place}/{name}")
 
     def refuse_inputs(self, inputs: Iterable[str]) -> None:
         """Raise a ValueError if an input has the name of a file that is written or removed."""
-        fs, directory = self._open()
-        place = os.path.realpath if is_local(fs) else str
-        begins = place(directory) if is_local(fs) else self.folder.rstrip("/")
+        place = os.path.realpath if is_local(self._fs) else str
+        begins = place(self._place) if is_local(self._fs) else self.folder.rstrip("/")
         for path in inputs:
             name = place(path).removeprefix(f"{begins}/")
             if name.startswith(("part-", ".part-", ".sparsemaps-", MARK)):
@@ -76,20 +73,14 @@ class UrlResults(Results):
                     "take another directory"
                 )
 
-    def _open(self) -> tuple[Any, str]:
-        fs, path = fsspec.core.url_to_fs(self.folder, **(self._storage_options or {}))
-        return fs, path.rstrip("/") or "/"
-
     def _names(self) -> set[str]:
-        fs, path = self._open()
-        fs.invalidate_cache(path)
-        return {os.path.basename(str(name)) for name in fs.ls(path, detail=False)}
+        self._fs.invalidate_cache(self._place)
+        return {os.path.basename(str(name)) for name in self._fs.ls(self._place, detail=False)}
 
     @contextlib.contextmanager
     def _making(self, name: str, endings: Sequence[str]) -> Iterator[str]:
-        fs, path = self._open()
-        if is_local(fs):
-            with super()._making(f"{path}/{name}", endings) as local:
+        if is_local(self._fs):
+            with super()._making(name, endings) as local:
                 yield local
             return
         with tempfile.TemporaryDirectory() as folder:
@@ -97,32 +88,28 @@ class UrlResults(Results):
             yield local
             for ending in (*endings[1:], ""):  # the part itself appears last
                 if os.path.exists(local + ending):
-                    temporary = f"{path}/.{name}{ending}.{uuid.uuid4().hex}.tmp"
-                    fs.put_file(local + ending, temporary)
-                    fs.mv(temporary, f"{path}/{name}{ending}")
+                    temporary = f"{self._place}/.{name}{ending}.{uuid.uuid4().hex}.tmp"
+                    self._fs.put_file(local + ending, temporary)
+                    self._fs.mv(temporary, f"{self._place}/{name}{ending}")
 
     def read(self, name: str) -> bytes:
-        fs, path = self._open()
         try:
-            content: bytes = fs.cat_file(f"{path}/{name}")
+            content: bytes = self._fs.cat_file(f"{self._place}/{name}")
         except FileNotFoundError:
             return b""
         return content
 
     def _write(self, name: str, content: bytes) -> None:
-        fs, path = self._open()
-        temporary = f"{path}/.{name}.{uuid.uuid4().hex}.tmp"
-        fs.pipe_file(temporary, content)
-        fs.mv(temporary, f"{path}/{name}")
+        temporary = f"{self._place}/.{name}.{uuid.uuid4().hex}.tmp"
+        self._fs.pipe_file(temporary, content)
+        self._fs.mv(temporary, f"{self._place}/{name}")
 
     def _size(self, name: str) -> int | None:
-        fs, path = self._open()
         try:
-            return int(fs.size(f"{path}/{name}"))
+            return int(self._fs.size(f"{self._place}/{name}"))
         except FileNotFoundError:
             return None
 
     def _remove(self, name: str) -> None:
-        fs, path = self._open()
         with contextlib.suppress(FileNotFoundError):
-            fs.rm_file(f"{path}/{name}")
+            self._fs.rm_file(f"{self._place}/{name}")

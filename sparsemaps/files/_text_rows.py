@@ -96,14 +96,14 @@ class TextRows(NamedTuple):
         return self._records(piece)[0].texts
 
     def options(self) -> dict[str, Any]:
-        fields = {name: getattr(self.given, name) for name in ("field", "label_field", "id_field")}
-        more = {"key_field": self.key_field, "sets_aside": self.sets_aside}
-        more |= {name: getattr(self.given, name) for name in ("min_length", "max_length")}
+        names = "field", "label_field", "id_field", "min_length", "max_length"
+        given = {name: getattr(self.given, name) for name in names}
         labels = None
         if self.classes is not None:
-            names = "\n".join(self.classes).encode("utf-8", "surrogatepass")
-            labels = hashlib.sha256(names).hexdigest()[:16]
-        return {**fields, **more, "labels": labels}
+            text = "\n".join(self.classes).encode("utf-8", "surrogatepass")
+            labels = hashlib.sha256(text).hexdigest()[:16]
+        own = {"key_field": self.key_field, "sets_aside": self.sets_aside, "labels": labels}
+        return {**given, **own}
 
     def classes_table(self) -> bytes:
         """The numbers of labels that are strings, as a table; empty if there are none."""

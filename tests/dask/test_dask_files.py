@@ -492,8 +492,7 @@ def test_readers_of_memory_have_positions_of_their_own():
 
     content = b"1 1:1\n2 2:1\n"
     fsspec.filesystem("memory").pipe("/positions.svm", content)
-    (input,) = _ranges.find_inputs("memory://positions.svm", None)
-    whole = _ranges.ByteRange(input.path, 0, -1, None, (input.size, input.version))
+    (whole,) = _ranges.find_inputs("memory://positions.svm", None)
     with whole.open_text() as one, whole.open_text() as other:
         assert b"".join(one.blocks(4)) == content
         assert b"".join(other.blocks(4)) == content
