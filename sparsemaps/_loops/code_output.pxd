@@ -2,8 +2,6 @@
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
-from sparsemaps._loops.arrays cimport INTEGERS, WORDS, array_of
-
 cdef enum:
     AS_PACKED        # uint8: codes one behind the other in a string of bits, lowest bit first
     AS_NUMBERS       # int32: the codes
@@ -31,14 +29,22 @@ cdef extern from "c/codes/code_output.h" nogil:
 cdef inline code_output_t code_output(int layout, out, Py_ssize_t n, int bits) except *:
     """Rows of `n` codes of `bits` bits that go to the array `out`."""
     cdef code_output_t output
+    cdef uint8_t[:, ::1] packed
+    cdef int32_t[:, ::1] narrow
+    cdef int64_t[:, ::1] wide
     memset(&output, 0, sizeof(output))
     output.n, output.bits, output.width = n, bits, out.shape[1]
     if layout == AS_COLUMNS:
         output.step = <int64_t>1 << bits
+    if out.size == 0:
+        return output
     if layout == AS_PACKED:
-        output.packed = <uint8_t *>array_of(out, WORDS, sizeof(uint8_t), 2, True).data
+        packed = out
+        output.packed = &packed[0, 0]
     elif layout == AS_COLUMNS and out.itemsize == sizeof(int64_t):
-        output.wide = <int64_t *>array_of(out, INTEGERS, sizeof(int64_t), 2, True).data
+        wide = out
+        output.wide = &wide[0, 0]
     else:
-        output.narrow = <int32_t *>array_of(out, INTEGERS, sizeof(int32_t), 2, True).data
+        narrow = out
+        output.narrow = &narrow[0, 0]
     return output

@@ -6,8 +6,21 @@
 # Reference: Charikar, Chen & Farach-Colton 2002; Pham & Pagh 2013, section 3.1.
 
 
+# CSR output. Where there are few columns, each is hashed once; its slot is the place of its bucket
+# among those that any column has. Otherwise every bucket is a slot.
 cdef enum:
-    MAX_MARKED = 16384  # sums that are marked when they are added to, and found by their marks
+    MAX_TABLE = 4096   # columns in a table
+    MAX_SLOTS = 16384
+
+
+# Scratch of one call.
+cdef struct slots_t:
+    Py_ssize_t n
+    uint32_t *buckets     # of the slots, ascending
+    uint64_t *marks       # a bit for each slot
+    Py_ssize_t n_columns  # in the table, 0 without one
+    uint32_t *slots       # of columns
+    uint32_t *signs
 
 
 def count_sketch_dense(values, indices, indptr, const uint64_t[::1] key, out):
@@ -30,33 +43,77 @@ def count_sketch_dense(values, indices, indptr, const uint64_t[::1] key, out):
                                    sums.data + row * n_bytes, 0)
 
 
+cdef int open_slots(slots_t *slots, Scratch scratch, const uint64_t *key, Py_ssize_t n_buckets,
+                    Py_ssize_t n_columns) except -1:
+    """Slots of a sketch of n_buckets; with a table of n_columns, unless that is 0."""
+    cdef const hashing_loops *hashing = hashing_at(level, sizeof(float), sizeof(int32_t))
+    cdef Py_ssize_t i, n = n_columns if n_columns > 0 else n_buckets
+    cdef uint64_t before = <uint64_t>-1
+    cdef pair_t *pairs
+    cdef pair_t *ordered
+    cdef int32_t column
+    cdef float sign = 0, one = 1
+    slots.n_columns = n_columns
+    slots.buckets = <uint32_t *>scratch.take(n * sizeof(uint32_t))
+    slots.marks = <uint64_t *>scratch.take_zeros((n + 63) // 64 * sizeof(uint64_t))
+    slots.slots = <uint32_t *>scratch.take(n_columns * sizeof(uint32_t))
+    slots.signs = <uint32_t *>scratch.take(n_columns * sizeof(uint32_t))
+    pairs = <pair_t *>scratch.take(2 * n_columns * sizeof(pair_t))
+    if n_columns == 0:
+        for i in range(n_buckets):
+            slots.buckets[i] = <uint32_t>i
+        slots.n = n_buckets
+    else:
+        for i in range(n_columns):
+            column = <int32_t>i
+            hashing.hash_entries(key, 1, &one, 1.0, &column, 1, n_buckets, 1, &slots.slots[i],
+                                 &sign)
+            slots.signs[i] = sign < 0
+            pairs[i].key = slots.slots[i]
+            pairs[i].payload = i
+        ordered = sort_pairs(pairs, pairs + n_columns, n_columns, bit_length(n_buckets - 1))
+        slots.n = 0
+        for i in range(n_columns):
+            if ordered[i].key != before:
+                before = ordered[i].key
+                slots.buckets[slots.n] = <uint32_t>before
+                slots.n += 1
+            slots.slots[ordered[i].payload] = <uint32_t>(slots.n - 1)
+    return 0
+
+
 def count_sketch_csr(values, indices, indptr, const uint64_t[::1] key, Py_ssize_t n_buckets,
-                     out_values, out_columns, out_lengths):
-    """Rows one behind the other, each in ascending order of columns and without zeros.
+                     int64_t n_columns, out_values, out_columns, out_lengths):
+    """Rows one behind the other, each in ascending order of columns and without zeros; `n_columns`
+    bounds the columns.
 
     A row has at most min(its entries, n_buckets) values. Returns how many there are.
     """
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef csr_output_t out = csr_output(out_values, out_columns, out_lengths, &rows)
     cdef const int64_t *ends = rows.indptr
-    cdef Py_ssize_t row, first, n, taken, n_marks = (n_buckets + 63) // 64, longest = 1
-    cdef bint marked = n_buckets <= MAX_MARKED
+    cdef Py_ssize_t row, first, n, n_marks, taken
+    cdef Py_ssize_t longest = 1, n_stored = ends[rows.n_rows] - ends[0]
+    cdef bint table = 0 < n_columns <= MAX_TABLE and 2 * n_columns <= n_stored
+    cdef bint slotted = table or n_buckets <= MAX_SLOTS
+    cdef bint summed = slotted
     # Up to here a row is shorter to sort than n_buckets sums are to look through.
     cdef Py_ssize_t sortable = n_buckets // 16
     cdef const hashing_loops *hashing = hashing_at(level, rows.value_size, rows.index_size)
     cdef const emit_loops *emit = emit_at(level, rows.value_size, out.columns.size)
+    cdef slots_t slots
     cdef Scratch scratch = borrow_scratch()
     cdef void *sums = NULL
-    cdef uint64_t *marks = NULL
     for row in range(rows.n_rows):
         longest = max(longest, ends[row + 1] - ends[row])
+    summed |= longest > sortable
+    open_slots(&slots, scratch, &key[0], n_buckets if slotted else 1, n_columns if table else 0)
+    n_marks = (slots.n + 63) // 64
     cdef void *entries = scratch.take(longest * rows.value_size)
     cdef uint32_t *buckets = <uint32_t *>scratch.take(longest * sizeof(uint32_t))
     cdef pair_t *pairs = <pair_t *>scratch.take(2 * min(longest, sortable) * sizeof(pair_t))
-    if marked:
-        marks = <uint64_t *>scratch.take_zeros(n_marks * sizeof(uint64_t))
-    if marked or longest > sortable:
-        sums = scratch.take_zeros(n_buckets * rows.value_size)
+    if summed:
+        sums = scratch.take_zeros((slots.n if table else n_buckets) * rows.value_size)
     with nogil:
         for row in range(rows.n_rows):
             first = ends[row]
@@ -64,16 +121,23 @@ def count_sketch_csr(values, indices, indptr, const uint64_t[::1] key, Py_ssize_
             taken = 0
             if n == 0:
                 pass
-            elif n > n_buckets // 2 or (n > sortable and not marked):
+            elif table:
+                hashing.look_up(slots.slots, slots.signs, n_columns, values_from(&rows, first),
+                                indices_from(&rows, first), n, buckets, entries)
+                taken = emit.slots(buckets, entries, n, sums, slots.marks, n_marks, slots.buckets,
+                                   next_values(&out), next_columns(&out))
+            elif n > n_buckets // 2 or (n > sortable and not slotted):
                 hashing.add_sketches(&key[0], 1, values_from(&rows, first), 1.0,
-                                     indices_from(&rows, first), n, n_buckets, sums, 0)
+                                     indices_from(&rows, first), n,
+                                     n_buckets, sums, 0)
                 taken = emit.sums(sums, n_buckets, 0, next_values(&out), next_columns(&out))
             else:
                 hashing.hash_entries(&key[0], 1, values_from(&rows, first), 1.0,
-                                     indices_from(&rows, first), n, n_buckets, n, buckets, entries)
-                if marked and n_marks <= 4 * n:
-                    taken = emit.marked(buckets, entries, n, sums, marks, n_marks,
-                                        next_values(&out), next_columns(&out))
+                                     indices_from(&rows, first), n,
+                                     n_buckets, n, buckets, entries)
+                if slotted and n_marks <= 4 * n:
+                    taken = emit.slots(buckets, entries, n, sums, slots.marks, n_marks,
+                                       slots.buckets, next_values(&out), next_columns(&out))
                 else:
                     taken = emit.entries(buckets, entries, n, n_buckets, pairs,
                                          next_values(&out), next_columns(&out))

@@ -56,6 +56,6 @@ cdef int sample_darts(const csr_block *rows, uint64_t key, bint signed_, double 
                 continue
             for i in range(n_hashes):
                 sampled[i] = mix64(sampled[i])
-            code_loops.codes(keys, n_hashes, sampled, t, output.bits, output.t_bits, codes)
+            code_loops.codes(keys, 1, n_hashes, sampled, t, output.bits, output.t_bits, codes)
             output_loops.put(&output.codes, row, 0, codes, n_hashes)
     return give_back_scratch(scratch)

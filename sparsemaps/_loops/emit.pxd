@@ -19,7 +19,7 @@ cdef extern from "c/rows/emit.h" nogil:
         Py_ssize_t (*entries)(const uint32_t *buckets, const void *entries, Py_ssize_t n,
                               uint32_t n_buckets, pair_t *pairs, void *values,
                               void *columns) noexcept nogil
-        Py_ssize_t (*marked)(const uint32_t *buckets, const void *entries, Py_ssize_t n,
-                             void *sums, uint64_t *marks, Py_ssize_t n_marks, void *values,
-                             void *columns) noexcept nogil
+        Py_ssize_t (*slots)(const uint32_t *slots, const void *entries, Py_ssize_t n, void *sums,
+                            uint64_t *marks, Py_ssize_t n_marks, const uint32_t *buckets,
+                            void *values, void *columns) noexcept nogil
     const emit_loops *emit_at(int level, size_t value_size, size_t index_size)

@@ -15,6 +15,7 @@ cdef extern from "c/rows/groups.h" nogil:
         GROUP_ENTRY_BITS
         GROUP_ENTRIES
         GROUP_ROWS
+        GROUP_TABLE_COLUMNS
     ctypedef struct group_t:  # as far as drivers use it
         uint32_t *positions
         uint32_t *batch_ends
@@ -24,6 +25,7 @@ cdef extern from "c/rows/groups.h" nogil:
         double power
         uint64_t **words
         uint32_t *numbers
+        uint32_t *table
     ctypedef struct groups_loops:
         void (*gather_row)(const void *values, const void *indices, int64_t start, int64_t stop,
                            int64_t first, uint64_t key, bint is_signed,
@@ -89,6 +91,8 @@ cdef inline int open_groups(groups_t *groups, Scratch scratch, const csr_block *
     groups.sums = scratch.take(groups.max_rows * row_bytes)
     if groups.max_rows > 1:  # a row alone is in order
         group.numbers = <uint32_t *>scratch.take(n * sizeof(uint32_t))
+        group.table = <uint32_t *>scratch.take(min(8 * n, <int64_t>GROUP_TABLE_COLUMNS)
+                                               * sizeof(uint32_t))
     return 0
 
 

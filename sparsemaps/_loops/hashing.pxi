@@ -14,4 +14,7 @@ cdef extern from "c/random/hashing.h" nogil:
                              double scale, const void *columns, Py_ssize_t n, uint64_t n_buckets,
                              Py_ssize_t width, uint32_t *buckets,
                              void *signed_values) noexcept nogil
+        void (*look_up)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                        const void *values, const void *columns, Py_ssize_t n,
+                        uint32_t *out_slots, void *signed_values) noexcept nogil
     const hashing_loops *hashing_at(int, size_t value_size, size_t index_size)

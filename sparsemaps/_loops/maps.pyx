@@ -12,7 +12,7 @@ from sparsemaps._loops.code_output cimport (code_output, code_output_at, code_ou
                                             code_output_t)
 from sparsemaps._loops.emit cimport emit_at, emit_loops
 from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
-from sparsemaps._loops.sort cimport pair_t
+from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs
 from sparsemaps._loops.types cimport value_t
 
 cdef const code_output_loops *output_loops = code_output_at(level)

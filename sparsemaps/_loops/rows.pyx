@@ -10,7 +10,7 @@ from sparsemaps._loops.arrays cimport (ANY_SIZE, FLOATS, INTEGERS, array_of, arr
                                        csr_of, index_at, indices_from, integer_at, values_from)
 from sparsemaps._loops.emit cimport EMIT_SLACK, compact_at, compact_loops
 from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
-from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs
+from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs, sort_words
 from sparsemaps._loops.types cimport index_t, value_t
 
 cdef extern from "c/rows/rows.h" nogil:
@@ -99,12 +99,21 @@ cdef enum:
 
 
 cdef struct sorting_t:  # memory for the entries of some rows
-    pair_t *pairs     # twice as many as entries
+    pair_t *pairs     # twice as many as entries; or words in their place
     void *values      # the entries in the order in which they are stored
     void *indices
     int64_t *places   # of each row, where its next entry goes
     uint32_t *rows    # of each entry
     const rows_loops *loops
+
+
+cdef inline void put(const sorting_t *s, index_t column, uint64_t position, value_t *values,
+                     index_t *indices) noexcept nogil:
+    """Put the entry that was at `position` to the others of its row."""
+    cdef int64_t place = s.places[s.rows[position]]
+    s.places[s.rows[position]] += 1
+    indices[place] = column
+    values[place] = (<const value_t *>s.values)[position]
 
 
 cdef void sort_rows(value_t *values, index_t *indices, const int64_t *indptr, Py_ssize_t n_rows,
@@ -113,21 +122,27 @@ cdef void sort_rows(value_t *values, index_t *indices, const int64_t *indptr, Py
     then row by row in that order."""
     cdef Py_ssize_t first = indptr[0], n = indptr[n_rows] - first, row, i
     cdef const index_t *stored = <const index_t *>s.indices
-    cdef int64_t place
+    cdef int bits = bit_length(s.loops.largest(stored, n)), position_bits = bit_length(n)
+    cdef uint64_t mask = (<uint64_t>1 << position_bits) - 1
+    cdef uint64_t *words = <uint64_t *>s.pairs
     cdef const pair_t *pairs
     for row in range(n_rows):
         s.places[row] = indptr[row]
         for i in range(indptr[row] - first, indptr[row + 1] - first):
             s.rows[i] = <uint32_t>row
-    for i in range(n):
-        s.pairs[i].key = <uint64_t>stored[i]
-        s.pairs[i].payload = <uint64_t>i
-    pairs = sort_pairs(s.pairs, s.pairs + n, n, bit_length(s.loops.largest(stored, n)))
-    for i in range(n):
-        place = s.places[s.rows[pairs[i].payload]]
-        s.places[s.rows[pairs[i].payload]] += 1
-        indices[place] = <index_t>pairs[i].key
-        values[place] = (<const value_t *>s.values)[pairs[i].payload]
+    if bits + position_bits <= 64:
+        for i in range(n):
+            words[i] = <uint64_t>stored[i] << position_bits | <uint64_t>i
+        words = sort_words(words, words + n, n, position_bits, bits)
+        for i in range(n):
+            put(s, <index_t>(words[i] >> position_bits), words[i] & mask, values, indices)
+    else:
+        for i in range(n):
+            s.pairs[i].key = <uint64_t>stored[i]
+            s.pairs[i].payload = <uint64_t>i
+        pairs = sort_pairs(s.pairs, s.pairs + n, n, bits)
+        for i in range(n):
+            put(s, <index_t>pairs[i].key, pairs[i].payload, values, indices)
 
 
 cdef bint arrange_rows(value_t *values, index_t *indices, const int64_t *indptr,

@@ -6,8 +6,9 @@ cdef extern from "c/codes/sample_codes.h" nogil:
     ctypedef struct sample_codes_loops:
         void (*keys)(uint64_t key, uint64_t first, Py_ssize_t n, int t_bits,
                      uint64_t *keys) noexcept nogil
-        void (*codes)(const uint64_t *keys, Py_ssize_t n, const uint64_t *mixed, const int64_t *t,
-                      int bits, int t_bits, int64_t *codes) noexcept nogil
+        void (*codes)(const uint64_t *keys, Py_ssize_t n_rows, Py_ssize_t n,
+                      const uint64_t *mixed, const int64_t *t, int bits, int t_bits,
+                      int64_t *codes) noexcept nogil
     const sample_codes_loops *sample_codes_at(int)
 
 cdef const sample_codes_loops *code_loops = sample_codes_at(level)

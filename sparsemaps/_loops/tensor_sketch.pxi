@@ -31,8 +31,13 @@ cdef extern from "c/maps/tensor_sketch.h" nogil:
 cdef int64_t EXTRA_COLUMN = -1
 
 
+cdef enum:
+    LOADED_TOGETHER = 256  # entries at least, which stay in the nearest cache
+
+
 cdef struct factors_t:
     const csr_block *rows
+    const int32_t *n_summed   # of each row
     const hashing_loops *hashing
     const hashing_loops *extra_hashing
     const tensor_sketch_loops *loops
@@ -43,19 +48,23 @@ cdef struct factors_t:
     bint has_extra
     double extra              # of the values' type
     Py_ssize_t width          # between the same entry of two factors
+    Py_ssize_t first, stop    # the rows that are loaded
+    uint32_t *loaded_buckets  # (degree, width): those of all entries of the loaded rows
+    char *loaded_values       # the same, with signs
     Py_ssize_t n              # entries of the present row, with the extra one
-    uint32_t *buckets         # (degree, width): those of the present row
-    char *values              # the same, with signs
+    const uint32_t *buckets   # of the present row, within the loaded ones
+    const char *values
     char *repeated            # (2, n_buckets), if factors are to be convolved
 
 
 cdef int open_factors(factors_t *factors, Scratch scratch, const uint64_t[:, ::1] keys,
                       Py_ssize_t n_buckets, double scale, double extra, const csr_block *rows,
                       const int32_t[::1] n_summed) except -1:
-    """Memory for the longest row."""
+    """Memory for the longest row, or for some short ones."""
     cdef Py_ssize_t row, longest = 0, n
     cdef bint convolved = False
     factors.rows = rows
+    factors.n_summed = &n_summed[0] if n_summed.shape[0] > 0 else NULL
     factors.hashing = hashing_at(level, rows.value_size, rows.index_size)
     factors.extra_hashing = hashing_at(level, rows.value_size, sizeof(int64_t))
     factors.loops = tensor_sketch_at(level, rows.value_size)
@@ -65,14 +74,15 @@ cdef int open_factors(factors_t *factors, Scratch scratch, const uint64_t[:, ::1
     factors.scale = scale
     factors.has_extra = extra != 0
     put_value(&factors.extra, extra, rows.value_size)
+    factors.first = factors.stop = 0
     for row in range(n_summed.shape[0]):
         if n_summed[row]:
             longest = max(longest, rows.indptr[row + 1] - rows.indptr[row])
             convolved |= n_summed[row] < factors.degree
-    factors.width = longest + 1 + TUPLE_STEP
+    factors.width = max(longest + 1, LOADED_TOGETHER) + TUPLE_STEP
     n = factors.degree * factors.width
-    factors.buckets = <uint32_t *>scratch.take_zeros(n * sizeof(uint32_t))
-    factors.values = <char *>scratch.take_zeros(n * rows.value_size)
+    factors.loaded_buckets = <uint32_t *>scratch.take_zeros(n * sizeof(uint32_t))
+    factors.loaded_values = <char *>scratch.take_zeros(n * rows.value_size)
     factors.repeated = NULL
     if convolved:
         factors.repeated = <char *>scratch.take(2 * n_buckets * rows.value_size)
@@ -85,24 +95,55 @@ cdef inline void put_value(void *to, double value, size_t size) noexcept nogil:
     memcpy(to, <void *>&narrow if size == sizeof(float) else <void *>&value, size)
 
 
-cdef inline void take_row(factors_t *factors, Py_ssize_t row) noexcept nogil:
-    """Make `row` the present one."""
+cdef inline Py_ssize_t place_of(const factors_t *factors, Py_ssize_t row) noexcept nogil:
+    """Where the entries of a loaded row begin, among those of a factor."""
+    cdef const int64_t *indptr = factors.rows.indptr
+    return indptr[row] - indptr[factors.first] + factors.has_extra * (row - factors.first)
+
+
+cdef void load_rows(factors_t *factors, Py_ssize_t first) noexcept nogil:
+    """Buckets and signed values of the entries of row `first` and of some rows that follow it."""
+    cdef Py_ssize_t row = first, stop = first + 1, step, place, limit = factors.width - TUPLE_STEP
     cdef const csr_block *rows = factors.rows
-    cdef int64_t start = rows.indptr[row], n = rows.indptr[row + 1] - start
-    factors.hashing.hash_entries(
-        factors.keys, factors.degree, values_from(rows, start), factors.scale,
-        indices_from(rows, start), n, factors.n_buckets, factors.width, factors.buckets,
-        factors.values)
-    if factors.has_extra:
-        factors.extra_hashing.hash_entries(
-            factors.keys, factors.degree, &factors.extra, 1.0, &EXTRA_COLUMN, 1,
-            factors.n_buckets, factors.width, factors.buckets + n,
-            factors.values + n * rows.value_size)
-    factors.n = n + factors.has_extra
+    cdef const int64_t *indptr = rows.indptr
+    cdef size_t size = rows.value_size
+    cdef uint32_t *buckets = factors.loaded_buckets
+    factors.first = first
+    while (stop < rows.n_rows and factors.n_summed[stop]
+           and place_of(factors, stop + 1) <= limit):
+        stop += 1
+    factors.stop = stop
+    # Without extra entries between them, those of all rows are hashed as if they were one row's.
+    step = 1 if factors.has_extra else stop - first
+    while row < stop:
+        place = place_of(factors, row)
+        factors.hashing.hash_entries(
+            factors.keys, factors.degree, values_from(rows, indptr[row]), factors.scale,
+            indices_from(rows, indptr[row]), indptr[row + step] - indptr[row], factors.n_buckets,
+            factors.width, buckets + place, factors.loaded_values + place * size)
+        row += step
+        if factors.has_extra:
+            place = place_of(factors, row) - 1
+            factors.extra_hashing.hash_entries(
+                factors.keys, factors.degree, &factors.extra, 1.0, &EXTRA_COLUMN, 1,
+                factors.n_buckets, factors.width, buckets + place,
+                factors.loaded_values + place * size)
+
+
+cdef inline void take_row(factors_t *factors, Py_ssize_t row) noexcept nogil:
+    """Make `row`, which is to be summed, the present one. Rows come in ascending order."""
+    cdef Py_ssize_t place
+    cdef const csr_block *rows = factors.rows
+    if row >= factors.stop:
+        load_rows(factors, row)
+    place = place_of(factors, row)
+    factors.n = rows.indptr[row + 1] - rows.indptr[row] + factors.has_extra
+    factors.buckets = factors.loaded_buckets + place
+    factors.values = factors.loaded_values + place * rows.value_size
 
 
 cdef void add_sketch(const factors_t *factors, int n_summed, void *sums) noexcept nogil:
-    """The sketch of the present row into `sums`, which are zeros."""
+    """The sketch of the loaded row into `sums`, which are zeros."""
     cdef int factor
     cdef char *repeated = factors.repeated
     cdef size_t value_size = factors.rows.value_size, size = factors.n_buckets * value_size

@@ -37,13 +37,17 @@ cdef class ByteCounter:
     cdef int shortest, longest
     cdef bint binary, lowercase
     cdef object dtype, index_type
+    cdef list outputs  # arrays for the output of a block, which are used again
     cdef list tables   # of counters, of each thread that counts
 
     def __cinit__(self, *, ngram_range, bint binary, bint lowercase, dtype, index_type):
         self.shortest, self.longest = ngram_range
         self.binary, self.lowercase = binary, lowercase
         self.dtype, self.index_type = dtype, index_type
-        self.tables = []
+        self.outputs, self.tables = [], []
+
+    def give_back(self, columns, values):
+        self.outputs.append((columns.base, values.base))
 
     def rows(self, int64_t first, texts):
         """Columns and values of the rows of a block's texts, where each row ends, and how many
@@ -75,9 +79,16 @@ cdef class ByteCounter:
             total += spans[row].n
             most = max(most, spans[row].n)
         n = total * (self.longest - self.shortest + 1)
-        columns, values = np.empty(n, self.index_type), np.empty(n, self.dtype)
-        ends = np.zeros(n_rows, np.int64)
-        n = self.count(spans, total, most, columns, values, ends) if total else 0
+        columns, values = self.outputs.pop() if self.outputs else (np.empty(0), np.empty(0))
+        if len(columns) < n:
+            columns, values = np.empty(n, self.index_type), np.empty(n, self.dtype)
+        ends = np.empty(n_rows, np.int64)
+        n = 0
+        if total:
+            n = self.count(spans, total, most, columns, values, ends)
+        else:
+            ends[:] = 0
+            columns, values = np.empty(1, self.index_type), np.empty(1, self.dtype)
         return columns[:n], values[:n], ends, total
 
     cdef int64_t count(self, span_t *spans, int64_t total, int64_t most, columns, values,

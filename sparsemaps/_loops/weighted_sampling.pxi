@@ -23,33 +23,50 @@ cdef extern from "c/maps/weighted_sampling.h" nogil:
 cdef const weighted_sampling_loops *icws = weighted_sampling_at(level)
 
 
+cdef enum:
+    EMIT_ROWS = 8  # whose samples are emitted together: hashing one tile waits for its columns
+
+
 cdef inline void emit_samples(const csr_block *rows, int64_t first_entry, bint signed_,
-                              const uint64_t *mixed, const icws_state *state, const uint64_t *keys,
-                              Py_ssize_t row, Py_ssize_t first,
+                              const uint64_t *mixed, const icws_state *states, Py_ssize_t n_rows,
+                              const uint64_t *keys, Py_ssize_t first_row, Py_ssize_t first,
                               const sample_output_t *output) noexcept nogil:
-    """Write a tile of a row's samples. Positions count from `first_entry`; `mixed` has mix64 of
-    each column, or is NULL; `keys` are those of the codes."""
-    cdef uint64_t columns[ICWS_TILE]
-    cdef int64_t t[ICWS_TILE]
-    cdef int64_t codes[ICWS_TILE]
-    cdef Py_ssize_t j
-    if state.position[0] < 0:
-        if first == 0:
-            put_no_samples(output, row)  # all of it
-        return
-    for j in range(ICWS_TILE):
-        t[j] = state.t[j]
+    """Write a tile of samples of at most EMIT_ROWS rows. Positions count from `first_entry`;
+    `mixed` has mix64 of each column, or is NULL; `keys` are those of the codes."""
+    cdef uint64_t columns[EMIT_ROWS * ICWS_TILE]
+    cdef int64_t t[EMIT_ROWS * ICWS_TILE]
+    cdef int64_t codes[EMIT_ROWS * ICWS_TILE]
+    cdef Py_ssize_t row, j, start
+    cdef bint with_t = output.columns != NULL or output.t_bits > 0
+    for row in range(n_rows):
+        start = row * ICWS_TILE
+        if states[row].position[0] < 0:  # no sample
+            memset(columns + start, 0, ICWS_TILE * sizeof(uint64_t))
+            memset(t + start, 0, ICWS_TILE * sizeof(int64_t))
+            continue
         if mixed != NULL:
-            columns[j] = mixed[<uint32_t>state.position[j]]
+            for j in range(ICWS_TILE):
+                columns[start + j] = mixed[<uint32_t>states[row].position[j]]
         else:
-            columns[j] = column_at(rows, first_entry + <uint32_t>state.position[j], signed_)
-            if output.columns == NULL:
-                columns[j] = mix64(columns[j])
-    if output.columns != NULL:
-        put_whole_samples(output, row, first, columns, t, ICWS_TILE)
-    else:
-        code_loops.codes(keys, ICWS_TILE, columns, t, output.bits, output.t_bits, codes)
-        output_loops.put(&output.codes, row, first, codes, ICWS_TILE)
+            for j in range(ICWS_TILE):
+                columns[start + j] = column_at(
+                    rows, first_entry + <uint32_t>states[row].position[j], signed_)
+                if output.columns == NULL:
+                    columns[start + j] = mix64(columns[start + j])
+        if with_t:
+            for j in range(ICWS_TILE):
+                t[start + j] = states[row].t[j]
+    if output.columns == NULL:
+        code_loops.codes(keys, n_rows, ICWS_TILE, columns, t, output.bits, output.t_bits, codes)
+    for row in range(n_rows):
+        start = row * ICWS_TILE
+        if states[row].position[0] < 0:
+            if first == 0:
+                put_no_samples(output, first_row + row)  # all of it
+        elif output.columns != NULL:
+            put_whole_samples(output, first_row + row, first, columns + start, t + start, ICWS_TILE)
+        else:
+            output_loops.put(&output.codes, first_row + row, first, codes + start, ICWS_TILE)
 
 
 cdef int sample_weighted(const csr_block *rows, uint64_t key, bint signed_, double power,
@@ -82,7 +99,10 @@ cdef int sample_weighted(const csr_block *rows, uint64_t key, bint signed_, doub
                 icws.reset(states, groups.n_rows)
                 while next_part(&groups):
                     icws.add(ICWS_TILE * tile, &groups.group, states)
-                for row in range(groups.n_rows):
-                    emit_samples(rows, first, signed_, mixed, states + row, keys,
+                row = 0
+                while row < groups.n_rows:
+                    emit_samples(rows, first, signed_, mixed, states + row,
+                                 min(groups.n_rows - row, <Py_ssize_t>EMIT_ROWS), keys,
                                  groups.start + row, ICWS_TILE * tile, output)
+                    row += EMIT_ROWS
     return give_back_scratch(scratch)

@@ -77,13 +77,18 @@ class TextEncoder:
         rows: RowReader
         if draw.law.is_of_sets and getattr(compiled, "has_sets", False):
             columns, ends = compiled.sets(first, block)
-            rows = SetReader(columns, _indptr(ends))
+            rows, give_back = SetReader(columns, _indptr(ends)), compiled.give_back_set
+            lent: Any = (columns,)
         else:
             columns, values, ends, _ = compiled.rows(first, block)
             csr = Csr(values, columns, _indptr(ends), (len(ends), width_of(self._vectorizer)))
-            rows = RowReader(csr, draw.nonnegative_rule)
-        encoded: tuple[Bytes, Array, Any] = draw.encode(Work(rows, 1), packed=packed)
-        return encoded
+            rows, give_back = RowReader(csr, draw.nonnegative_rule), compiled.give_back
+            lent = columns, values
+        try:
+            encoded: tuple[Bytes, Array, Any] = draw.encode(Work(rows, 1), packed=packed)
+            return encoded
+        finally:
+            give_back(*lent)
 
 
 def width_of(vectorizer: Any) -> int:

@@ -127,7 +127,9 @@ class CountSketchDraw(Draw, of=CountSketch):
             return make_csr(
                 work,
                 lambda lengths: np.minimum(lengths, self.n_components),
-                lambda block, *out: _kernel.count_sketch_csr(*block, key, self.n_components, *out),
+                lambda block, *out: _kernel.count_sketch_csr(
+                    *block, key, self.n_components, rows.n_columns, *out
+                ),
                 self.n_components,
             )
         sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)

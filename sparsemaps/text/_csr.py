@@ -45,6 +45,7 @@ def make_rows(
         growth = GROWTH * n_texts / (ends.n - 1) if n_texts else 2.0
         columns.append(part_columns, growth)
         values.append(part_values, growth)
+        vectorizer.give_back(part_columns, part_values)
         n_ngrams += n_more
     n_rows = ends.n - 1
     if n_rows == 0:

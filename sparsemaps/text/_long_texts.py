@@ -69,6 +69,15 @@ class PiecewiseVectorizer:
         columns = np.concatenate((columns, counts.columns))
         return columns, np.append(ends, len(columns))
 
+    def give_back(self, columns: Array, values: Array) -> None:
+        """Lend the arrays of `rows` to the next call, but for joined ones."""
+        if columns.base is not None:
+            self._rows.give_back(columns, values)
+
+    def give_back_set(self, columns: Array) -> None:
+        if columns.base is not None:
+            self._rows.give_back_set(columns)
+
     def _counts_of_last(self, texts: Any) -> Counts | None:
         text = self._long_text(texts)
         return None if text is None else self._count(text)
@@ -134,7 +143,9 @@ def _without_last(texts: Any) -> Any:
 
 def _count_piece(vectorizer: Any, piece: str, sign: int) -> Counts:
     columns, values, _, n_ngrams = vectorizer.rows(0, [piece])
-    return Counts(columns.copy(), sign * values.astype(np.int64), sign * n_ngrams)
+    counts = Counts(columns.copy(), sign * values.astype(np.int64), sign * n_ngrams)
+    vectorizer.give_back(columns, values)
+    return counts
 
 
 def _sum(parts: list[Counts]) -> Counts:

@@ -81,9 +81,8 @@ def test_similarities_of_many_lines():
     """Each line has its own, also after those that are written at a time."""
     n = _row_names._LINES + 3
     out, numbers = io.BytesIO(), np.arange(n)
-    names = 2 * (lambda row: str(row + 1),)
-    _pairs._write_lines(out, names, ({}, {}), (numbers, numbers, numbers / n))
-    expected = [f"{i + 1}\t{i + 1}\t{i / n:.6f}" for i in range(n)]
+    _row_names.write_table(out, (numbers, numbers / n), lambda i, x: f"{i + 1}\t{x:.6f}\n")
+    expected = [f"{i + 1}\t{i / n:.6f}" for i in range(n)]
     assert out.getvalue().decode().splitlines() == expected
 
 

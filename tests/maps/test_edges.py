@@ -62,10 +62,11 @@ def test_indptr_begins_at_0():
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_columns", [65, 4097])
+@pytest.mark.parametrize("n_columns", [64, 65, 4096, 4097])
 @pytest.mark.parametrize("n_components", [7, 65, 300, 2000])
 def test_count_sketches_of_few_columns(n_columns, n_components, dtype):
-    """Whatever the type of the indices, and of the output."""
+    """By a table of the columns, which is made where they are few against the entries, and by
+    hashing each entry."""
     X = random_csr(100, n_columns, density=0.1, dtype=dtype)
     X.data = np.round(X.data * 8) / 8  # sums are exact
     X.eliminate_zeros()

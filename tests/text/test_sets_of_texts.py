@@ -23,6 +23,7 @@ def assert_sets_are_those_of_rows(vectorizer, texts):
         expected, _, expected_ends, _ = compiled.rows(first, block)
         np.testing.assert_array_equal(columns, expected)
         np.testing.assert_array_equal(ends, expected_ends)
+        compiled.give_back_set(columns)
 
 
 @pytest.mark.parametrize("spec", ["word:1", "word:2-3", "auto:2", "char:1-5", "char_wb:3-4"])

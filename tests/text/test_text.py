@@ -195,6 +195,9 @@ def test_more_ngrams_than_int32():
         def rows(self, *block):
             return np.array([3, 5]), np.ones(2), np.array([2]), 2**31
 
+        def give_back(self, *arrays):
+            pass
+
     found = make_rows(Many(), [(0, ["a text"])], 1, 2**20, float, None)
     assert found.indices.dtype == found.indptr.dtype == np.int64
     assert found.indices.tolist() == [3, 5]

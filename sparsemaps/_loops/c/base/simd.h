@@ -12,22 +12,53 @@
 
 #include "vectors.h"
 
-/* a where a comparison is true, b where it is not. */
-INLINE register_f32 register_choose_f32(register_i32 mask, register_f32 a, register_f32 b)
+/* What a comparison gives, and a where it is true, b where it is not. AVX-512 has registers of their
+ * own for that, and GCC uses them well only where it is told to. */
+#if defined(__AVX512F__)
+typedef __mmask16 register_mask;
+
+INLINE register_mask register_less_f32(register_f32 a, register_f32 b)
 {
-#if defined(__AVX2__) && !defined(__AVX512F__)
+    return _mm512_cmp_ps_mask((__m512)a, (__m512)b, _CMP_LT_OQ);
+}
+
+INLINE register_i32 register_choose_i32(register_mask mask, register_i32 a, register_i32 b)
+{
+    return (register_i32)_mm512_mask_mov_epi32((__m512i)b, mask, (__m512i)a);
+}
+
+INLINE register_f32 register_choose_f32(register_mask mask, register_f32 a, register_f32 b)
+{
+    return (register_f32)_mm512_mask_mov_ps((__m512)b, mask, (__m512)a);
+}
+
+INLINE int register_any(register_mask mask)
+{
+    return mask != 0;
+}
+#else
+typedef register_i32 register_mask;
+
+INLINE register_mask register_less_f32(register_f32 a, register_f32 b)
+{
+    return a < b;
+}
+
+INLINE register_f32 register_choose_f32(register_mask mask, register_f32 a, register_f32 b)
+{
+#if defined(__AVX2__)
     return (register_f32)_mm256_blendv_ps((__m256)b, (__m256)a, (__m256)mask);
 #else
     return (register_f32)(((register_i32)a & mask) | ((register_i32)b & ~mask));
 #endif
 }
 
-INLINE register_i32 register_choose_i32(register_i32 mask, register_i32 a, register_i32 b)
+INLINE register_i32 register_choose_i32(register_mask mask, register_i32 a, register_i32 b)
 {
     return (register_i32)register_choose_f32(mask, (register_f32)a, (register_f32)b);
 }
 
-INLINE int register_any(register_i32 mask)
+INLINE int register_any(register_mask mask)
 {
     const register_u64 pairs = (register_u64)mask;
     uint64_t any = 0;
@@ -35,6 +66,7 @@ INLINE int register_any(register_i32 mask)
         any |= pairs[i];
     return any != 0;
 }
+#endif
 
 /* The highest bit of each word, that of the first one lowest: what a comparison gives, in few bits. */
 INLINE uint64_t register_bits_f32(register_u32 words)

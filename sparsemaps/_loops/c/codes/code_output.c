@@ -32,6 +32,10 @@ static void put(const code_output_t *output, ptrdiff_t row, ptrdiff_t first,
         int32_t *restrict out = output->narrow + start + first;
         for (ptrdiff_t j = 0; j < n; j++) /* modulo 2^32, as the numbers fit */
             out[j] = (int32_t)((uint32_t)step * (uint32_t)(first + j) + (uint32_t)codes[j]);
+    } else if (output->bits == 8) {
+        uint8_t *restrict out = output->packed + start + first;
+        for (ptrdiff_t j = 0; j < n; j++)
+            out[j] = (uint8_t)codes[j];
     } else {
         pack(codes, n, output->bits, output->packed + start + first * output->bits / 8);
     }

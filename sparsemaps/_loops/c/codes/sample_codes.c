@@ -18,16 +18,29 @@ INLINE uint64_t hash_bits(const uint64_t *keys, ptrdiff_t n, uint64_t x, int bit
     return pair_multiply(key, x) >> 32 & ((UINT64_C(1) << bits) - 1);
 }
 
-static void codes(const uint64_t *restrict keys, ptrdiff_t n, const uint64_t *restrict mixed,
-                  const int64_t *restrict t, int bits, int t_bits, int64_t *restrict out)
+INLINE void codes_of_row(const uint64_t *restrict keys, ptrdiff_t n, const uint64_t *restrict mixed,
+                         const int64_t *restrict t, int bits, int t_bits, int64_t *restrict out)
 {
     const uint64_t *pair_keys = keys + SAMPLE_KEYS / 2 * n;
-    for (ptrdiff_t j = 0; j < n; j++)
-        out[j] = (int64_t)hash_bits(keys + j, n, mixed[j], bits);
-    for (ptrdiff_t j = 0; t_bits > 0 && j < n; j++) {
-        /* Different t* of one column make different words. */
-        const uint64_t pair = mixed[j] + (uint64_t)t[j] * UINT64_C(0x9e3779b97f4a7c15);
-        out[j] |= (int64_t)(hash_bits(pair_keys + j, n, pair, t_bits) << bits);
+    for (ptrdiff_t j = 0; j < n; j++) {
+        uint64_t code = hash_bits(keys + j, n, mixed[j], bits);
+        if (t_bits > 0) {
+            /* Different t* of one column make different words. */
+            const uint64_t pair = mixed[j] + (uint64_t)t[j] * UINT64_C(0x9e3779b97f4a7c15);
+            code |= hash_bits(pair_keys + j, n, pair, t_bits) << bits;
+        }
+        out[j] = (int64_t)code;
+    }
+}
+
+static void codes(const uint64_t *keys, ptrdiff_t n_rows, ptrdiff_t n, const uint64_t *mixed,
+                  const int64_t *t, int bits, int t_bits, int64_t *out)
+{
+    for (ptrdiff_t i = 0; i < n_rows * n; i += n) {
+        if (t_bits > 0)
+            codes_of_row(keys, n, mixed + i, t + i, bits, t_bits, out + i);
+        else
+            codes_of_row(keys, n, mixed + i, t + i, bits, 0, out + i);
     }
 }
 

@@ -19,9 +19,9 @@ typedef struct {
     /* The keys of n samples from `first` on: word c of sample j goes to keys[c * n + j]. Those of
      * the hash of pairs are left out where t_bits is 0. */
     void (*keys)(uint64_t key, uint64_t first, ptrdiff_t n, int t_bits, uint64_t *keys);
-    /* The codes of n samples; `mixed` has mix64 of the i*. */
-    void (*codes)(const uint64_t *keys, ptrdiff_t n, const uint64_t *mixed, const int64_t *t,
-                  int bits, int t_bits, int64_t *codes);
+    /* The codes of n samples of each row, one row behind the other; `mixed` has mix64 of the i*. */
+    void (*codes)(const uint64_t *keys, ptrdiff_t n_rows, ptrdiff_t n, const uint64_t *mixed,
+                  const int64_t *t, int bits, int t_bits, int64_t *codes);
 } sample_codes_loops;
 
 DECLARE_TABLES(sample_codes)

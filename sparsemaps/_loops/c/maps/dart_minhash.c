@@ -7,6 +7,8 @@
 #include "random.h"
 #include "vectors.h"
 
+typedef int8_t dart_bytes __attribute__((vector_size(8)));
+
 /* Parts below the highest one of a row: an entry beyond has 4^-64 of its darts. */
 enum { DART_LOWEST_PART = 64, DART_SOURCES = 128 };
 enum { DART_WORDS = 3 }; /* of one dart */
@@ -42,6 +44,14 @@ INLINE uint64_t dart_word(uint64_t part, uint64_t number, uint64_t which)
     return word(part, DART_WORDS * number + which);
 }
 
+/* `mix64` of each. */
+INLINE lanes_u64 mix_lanes(lanes_u64 x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 /* The part that a positive normal number lies in: half its binary exponent, rounded down. */
 INLINE int part_of(double weight)
 {
@@ -64,9 +74,19 @@ static void set_limit(dart_row *row, double limit)
  * 64 bits as a fraction, which excludes most parts. */
 INLINE uint32_t parts_with_darts(uint64_t start, int64_t part, const uint64_t *words)
 {
+    const lanes_u64 steps = {0, 1, 2, 3, 4, 5, 6, 7};
     uint32_t bits = 0;
-    for (int i = 0; i < DART_PARTS; i++)
-        bits |= (uint32_t)(dart_word(part_start(start, part - i), 0, 0) <= words[i]) << i;
+    for (int i = 0; i < DART_PARTS; i += 8) {
+        lanes_u64 first = part_start(start, part - i) - steps * part_start(0, 1), limits;
+        memcpy(&limits, words + i, sizeof limits);
+        first = mix_lanes(first + UINT64_C(0x9e3779b97f4a7c15)); /* as in `word` */
+        dart_bytes hits = LANES_CONVERT(dart_bytes, (lanes_i64)(first <= limits));
+        uint64_t bytes = 0;
+        memcpy(&bytes, &hits, sizeof hits);
+        /* Bit j of byte j, added up in the highest byte. */
+        bytes = (bytes & UINT64_C(0x8040201008040201)) * UINT64_C(0x0101010101010101) >> 56;
+        bits |= (uint32_t)bytes << i;
+    }
     return bits;
 }
 

@@ -1,5 +1,6 @@
-/* The first levels of the transform are taken within vectors. Every sum is that of the textbook's
- * butterfly: the order does not depend on the width of vectors. */
+/* Levels of the transform are taken three at a time, so that data are read and written once for
+ * eight sums; the first ones within vectors. Every sum is that of the textbook's butterfly: the
+ * order does not depend on the width of vectors. */
 #include "fastfood.h"
 #include "vectors.h"
 

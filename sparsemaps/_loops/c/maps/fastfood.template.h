@@ -17,9 +17,37 @@ INLINE void NAME(sum_and_difference)(VALUES_ANYWHERE *a, VALUES_ANYWHERE *b)
     *a = sum;
 }
 
+/* Three levels between eight vectors, h apart. They have names, as compilers do not keep the elements
+ * of an array in registers. */
+INLINE void NAME(three_levels)(VALUES_ANYWHERE *x, ptrdiff_t h, VALUES_ANYWHERE x0,
+                               VALUES_ANYWHERE x1, VALUES_ANYWHERE x2, VALUES_ANYWHERE x3,
+                               VALUES_ANYWHERE x4, VALUES_ANYWHERE x5, VALUES_ANYWHERE x6,
+                               VALUES_ANYWHERE x7)
+{
+    NAME(sum_and_difference)(&x0, &x1);
+    NAME(sum_and_difference)(&x2, &x3);
+    NAME(sum_and_difference)(&x4, &x5);
+    NAME(sum_and_difference)(&x6, &x7);
+    NAME(sum_and_difference)(&x0, &x2);
+    NAME(sum_and_difference)(&x1, &x3);
+    NAME(sum_and_difference)(&x4, &x6);
+    NAME(sum_and_difference)(&x5, &x7);
+    NAME(sum_and_difference)(&x0, &x4);
+    NAME(sum_and_difference)(&x1, &x5);
+    NAME(sum_and_difference)(&x2, &x6);
+    NAME(sum_and_difference)(&x3, &x7);
+    x[0] = x0, x[h] = x1, x[2 * h] = x2, x[3 * h] = x3;
+    x[4 * h] = x4, x[5 * h] = x5, x[6 * h] = x6, x[7 * h] = x7;
+}
+
 /* The levels between n vectors, n a power of two, that join what is h vectors apart or more. */
 INLINE void NAME(levels_from)(VALUES_ANYWHERE *x, ptrdiff_t n, ptrdiff_t h)
 {
+    for (; 8 * h <= n; h *= 8)
+        for (ptrdiff_t i = 0; i < n; i += 8 * h)
+            for (VALUES_ANYWHERE *p = x + i; p < x + i + h; p++)
+                NAME(three_levels)(p, h, p[0], p[h], p[2 * h], p[3 * h], p[4 * h], p[5 * h],
+                                   p[6 * h], p[7 * h]);
     for (; h < n; h *= 2)
         for (ptrdiff_t i = 0; i < n; i += 2 * h)
             for (VALUES_ANYWHERE *p = x + i; p < x + i + h; p++)
@@ -39,9 +67,11 @@ INLINE void NAME(wht_inline)(VALUE *values, ptrdiff_t n)
     n /= lanes;
     for (ptrdiff_t first = 0; first < n; first += cached) {
         ptrdiff_t size = n < cached ? n : cached;
-        for (VALUES_ANYWHERE *p = x + first; p < x + first + size; p++)
-            *p = NAME(within)(*p);
-        NAME(levels_from)(x + first, size, 1);
+        for (VALUES_ANYWHERE *p = x + first; p < x + first + size; p += 8)
+            NAME(three_levels)(p, 1, NAME(within)(p[0]), NAME(within)(p[1]), NAME(within)(p[2]),
+                               NAME(within)(p[3]), NAME(within)(p[4]), NAME(within)(p[5]),
+                               NAME(within)(p[6]), NAME(within)(p[7]));
+        NAME(levels_from)(x + first, size, 8);
     }
     NAME(levels_from)(x, n, cached);
 }

@@ -28,8 +28,9 @@ enum { PROJECTION_HALF = 32, PROJECTION_TILE = 2 * PROJECTION_HALF };
 /* Random signs are so cheap that each row makes its own, for so many entries at a time. */
 enum { PROJECTION_SIGNS = 256 };
 
-/* A tile of the columns that are drawn at a time stays in the second cache. */
-enum { PROJECTION_COLUMN_BYTES = 1 << 19 };
+/* Columns that are drawn at a time: a tile of them stays in a cache, the first one where rows have
+ * several entries of so few columns, or else the second one. */
+enum { PROJECTION_FEW_BYTES = 1 << 15, PROJECTION_COLUMN_BYTES = 1 << 19 };
 
 typedef struct {
     int distribution;

@@ -15,6 +15,16 @@ INLINE void NAME(draw_columns)(const projection_t *projection, const uint64_t *s
     }
 }
 
+/* How many columns to draw at a time: as many as have some 32 entries of each row, as far as the
+ * caches allow. */
+INLINE ptrdiff_t NAME(step)(const group_t *group, ptrdiff_t n_rows)
+{
+    enum { BYTES = PROJECTION_TILE * sizeof(VALUE) };
+    const ptrdiff_t least = PROJECTION_FEW_BYTES / BYTES, most = PROJECTION_COLUMN_BYTES / BYTES;
+    const ptrdiff_t step = 32 * n_rows * group->n_columns / group->n_entries;
+    return step < least ? least : step > most ? most : step;
+}
+
 /* Where rows hardly share a column: the column of each entry, for a few entries at a time. */
 static void NAME(add_each)(const projection_t *projection, uint64_t tile, const group_t *group,
                            VALUES *sums)
@@ -54,8 +64,7 @@ static void NAME(add)(const projection_t *projection, uint64_t tile, const group
     const uint32_t *slots = group->slots;
     const VALUE *columns = projection->columns;
     uint32_t *next = projection->next;
-    const ptrdiff_t step = PROJECTION_COLUMN_BYTES / (PROJECTION_TILE * sizeof(VALUE));
-    const ptrdiff_t n_steps = (group->n_columns - 1) / step + 1;
+    const ptrdiff_t step = NAME(step)(group, n_rows), n_steps = (group->n_columns - 1) / step + 1;
     /* To draw a column costs as much as to look at some rows for their next entry. */
     if (4 * (group->n_entries - group->n_columns) < n_rows * n_steps) {
         NAME(add_each)(projection, tile, group, any_sums);

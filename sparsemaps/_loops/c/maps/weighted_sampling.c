@@ -91,7 +91,7 @@ static void add(uint64_t first_sample, const group_t *group, icws_state *states)
                     register_f32 z = logarithms[i] * inverse_r[v] + beta[v];
                     register_f32 floor = register_floor_f32(z);
                     register_f32 log_a = q[v] - r[v] * floor;
-                    register_i32 better = log_a < least[v];
+                    register_mask better = register_less_f32(log_a, least[v]);
                     least[v] = register_choose_f32(better, log_a, least[v]);
                     position[v] =
                         register_choose_i32(better, (register_i32){0} + here, position[v]);

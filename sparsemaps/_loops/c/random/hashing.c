@@ -63,5 +63,8 @@ INLINE void signs_f64(vector_f64 values, lanes_u64 hashes, double *signed_values
 #define TEMPLATE "hashing.template.h"
 #include "each_entry.h"
 
-#define LOOPS(TYPES) {.add_sketches = add_sketches_##TYPES, .hash_entries = hash_entries_##TYPES}
+#define LOOPS(TYPES)                                                                               \
+    {.add_sketches = add_sketches_##TYPES,                                                         \
+     .hash_entries = hash_entries_##TYPES,                                                         \
+     .look_up = look_up_##TYPES}
 const hashing_loops TABLE(hashing)[] = OF_EACH_ENTRY(LOOPS);

@@ -20,6 +20,11 @@ typedef struct {
     void (*hash_entries)(const uint64_t *keys, ptrdiff_t n_keys, const void *values, double scale,
                          const void *columns, ptrdiff_t n, uint64_t n_buckets, ptrdiff_t width,
                          uint32_t *buckets, void *signed_values);
+    /* Slots and signed values of n entries, by tables of the slots and signs (1 for a minus) of all
+     * columns. */
+    void (*look_up)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                    const void *values, const void *columns, ptrdiff_t n, uint32_t *out_slots,
+                    void *signed_values);
 } hashing_loops;
 
 DECLARE_TABLES_OF_ENTRIES(hashing)

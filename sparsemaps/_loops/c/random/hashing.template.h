@@ -60,3 +60,16 @@ static void NAME(add_sketches)(const uint64_t *keys, ptrdiff_t n_keys, const voi
         }
     }
 }
+
+static void NAME(look_up)(const uint32_t *slots, const uint32_t *signs, uint64_t n_columns,
+                          const void *values, const void *columns, ptrdiff_t n, uint32_t *out_slots,
+                          void *signed_values)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        uint64_t column = (uint64_t)((const INDEX *)columns)[i];
+        column = column < n_columns ? column : 0; /* another thread may have changed it */
+        out_slots[i] = slots[column];
+        ((VALUE *)signed_values)[i] =
+            OF_VALUE(sign)(((const VALUE *)values)[i], (uint64_t)signs[column] << 31);
+    }
+}

@@ -96,7 +96,7 @@ INLINE void normals(const uint64_t *restrict words, int n, float *restrict out)
         all &= bits;
     }
     /* Exponents of common ranks are 144 to 158, so a bit of them, 16, is set only if it is in all. */
-    if (register_any((register_f32)all < common)) {
+    if (register_any(register_less_f32((register_f32)all, common))) {
         for (int i = 0; i < 2 * n; i++) {
             uint32_t half;
             memcpy(&half, (const char *)words + i * sizeof half, sizeof half);

@@ -63,7 +63,7 @@ static ptrdiff_t compact_f64(const void *any_numbers, ptrdiff_t n, void *any_val
     {.sums = sums_##TYPES,                                                                         \
      .scaled = scaled_##TYPES,                                                                     \
      .entries = entries_##TYPES,                                                                   \
-     .marked = marked_##TYPES}
+     .slots = slots_##TYPES}
 const emit_loops TABLE(emit)[] = OF_EACH_ENTRY(LOOPS);
 
 #define COMPACT_LOOPS(TYPE) {.compact = compact_##TYPE}

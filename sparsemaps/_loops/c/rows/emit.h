@@ -30,10 +30,11 @@ typedef struct {
      * Returns how many sums are not zero. */
     ptrdiff_t (*entries)(const uint32_t *buckets, const void *entries, ptrdiff_t n,
                          uint32_t n_buckets, pair_t *pairs, void *values, void *columns);
-    /* The same, where `sums`, one for each bucket, and `marks`, a bit for each, are zeros and stay
-     * zeros. */
-    ptrdiff_t (*marked)(const uint32_t *buckets, const void *entries, ptrdiff_t n, void *sums,
-                        uint64_t *marks, ptrdiff_t n_marks, void *values, void *columns);
+    /* The same where the slot of each entry is the place of its bucket in `buckets`, an ascending
+     * list. `sums`, one for each slot, and `marks`, a bit for each, are zeros and stay zeros. */
+    ptrdiff_t (*slots)(const uint32_t *slots, const void *entries, ptrdiff_t n, void *sums,
+                       uint64_t *marks, ptrdiff_t n_marks, const uint32_t *buckets, void *values,
+                       void *columns);
 } emit_loops;
 
 DECLARE_TABLES_OF_ENTRIES(emit)

@@ -64,27 +64,27 @@ static ptrdiff_t NAME(entries)(const uint32_t *buckets, const void *any_entries,
     return n_out;
 }
 
-static ptrdiff_t NAME(marked)(const uint32_t *buckets, const void *any_entries, ptrdiff_t n,
-                              void *any_sums, uint64_t *marks, ptrdiff_t n_marks, void *any_values,
-                              void *any_columns)
+static ptrdiff_t NAME(slots)(const uint32_t *slots, const void *any_entries, ptrdiff_t n,
+                             void *any_sums, uint64_t *marks, ptrdiff_t n_marks,
+                             const uint32_t *buckets, void *any_values, void *any_columns)
 {
     const VALUE *entries = any_entries;
     VALUE *sums = any_sums, *values = any_values;
     INDEX *columns = any_columns;
     ptrdiff_t n_out = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
-        sums[buckets[i]] += entries[i];
-        marks[buckets[i] / 64] |= UINT64_C(1) << buckets[i] % 64;
+        sums[slots[i]] += entries[i];
+        marks[slots[i] / 64] |= UINT64_C(1) << slots[i] % 64;
     }
     for (ptrdiff_t word = 0; word < n_marks; word++) {
         uint64_t marked = marks[word];
         marks[word] = 0;
         for (; marked; marked &= marked - 1) {
-            ptrdiff_t bucket = 64 * word + __builtin_ctzll(marked);
-            values[n_out] = sums[bucket]; /* and the next one over it if it is 0 */
-            columns[n_out] = (INDEX)bucket;
-            n_out += sums[bucket] != 0;
-            sums[bucket] = 0;
+            ptrdiff_t slot = 64 * word + __builtin_ctzll(marked);
+            values[n_out] = sums[slot]; /* and the next one over it if it is 0 */
+            columns[n_out] = (INDEX)buckets[slot];
+            n_out += sums[slot] != 0;
+            sums[slot] = 0;
         }
     }
     return n_out;

@@ -6,9 +6,38 @@
 #include "random.h"
 #include "sort.h"
 
-/* Number the columns of the entries in words[0], which take `bits` bits: each word is a column with the
- * position of its entry in the lowest bits. */
-static void number_columns(int bits, uint64_t key, group_t *group)
+/* Take up the group's next column. */
+static void add_column(uint64_t key, uint64_t column, uint32_t position, group_t *group)
+{
+    group->starts[group->n_columns] = column_start(key, column);
+    group->positions[group->n_columns] = position;
+    group->n_columns++;
+}
+
+/* Number the columns of the entries in words[0], which are at most `largest`: each word is a column
+ * with the position of its entry in the lowest bits. */
+static void number_by_table(uint64_t largest, uint64_t key, group_t *group)
+{
+    const uint64_t *words = group->words[0];
+    const uint32_t mask = GROUP_ENTRIES - 1;
+    uint32_t *table = group->table; /* the position of an entry + 1, or 0; then the number */
+    group->n_columns = 0;
+    group->starts = group->words[1];
+    memset(table, 0, (largest + 1) * sizeof *table);
+    for (ptrdiff_t i = 0; i < group->n_entries; i++)
+        table[words[i] >> GROUP_ENTRY_BITS] = ((uint32_t)words[i] & mask) + 1;
+    for (uint64_t column = 0; column <= largest; column++) {
+        if (table[column]) {
+            add_column(key, column, table[column] - 1, group);
+            table[column] = (uint32_t)group->n_columns - 1;
+        }
+    }
+    for (ptrdiff_t i = 0; i < group->n_entries; i++)
+        group->numbers[(uint32_t)words[i] & mask] = table[words[i] >> GROUP_ENTRY_BITS];
+}
+
+/* The same for columns of any size, `bits` bits. */
+static void number_by_sorting(int bits, uint64_t key, group_t *group)
 {
     const uint64_t *words = sort_words(group->words[0], group->words[1], (size_t)group->n_entries,
                                        GROUP_ENTRY_BITS, bits);
@@ -21,8 +50,7 @@ static void number_columns(int bits, uint64_t key, group_t *group)
         const uint32_t position = (uint32_t)word & mask;
         if (i == 0 || word >> GROUP_ENTRY_BITS != column) {
             column = word >> GROUP_ENTRY_BITS;
-            group->starts[group->n_columns] = column_start(key, column);
-            group->positions[group->n_columns++] = position;
+            add_column(key, column, position, group);
         }
         group->numbers[position] = (uint32_t)group->n_columns - 1;
     }
@@ -41,6 +69,16 @@ static void start_batches(group_t *group)
         group->batch_ends[batch] = total;
         total += here;
     }
+}
+
+/* The slots of a single row's entries, or of a part of them. */
+static void number_one_row(group_t *group)
+{
+    const ptrdiff_t n = group->n_entries;
+    group->row_starts[0] = 0;
+    for (ptrdiff_t i = 0; i < n; i++)
+        group->slots[i] = (uint32_t)i;
+    group->slots[n] = UINT32_MAX;
 }
 
 /* The slots of entries that stay row after row, from the numbers of their columns. */

@@ -22,7 +22,8 @@ enum {
     GROUP_BATCH = 64, /* columns */
     GROUP_ENTRY_BITS = 18,
     GROUP_ENTRIES = 1 << GROUP_ENTRY_BITS, /* bounds the memory */
-    GROUP_ROWS = 4096                      /* a tile of all rows' sums stays in the cache */
+    GROUP_ROWS = 4096,                     /* a tile of all rows' sums stays in the cache */
+    GROUP_TABLE_COLUMNS = 1 << 18          /* up to so many columns may be numbered by a table */
 };
 
 typedef struct {
@@ -40,9 +41,11 @@ typedef struct {
                            * wants them */
     double power;
     /* Scratch: two words for each entry, of which one becomes its column's start and the other its
-     * value; and the number of each entry's column. */
+     * value; the number of each entry's column; and the number of each column, for as many columns
+     * as the smaller of GROUP_TABLE_COLUMNS and 8 for each entry. */
     uint64_t *words[2];
     uint32_t *numbers;
+    uint32_t *table;
 } group_t;
 
 typedef struct {
