@@ -4,6 +4,7 @@ import os
 from contextlib import ExitStack
 from typing import Any, Literal, NamedTuple
 
+from sparsemaps._tools import _output_files
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sources import is_directory, spooled
 from sparsemaps._tools._text_input import UnreadableRecord
@@ -241,6 +242,8 @@ def run(plan: DedupPlan, running: Running) -> Deduplicated:
         os.makedirs(plan.outputs.records, exist_ok=True)
     try:
         with opened(plan.folder, shared=running.is_share) as results, ExitStack() as stack:
+            if is_directory(plan.outputs.records) and not running.is_share:
+                _output_files.remove_temporaries(plan.outputs.records)
             job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
             plan = plan._replace(job=job)
             made = running.run(stages(plan, inputs, results), results, job.n_jobs)

@@ -182,6 +182,18 @@ def test_processes_that_are_killed(folder, tmp_path):
     assert not list((tmp_path / "out.stages").glob(".*"))
 
 
+def test_temporary_files_of_outputs(folder, tmp_path):
+    """A process that was killed while it wrote an output has left one. A process that makes some
+    tasks leaves it, as another one may be writing."""
+    left = tmp_path / "out/.sparsemaps-0123456789abcdef.tmp"
+    left.parent.mkdir()
+    left.write_bytes(b"{")
+    dedup(folder, f"{tmp_path}/out/", task=("codes", 0, 1))
+    assert left.exists()
+    dedup(folder, f"{tmp_path}/out/")
+    assert sorted(outputs(tmp_path / "out")) == ["0.jsonl", "1.jsonl", "2.jsonl"]
+
+
 def test_tasks_of_map(folder, tmp_path):
     how = {"source": "word:1", "format": "npy"}
     map_files(MINHASH, folder, f"{tmp_path}/one/", **how)
