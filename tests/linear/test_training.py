@@ -200,6 +200,7 @@ def coded(bits=4, n_hashes=50, n_rows=60):
     return map.encode(X, packed=True), features, np.where(y == 1, 1.0, -1.0), targets
 
 
+# With C = 0.05 a change is a fifth of the first one to the last bit, so that rounding would decide.
 @pytest.mark.parametrize("C", [0.06, 3.0])
 @pytest.mark.parametrize("loss", list(kernel.LOSSES))
 def test_the_solver_does_what_the_definition_says(loss, C):

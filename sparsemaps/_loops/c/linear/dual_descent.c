@@ -64,13 +64,12 @@ INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
     }
 }
 
-/* Add v at the features first to stop of a row to the numbers of the row.
- *
- * Sums have SUM_LANES lanes: lane l has the codes l, l + 8, ... They are the same, bit for bit, for
+/* Sums have SUM_LANES lanes: lane l has the codes l, l + 8, ... They are the same, bit for bit, for
  * one model and for several. Each lane of one model is a number of its own, as gathers take longer
  * than loads one by one on many machines. */
 #define LANES_SUM(x) (((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])))
 
+/* Add v at the features first to stop of a row to the numbers of the row. */
 INLINE void sum_some(const double *v, features row, ptrdiff_t first, ptrdiff_t stop,
                      double *numbers, int of_bytes, ptrdiff_t stride)
 {
@@ -323,7 +322,8 @@ INLINE ptrdiff_t begin_block(const dual_problem *p, dual_state *s, block *b, uin
         for (ptrdiff_t m = 0; m < p->n_models; m++)
             b->duals[r * stride + m] = s->dual[row * p->n_models + m];
         b->sums.rows[r] = features_of(&p->rows, row, columns + r * k);
-        for (ptrdiff_t other = 0; other <= r; other++)
+        b->shared[r][r] = has_features(b->sums.rows[r]) ? (double)k : 0.0;
+        for (ptrdiff_t other = 0; other < r; other++)
             b->shared[r][other] = b->shared[other][r] =
                 shared(b->sums.rows[r], b->sums.rows[other], k);
     }

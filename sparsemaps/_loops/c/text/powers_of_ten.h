@@ -17,7 +17,7 @@ typedef struct {
  * fills it when it is imported. */
 extern wide_t powers_of_ten[LARGEST_POWER - SMALLEST_POWER + 1];
 
-/* 10^q in a word. */
+/* 10^q in a word. All are exact as doubles, too. */
 static const uint64_t TENS[18] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,
                                   1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17};
 
