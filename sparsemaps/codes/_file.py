@@ -10,16 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _checks, _output_files, _seeding
-from sparsemaps._tools._described_files import (
-    ALIGNED,
-    damage_named,
-    ending_of,
-    has_header,
-    header_of,
-    pieces_of,
-    read_description,
-)
+from sparsemaps._tools import _checks, _described_files, _output_files, _seeding
 from sparsemaps._tools._typing import Array
 
 MARK = b"SMCODES1"
@@ -46,28 +37,28 @@ def write(
     further: Mapping[str, Array],
 ) -> None:
     """Write a file of codes, whose rows are in blocks. It appears when it is complete."""
-    header, mask = header_of("|u1", shape), np.packbits(sampled, bitorder="little")
+    header, mask = _described_files.header_of("|u1", shape), np.packbits(sampled, bitorder="little")
     end = len(header) + math.prod(shape) + len(mask)
     description = {**description, "shape": shape}
     if further:
         places, place = {}, end
         for name, array in further.items():
-            place = -(-place // ALIGNED) * ALIGNED
+            place = -(-place // _described_files.ALIGNED) * _described_files.ALIGNED
             places[name] = [array.dtype.str, list(array.shape), place]
             place += array.nbytes
         description |= {"end": end, "further": places}
     with _output_files.atomic_output(path) as file:
         file.write(header)
         for block in blocks:
-            for piece in pieces_of(block):
+            for piece in _described_files.pieces_of(block):
                 file.write(piece)
         file.write(mask.data)
         for array in further.values():
-            file.write(b"\0" * (-end % ALIGNED))
-            for piece in pieces_of(array):
+            file.write(b"\0" * (-end % _described_files.ALIGNED))
+            for piece in _described_files.pieces_of(array):
                 file.write(piece)
-            end += -end % ALIGNED + array.nbytes
-        file.write(ending_of(description, MARK))
+            end += -end % _described_files.ALIGNED + array.nbytes
+        file.write(_described_files.ending_of(description, MARK))
 
 
 def read(path: str, mmap_mode: Any) -> Contents:
@@ -75,8 +66,10 @@ def read(path: str, mmap_mode: Any) -> Contents:
     if mmap_mode is not None:
         _checks.check_choice("mmap_mode", mmap_mode, ("r", "c"))
     with open(path, "rb") as file:
-        description, text_start = read_description(file, path, MARK, "packed codes")
-        with damage_named(path, "its description"):
+        description, text_start = _described_files.read_description(
+            file, path, MARK, "packed codes"
+        )
+        with _described_files.damage_named(path, "its description"):
             n_rows, n_bytes = _checked_shape(description, text_start)
         scheme = description["config"].get("scheme")
         if scheme != _seeding.SCHEME:
@@ -91,7 +84,7 @@ def read(path: str, mmap_mode: Any) -> Contents:
                 raise ValueError(f"{path} is damaged: its arrays overlap")
         mask_start = mask_end - (n_rows + 7) // 8
         offset = mask_start - n_rows * n_bytes
-        if not has_header(file, "|u1", (n_rows, n_bytes), offset):
+        if not _described_files.has_header(file, "|u1", (n_rows, n_bytes), offset):
             raise ValueError(f"{path} is damaged: its array is not of shape ({n_rows}, {n_bytes})")
         file.seek(mask_start)
         mask = np.frombuffer(file.read(mask_end - mask_start), np.uint8)
@@ -111,7 +104,7 @@ def _read_further(
 ) -> dict[str, Array]:
     """The further arrays, which are between the codes and the description."""
     further: dict[str, Array] = {}
-    with damage_named(path, "its arrays"):
+    with _described_files.damage_named(path, "its arrays"):
         for name, (kind, shape, start) in description.get("further", {}).items():
             dtype = np.dtype({"<u4": "<u4"}[kind])
             lengths = tuple(_checks.check_int("length", n, 0, text_start) for n in shape)

@@ -14,16 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsemaps
-from sparsemaps._tools import _checks, _output_files, _sklearn, _text_input
-from sparsemaps._tools._described_files import (
-    ALIGNED,
-    damage_named,
-    ending_of,
-    has_header,
-    header_of,
-    pieces_of,
-    read_description,
-)
+from sparsemaps._tools import _checks, _described_files, _output_files, _sklearn, _text_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.linear._few_rows import FewRows
 from sparsemaps.linear._model_checks import check_parameters
@@ -32,6 +23,9 @@ MARK = b"SMLINEAR"
 _VERSION = 1
 _KINDS = "biuUf"
 """Kinds of the types of labels; others are strings as objects, "O"."""
+
+_SIZES = "n_hashes", "n_components", "n_grids"
+"""Parameters of maps that are the number of codes."""
 
 _LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
 
@@ -77,9 +71,9 @@ def content_of(model: Any) -> Iterator[Any]:
     if classes is not None:
         kind = classes.dtype.str if classes.dtype.kind in _KINDS else "O"
         description["classes"] = [kind, _labels(classes)]
-    ending = ending_of(description, MARK)
-    yield header_of("<f8", weights.shape)
-    yield from pieces_of(np.asarray(weights, "<f8"))
+    ending = _described_files.ending_of(description, MARK)
+    yield _described_files.header_of("<f8", weights.shape)
+    yield from _described_files.pieces_of(np.asarray(weights, "<f8"))
     yield ending
 
 
@@ -167,10 +161,12 @@ def load(path: str, *classes: Any) -> Any:
         bits = _checks.check_int("bits", description["bits"], 1, 24)
         if n_codes << bits != width or n_models < 1:
             raise ValueError("its weights are not those of its codes")
-        map: Any = sparsemaps.from_config(description["map"])
-        if map.size != n_codes:  # before a row of that size is made
+        if any(size != n_codes for size in _sizes_in(description["map"])):
             raise ValueError("its map has another number of codes")
-        if map.encode(sp.csr_array((1, map.n_columns or 1)), packed=True).bits != bits:
+        map: Any = sparsemaps.from_config(description["map"])
+        row = sp.csr_array((1, map.n_columns or 1))
+        made = map.encode(row, packed=True)
+        if (made.n_hashes, made.bits) != (n_codes, bits):
             raise ValueError("its map has other codes")
         parameters = {key: _from_json(value) for key, value in description["parameters"].items()}
         vectorizer = _vectorizer_of(description["vectorizer"])
@@ -221,6 +217,19 @@ def intercepts_in(description: dict[str, Any], n_models: int) -> Array:
     return intercepts
 
 
+def _sizes_in(config: Any) -> Iterator[Any]:
+    """The numbers of codes that a map's config names, of its parts too: a map may take memory of
+    that size when it is made."""
+    if isinstance(config, dict):
+        for key, value in config.items():
+            if key in _SIZES:
+                yield value
+            yield from _sizes_in(value)
+    elif isinstance(config, list):
+        for value in config:
+            yield from _sizes_in(value)
+
+
 def _vectorizer_of(config: Any) -> Any:
     if config is None:
         return None
@@ -245,11 +254,15 @@ def _vectorizer_of(config: Any) -> Any:
 def _read(path: str) -> tuple[dict[str, Any], Array]:
     """The description and the weights of a file. All sizes are compared with that of the file."""
     with open(path, "rb") as file:
-        description, start = read_description(file, path, MARK, "a linear model")
-        with damage_named(path, "its description"):
+        description, start = _described_files.read_description(file, path, MARK, "a linear model")
+        with _described_files.damage_named(path, "its description"):
             shape = tuple(_checks.check_int("length", n, 0, start) for n in description["shape"])
             offset = start - 8 * math.prod(shape)
-            if len(shape) != 2 or offset % ALIGNED or not has_header(file, "<f8", shape, offset):
+            if (
+                len(shape) != 2
+                or offset % _described_files.ALIGNED
+                or not _described_files.has_header(file, "<f8", shape, offset)
+            ):
                 raise ValueError
     if 0 in shape:
         raise ValueError(f"{path} is damaged: it has no weights")

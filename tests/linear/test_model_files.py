@@ -17,6 +17,7 @@ from sparsemaps import (
     MinHash,
     RandomBinning,
     RandomFourier,
+    RandomMaclaurin,
     SignProjection,
 )
 from sparsemaps._tools import _described_files
@@ -238,12 +239,15 @@ def test_files_that_were_changed_are_errors(number, tmp_path):
 
 def test_numbers_of_codes_that_were_changed_are_named(tmp_path):
     """No map is made of more codes than there are weights."""
+    large = RandomMaclaurin(n_components=8, random_state=0).fit_any_width().to_config()
+    large["parameters"]["n_components"] = 2**31 - 1  # which would take 16 GB
     text_model().save(tmp_path / "model")
     for change, message in (
         (lambda d: d.update(bits=7), "its weights are not those of its codes"),
         (lambda d: d.update(n_codes=63), "its weights are not those of its codes"),
         (lambda d: d["map"]["parameters"].update(n_hashes=65), "its map has another number of co"),
         (lambda d: d["map"]["parameters"].update(bits=9), "its map has other codes"),
+        (lambda d: d.update(map=large), "its map has another number of codes"),
     ):
         with pytest.raises(ValueError, match=message):
             KernelClassifier.load(changed(tmp_path / "model", change))
