@@ -1,5 +1,7 @@
 """The codes of records of inputs, as stages of a job; and the pairs of near records."""
 
+import dataclasses
+import functools
 import itertools
 import os
 import re
@@ -38,7 +40,8 @@ BESIDE = tuple(RecordsFormat.beside)
 """Endings of the names of files beside codes."""
 
 
-class Coded(NamedTuple):
+@dataclasses.dataclass(frozen=True)
+class Coded:
     """Inputs, and the codes of all their records, which are in a file."""
 
     job: Job
@@ -50,13 +53,16 @@ class Coded(NamedTuple):
     n_parts: list[int] | None = None
     """Of how many parts the codes of each input are joined; None for a file of codes."""
 
-    @property
+    @functools.cached_property
     def n_records(self) -> list[int]:
         """The number of records of each input, after the codes are joined."""
         if self.n_parts is None:
             return [len(self.load())]
         folder, name = os.path.split(self.path)
-        of_parts = iter(counts(Results(folder).value(name), sum(self.n_parts)))
+        value = Results(folder).value(name)
+        if value is None:
+            raise ValueError(f"{self.path} has been removed meanwhile")
+        of_parts = iter(counts(value, sum(self.n_parts)))
         return [sum(itertools.islice(of_parts, n)) for n in self.n_parts]
 
     @property

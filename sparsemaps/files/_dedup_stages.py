@@ -44,6 +44,8 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
     kept = Task(KEPT, {**of_kept, "clusters": digest(clusters.recipe)}, of)
     yield Stage("kept", [kept], _choose, about="which records are kept")
     if not plan.outputs.dry_run:
+        if results is not NONE:
+            _check_kept(kept, results)
         tasks = output_tasks(plan, coded, kept, results)
         endings, about = () if plan.folder is None else ("",), "the records that are kept"
         yield Stage("outputs", tasks, _write_output, endings, about=about)
@@ -183,18 +185,15 @@ def _causes(found: Removals, coded: Coded, is_containment: bool) -> list[int]:
     return [n_equal, n_others, n_earlier, 0]
 
 
-def _kept(path: str, recipe: Any) -> Array:
-    """Which records are kept; a ValueError if that is not as it was written."""
-    folder, name = os.path.split(path)
-    made = Results(folder).find(name, recipe)
+def _check_kept(kept: Task, results: Results) -> None:
+    """Raise a ValueError if the array of records that are kept is not as it was written."""
+    made, path = results.find(kept.name, kept.recipe), results.path(kept.name)
     if made is None:
         raise ValueError(f"{path} has been removed meanwhile")
     n_records, n_kept = counts(made.value, 9)[:2]
-    kept = read_array(path, ArrayKind(np.bool_, (n_records,)), mmap=True)
-    n = int(np.count_nonzero(kept))
+    n = int(np.count_nonzero(read_array(path, ArrayKind(np.bool_, (n_records,)), mmap=True)))
     if n != n_kept:
         raise ValueError(f"{path} is damaged: expected {n_kept} records that are kept; found {n}")
-    return kept
 
 
 def kept_rows(numbers: Array, near: Array, key: Array | None) -> Array:
@@ -225,7 +224,7 @@ def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) ->
         own = slice(first, first + len(paths))
         recipe = {"kept": digest(kept.recipe), "output": str(output), "codes": coded.digest}
         path = os.path.abspath(output) if plan.folder is not None else None
-        of = coded, (results.path(KEPT), kept.recipe), own, path or output, against
+        of = coded, results.path(KEPT), own, path or output, against
         size = sum(getattr(input, "n_bytes", 0) for input in coded.inputs[own])
         tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))
         first = own.stop
@@ -234,8 +233,9 @@ def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) ->
 
 def _write_output(of: Any, path: str, how: How) -> list[int]:
     """Write the kept records of some inputs; returns the numbers of all and of kept ones."""
-    coded, chosen, own, output, against = of
-    kept, inputs, n_records = _kept(*chosen), coded.inputs[own], coded.n_records
+    coded, file_of_kept, own, output, against = of
+    kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
+    inputs, n_records = coded.inputs[own], coded.n_records
     row, selections = sum(n_records[: own.start]), []
     for input, n in zip(inputs, n_records[own], strict=True):
         selections.append(Selection(input, np.array(kept[row : row + n])))

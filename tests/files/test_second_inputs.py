@@ -81,8 +81,9 @@ def test_similarities_of_many_lines():
     """Each line has its own, also after those that are written at a time."""
     n = _row_names._LINES + 3
     out, numbers = io.BytesIO(), np.arange(n)
-    _row_names.write_table(out, (numbers, numbers / n), lambda i, x: f"{i + 1}\t{x:.6f}\n")
-    expected = [f"{i + 1}\t{i / n:.6f}" for i in range(n)]
+    columns = numbers, numbers, numbers / n
+    _row_names.write_table(out, columns, lambda i, j, x: f"{i + 1}\t{j + 1}\t{x:.6f}\n")
+    expected = [f"{i + 1}\t{i + 1}\t{i / n:.6f}" for i in range(n)]
     assert out.getvalue().decode().splitlines() == expected
 
 
