@@ -91,8 +91,9 @@ def source_of(
         raise ValueError("--zero-based is for LIBSVM files, not for texts")
     if texts is not None:
         return texts_of(options, texts)
-    for option in _of_texts(options):
-        raise ValueError(f"{flag(option)} {of_rows}")
+    given = _of_texts(options)
+    if given:
+        raise ValueError(f"{flag(next(iter(given)))} {of_rows}")
     return rows_of(options)
 
 

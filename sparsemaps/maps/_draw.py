@@ -24,7 +24,7 @@ class Work:
     rows: RowReader
     n_jobs: int | None
 
-    def each_block(self, function: Callable[..., object], *arrays: Array | None) -> None:
+    def each_block(self, function: Callable[..., object], *arrays: Array | range | None) -> None:
         """Call ``function(block, *parts)`` for blocks of the rows, with the parts of `arrays` that
         belong to these rows; None for None."""
 

@@ -401,8 +401,8 @@ class SparseMap(
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def random_map(cls: type[Map]) -> type[Map]:
-    """Complete the class of a map, whose fields are its parameters: make ``__init__`` and the
-    table of what is allowed, and write the ranges into the docstring."""
+    """Complete the class of a map. Its fields are its parameters: ``__init__`` and the table of
+    allowed values are made of them, and the docstring gets their ranges."""
     made: Any = dataclass(kw_only=True, repr=False, eq=False)(cls)
     parameters = {field.name: field.metadata.get("allowed") for field in fields(made)}
     made._names = tuple(sorted(parameters))

@@ -295,7 +295,7 @@ class TensorSketchDraw(Draw, of=TensorSketch):
     def transform(self, work: Work) -> Matrix:
         rows, sketch = work.rows, self._sketch
         if self.kernel != "poly" and isinstance(self.kernel, str) and self.degree is None:
-            work.each_block(self._check_lengths, np.arange(rows.n_rows))
+            work.each_block(self._check_lengths, range(rows.n_rows))
         if not self.dense_output:
             itemsize = rows.dtype.itemsize
             return make_csr(
@@ -308,7 +308,7 @@ class TensorSketchDraw(Draw, of=TensorSketch):
         work.each_block(sketch.write_dense, out)
         return out
 
-    def _check_lengths(self, block: Block, numbers: Array) -> None:
+    def _check_lengths(self, block: Block, numbers: range) -> None:
         """For the degree that was chosen, the rows must be as short as they were said to be."""
         squares = sums_of_rows(block, np.square(values_of(block)))
         longest = int(np.argmax(squares))
