@@ -6,11 +6,8 @@ import itertools
 import os
 import re
 import secrets
-import tempfile
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
-from fileinput import FileInput
-from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -21,12 +18,12 @@ from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
-from sparsemaps.files._formats import RecordsFormat
+from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import Results, Steps, counts, save_array
-from sparsemaps.files._row_names import names_of_rows, read_comments, write_comments
+from sparsemaps.files._results import Results, Steps, counts
+from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors import _containment, _search
@@ -183,43 +180,32 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
     """Write the codes of several files to one; returns the numbers of their records. Files of codes
     that are inputs have no lengths and digests."""
     n_records = [len(PackedCodes.load(part)) for part in parts]
-    numbers: dict[str, list[Array]] = {
-        _sources.LENGTHS: [np.empty(0, np.uint32)],
-        _sources.CHECKSUMS: [],
-        _sources.KEYS: [],
-    }
-    digests, comments, start = [np.empty((0, 3), np.uint64)], [], 0
-    for part, n in zip(parts, n_records, strict=True):
-        if os.path.exists(part + _sources.LENGTHS):
-            for ending, arrays in numbers.items():
-                if os.path.exists(part + ending):
-                    arrays.append(_numbers(part, ending, n))
-            own = np.array(digests_of(part, n))
-            own[:, 0] += np.uint64(start)
-            digests.append(own)
-            comments += [(start + row, text) for row, text in read_comments(part, n)]
-        else:  # a file of codes that is an input
-            numbers[_sources.LENGTHS].append(np.zeros(n, np.uint32))
-        start += n
-    save_array(path + _sources.DIGESTS, np.concatenate(digests).reshape(-1))
-    for ending, arrays in numbers.items():
-        if arrays:
-            save_array(path + ending, np.concatenate(arrays))
-    bad = [part + _sources.BAD for part in parts if os.path.exists(part + _sources.BAD)]
-    if bad:
-        with (
-            _output_files.atomic_output(path + _sources.BAD) as file,
-            FileInput(bad, mode="rb") as lines,
-        ):
-            file.writelines(lines)
-    if comments:
-        with _output_files.atomic_output(path + _sources.COMMENTS) as file:
-            write_comments(file, comments)
-    if parts and all(os.path.exists(part + _sources.IDS) for part in parts):
-        with _output_files.atomic_output(path + _sources.IDS) as file:
-            for part, n in zip(parts, n_records, strict=True):
-                with names_of_rows(part, n), open(part + _sources.IDS, "rb") as ids:
-                    file.writelines(ids)
+    have_ids = all(os.path.exists(part + _sources.IDS) for part in parts)
+    with ExitStack() as stack:
+        beside, start = RecordsFormat.files_beside(path, stack), 0
+        for ending in (_sources.LENGTHS, _sources.DIGESTS):
+            beside[ending].append(NOTHING)
+        for part, n in zip(parts, n_records, strict=True):
+            if os.path.exists(part + _sources.LENGTHS):
+                for ending in (_sources.LENGTHS, _sources.CHECKSUMS, _sources.KEYS):
+                    if os.path.exists(part + ending):
+                        beside[ending].append(_numbers(part, ending, n))
+                own = np.array(digests_of(part, n))
+                own[:, 0] += np.uint64(start)
+                beside[_sources.DIGESTS].append(own.reshape(-1))
+                comments = read_comments(part, n)
+                if comments:
+                    beside[_sources.COMMENTS].append(comment_lines(comments, start))
+            else:  # a file of codes that is an input
+                beside[_sources.LENGTHS].append(np.zeros(n))
+            if os.path.exists(part + _sources.BAD):
+                beside[_sources.BAD].append_file(part + _sources.BAD)
+            if have_ids:
+                with names_of_rows(part, n):  # an error if there are more or fewer
+                    beside[_sources.IDS].append_file(part + _sources.IDS)
+            start += n
+        for file in beside.values():
+            file.finish()
     save_blocks(path, CodesOfFiles(parts))
     return n_records
 
@@ -310,10 +296,9 @@ def rows_of(
     wanted = np.zeros(coded.n_rows, bool)
     for some_rows in rows:
         wanted[some_rows] = True
-    temporary = partial(tempfile.TemporaryFile, dir=folder)
-    files: list[Any] = [stack.enter_context(temporary()) for _ in _TYPES]
+    data, columns = (Spool(folder, dtype, stack) for dtype in (np.float64, np.int64))
     source, inputs = coded.job.source, coded.inputs
-    n_rows = n_entries = width = 0
+    n_rows = width = 0
 
     def chosen(input: Any) -> Iterator[tuple[InputBlock, Array]]:
         """Blocks of an input with the wanted rows of each."""
@@ -327,24 +312,13 @@ def rows_of(
         for input in inputs:
             for some in _threads.stream(InputBlock.some, chosen(input), how.n_jobs):
                 width = max(width, some.shape[1])
-                ends.append(n_entries + some.indptr[1:].astype(np.int64))
-                n_entries += some.nnz
-                for file, array, dtype in zip(
-                    files, (some.data, some.indices), _TYPES, strict=True
-                ):
-                    file.write(np.ascontiguousarray(array, dtype).data)
-                    file.flush()
+                ends.append(data.n + some.indptr[1:].astype(np.int64))
+                data.append(some.data)
+                columns.append(some.indices)
     if n_rows != len(wanted):
         raise ValueError(f"the inputs have changed meanwhile: they had {len(wanted)} records, "
                          f"and have {n_rows}")  # fmt: skip
     indptr = np.concatenate(ends)
-    arrays = []
-    for file, dtype in zip(files, _TYPES, strict=True):
-        empty = np.empty(0, dtype)
-        arrays.append(np.memmap(file, dtype, "r", shape=n_entries) if n_entries else empty)
-    X = sp.csr_array((*arrays, indptr), shape=(len(indptr) - 1, max(width, 1)))
+    arrays = data.array(), columns.array(), indptr
+    X = sp.csr_array(arrays, shape=(len(indptr) - 1, max(width, 1)))
     return X, np.cumsum(wanted) - 1
-
-
-_TYPES = np.float64, np.int64
-"""The types of values and of columns."""

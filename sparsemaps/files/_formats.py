@@ -13,6 +13,7 @@ import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
+from functools import partial
 from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -24,6 +25,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
 from sparsemaps.files._recipes import config_of
+from sparsemaps.files._row_names import comment_lines
 from sparsemaps.files._rows import InputBlock, apply, codes_of, comments_of_rows, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
 
@@ -64,11 +66,16 @@ class OutputFormat(ABC):
 
     def __init__(self, map: Any, path: Any, options: FormatOptions, stack: ExitStack) -> None:
         self._map, self._options, self._stack = map, options, stack
-        self._beside = {
-            ending: _FileBeside(os.fspath(path) + ending, stack, dtype)
-            for ending, dtype in self.beside.items()
-        }
+        self._beside = self.files_beside(path, stack)
         self._begin(path)
+
+    @classmethod
+    def files_beside(cls, path: Any, stack: ExitStack) -> dict[str, "_FileBeside"]:
+        """The files beside an output, by the endings of their names."""
+        return {
+            ending: _FileBeside(os.fspath(path) + ending, stack, dtype)
+            for ending, dtype in cls.beside.items()
+        }
 
     @abstractmethod
     def _begin(self, path: Any) -> None:
@@ -136,24 +143,19 @@ class _CodesFormat(OutputFormat):
         self._kept = [self._codes]  # the codes of each block, without their array
 
     @contextmanager
-    def _saving(self, path: str) -> Iterator[IO[bytes]]:
+    def _saving(self, path: str) -> Iterator["Spool"]:
         """A file for codes, which are saved at the end."""
         folder = os.path.dirname(os.path.realpath(path))
-        with _output_files.errors_naming(path), tempfile.TemporaryFile(dir=folder) as spool:
+        with _output_files.errors_naming(path), ExitStack() as stack:
+            spool = Spool(folder, np.uint8, stack)
             yield spool
-            spool.flush()
             _, sampled, sizes = joined_facts(self._kept)
-            shape = len(sampled), self._codes.shape[1]
-            array = (
-                np.memmap(spool, np.uint8, "r", shape=shape)
-                if len(sampled)
-                else np.empty(shape, np.uint8)
-            )
+            array = spool.array().reshape(len(sampled), self._codes.shape[1])
             with_rows(self._codes, array, sampled, sizes).save(path)
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
         with _output_files.errors_naming(self._path):  # not the file that was opened last
-            self._spool.write(codes.array.data)
+            self._spool.append(codes.array.reshape(-1))
         codes.array = self._codes.array  # the codes are in the file
         self._kept.append(codes)
         self._write_ids(ids)
@@ -167,7 +169,7 @@ def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:
     return codes
 
 
-_NOTHING = np.empty(0)
+NOTHING = np.empty(0)
 """It is appended to files that are there without rows, too."""
 
 
@@ -182,7 +184,7 @@ class NpyFormat(_CodesFormat):
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
-        self._beside[_sources.LABELS].append(_NOTHING)
+        self._beside[_sources.LABELS].append(NOTHING)
 
     def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
         _check_one_label(block)
@@ -220,7 +222,7 @@ class RecordsFormat(_CodesFormat):
             _sources.DIGESTS,
             *([_sources.CHECKSUMS] if self._options.checksums else []),
         ):
-            self._beside[ending].append(_NOTHING)
+            self._beside[ending].append(NOTHING)
 
     def convert(self, block: InputBlock) -> Any:
         codes = codes_of(self._map, block)
@@ -248,8 +250,7 @@ class RecordsFormat(_CodesFormat):
         self._append(codes, block.ids)
         n = self._beside[_sources.LENGTHS].n
         if comments:
-            text = "".join(f"{n + row}\t{comment}\n" for row, comment in comments)
-            self._beside[_sources.COMMENTS].append(text.encode("utf-8", "surrogateescape"))
+            self._beside[_sources.COMMENTS].append(comment_lines(comments, n))
         digests[:, 0] += np.uint64(n)
         self._beside[_sources.LENGTHS].append(lengths)
         self._beside[_sources.DIGESTS].append(digests.reshape(-1))
@@ -277,7 +278,7 @@ class NpzFormat(OutputFormat):
         folder = os.path.dirname(os.path.realpath(path))
         types = {"data": np.float64, "indices": _sparse.index_type(self._map.draw.width)}
         types |= {"indptr": np.int64, "labels": np.float64, "query_ids": np.int64}
-        self._parts = {name: _Spool(folder, dtype, self._stack) for name, dtype in types.items()}
+        self._parts = {name: Spool(folder, dtype, self._stack) for name, dtype in types.items()}
         self._parts["indptr"].append(np.zeros(1))
 
     def convert(self, block: InputBlock) -> tuple[Any, InputBlock]:
@@ -317,7 +318,7 @@ class NpzFormat(OutputFormat):
                     np.lib.format.write_array(member, array)
 
 
-class _Spool:
+class Spool:
     """A temporary file of numbers."""
 
     def __init__(self, folder: str, dtype: Any, stack: ExitStack) -> None:
@@ -327,6 +328,12 @@ class _Spool:
     def append(self, array: Array) -> None:
         self._file.write(np.ascontiguousarray(array, self._dtype).data)
         self.n += len(array)
+
+    def array(self) -> Array:
+        """The numbers, mapped into memory."""
+        self._file.flush()
+        empty = np.empty(0, self._dtype)
+        return np.memmap(self._file, self._dtype, "r", shape=self.n) if self.n else empty
 
     def copy_to(self, file: IO[bytes]) -> None:
         """Write a .npy file."""
@@ -364,6 +371,12 @@ class _FileBeside:
         with _output_files.errors_naming(self._path):  # not the file that was opened last
             self._file.write(what)
         self.n += len(what)
+
+    def append_file(self, path: str) -> None:
+        self.append(b"")  # there is a file also where the other one is empty
+        with open(path, "rb") as file:
+            for block in iter(partial(file.read, 2**20), b""):
+                self.append(block)
 
     def finish(self) -> None:
         if self._file is not None and self._dtype is not None:

@@ -3,7 +3,7 @@
 import contextlib
 import mmap
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
@@ -53,10 +53,10 @@ def write_table(file: Any, columns: Sequence[Array], line: Callable[..., str]) -
         file.write("".join(map(line, *numbers)).encode("utf-8", "surrogateescape"))
 
 
-def write_comments(file: Any, comments: list[tuple[int, str]]) -> None:
-    """Write the numbers of rows, and the comments of their lines, which have no line end."""
-    lines = (f"{row}\t{text}\n".encode("utf-8", "surrogateescape") for row, text in comments)
-    file.writelines(lines)
+def comment_lines(comments: Iterable[tuple[int, str]], first: int) -> bytes:
+    """Lines of the numbers of rows, which count from `first`, and their comments."""
+    lines = (f"{first + row}\t{comment}\n" for row, comment in comments)
+    return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 def read_comments(codes: Any, n_rows: int) -> list[tuple[int, str]]:
