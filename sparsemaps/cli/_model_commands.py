@@ -64,9 +64,8 @@ def _load_model(path: str) -> Any:
 def predict(options: argparse.Namespace) -> None:
     """``sparsemaps predict``."""
     model = _load_model(options.model)
-    plan = _labels.predict_plan(
-        model, options.inputs, options.output, explain=options.explain, **_how(options, model)
-    )
+    how = _how(options, model)
+    plan = _labels.plan_of(model, options.inputs, options.output, *how, options.explain)
     answer = _run_labels(options, plan)
     if answer is not None and not answer.n_records:
         print(f"sparsemaps: {', '.join(options.inputs)}: there are no records", file=sys.stderr)
@@ -75,8 +74,8 @@ def predict(options: argparse.Namespace) -> None:
 def filter(options: argparse.Namespace) -> None:
     """``sparsemaps filter``."""
     model = _load_model(options.model)
-    what = {"label": options.label, "min_score": options.min_score, **_how(options, model)}
-    plan = _labels.filter_plan(model, options.inputs, options.output, **what)
+    how, rule = _how(options, model), _labels.rule_of(model, options.label, options.min_score)
+    plan = _labels.plan_of(model, options.inputs, options.output, *how, is_wanted=rule)
     answer = _run_labels(options, plan)
     if answer is not None:
         print(f"{answer.n_records} records, {answer.n_kept} kept", file=sys.stderr)
@@ -89,9 +88,8 @@ def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:
     return run_plan(options, _labels, plan)
 
 
-def _how(options: argparse.Namespace, model: Any) -> dict[str, Any]:
+def _how(options: argparse.Namespace, model: Any) -> tuple[Any, int]:
     """Options that say how records are read for a model."""
     if getattr(model, "vectorizer_", None) is not None:
         options.texts = Texts.analyzer  # whose place the vectorizer takes
-    source = source_of(options, "is for models of texts")
-    return {"source": source, "n_jobs": options.n_jobs}
+    return source_of(options, "is for models of texts"), options.n_jobs

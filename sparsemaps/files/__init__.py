@@ -14,8 +14,8 @@
 - ``_pairs`` has `similar_pairs_of_files`, the similar rows of files, for ``sparsemaps pairs``.
 - ``_dedup`` has `deduplicate_files`, records without near-duplicates: ``_dedup_plan`` checks the
   options, ``_dedup_stages`` has the stages, ``_removed_records`` finds which records are removed,
-  ``_kept_records`` writes the others, and ``_evidence`` says why. ``_reported`` has the contents of
-  the report, and ``_report`` makes a page of them.
+  ``_kept_records`` writes the others, and ``_evidence`` says why. ``_report`` makes a page of the
+  contents of the report.
 - ``_learning`` trains models of ``linear`` on files (`train_files`). ``_labels`` labels records
   with them (`predict_files`), and writes those of a label (`filter_files`).
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.

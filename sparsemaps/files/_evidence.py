@@ -1,9 +1,12 @@
 """The files that show why records were removed: two tables, and a report."""
 
 import bisect
+import contextlib
+import dataclasses
+import json
 import os
 import shutil
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
 
@@ -16,11 +19,13 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import Earlier
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
+from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._removed_records import read_removals
-from sparsemaps.files._report import render
-from sparsemaps.files._reported import report_of
+from sparsemaps.files._report import N_GROUPS, WORDS, Group, Pair, Report, draw_pairs, render
 from sparsemaps.files._results import Results
 from sparsemaps.files._row_names import names_of_rows, write_table
+from sparsemaps.files._rows import read_each
+from sparsemaps.files._text_rows import Source
 from sparsemaps.neighbors._removals import Removals
 
 
@@ -56,6 +61,89 @@ def _write_bad(output: Any, bad: str) -> None:
         if os.path.exists(bad):
             with open(bad, "rb") as lines:
                 shutil.copyfileobj(lines, file)
+
+
+# ---- the report ---------------------------------------------------------------------------------
+
+
+def report_of(
+    plan: DedupPlan,
+    inputs: Iterable[Any],
+    found: Removals,
+    counts: Mapping[str, int],
+    name_of: Callable[[int], str],
+) -> Report:
+    """The contents of the report. Of records of earlier deliveries no text is known."""
+    threshold = plan.search.threshold
+    shown = draw_pairs(found.similarity, threshold)
+    witnesses, sizes = np.unique(found.witness, return_counts=True)
+    largest = witnesses[np.argsort(-sizes, kind="stable")[:N_GROUPS]]
+    rows = np.concatenate([found.removed[shown], found.witness[shown], largest])
+    texts = _texts_of(plan.job.source, inputs, rows)
+    groups = []
+    for witness in largest.tolist():
+        similarity = found.similarity[found.witness == witness]
+        least = float(similarity.min())
+        groups.append(Group(name_of(witness), len(similarity), least, texts.get(witness)))
+    pairs = [
+        Pair(name_of(row), name_of(witness), similarity, texts.get(row), texts.get(witness))
+        for row, witness, similarity in zip(
+            *(column[shown].tolist() for column in found), strict=True
+        )
+    ]
+    settings, words = _settings(plan), WORDS[plan.search.similarity]
+    return Report(settings, counts, threshold, found.similarity, sizes, groups, pairs, words)
+
+
+def _settings(plan: DedupPlan) -> dict[str, str]:
+    """The settings that a report shows."""
+    config = plan.job.map.to_config()
+    given = plan.job.source.given
+    rows = f"rows of LIBSVM files{_others(given)}"
+    if isinstance(given, Texts):
+        rows = given.analyzer + _others(given, "analyzer")
+    settings = {
+        "inputs": ", ".join(str(getattr(input, "path", input)) for input in plan.inputs),
+        "map": f"{config['class']}{_listed(config['parameters'])}, seed {config['seed']}",
+        "n-grams": rows,
+        **plan.search.recipe,
+        "keep": plan.rule.keep,
+        "against": ", ".join(str(earlier.codes) for earlier in plan.rule.against) or "nothing",
+    }
+    return {
+        name: one if isinstance(one, str) else json.dumps(one) for name, one in settings.items()
+    }
+
+
+def _others(given: Texts | Svmlight, *shown: str) -> str:
+    """The parameters that are not the defaults."""
+    return _listed(
+        {
+            field.name: getattr(given, field.name)
+            for field in dataclasses.fields(given)
+            if field.name not in shown and getattr(given, field.name) != field.default
+        }
+    )
+
+
+def _listed(parameters: Mapping[str, Any]) -> str:
+    return "".join(f", {name} {value}" for name, value in parameters.items())
+
+
+def _texts_of(source: Source, inputs: Iterable[Any], rows: Array) -> dict[int, str]:
+    """The texts of some records. Records are numbered from 0 through all inputs."""
+    wanted = np.unique(rows)
+    found: dict[int, str] = {}
+    first = 0
+    for input in inputs:
+        with contextlib.closing(read_each(source, input, source.texts)) as pieces:
+            for texts in pieces:
+                if not len(wanted) or first > wanted[-1]:
+                    return found
+                start, stop = np.searchsorted(wanted, (first, first + len(texts)))
+                found |= {row: str(texts[row - first]) for row in wanted[start:stop].tolist()}
+                first += len(texts)
+    return found
 
 
 # ---- tables --------------------------------------------------------------------------------------

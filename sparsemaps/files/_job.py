@@ -13,9 +13,9 @@ from sparsemaps._tools._sources import CLASSES, is_standard, refuse_changes
 from sparsemaps.files._formats import FORMATS, PUBLIC, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._recipes import config_of
-from sparsemaps.files._rows import InputBlock, LibsvmRows, Source, read_rows
+from sparsemaps.files._rows import InputBlock, LibsvmRows, read_rows
 from sparsemaps.files._tasks import How
-from sparsemaps.files._text_rows import TextRows, number_labels
+from sparsemaps.files._text_rows import Source, TextRows, number_labels
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.maps._texts import TextEncoder, width_of
 
@@ -177,7 +177,7 @@ def coding_job(
     return Job(fitted, rows, options, "records", n_jobs)
 
 
-def rows_for(map: Any, source: Texts | Svmlight) -> tuple[LibsvmRows | TextRows, dict[str, Any]]:
+def rows_for(map: Any, source: Texts | Svmlight) -> tuple[Source, dict[str, Any]]:
     """The rows of inputs for a fitted map, and the entries of `FormatOptions` for texts."""
     if isinstance(source, Svmlight):
         return LibsvmRows(source), {}

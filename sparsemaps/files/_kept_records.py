@@ -12,7 +12,8 @@ from sparsemaps._tools._extras import library
 from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sources import is_standard, open_input
 from sparsemaps._tools._typing import Array
-from sparsemaps.files._rows import Source, read_each
+from sparsemaps.files._rows import read_each
+from sparsemaps.files._text_rows import Source
 from sparsemaps.text._line_records import MARK
 
 PARQUET = "parquet"

@@ -118,7 +118,7 @@ def predict_files(
     >>> [line.split(b"\t")[1] for line in out.getvalue().splitlines()]
     [b'b', b'a']
     """
-    plan = predict_plan(model, inputs, output, source=source, explain=explain, n_jobs=n_jobs)
+    plan = plan_of(model, inputs, output, source, n_jobs, explain)
     answer: LabelledFile = run(plan, Running.of(progress, resume, task))
     return answer
 
@@ -191,9 +191,8 @@ def filter_files(
     >>> out.getvalue()
     b'0 2:1 # kept\n'
     """
-    plan = filter_plan(
-        model, inputs, output, label=label, min_score=min_score, source=source, n_jobs=n_jobs
-    )
+    rule = rule_of(model, label, min_score)
+    plan = plan_of(model, inputs, output, source, n_jobs, is_wanted=rule)
     answer: FilteredFile = run(plan, Running.of(progress, resume, task))
     return answer
 
@@ -302,36 +301,13 @@ class Labelling(NamedTuple):
                     yield number, part
 
 
-def predict_plan(
-    model: Model, inputs: Any, output: Any, *, source: Any, explain: int, n_jobs: int | None
+def plan_of(
+    model: Any, inputs: Any, output: Any, source: Any, n_jobs: Any, explain: int = 0, **what: Any
 ) -> OutputPlan:
-    """The plan of `predict_files`."""
+    """The plan of `predict_files`, or with a rule `is_wanted`, of `filter_files`."""
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
-    rows = _rows_for(model, source, inputs)
-    return make_plan(Labelling(model, rows, n_jobs, explain), inputs, output)
-
-
-def filter_plan(
-    model: Any,
-    inputs: Any,
-    output: Any,
-    *,
-    label: Any,
-    min_score: float | None,
-    source: Texts | Svmlight | None,
-    n_jobs: int | None,
-) -> OutputPlan:
-    """The plan of `filter_files`."""
-    if not isinstance(model, KernelClassifier):
-        raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
-    is_wanted = _rule(model, label, min_score)
-    rows = _rows_for(model, source, inputs)
-    return make_plan(Labelling(model, rows, n_jobs, is_wanted=is_wanted), inputs, output)
-
-
-def _rows_for(model: Model, source: Any, inputs: Any) -> LibsvmRows | TextRows:
-    """How the inputs of a model are read."""
-    return rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
+    rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
+    return make_plan(Labelling(model, rows, n_jobs, explain, **what), inputs, output)
 
 
 listing = _map.listing
@@ -363,7 +339,10 @@ class _Rule(NamedTuple):
         return scores[:, number] >= min_score
 
 
-def _rule(model: KernelClassifier, label: Any, min_score: float | None) -> _Rule:
+def rule_of(model: Any, label: Any, min_score: float | None) -> _Rule:
+    """The rule of the records of a label."""
+    if not isinstance(model, KernelClassifier):
+        raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
     labels = model.classes_.tolist()
     found = [n for n, one in enumerate(labels) if one == label or name_of(one) == str(label)]
     if len(found) != 1:

@@ -3,6 +3,7 @@
 The page needs no network and no script. Texts of records are shown as text, whatever is in them.
 """
 
+import bisect
 import html
 import itertools
 import re
@@ -319,12 +320,6 @@ def _marked(tokens: list[str], tag: str) -> str:
 
 
 def _n_equal(one: str, other: str) -> int:
-    """The number of characters at the beginning of two texts that are equal, by bisection."""
-    low, high = 0, min(len(one), len(other))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    """The number of characters at the beginning of two texts that are equal."""
+    n = range(min(len(one), len(other)))
+    return bisect.bisect_left(n, True, key=lambda last: not one.startswith(other[: last + 1]))

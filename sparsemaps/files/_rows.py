@@ -4,7 +4,7 @@ import io
 import zlib
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import Any, NamedTuple, Protocol, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,7 +16,7 @@ from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._job_options import Svmlight, Texts
+from sparsemaps.files._job_options import Svmlight
 from sparsemaps.libsvm._parse import Part, RowsRead, line_of_row, parse, rows_of, width_of
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
 from sparsemaps.libsvm._write import Heads
@@ -96,45 +96,11 @@ class InputBlock(NamedTuple):
         return LineError(self.line_of(row), message.format(index=index))
 
 
-class Source(Protocol):
-    """A kind of inputs: it cuts an input into pieces, and makes the rows of a piece."""
-
-    @property
-    def given(self) -> Texts | Svmlight:
-        """The options that describe the inputs."""
-
-    def format_of(self, input: Any) -> str:
-        """The format of an input, by which records are told apart; a ValueError if it is not
-        known."""
-
-    def pieces(
-        self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
-    ) -> Iterator[Any]:
-        """Pieces of an input, of at most `max_rows` rows unless that is None."""
-
-    def block(self, piece: Any) -> InputBlock:
-        """The rows of a piece; a `LineError` counts lines from the beginning of the piece."""
-
-    def records(self, piece: Any) -> list[bytes]:
-        """The lines of a piece that are records, as they stand."""
-
-    def texts(self, piece: Any) -> Any:
-        """The texts of a piece's records."""
-
-    def options(self) -> dict[str, Any]:
-        """The options that decide the rows, for a record."""
-
-
 def read_rows(
-    source: Source,
-    input: Any,
-    convert: Callable[[InputBlock], T],
-    *,
-    n_jobs: int | None,
-    bar: Progress | None = None,
-    max_rows: int | None = None,
-) -> Iterator[T]:
-    """The results of `convert` for each block of rows of an input, in order.
+    source: Any, input: Any, convert: Callable[[InputBlock], T], **how: Any
+) -> Generator[T, None, None]:
+    """The results of `convert` for each block of rows of an input, in order; `how` is as of
+    `read_pieces`.
 
     Threads read and convert blocks. Errors name the input and the line.
     """
@@ -143,20 +109,23 @@ def read_rows(
         block = source.block(piece)
         return (convert(block), block.n_rows), block.n_lines
 
-    return read_pieces(source, input, step, n_jobs=n_jobs, bar=bar, max_rows=max_rows)
+    return read_pieces(source, input, step, **how)
 
 
 def read_pieces(
-    source: Source,
+    source: Any,
     input: Any,
     step: Callable[[Any], tuple[tuple[T, int], int]],
     *,
-    n_jobs: int | None,
+    n_jobs: int | None = None,
     bar: Progress | None = None,
     max_rows: int | None = None,
 ) -> Generator[T, None, None]:
     """The results of `step` for each piece of an input, in order. `step` also counts rows, for the
-    bar, and line ends."""
+    bar, and line ends.
+
+    `source` cuts the input into pieces: it is `LibsvmRows` or `TextRows`.
+    """
     with open_input(input, source.given.max_line_bytes) as text:
         update = None if bar is None else bar.reading(text)
         pieces = source.pieces(input, text, n_jobs, max_rows)
@@ -167,20 +136,15 @@ def read_pieces(
 
 
 def read_each(
-    source: Source,
-    input: Any,
-    take: Callable[[Any], T],
-    *,
-    n_jobs: int | None = None,
-    bar: Progress | None = None,
-) -> Generator[T, None, None]:
+    source: Any, input: Any, take: Callable[[Any], Any], **how: Any
+) -> Generator[Any, None, None]:
     """The records that `take` makes of each piece of an input, in order."""
 
-    def step(piece: Any) -> tuple[tuple[T, int], int]:
-        records: Any = take(piece)
+    def step(piece: Any) -> tuple[tuple[Any, int], int]:
+        records = take(piece)
         return (records, len(records)), 0
 
-    return read_pieces(source, input, step, n_jobs=n_jobs, bar=bar)
+    return read_pieces(source, input, step, **how)
 
 
 def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
@@ -231,11 +195,13 @@ class LibsvmRows(NamedTuple):
     """Whether lines that are no rows are set aside, and are no error."""
 
     def format_of(self, input: Any) -> str:
+        """The format of an input, by which records are told apart."""
         return "svmlight"
 
     def pieces(
         self, input: Any, text: _text_input.Text, n_jobs: int | None, max_rows: int | None
     ) -> Iterator[bytes]:
+        """Pieces of an input, of at most `max_rows` rows unless that is None."""
         for lines in blocks_of(text, n_jobs):
             if max_rows is None:
                 yield lines
@@ -243,7 +209,8 @@ class LibsvmRows(NamedTuple):
                 yield from cut_lines(lines, max_rows)
 
     def block(self, piece: bytes) -> InputBlock:
-        """Some lines, with one label a row, or several if that is allowed."""
+        """The rows of a piece, with one label each, or several if that is allowed; a `LineError`
+        counts lines from the beginning of the piece."""
         one_based = not self.given.zero_based
         piece, bad = self._good(piece)
         try:
@@ -296,6 +263,7 @@ class LibsvmRows(NamedTuple):
         return [line.rstrip(b"\r\n").decode("utf-8", "backslashreplace") for line in lines]
 
     def options(self) -> dict[str, Any]:
+        """The options that decide the rows, for a record."""
         return {"zero_based": self.given.zero_based, "sets_aside": self.sets_aside}
 
 

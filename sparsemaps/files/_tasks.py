@@ -138,24 +138,6 @@ class Share(NamedTuple):
     n: int
 
 
-def _run_share(
-    stages: Iterable[Stage], results: Results, share: Share, how: How
-) -> dict[str, list[Result]]:
-    """Make the results of some tasks of a stage, unless it is not needed, as inputs are files of
-    codes. It is an error if results of earlier stages are missing."""
-    for stage in stages:
-        if stage.name == share.stage:
-            own = [] if stage.is_replaced(results) else stage.tasks[share.i :: share.n]
-            return {stage.name: [stage.make_one(task, results, how) for task in own]}
-        missing = stage.missing(results)
-        if missing:
-            raise ValueError(
-                f"of the stage {stage.name}, {len(missing)} of {len(stage.tasks)} results are "
-                f"missing, such as {missing[0].name}; make them before the stage {share.stage}"
-            )
-    return {}
-
-
 class Running(NamedTuple):
     """How the stages of a job are run, by whom, and which tasks of them."""
 
@@ -199,10 +181,22 @@ class Running(NamedTuple):
         self, stages: Iterable[Stage], results: Results, n_jobs: int | None
     ) -> dict[str, list[Result]]:
         """The results of each stage; of a share, only those of its tasks."""
-        if self.share is not None:
-            return _run_share(stages, results, self.share, How(n_jobs, None, self.progress))
-        engine, made = self.engine or Threads(n_jobs), {}
+        share, engine, made = self.share, self.engine or Threads(n_jobs), {}
         for stage in stages:
+            if share is not None:
+                if stage.name == share.stage:
+                    # It is not needed where inputs are files of codes.
+                    own = [] if stage.is_replaced(results) else stage.tasks[share.i :: share.n]
+                    how = How(n_jobs, None, self.progress)
+                    return {stage.name: [stage.make_one(task, results, how) for task in own]}
+                missing = stage.missing(results)
+                if missing:
+                    raise ValueError(
+                        f"of the stage {stage.name}, {len(missing)} of {len(stage.tasks)} results "
+                        f"are missing, such as {missing[0].name}; make them before the stage "
+                        f"{share.stage}"
+                    )
+                continue
             if not self.resume:
                 replaced = [] if stage.part_of is None else [stage.part_of[0]]
                 for name in (*replaced, *(task.name for task in stage.tasks)):

@@ -16,7 +16,7 @@ from sparsemaps._tools._sources import spooled
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._job_options import Texts
-from sparsemaps.files._rows import InputBlock, read_pieces
+from sparsemaps.files._rows import InputBlock, LibsvmRows, read_pieces
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
 from sparsemaps.libsvm._write import one_label_each
 from sparsemaps.maps._texts import TextEncoder, width_of
@@ -144,6 +144,10 @@ class TextRows(NamedTuple):
         """The labels of a piece, and how many records and lines it has."""
         batch, n_lines = self._records(piece)
         return (set(batch.labels or ()), len(batch.texts)), n_lines
+
+
+Source = LibsvmRows | TextRows
+"""A kind of inputs: it cuts an input into pieces, and makes the rows of a piece."""
 
 
 class _Lines(NamedTuple):

@@ -127,12 +127,11 @@ def test_on_dask(trained, folder, tmp_path, job):
 
     model = KernelClassifier.load(trained)
     if job == "predict":
-        how = {"source": Texts(id_field="id"), "explain": 0, "n_jobs": None}
-        plan = _labels.predict_plan(model, folder, f"{tmp_path}/out/", **how)
+        plan = _labels.plan_of(model, folder, f"{tmp_path}/out/", Texts(id_field="id"), None)
         expected = predict(model, folder, f"{tmp_path}/one/")
     else:
-        how = {"source": None, "label": "money", "min_score": None, "n_jobs": None}
-        plan = _labels.filter_plan(model, folder, f"{tmp_path}/out/", **how)
+        rule = _labels.rule_of(model, "money", None)
+        plan = _labels.plan_of(model, folder, f"{tmp_path}/out/", None, None, is_wanted=rule)
         expected = filter(model, folder, f"{tmp_path}/one/")
     assert _labels.run(plan, Running(False, True, Workers())) == expected
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")

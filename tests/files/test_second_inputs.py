@@ -319,8 +319,7 @@ def test_labels_of_many_codes(tmp_path):
     which = np.random.default_rng(0).integers(0, 40, n)
     codes[which].save(tmp_path / "codes.npy")
     (tmp_path / "codes.npy.ids.txt").write_text("".join(f"{number}\n" for number in range(n)))
-    how = {"source": None, "explain": 0, "n_jobs": None}
-    plan = files._labels.predict_plan(model, tmp_path / "codes.npy", io.BytesIO(), **how)
+    plan = files._labels.plan_of(model, tmp_path / "codes.npy", io.BytesIO(), None, None)
     parts = list(plan.job.scored(plan.inputs, How()))
     found = np.concatenate([part.scores for _, part in parts])
     np.testing.assert_array_equal(found, model.decision_function(codes)[which])
