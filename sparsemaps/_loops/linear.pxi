@@ -141,27 +141,17 @@ cdef class Descent:
         cdef dual_problem *p = &self.problem
         cdef dual_state *s = &self.state
         if (n == 0 or dual.shape[0] != n or order.shape[0] != n or n > 0xffffffff
-                or active.shape[0] != n or dual.shape[1] != p.n_models or going >> p.n_models):
-            raise ValueError("the arrays do not fit")
-        if not going and n != p.n_rows:
+                or active.shape[0] != n or dual.shape[1] != p.n_models or going >> p.n_models
+                or not going and n != p.n_rows or (labels is None) != (p.loss >= 3)
+                or labels is not None and labels.shape[0] != n
+                or labels is None and (targets.shape[0] != n or p.n_models != 1)
+                or weights is not None and weights.shape[0] != n):
             raise ValueError("the arrays do not fit")
         p.rows = rows_of(codes, sampled, p.rows.n_codes, p.rows.bits)
         p.n_rows = n
-        p.labels = p.weights = p.targets = NULL
-        if labels is not None:
-            if labels.shape[0] != n:
-                raise ValueError("the arrays do not fit")
-            p.labels = &labels[0]
-        else:
-            if targets.shape[0] != n or p.n_models != 1:
-                raise ValueError("the arrays do not fit")
-            p.targets = &targets[0]
-        if (p.labels == NULL) != (p.loss >= 3):
-            raise ValueError("the arrays do not fit")
-        if weights is not None:
-            if weights.shape[0] != n:
-                raise ValueError("the arrays do not fit")
-            p.weights = &weights[0]
+        p.labels = NULL if labels is None else &labels[0]
+        p.targets = &targets[0] if labels is None else NULL
+        p.weights = NULL if weights is None else &weights[0]
         s.dual, s.order, s.active = &dual[0, 0], &order[0], &active[0]
         with nogil:
             if going:
@@ -171,24 +161,12 @@ cdef class Descent:
             result = descent_loops.descend(p, s, max_passes, max_visits)
         return result == 0, s.going
 
-    cdef dual_model model(self, Py_ssize_t m) except *:
+    def model(self, Py_ssize_t m):
+        """The `dual_model` of a number, as a dictionary: `turn_violation`, `turn_highest` and
+        `turn_lowest` are of the first pass of the last turn, `n_passes` of all turns."""
         if not 0 <= m < self.problem.n_models:
             raise IndexError(m)
         return self.state.models[m]
-
-    def intercept(self, Py_ssize_t m):
-        """The weight of the last feature of a model."""
-        return self.model(m).intercept
-
-    def n_passes(self, Py_ssize_t m):
-        """Passes over rows by a model, of all turns."""
-        return self.model(m).n_passes
-
-    def violations(self, Py_ssize_t m):
-        """Of a model, the sum of the violations, the highest and the lowest projected gradient, in
-        the first pass of the last turn."""
-        cdef dual_model model = self.model(m)
-        return model.turn_violation, model.turn_highest, model.turn_lowest
 
 
 most_models = MOST_MODELS  # that are trained together

@@ -3,8 +3,8 @@
 - ``_classifier`` has `KernelClassifier`, and ``_regressor`` has `KernelRegressor`.
 - ``_model`` has what they share: rows become codes, problems are solved, rows get scores.
 - ``_model_checks`` checks parameters, and codes and weights of rows.
-- ``_few_rows`` encodes one text or a few in a short way. ``_explanation`` finds the n-grams that
-  decide a score. ``_model_file`` reads and writes the file of a model.
+- ``_explanation`` finds the n-grams that decide a score. ``_model_file`` reads and writes the file
+  of a model.
 - ``_losses`` has the losses and their duals.
 - ``_solver`` solves the problems by turns of the loops, in threads, and in blocks where the
   codes are larger than the memory.

@@ -7,7 +7,7 @@ import scipy
 
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.linear import _losses, _model_file
+from sparsemaps.linear import _losses
 from sparsemaps.linear._model import CodesModel
 
 
@@ -327,12 +327,6 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             return self._explained(text, int(found[0]))
         shares = self._explained(text, 0)
         return shares if found[0] == 1 else [(ngram, -share) for ngram, share in shares]
-
-    @classmethod
-    def _attributes_of(cls, weights: Array, description: dict[str, Any]) -> dict[str, Any]:
-        found = super()._attributes_of(weights, description)
-        found["classes_"] = _model_file.classes_in(description, weights.shape[1])
-        return found
 
 
 def _weights_of(classes: Array, class_weight: Any, seen: Array) -> Array:

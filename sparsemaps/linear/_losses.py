@@ -67,10 +67,11 @@ class Rounds:
     def _begin(self) -> None:
         self._total, self._highest, self._lowest = 0.0, -np.inf, np.inf
 
-    def add(self, total: float, highest: float, lowest: float) -> None:
+    def add(self, model: dict[str, float]) -> None:
         """The sum of the violations of a block, the highest and the lowest of them."""
-        self._total += total
-        self._highest, self._lowest = max(self._highest, highest), min(self._lowest, lowest)
+        self._total += model["turn_violation"]
+        self._highest = max(self._highest, model["turn_highest"])
+        self._lowest = min(self._lowest, model["turn_lowest"])
 
     def end(self) -> bool:
         """End a round; returns whether it was the last."""

@@ -4,18 +4,23 @@ import contextlib
 import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from sparsemaps._loops import codes as _kernel
-from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
+from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes, unpack
 from sparsemaps.codes._packed import checked
 from sparsemaps.linear import _explanation, _losses, _model_checks, _model_file, _solver
-from sparsemaps.linear._few_rows import FewRows
 from sparsemaps.linear._losses import Objective
+from sparsemaps.maps._texts import TextEncoder
+
+MOST_FEW = 16
+"""The largest number of rows that are encoded without steps which would take longer than a row."""
 
 _BLOCK_SCORES = 2**25
 """The largest number of codes, times models, whose scores one call of a kernel computes."""
@@ -48,7 +53,6 @@ class CodesModel(_sklearn.BaseEstimator):
     vectorizer_: Any
     intercept_: Floats
     n_iter_: int
-    _few: FewRows
 
     _watch: _solver.Watch | None = None
     """The progress of `fit` is told to this."""
@@ -76,7 +80,7 @@ class CodesModel(_sklearn.BaseEstimator):
 
     def _fitted_to(self, X: Any) -> PackedCodes:
         """The codes of the rows of `X`, by the map that is fitted to them."""
-        for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_few"):
+        for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_encoder"):
             vars(self).pop(name, None)
         if self.vectorizer is not None:
             self.vectorizer_ = _sklearn.clone(self.vectorizer)
@@ -86,6 +90,7 @@ class CodesModel(_sklearn.BaseEstimator):
             self.map_ = _sklearn.clone(self.map).fit_any_width()
         else:
             self.map_ = _sklearn.clone(self.map).fit(X)
+        _ = self._encoder  # which raises here if a parameter is wrong
         codes = self._codes(X)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.map_, name):
@@ -110,6 +115,33 @@ class CodesModel(_sklearn.BaseEstimator):
         else:
             codes = self.map_.encode_texts(vectorizer, X, packed=True)
         return codes
+
+    @cached_property
+    def _encoder(self) -> TextEncoder:
+        """It is kept from one call to the next: the compiled vectorizer is made once."""
+        _sklearn.check_is_fitted(self, "map_")
+        encoder = TextEncoder(self.map_, getattr(self, "vectorizer_", None))
+        if hasattr(self, "vectorizer_"):
+            _ = encoder.compiled
+        return encoder
+
+    def _codes_of_few(self, X: Any) -> Array | None:
+        """The packed codes of a few rows or texts; None where `X` must be encoded as many rows are.
+
+        That is so for many rows, and where all bits of a row are 0, as it may have no samples.
+        """
+        encoder = self._encoder
+        if hasattr(self, "vectorizer_"):
+            if not (isinstance(X, list) and 0 < len(X) <= MOST_FEW):
+                return None
+            found, _, _ = encoder.encode_block(0, X, packed=False)
+        elif isinstance(X, np.ndarray) or sp.issparse(X):
+            if X.ndim != 2 or not 0 < X.shape[0] <= MOST_FEW:
+                return None
+            found = self.map_.encode(X)
+        else:
+            return None
+        return found if found.any(axis=1).all() else None
 
     # ---- training --------------------------------------------------------------------------------
 
@@ -141,7 +173,6 @@ class CodesModel(_sklearn.BaseEstimator):
                 duals[number] = solution.dual
         self._weights, self.intercept_, self.n_iter_ = weights, intercepts, n_iter
         self._code_bits, self._n_codes = codes.bits, codes.n_hashes
-        self._few = FewRows(self.map_, getattr(self, "vectorizer_", None))
         if duals:
             self._warn(rows, objective, duals, names)
 
@@ -152,12 +183,9 @@ class CodesModel(_sklearn.BaseEstimator):
         worst, largest, value = 0, -1.0, 0.0
         scores = scores_of(self, rows.codes)
         for number, dual in duals.items():
-            y = rows.targets
-            if rows.labels is not None:
-                positive = 1 if len(self.intercept_) == 1 else number
-                y = np.where(rows.labels == positive, 1.0, -1.0)
+            y = rows.y(1 if len(self.intercept_) == 1 else number)
             weights = self._weights[:, number]
-            primal = _losses.primal(objective, np.asarray(y), scores[:, number], rows.weights)
+            primal = _losses.primal(objective, y, scores[:, number], rows.weights)
             primal += float(weights @ weights) / 2
             if objective.bias:
                 primal += (self.intercept_[number] / objective.bias) ** 2 / 2
@@ -200,11 +228,7 @@ class CodesModel(_sklearn.BaseEstimator):
 
     def _from_scores(self, X: Any, function: Callable[[Floats], Array]) -> Array:
         """The results of a function of the scores of some rows, for all rows of `X`."""
-        few = vars(self).get("_few")
-        if few is None:  # not fitted, or made of a pickle
-            _sklearn.check_is_fitted(self, "map_")
-            self._few = few = FewRows(self.map_, getattr(self, "vectorizer_", None))
-        array = few.codes(X)
+        array = self._codes_of_few(X)
         if array is not None:
             return function(self._scores_of(array, np.ones(len(array), bool)))
         return self._of_codes(self._codes(X), function)
@@ -275,21 +299,10 @@ class CodesModel(_sklearn.BaseEstimator):
         model: Self = _model_file.load(os.fspath(path), cls)
         return model
 
-    @classmethod
-    def _attributes_of(cls, weights: Array, description: dict[str, Any]) -> dict[str, Any]:
-        """The fitted attributes of a model of a file."""
-        return {
-            "_weights": weights,
-            "_n_codes": description["n_codes"],
-            "_code_bits": description["bits"],
-            "intercept_": _model_file.intercepts_in(description, weights.shape[1]),
-            "n_iter_": _checks.check_int("n_iter", description["n_iter"], 0, _checks.LARGEST_INT),
-        }
-
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
         state = dict(state)
-        state.pop("_few", None)  # which is made again
+        state.pop("_encoder", None)  # which is made again
         if isinstance(state.get("_weights"), np.memmap):
             state["_weights"] = np.array(state["_weights"])
         return state

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 import sparsemaps
 from sparsemaps._tools import _checks, _described_files, _output_files, _sklearn, _text_input
 from sparsemaps._tools._typing import Array
-from sparsemaps.linear._few_rows import FewRows
 from sparsemaps.linear._model_checks import check_parameters
 
 MARK = b"SMLINEAR"
@@ -177,9 +176,15 @@ def load(path: str, *classes: Any) -> Any:
             model.vectorizer_ = vectorizer
         if hasattr(map, "n_features_in_"):
             model.n_features_in_ = map.n_features_in_
-        for key, value in model._attributes_of(weights, description).items():
-            setattr(model, key, value)
-        model._few = FewRows(map, vectorizer)
+        model._weights, model._n_codes, model._code_bits = weights, n_codes, bits
+        model.intercept_ = _intercepts_in(description, n_models)
+        largest = _checks.LARGEST_INT
+        model.n_iter_ = _checks.check_int("n_iter", description["n_iter"], 0, largest)
+        if issubclass(known[name], _sklearn.ClassifierMixin):
+            model.classes_ = _classes_in(description, n_models)
+        elif n_models > 1:
+            raise ValueError("it has several models")
+        _ = model._encoder  # which raises here if a parameter is wrong
     except (
         *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),
         *(RecursionError, MemoryError, NotImplementedError, re.error),
@@ -188,7 +193,7 @@ def load(path: str, *classes: Any) -> Any:
     return model
 
 
-def classes_in(description: dict[str, Any], n_models: int) -> Array:
+def _classes_in(description: dict[str, Any], n_models: int) -> Array:
     """The classes of a description, which are as many as the models have, and in sorted order."""
     kind, labels = description["classes"]
     if not isinstance(labels, list) or len(labels) != (2 if n_models == 1 else n_models):
@@ -209,7 +214,7 @@ def classes_in(description: dict[str, Any], n_models: int) -> Array:
     return classes
 
 
-def intercepts_in(description: dict[str, Any], n_models: int) -> Array:
+def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
     """The intercepts of a description."""
     intercepts = np.array(description["intercepts"], float)
     if intercepts.shape != (n_models,) or not np.isfinite(intercepts).all():

@@ -185,9 +185,3 @@ default="squared_epsilon_insensitive"
             If the model has no vectorizer, or the samples of the map are not columns.
         """
         return self._explained(text, 0)
-
-    @classmethod
-    def _attributes_of(cls, weights: Array, description: dict[str, Any]) -> dict[str, Any]:
-        if weights.shape[1] != 1:
-            raise ValueError("it has several models")
-        return super()._attributes_of(weights, description)

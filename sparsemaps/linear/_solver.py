@@ -46,6 +46,12 @@ class Rows(NamedTuple):
     weights: Array | None
     """float64, factors of C; rows of weight 0 do not count. None is 1 for all."""
 
+    def y(self, label: int) -> Array:
+        """The targets; of classification, 1 in the rows of a label, and -1 in the others."""
+        if self.labels is None:
+            return np.asarray(self.targets)
+        return np.where(self.labels == label, 1.0, -1.0)
+
 
 class Solution(NamedTuple):
     """A model."""
@@ -185,6 +191,7 @@ class _Group:
             objective.bias, tol, objective.C, key, len(numbers), self._first, self._v,
             np.empty(2 * _kernel.block_rows * codes.n_hashes, np.uint32),
         )  # fmt: skip
+        self.model = self._descent.model
         self._of_rows: tuple[Array, Array] | None = None
         self._begun: set[int] = set()
         """The first rows of the blocks that turns have begun with."""
@@ -217,12 +224,7 @@ class _Group:
 
     def n_passes(self) -> int:
         """The passes over rows, of the model that has most."""
-        return max(self._descent.n_passes(m) for m in range(len(self.numbers)))
-
-    def violations(self, m: int) -> tuple[float, float, float]:
-        """As `violations` of the compiled class says."""
-        found: tuple[float, float, float] = self._descent.violations(m)
-        return found
+        return max(self.model(m)["n_passes"] for m in range(len(self.numbers)))
 
     def solutions(self) -> Iterator[tuple[int, Solution]]:
         """The models at the end of their turns, with their numbers."""
@@ -231,19 +233,14 @@ class _Group:
 
     def _solution(self, m: int) -> Solution:
         weights = self._v[:, m] / np.sqrt(self._rows.codes.n_hashes)
-        last = self._descent.intercept(m)
+        model = self.model(m)
+        last, n_passes = model["intercept"], self.n_rounds[m]
         dual = None
         if self.going >> m & 1:
-            _, labels, targets, costs = self._rows
-            y = np.asarray(targets)
-            if labels is not None:
-                y = np.where(labels == self._first + m, 1.0, -1.0)
+            y, costs = self._rows.y(self._first + m), self._rows.weights
             square = float(weights @ weights) + last**2
             dual = _losses.dual(self._objective, y, self._dual[:, m], costs) - square / 2
-        n_passes = self.n_rounds[m]
-        if n_passes is None:
-            n_passes = self._descent.n_passes(m)
-        return Solution(weights, last, n_passes, dual)
+        return Solution(weights, last, model["n_passes"] if n_passes is None else n_passes, dual)
 
 
 def aligned_zeros(n_rows: int, n_columns: int) -> Array:
@@ -295,7 +292,7 @@ def _solve_by_blocks(
                 watch(len(rounds) - going_models, len(rounds), round_number)
             for group, m in rounds:
                 if group.going >> m & 1:
-                    rounds[group, m].add(*group.violations(m))
+                    rounds[group, m].add(group.model(m))
         for (group, m), test in rounds.items():
             if group.going >> m & 1:
                 group.n_rounds[m] = round_number + 1

@@ -21,7 +21,7 @@ from sparsemaps import (
     SignProjection,
 )
 from sparsemaps._tools import _described_files
-from sparsemaps.linear import KernelClassifier, KernelRegressor, _few_rows, _model_file
+from sparsemaps.linear import KernelClassifier, KernelRegressor, _model, _model_file
 from sparsemaps.text import ByteNgrams, HashingVectorizer
 
 WORDS = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
@@ -317,7 +317,7 @@ def test_one_text_at_a_time(vectorizer):
     model = text_model(vectorizer=vectorizer)
     texts = [*TEXTS, "", "the", "é" * 500, *TEXTS]
     together = model.decision_function(texts)
-    assert len(texts) > _few_rows.MOST
+    assert len(texts) > _model.MOST_FEW
     for size in (1, 3):
         alone = [
             model.decision_function(texts[first : first + size])

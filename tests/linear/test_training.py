@@ -184,9 +184,9 @@ def trained_together(
     assert (v[:, n_models:] == 0).all()
     return [
         (
-            np.append(v[:, m] / np.sqrt(packed.n_hashes), descent.intercept(m)),
+            np.append(v[:, m] / np.sqrt(packed.n_hashes), descent.model(m)["intercept"]),
             dual[:, m],
-            descent.n_passes(m),
+            descent.model(m)["n_passes"],
         )
         for m in range(n_models)
     ]
@@ -469,7 +469,7 @@ def test_turns_that_do_not_fit_are_refused():
             turn(n, going, labels)
     for number in (-1, 1):
         with pytest.raises(IndexError):
-            descent.violations(number)
+            descent.model(number)
     for number in (0, kernel.most_models + 1):
         with pytest.raises(ValueError, match="models are trained together"):
             kernel.stride_of(number)
