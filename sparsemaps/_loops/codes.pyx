@@ -164,6 +164,7 @@ cdef int open_tiles(tiles_t *tiles, Scratch scratch, const uint8_t[:, ::1] queri
 
 cdef bint next_tile(tiles_t *tiles) noexcept nogil:
     """Go to the next queries and rows; False behind the last ones."""
+    cdef Py_ssize_t i, group
     tiles.query += tiles.n_queries
     if tiles.query == tiles.stop:  # all queries at hand are compared with this tile
         tiles.row += tiles.n_rows
@@ -173,27 +174,17 @@ cdef bint next_tile(tiles_t *tiles) noexcept nogil:
             tiles.start = tiles.stop
             tiles.stop = min(tiles.start + tiles.max_queries, tiles.n_all_queries)
             tiles.row = 0
-            put_queries(tiles)
+            for i in range(tiles.stop - tiles.start):
+                widen_row(tiles.packed_queries + (tiles.start + i) * tiles.n_bytes, tiles.n_codes,
+                          tiles.bits, 1, tiles.queries + i * tiles.n_words)
         tiles.n_rows = min(tiles.n_all_rows - tiles.row, tiles.max_rows)
-        put_rows(tiles)
+        for i in range(tiles.n_rows):
+            group = i // CODES_LANES * CODES_LANES
+            widen_row(tiles.packed_rows + (tiles.row + i) * tiles.n_bytes, tiles.n_codes,
+                      tiles.bits, CODES_LANES, tiles.tile + group * tiles.n_words + (i - group))
         tiles.query = tiles.start
     tiles.n_queries = min(tiles.stop - tiles.query, <Py_ssize_t>QUERIES_TOGETHER)
     return True
-
-
-cdef void put_queries(tiles_t *tiles) noexcept nogil:
-    cdef Py_ssize_t i
-    for i in range(tiles.stop - tiles.start):
-        widen_row(tiles.packed_queries + (tiles.start + i) * tiles.n_bytes, tiles.n_codes,
-                  tiles.bits, 1, tiles.queries + i * tiles.n_words)
-
-
-cdef void put_rows(tiles_t *tiles) noexcept nogil:
-    cdef Py_ssize_t i, group
-    for i in range(tiles.n_rows):
-        group = i // CODES_LANES * CODES_LANES
-        widen_row(tiles.packed_rows + (tiles.row + i) * tiles.n_bytes, tiles.n_codes, tiles.bits,
-                  CODES_LANES, tiles.tile + group * tiles.n_words + (i - group))
 
 
 cdef void count_tile(tiles_t *tiles) noexcept nogil:

@@ -13,16 +13,13 @@
 # keys are in the order of the answer.
 ROW_BITS = 39
 
-# A row that `Buckets.join` has compared with none so far.
-NEW_ROW = -2
-
 cdef enum:
     KEY_ROW_BITS = 39
 
 cdef enum:
     AHEAD = 16  # rows that are read before their turn
     PAGE = 4096  # bytes that are read from a disk at least
-    NEW = -2
+    NEW = -2  # the place of a row that was compared with none so far
     NEAR_PAGES = 16  # reading so many pages that nobody needs is faster than a gap
 
 
@@ -272,15 +269,17 @@ cdef class Buckets:
     `max_differing` codes differ. If the rows were copied (`copy_rows`), `codes` are those of the
     keys, in their order, and `others` is empty.
 
-    A call ends when `max_compared` pairs are compared, or there is no room for more pairs. The next
-    call goes on where `state` says: (bucket, place, place, ...). All is done when
-    state[1] = len(keys).
+    The first `n_before` rows are compared with others, and not with one another. A call ends when
+    `max_compared` pairs are compared, or there is no room for more pairs. The next call goes on
+    there, until all is `done`.
     """
     cdef const uint64_t[::1] keys
     cdef const uint8_t[:, ::1] codes, others
     cdef bint copied
     cdef Py_ssize_t n_keys, bit, n_bits, max_compared
-    cdef Py_ssize_t n_compared  # in this call
+    cdef Py_ssize_t bucket, p, q, end  # where the next call goes on
+    cdef readonly bint done
+    cdef readonly Py_ssize_t n_compared  # in this call
     cdef Py_ssize_t place       # the row whose words are at hand, -1 for none
     cdef uint32_t max_differing
     cdef compared_t pair
@@ -288,10 +287,12 @@ cdef class Buckets:
 
     def __cinit__(self, const uint64_t[::1] keys, bint copied, const uint8_t[:, ::1] codes,
                   const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, Py_ssize_t bit,
-                  Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared):
+                  Py_ssize_t n_bits, uint32_t max_differing, Py_ssize_t max_compared,
+                  Py_ssize_t n_before=0):
         self.keys, self.codes, self.others, self.copied = keys, codes, others, copied
         self.n_keys, self.bit, self.n_bits, self.place = keys.shape[0], bit, n_bits, -1
         self.max_differing, self.max_compared = max_differing, max_compared
+        self.p, self.q, self.end = n_before, NEW, n_before
         self.memory = Scratch.__new__(Scratch)
         open_pair(&self.pair, self.memory, n_codes, bits)
 
@@ -322,24 +323,25 @@ cdef class Buckets:
         """The row at `other` above the row at `place`, of 32 bits each."""
         return <uint64_t>row_of(self.keys[other]) << 32 | <uint64_t>row_of(self.keys[place])
 
-    def verify(self, int64_t first_other, Py_ssize_t max_bucket, int64_t[::1] state,
-               uint64_t[::1] pairs):
+    cdef void ends_at(self, Py_ssize_t bucket, Py_ssize_t p, Py_ssize_t q) noexcept:
+        self.bucket, self.p, self.q, self.done = bucket, p, q, p >= self.n_keys
+
+    def verify(self, int64_t first_other, Py_ssize_t max_bucket, uint64_t[::1] pairs):
         """The pairs of near rows; how many there are.
 
         If `first_other` is above 0, rows from there on are those of a second set, and a pair is one
         of each. A pair is the smaller row above the larger one, of 32 bits each. A row is compared
         with at most `max_bucket` rows before it; one of the second set with the last rows of the
-        first. state[3] is the end of the rows of the first set in the bucket, state[4] counts the
-        pairs that are compared.
+        first.
         """
-        cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], end = state[3], n = 0, stop
-        cdef Py_ssize_t row
+        cdef Py_ssize_t bucket = self.bucket, p = self.p, q = self.q, n = 0, stop, row
+        cdef Py_ssize_t end = self.end  # of the rows of the first set in the bucket
         self.n_compared = 0
         with nogil:
             while p < self.n_keys:
                 self.look_ahead(p)
                 row = row_of(self.keys[p])
-                if q < 0 and self.begins_bucket(p):
+                if q == NEW and self.begins_bucket(p):
                     bucket = p
                     end = p + (row < first_other)
                     p += 1
@@ -351,7 +353,7 @@ cdef class Buckets:
                     stop = 0
                 else:
                     stop = end
-                if q < 0:
+                if q == NEW:
                     q = max(bucket, stop - max_bucket)
                 while q < stop and n < pairs.shape[0] and self.n_compared < self.max_compared:
                     if self.are_near(p, q):
@@ -360,24 +362,24 @@ cdef class Buckets:
                     q += 1
                 if q < stop:
                     break
-                q = -1
+                q = NEW
                 p += 1
-        state[0], state[1], state[2], state[3] = bucket, p, q, end
-        state[4] += self.n_compared
+        self.end = end
+        self.ends_at(bucket, p, q)
         return n
 
-    def mark_near(self, int64_t n_given, int64_t[::1] state, uint8_t[::1] marks):
+    def mark_near(self, int64_t n_given, uint8_t[::1] marks):
         """Mark both rows of each pair of near rows. Pairs of two rows below `n_given` do not count;
         pairs of two marked rows are not compared."""
-        cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], row, earlier
+        cdef Py_ssize_t bucket = self.bucket, p = self.p, q = self.q, row, earlier
         self.n_compared = 0
         with nogil:
             while p < self.n_keys and self.n_compared < self.max_compared:
                 self.look_ahead(p)
                 row = row_of(self.keys[p])
-                if q < 0 and self.begins_bucket(p):
+                if q == NEW and self.begins_bucket(p):
                     bucket = p
-                if q < 0:
+                if q == NEW:
                     q = bucket
                 if row < n_given:
                     q = p
@@ -390,12 +392,12 @@ cdef class Buckets:
                     q += 1
                 if q < p:
                     break
-                q = -1
+                q = NEW
                 p += 1
-        state[0], state[1], state[2] = bucket, p, q
+        self.ends_at(bucket, p, q)
 
-    def join(self, Py_ssize_t max_bucket, int64_t[::1] state, uint32_t[::1] parents,
-             uint32_t[::1] runs, uint64_t[::1] pairs):
+    def join(self, Py_ssize_t max_bucket, uint32_t[::1] parents, uint32_t[::1] runs,
+             uint64_t[::1] pairs):
         """Join the components of the pairs of `verify`; the pairs whose rows were in two components
         are written, and counted.
 
@@ -403,7 +405,7 @@ cdef class Buckets:
         place of a run of rows of a bucket that are in one component, which ends at the item's
         place: such a run is passed over in one step.
         """
-        cdef Py_ssize_t bucket = state[0], p = state[1], q = state[2], n = 0, end, last
+        cdef Py_ssize_t bucket = self.bucket, p = self.p, q = self.q, n = 0, end, last
         cdef uint32_t root, other_root
         self.n_compared = 0
         with nogil:
@@ -436,7 +438,7 @@ cdef class Buckets:
                     break
                 q = NEW
                 p += 1
-        state[0], state[1], state[2] = bucket, p, q
+        self.ends_at(bucket, p, q)
         return n
 
 
@@ -473,22 +475,6 @@ def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uin
                     keys[n] = keys[p]
                     n += 1
             start = stop
-    return n
-
-
-def find_copies(const uint64_t[::1] keys, Py_ssize_t max_bucket, uint64_t[::1] pairs):
-    """Of rows in one bucket, those beyond `max_bucket`, each in a pair with the first such row; how
-    many there are. They are written as far as `pairs` has room. `keys` are those of
-    `number_buckets` for all bits of a row."""
-    cdef Py_ssize_t bucket = 0, p, n = 0
-    with nogil:
-        for p in range(keys.shape[0]):
-            if keys[p] >> 32 != keys[bucket] >> 32:
-                bucket = p
-            if p - bucket >= max_bucket:
-                if n < pairs.shape[0]:
-                    pairs[n] = <uint64_t>row_of(keys[bucket]) << 32 | <uint64_t>row_of(keys[p])
-                n += 1
     return n
 
 

@@ -152,7 +152,7 @@ def pairs_by_band(
         yield make_filter()(hashed.leave_out_copies())
 
     def find(keys: Array, bit: int, n_bits: int) -> Array:
-        return hashed.verified(keys, bit, n_bits, make_filter())[0]
+        return hashed.verified(keys, bit, n_bits, make_filter())
 
     yield from hashed.by_band("pairs", hashed.pairs, find, bands)
 
@@ -301,13 +301,10 @@ class _Hashed:
     def leave_out_copies(self) -> Array:
         """Rows whose codes more than `max_bucket` rows before them have as well, each in a pair
         with the first such row. They count as rows without samples from now on."""
-        n_bits, max_bucket = self._codes.n_hashes * self._codes.bits, self._how.max_bucket
+        n_bits = self._codes.n_hashes * self._codes.bits
 
         def of_piece(piece: int) -> Array:
-            keys = self.buckets(0, n_bits, piece)
-            pairs = np.empty(_kernel.find_copies(keys, max_bucket, keys[:0]), np.uint64)
-            _kernel.find_copies(keys, max_bucket, pairs)
-            return pairs
+            return copies(self.buckets(0, n_bits, piece), self._how.max_bucket)
 
         def find() -> Array:
             pieces = [(piece,) for piece in range(self._n_parts * self._n_pieces)]
@@ -320,44 +317,38 @@ class _Hashed:
             self._sets = [with_rows(self._codes, self._codes.array, sampled)]
         return pairs
 
-    def verified(self, keys: Array, bit: int, n_bits: int, keep: Filter) -> tuple[Array, int]:
+    def verified(self, keys: Array, bit: int, n_bits: int, keep: Filter) -> Array:
         """The pairs of rows in one bucket of which few enough codes differ, as far as `keep` keeps
-        them, and the number of pairs that were compared."""
+        them."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
-        n_compared = 0
-        for n_keys, n_before, run in self._runs(keys, bit, n_bits):
-            state = np.array([0, n_before, -1, n_before, 0])
-            while state[1] < n_keys:
-                n_pairs = run.verify(self._first_other, self._how.max_bucket, state, space)
+        for _, run in self._runs(keys, bit, n_bits):
+            while not run.done:
+                n_pairs = run.verify(self._first_other, self._how.max_bucket, space)
                 parts.append(keep(space[:n_pairs]).copy())
-            n_compared += int(state[4])
-        return np.concatenate(parts), n_compared
+        return np.concatenate(parts)
 
     def spanning(self, keys: Array, bit: int, n_bits: int) -> Array:
         """Pairs with the connected components of those of `verified`."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         parents = np.arange(self._n_rows, dtype=np.uint32)
-        for n_keys, n_before, run in self._runs(keys, bit, n_bits):
-            state = np.array([0, n_before, _kernel.NEW_ROW])
+        for n_keys, run in self._runs(keys, bit, n_bits):
             runs = np.arange(n_keys, dtype=np.uint32)
-            while state[1] < n_keys:
-                n_pairs = run.join(self._how.max_bucket, state, parents, runs, space)
+            while not run.done:
+                n_pairs = run.join(self._how.max_bucket, parents, runs, space)
                 parts.append(space[:n_pairs].copy())
         return np.concatenate(parts)
 
     def marked(self, keys: Array, bit: int, n_bits: int, n_given: int, marks: Array) -> Array:
         """`marks`, a bit for each row, where also the rows of `near_by_band` are marked."""
         keys = keys[: _kernel.leave_marked(keys, n_given, self._how.max_bucket, marks)]
-        for n_keys, n_before, run in self._runs(keys, bit, n_bits):
-            state = np.array([0, n_before, -1])
-            while state[1] < n_keys:
-                run.mark_near(n_given, state, marks)
+        for _, run in self._runs(keys, bit, n_bits):
+            while not run.done:
+                run.mark_near(n_given, marks)
         return marks
 
-    def _runs(self, keys: Array, bit: int, n_bits: int) -> Iterator[tuple[int, int, Any]]:
-        """Runs of keys whose rows are copied at a time: how many keys there are, how many of these
-        are rows of a bucket that goes on, with which the other ones are compared; and the buckets
-        of the run."""
+    def _runs(self, keys: Array, bit: int, n_bits: int) -> Iterator[tuple[int, Any]]:
+        """Runs of keys whose rows are copied at a time: how many keys there are, and the buckets of
+        the run. The first rows may be those of a bucket that goes on."""
         # The memory that the keys of a piece took, without that of keys which were kept.
         n_keys, max_bucket = self._n_rows // (self._n_parts * self._n_pieces), self._how.max_bucket
         room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
@@ -370,14 +361,24 @@ class _Hashed:
             codes = self._codes.array, self._others
             if self._copied:
                 codes = _rows_of(run & _ROW, *codes, self._sizes), self._others[:0]
-            yield len(run), len(before), _kernel.Buckets(
+            yield len(run), _kernel.Buckets(
                 run, self._copied, *codes, self._codes.bits, self._codes.n_hashes, bit, n_bits,
-                self._max_differing, self._max_compared,
+                self._max_differing, self._max_compared, len(before),
             )  # fmt: skip
             bucket = run[-1] & ~_ROW
             end = bucket | np.uint64(self._first_other or _ROW)
             first, stop = np.searchsorted(run, np.array([bucket, end]))
             before = run[max(first, stop - max_bucket) : stop]
+
+
+def copies(keys: Array, max_bucket: int) -> Array:
+    """The rows in one bucket beyond `max_bucket`, each in a pair with the first such row."""
+    parts = [np.empty(0, np.uint64)]
+    for start, stop in _blocks.ranges(max_bucket, len(keys), _BYTES):
+        some = keys[start:stop]
+        some = some[some >> 32 == keys[start - max_bucket : stop - max_bucket] >> 32]
+        parts.append(keys[np.searchsorted(keys, some & ~_ROW)] << 32 | some & _ROW)
+    return np.concatenate(parts)
 
 
 def union(parts: Iterator[Array]) -> Array:

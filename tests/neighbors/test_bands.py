@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from sparsemaps._loops import codes as kernel
+from sparsemaps.neighbors import _hashing
 
 ROW = np.uint64(2**32 - 1)
 
@@ -82,9 +83,8 @@ def test_a_bucket_of_one_row_more_than_its_bound():
             buckets.setdefault(key >> 32, []).append(key & int(ROW))
         expected = [[0, 2, 4], [1, 3, 5]] if is_read else [[0, 1, 2, 3, 4, 5]]
         assert sorted(buckets.values()) == expected
-        pairs = np.zeros(6, np.uint64)
-        n = kernel.find_copies(np.arange(6, dtype=np.uint64), max_bucket, pairs)
-        assert pairs[:n].tolist() == [5] * is_read  # row 5 with row 0
+        pairs = _hashing.copies(np.arange(6, dtype=np.uint64), max_bucket)
+        assert pairs.tolist() == [5] * is_read  # row 5 with row 0
         marks = np.zeros(1, np.uint8)  # a bit for each row
         keys = np.arange(6, dtype=np.uint64)
         assert kernel.leave_marked(keys, 0, max_bucket, marks) == (0 if is_read else 6)
@@ -96,9 +96,9 @@ def test_max_bucket_counts_rows_before():
     codes = np.zeros((10, 4), np.uint8)
     keys = np.arange(10, dtype=np.uint64)  # all in bucket 0
     for max_bucket in (1, 3, 20):
-        state, pairs = np.array([0, 0, -1, 0, 0]), np.zeros(50, np.uint64)
+        pairs = np.zeros(50, np.uint64)
         buckets = kernel.Buckets(keys, False, codes, codes[:0], 8, 4, 0, 32, 0, 1000)
-        n = buckets.verify(0, max_bucket, state, pairs)
+        n = buckets.verify(0, max_bucket, pairs)
         found = {(int(pair) >> 32, int(pair & ROW)) for pair in pairs[:n]}
         assert found == {(q, p) for p in range(10) for q in range(p) if p - q <= max_bucket}
-        assert state[4] == n == len(found)
+        assert buckets.n_compared == n == len(found)

@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _data.code_pairs import all_of, banded, banded_pairs, random_codes, sorted_pairs
+from _data.code_pairs import banded, banded_pairs, random_codes, sorted_pairs
 from _data.rows import families
 from _oracles import theorems
 from scipy import stats
@@ -135,12 +135,11 @@ def test_a_text_that_stands_thousands_of_times():
 def test_copies_are_counted_by_their_codes():
     """Also where rows with other codes have the same hash."""
     A = random_codes(3, 16)[np.random.default_rng(0).integers(0, 3, 60)]
-    keys, pairs = np.arange(60, dtype=np.uint64), np.empty(60, np.uint64)
+    keys = np.arange(60, dtype=np.uint64)
     _kernel.number_buckets(keys, A, A[:0], 0, 128, 5, 5, 2**20, np.zeros(2, np.int64))
-    n = _kernel.find_copies(keys, 5, pairs[:0])
-    assert _kernel.find_copies(keys, 5, pairs) == n
-    first_of = {int(pair) & 2**32 - 1: int(pair) >> 32 for pair in pairs[:n]}
-    assert len(first_of) == n > 20
+    pairs = _hashing.copies(keys, 5)
+    first_of = {int(pair) & 2**32 - 1: int(pair) >> 32 for pair in pairs}
+    assert len(first_of) == len(pairs) > 20
     for row in range(60):
         same = np.flatnonzero((A[row] == A).all(axis=1))
         assert first_of.get(row) == (same[0] if row in same[5:] else None)
@@ -179,12 +178,11 @@ def test_pairs_have_the_bits_of_the_band():
     A = np.array([[1, 2, 3, 4], [1, 2, 3, 5]], np.uint8)
     keys, pairs = np.arange(2, dtype=np.uint64), np.empty(1, np.uint64)
     for band, n_found in (0, 1), (1, 0):
-        state = np.array([0, 0, -1, 0, 0])
+        state = np.array([0, 0])
         _kernel.number_buckets(keys, A, A[:0], 16 * band, 16, 7, 2, 100, state)
         assert state[0] == 2
-        state[:] = 0, 0, -1, 0, 0
         buckets = _kernel.Buckets(keys, True, A, A[:0], 8, 4, 16 * band, 16, 1, 100)
-        assert buckets.verify(0, 2, state, pairs) == n_found
+        assert buckets.verify(0, 2, pairs) == n_found
 
 
 @pytest.mark.parametrize("recall", [0.5, 0.9, 1.0])
@@ -241,7 +239,13 @@ def n_compared(codes, other, bands, max_bucket):
     hashed = _hashing._Hashed(codes, other, 0, Limits(max_bucket))
     n_bits = bands.length * codes.bits
     places = [(band * n_bits, n_bits) for band in range(bands.n_bands)]
-    return sum(hashed.verified(hashed.buckets(*place, 0), *place, all_of)[1] for place in places)
+    space, n = np.empty(2**17, np.uint64), 0
+    for place in places:
+        for _, run in hashed._runs(hashed.buckets(*place, 0), *place):
+            while not run.done:
+                run.verify(hashed._first_other, max_bucket, space)
+                n += run.n_compared
+    return n
 
 
 @pytest.mark.parametrize("max_bucket", [1, 10])
