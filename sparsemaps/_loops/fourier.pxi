@@ -6,13 +6,13 @@
 # Reference: Rahimi & Recht 2007, algorithm 1.
 
 
-cdef extern from "c/maps/fourier.h" nogil:
-    ctypedef struct fourier_loops:
+cdef extern from "c/random/functions.h" nogil:
+    ctypedef struct functions_loops:
         void (*paired)(const void *projections, const void *scales, Py_ssize_t n, double factor,
                        void *out) noexcept nogil
         void (*cosines)(const void *projections, const void *scales, const void *phases,
                         Py_ssize_t n, double factor, void *out) noexcept nogil
-    const fourier_loops *fourier_at(int, size_t value_size)
+    const functions_loops *functions_at(int, size_t value_size)
 
 
 def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out):
@@ -23,7 +23,7 @@ def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out
     cdef array_t phase = array_of(phases, FLOATS, x.size, 1, False)
     cdef array_t y = array_of(out, FLOATS, x.size, 2, True)
     cdef Py_ssize_t row, n = scale.shape[0], n_single = n - n_pairs, size = x.size
-    cdef const fourier_loops *loops = fourier_at(level, size)
+    cdef const functions_loops *loops = functions_at(level, size)
     cdef char *to
     cdef Scratch scratch = borrow_scratch()
     # A copy of a row's projections, as `out` may overwrite them.

@@ -4,10 +4,17 @@
 # precision. Cost: O(numbers).
 
 cdef extern from "c/random/functions.h" nogil:
+    enum:
+        FUNCTION_EXP
+        FUNCTION_ACOS
+        FUNCTION_LOG_ONE_PLUS_SQUARE
+        FUNCTION_ROOT
+        FUNCTION_POWER
+        FUNCTION_GAMMA_QUANTILE
+        FUNCTION_COSINE_QUANTILE
+        FUNCTION_KINDS
     ctypedef struct functions_loops:
-        void (*exp)(double *x, Py_ssize_t n) noexcept nogil
-        void (*acos)(double *x, Py_ssize_t n) noexcept nogil
-        void (*log_one_plus_square)(double *x, Py_ssize_t n) noexcept nogil
+        void (*each[FUNCTION_KINDS])(double *x, Py_ssize_t n, double p) noexcept nogil
         void (*mixture)(double *x, Py_ssize_t n, const double *weights, const double *rates,
                         Py_ssize_t n_terms) noexcept nogil
         void (*mean_cosines)(double *x, Py_ssize_t n, const double *weights, const double *knots,
@@ -15,34 +22,18 @@ cdef extern from "c/random/functions.h" nogil:
         void (*multiply_complex)(void *x, const void *y, Py_ssize_t n) noexcept nogil
     const functions_loops *functions_at(int, size_t)
 
-cdef extern from "c/random/quantiles.h" nogil:
-    double gamma_quantile_f64 "gamma_quantile"(double shape, double p)
-    double cosine_quantile_f64 "cosine_quantile"(double dimension, double p)
-    double exp_f64(double x)
-    double log_f64(double x)
-
 cdef const functions_loops *function_loops = functions_at(level, sizeof(double))
 
+EXP, ACOS, LOG_ONE_PLUS_SQUARE = FUNCTION_EXP, FUNCTION_ACOS, FUNCTION_LOG_ONE_PLUS_SQUARE
+ROOT, POWER = FUNCTION_ROOT, FUNCTION_POWER
+GAMMA_QUANTILE, COSINE_QUANTILE = FUNCTION_GAMMA_QUANTILE, FUNCTION_COSINE_QUANTILE
 
-def exp(double[::1] x):
-    """e^x."""
+
+def each(int function, double[::1] x, double p=0):
+    """One of the functions above (c/random/functions.h), with the parameter p."""
     with nogil:
         if x.shape[0] > 0:
-            function_loops.exp(&x[0], x.shape[0])
-
-
-def acos(double[::1] x):
-    """arccos(x), of -1 <= x <= 1."""
-    with nogil:
-        if x.shape[0] > 0:
-            function_loops.acos(&x[0], x.shape[0])
-
-
-def log_one_plus_square(double[::1] x):
-    """ln(1 + x^2)."""
-    with nogil:
-        if x.shape[0] > 0:
-            function_loops.log_one_plus_square(&x[0], x.shape[0])
+            function_loops.each[function](&x[0], x.shape[0], p)
 
 
 def mixture(double[::1] x, const double[::1] weights, const double[::1] rates):
@@ -71,36 +62,3 @@ def multiply_complex(x, y):
         for row in range(left.shape[0] if width > 1 else 0):
             of_type.multiply_complex(left.data + row * width * left.size,
                                      right.data + row * step * width * right.size, width // 2)
-
-
-def root(double n, double[::1] x):
-    """The n-th root of x > 0."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(x.shape[0]):
-            x[i] = exp_f64(log_f64(x[i]) / n)
-
-
-def power(double p, double[::1] x):
-    """x^p of x > 0."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(x.shape[0]):
-            x[i] = exp_f64(p * log_f64(x[i]))
-
-
-def gamma_quantile(double shape, double[::1] p):
-    """Quantiles of the gamma distribution of scale 1, for probabilities 0 < p < 1."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(p.shape[0]):
-            p[i] = gamma_quantile_f64(shape, p[i])
-
-
-def cosine_quantile(double dimension, double[::1] p):
-    """Quantiles of the cosine of the angle between a fixed direction and a uniform one, for
-    probabilities 0 < p < 1."""
-    cdef Py_ssize_t i
-    with nogil:
-        for i in range(p.shape[0]):
-            p[i] = cosine_quantile_f64(dimension, p[i])

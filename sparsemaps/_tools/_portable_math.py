@@ -5,7 +5,6 @@ NumPy's complex products also depend on the shapes of arrays and on their addres
 """
 
 import math
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -14,30 +13,30 @@ from sparsemaps._loops import rows as _kernel
 from sparsemaps._tools._typing import Array
 
 
-def _each(function: Callable[..., None], x: Any, *parameters: float) -> Array:
+def _each(function: int, x: Any, parameter: float = 0) -> Array:
     out = np.array(x, dtype=float, order="C")
-    function(*parameters, out.reshape(-1))
+    _kernel.each(function, out.reshape(-1), parameter)
     return out
 
 
 def exp(x: Any) -> Array:
     """e^x."""
-    return _each(_kernel.exp, x)
+    return _each(_kernel.EXP, x)
 
 
 def acos(x: Any) -> Array:
     """arccos(x) of -1 <= x <= 1."""
-    return _each(_kernel.acos, x)
+    return _each(_kernel.ACOS, x)
 
 
 def log_one_plus_square(x: Any) -> Array:
     """ln(1 + x^2)."""
-    return _each(_kernel.log_one_plus_square, x)
+    return _each(_kernel.LOG_ONE_PLUS_SQUARE, x)
 
 
 def root(x: Any, n: int) -> Array:
     """The n-th root of x > 0."""
-    return _each(_kernel.root, x, n)
+    return _each(_kernel.ROOT, x, n)
 
 
 def real_power(x: Array, p: float) -> Array:
@@ -47,7 +46,7 @@ def real_power(x: Array, p: float) -> Array:
     """
     if p == 1:
         return np.array(x, dtype=float)
-    out = _each(_kernel.power, abs(x), p)
+    out = _each(_kernel.POWER, abs(x), p)
     beyond = ~np.isfinite(out) | (out == 0)
     if beyond.any():
         raise ValueError(f"the value {x[beyond][0]} to the power of {p} is beyond float64")
@@ -56,12 +55,12 @@ def real_power(x: Array, p: float) -> Array:
 
 def gamma_quantile(shape: float, p: Any) -> Array:
     """Quantiles of the Gamma distribution of scale 1, for probabilities 0 < p < 1."""
-    return _each(_kernel.gamma_quantile, p, shape)
+    return _each(_kernel.GAMMA_QUANTILE, p, shape)
 
 
 def cosine_quantile(dimension: int, p: Any) -> Array:
     """Quantiles of the cosine of the angle between a fixed direction and a uniform one."""
-    return _each(_kernel.cosine_quantile, p, dimension)
+    return _each(_kernel.COSINE_QUANTILE, p, dimension)
 
 
 def multiply_complex(x: Array, y: Array) -> None:

@@ -1,26 +1,23 @@
 #include "functions.h"
 
-#include "elementary.h"
-#include "vectors.h"
+#include "quantiles.h"
 #include "sin_cos.h"
+#include "vectors.h"
 
-static void exp_each(double *x, ptrdiff_t n)
-{
-    for (ptrdiff_t i = 0; i < n; i++)
-        x[i] = exp_f64(x[i]);
-}
-
-static void acos_each(double *x, ptrdiff_t n)
-{
-    for (ptrdiff_t i = 0; i < n; i++)
-        x[i] = acos_f64(x[i]);
-}
-
-static void log_one_plus_square_each(double *x, ptrdiff_t n)
-{
-    for (ptrdiff_t i = 0; i < n; i++)
-        x[i] = log_one_plus_square(x[i]);
-}
+#define EACH(NAME, FUNCTION)                                                                       \
+    static void NAME##_each(double *x, ptrdiff_t n, double p)                                      \
+    {                                                                                              \
+        (void)p;                                                                                   \
+        for (ptrdiff_t i = 0; i < n; i++)                                                          \
+            x[i] = FUNCTION;                                                                       \
+    }
+EACH(exp, exp_f64(x[i]))
+EACH(acos, acos_f64(x[i]))
+EACH(log_one_plus_square, log_one_plus_square(x[i]))
+EACH(root, exp_f64(log_f64(x[i]) / p))
+EACH(power, exp_f64(p *log_f64(x[i])))
+EACH(gamma_quantile, gamma_quantile(p, x[i]))
+EACH(cosine_quantile, cosine_quantile(p, x[i]))
 
 static double sum_of_eight(const double *sums)
 {
@@ -90,10 +87,11 @@ static void mean_cosines_each(double *x, ptrdiff_t n, const double *weights, con
 #include "each_value.h"
 
 #define LOOPS(TYPE)                                                                                \
-    {.exp = exp_each,                                                                              \
-     .acos = acos_each,                                                                            \
-     .log_one_plus_square = log_one_plus_square_each,                                              \
+    {.each = {exp_each, acos_each, log_one_plus_square_each, root_each, power_each,                \
+              gamma_quantile_each, cosine_quantile_each},                                          \
      .mixture = mixture_each,                                                                      \
      .mean_cosines = mean_cosines_each,                                                            \
-     .multiply_complex = multiply_complex_##TYPE}
+     .multiply_complex = multiply_complex_##TYPE,                                                  \
+     .paired = paired_##TYPE,                                                                      \
+     .cosines = cosines_##TYPE}
 const functions_loops TABLE(functions)[] = OF_EACH_VALUE(LOOPS);

@@ -6,11 +6,21 @@
 
 #include "levels.h"
 
+/* The functions of a number x and a parameter p, which some leave out. */
+enum {
+    FUNCTION_EXP,
+    FUNCTION_ACOS,                /* of -1 <= x <= 1 */
+    FUNCTION_LOG_ONE_PLUS_SQUARE, /* ln(1 + x^2) */
+    FUNCTION_ROOT,                /* the p-th root of x > 0 */
+    FUNCTION_POWER,               /* x^p of x > 0 */
+    FUNCTION_GAMMA_QUANTILE,      /* quantiles.h, for probabilities x; p is the shape */
+    FUNCTION_COSINE_QUANTILE,     /* the same; p is the dimension */
+    FUNCTION_KINDS
+};
+
 typedef struct {
-    /* Of n numbers of 64 bits, in place: e^x; arccos(x) of -1 <= x <= 1; ln(1 + x^2). */
-    void (*exp)(double *x, ptrdiff_t n);
-    void (*acos)(double *x, ptrdiff_t n);
-    void (*log_one_plus_square)(double *x, ptrdiff_t n);
+    /* Replace each of n numbers of 64 bits by a function of it. */
+    void (*each[FUNCTION_KINDS])(double *x, ptrdiff_t n, double p);
     /* The sum of weight[k] exp(-x rate[k]) over n_terms terms, a multiple of 8, for each of n numbers
      * x >= 0. The rates fall. */
     void (*mixture)(double *x, ptrdiff_t n, const double *weights, const double *rates,
@@ -21,6 +31,13 @@ typedef struct {
                          ptrdiff_t n_terms);
     /* x y for n complex numbers of the table's type each, real part first, in place of x. */
     void (*multiply_complex)(void *x, const void *y, ptrdiff_t n);
+    /* Features of n angles, in turns: projection * scale. Their cosines and sines, one behind the
+     * other, times a factor. */
+    void (*paired)(const void *projections, const void *scales, ptrdiff_t n, double factor,
+                   void *out);
+    /* The cosines of n angles that have a phase, in turns, added. */
+    void (*cosines)(const void *projections, const void *scales, const void *phases, ptrdiff_t n,
+                    double factor, void *out);
 } functions_loops;
 
 DECLARE_TABLES_OF_VALUES(functions)
