@@ -37,9 +37,6 @@ cdef class Schema:
     """A schema that is released at the end."""
     cdef ArrowSchema schema
 
-    def __cinit__(self):
-        memset(&self.schema, 0, sizeof(ArrowSchema))
-
     def __dealloc__(self):
         if self.schema.release != NULL:
             self.schema.release(&self.schema)
@@ -66,9 +63,6 @@ cdef class Chunk:
     cdef const uint8_t *data   # without views
     cdef int64_t data_end
     cdef list sizes            # of the buffers of views
-
-    def __cinit__(self):
-        memset(&self.array, 0, sizeof(ArrowArray))
 
     def __dealloc__(self):
         if self.array.release != NULL:
@@ -195,9 +189,6 @@ NOTHING = np.nan
 
 cdef class Stream:
     cdef ArrowArrayStream stream
-
-    def __cinit__(self):
-        memset(&self.stream, 0, sizeof(ArrowArrayStream))
 
     def __dealloc__(self):
         if self.stream.release != NULL:

@@ -70,13 +70,12 @@ cdef class Vectorizer:
     cdef object dtype
     cdef size_t value_size
     cdef object decode, normalize, preprocess, tokenize, tokens
-    cdef list outputs, outputs_of_sets  # arrays for the output of a block, which are used again
+    cdef list outputs  # arrays for the output of a block, which are used again
 
     def __cinit__(self, *, analyzer, words_of, int least, ngram_range, bint lowercase,
                   uint32_t n_features, bint alternate_sign, bint binary, norm, dtype, stop_words,
                   bint reads, bint utf8, decode, normalize, preprocess, tokenize,
                   tokens):
-        memset(&self.job, 0, sizeof(text_job))
         self.stop = StopWords(stop_words or ())
         self.job.analyzer = ANALYZERS[analyzer]
         self.job.of, self.job.least = WORDS_OF[words_of], least
@@ -91,17 +90,19 @@ cdef class Vectorizer:
         self.reads, self.utf8, self.decode = reads, utf8, decode
         self.normalize, self.preprocess = normalize, preprocess
         self.tokenize, self.tokens = tokenize, tokens
-        self.outputs, self.outputs_of_sets = [], []
+        self.outputs = []
 
-    def rows(self, int64_t first, texts):
+    def rows(self, int64_t first, texts, bint sets=False):
         """Columns and values of the rows of a block's texts, where each row ends, and how many
-        n-grams there were. Texts are a list, or a chunk of Arrow's and where the block begins and
-        ends there. An error names the text; the first one has number `first`.
+        n-grams there were; without the values, None, where rows are sets. Texts are a list, or a
+        chunk of Arrow's and where the block begins and ends there. An error names the text; the
+        first one has number `first`.
 
         The caller gives the two arrays back when they have been copied: fresh memory costs more
         than what is written to it.
         """
         cdef Block block = Block.__new__(Block)
+        block.sets = sets
         try:
             block.open(self, texts, first)
             return block.run()
@@ -126,27 +127,12 @@ cdef class Vectorizer:
         loops.values[self.value_size == sizeof(double)](counts, n, self.binary, self.norm, values)
 
     def give_back(self, columns, values):
-        self.outputs.append((columns.base, values.base))
-
-    def sets(self, int64_t first, texts):
-        """The columns of the rows without their values, and where those of each text end.
-        """
-        cdef Block block = Block.__new__(Block)
-        try:
-            block.sets = True
-            block.open(self, texts, first)
-            columns, _, ends, _ = block.run()
-            return columns, ends
-        finally:
-            block.close()
+        self.outputs.append((columns.base, None if values is None else values.base))
 
     @property
     def has_sets(self):
         """Whether no sum of counts is 0, as far as values tell."""
         return self.binary or not self.job.signs
-
-    def give_back_set(self, columns):
-        self.outputs_of_sets.append(columns.base)
 
     cdef int64_t most_items(self, int64_t n) noexcept nogil:
         """The most n-grams of a text of n characters."""
@@ -273,16 +259,14 @@ cdef class Block:
         self.columns = self.values = None
         if before is None:
             try:
-                if self.sets:
-                    self.columns = self.of.outputs_of_sets.pop()
-                else:
-                    self.columns, self.values = self.of.outputs.pop()
-            except IndexError:
+                self.columns, self.values = self.of.outputs.pop()
+            except IndexError:  # another thread has taken it
                 pass
         self.room = self.end + max(more, self.end)  # so that many rows are copied a few times
-        if self.columns is None or len(self.columns) < self.room + TEXT_SLACK:
+        if (self.columns is None or len(self.columns) < self.room + TEXT_SLACK
+                or (self.values is None and not self.sets)):
             self.columns = np.empty(self.room + TEXT_SLACK, np.int32)
-            self.values = np.empty(0 if self.sets else self.room + TEXT_SLACK, self.of.dtype)
+            self.values = None if self.sets else np.empty(len(self.columns), self.of.dtype)
         if before is not None:
             self.columns[:self.end] = before[:self.end]
             if not self.sets:

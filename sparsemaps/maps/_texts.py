@@ -76,19 +76,17 @@ class TextEncoder:
             return draw.encode(replace(work, n_jobs=1), packed=packed)
         rows: RowReader
         if draw.law.is_of_sets and getattr(compiled, "has_sets", False):
-            columns, ends = compiled.sets(first, block)
-            rows, give_back = SetReader(columns, _indptr(ends)), compiled.give_back_set
-            lent: Any = (columns,)
+            columns, values, ends, _ = compiled.rows(first, block, sets=True)
+            rows = SetReader(columns, _indptr(ends))
         else:
             columns, values, ends, _ = compiled.rows(first, block)
             csr = Csr(values, columns, _indptr(ends), (len(ends), width_of(self._vectorizer)))
-            rows, give_back = RowReader(csr, draw.nonnegative_rule), compiled.give_back
-            lent = columns, values
+            rows = RowReader(csr, draw.nonnegative_rule)
         try:
             encoded: tuple[Bytes, Array, Any] = draw.encode(Work(rows, 1), packed=packed)
             return encoded
         finally:
-            give_back(*lent)
+            compiled.give_back(columns, values)
 
 
 def width_of(vectorizer: Any) -> int:

@@ -46,41 +46,23 @@ class PiecewiseVectorizer:
         self._n_characters, self._n_shared = PIECE_CHARACTERS, OVERLAP_CHARACTERS
         self.has_sets = self._rows.has_sets
 
-    def rows(self, first: int, texts: Any) -> tuple[Array, Array, Array, int]:
+    def rows(self, first: int, texts: Any, sets: bool = False) -> tuple[Array, Any, Array, int]:
         """As `Vectorizer.rows`. Only the last text of a block can be long."""
-        counts = self._counts_of_last(texts)
+        text = self._long_text(texts)
+        counts = None if text is None else self._count(text)
         if counts is None:
-            return self._rows.rows(first, texts)
-        columns, values, ends, n_ngrams = self._rows.rows(first, _without_last(texts))
-        own_values = self._rows.values_of(counts.sums.astype(np.int32))
-        return (
-            np.concatenate((columns, counts.columns)),
-            np.concatenate((values, own_values)),
-            np.append(ends, len(columns) + len(own_values)),
-            n_ngrams + counts.n_ngrams,
-        )
-
-    def sets(self, first: int, texts: Any) -> tuple[Array, Array]:
-        """As `Vectorizer.sets`."""
-        counts = self._counts_of_last(texts)
-        if counts is None:
-            return self._rows.sets(first, texts)
-        columns, ends = self._rows.sets(first, _without_last(texts))
+            return self._rows.rows(first, texts, sets)
+        columns, values, ends, n_ngrams = self._rows.rows(first, _without_last(texts), sets)
+        if not sets:
+            own_values = self._rows.values_of(counts.sums.astype(np.int32))
+            values = np.concatenate((values, own_values))
         columns = np.concatenate((columns, counts.columns))
-        return columns, np.append(ends, len(columns))
+        return columns, values, np.append(ends, len(columns)), n_ngrams + counts.n_ngrams
 
-    def give_back(self, columns: Array, values: Array) -> None:
+    def give_back(self, columns: Array, values: Any) -> None:
         """Lend the arrays of `rows` to the next call, but for joined ones."""
         if columns.base is not None:
             self._rows.give_back(columns, values)
-
-    def give_back_set(self, columns: Array) -> None:
-        if columns.base is not None:
-            self._rows.give_back_set(columns)
-
-    def _counts_of_last(self, texts: Any) -> Counts | None:
-        text = self._long_text(texts)
-        return None if text is None else self._count(text)
 
     def _long_text(self, texts: Any) -> str | None:
         """The last text of a block, if it is a long one."""

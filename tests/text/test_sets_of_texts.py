@@ -19,11 +19,12 @@ TEXTS = [*strange_texts(40), "", "a b a b c", "same words " * 300]
 def assert_sets_are_those_of_rows(vectorizer, texts):
     compiled = vectorizer._compiled()
     for first, block in _inputs.blocks(texts, 2000):
-        columns, ends = compiled.sets(first, block)
+        columns, values, ends, _ = compiled.rows(first, block, sets=True)
+        assert values is None
         expected, _, expected_ends, _ = compiled.rows(first, block)
         np.testing.assert_array_equal(columns, expected)
         np.testing.assert_array_equal(ends, expected_ends)
-        compiled.give_back_set(columns)
+        compiled.give_back(columns, values)
 
 
 @pytest.mark.parametrize("spec", ["word:1", "word:2-3", "auto:2", "char:1-5", "char_wb:3-4"])
@@ -49,7 +50,7 @@ def test_long_texts():
     compiled._n_characters, compiled._n_shared = 1000, 30
     text = " ".join(f"w{number % 500}" for number in range(2000))
     for block in (["short one", text], [text]):
-        columns, ends = compiled.sets(0, block)
+        columns, _, ends, _ = compiled.rows(0, block, sets=True)
         expected = vectorizer.transform(block)
         np.testing.assert_array_equal(columns, expected.indices)
         np.testing.assert_array_equal(ends, expected.indptr[1:])
