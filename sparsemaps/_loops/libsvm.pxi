@@ -14,11 +14,9 @@ from decimal import Decimal
 
 cdef extern from "c/text/powers_of_ten.h" nogil:
     enum:
-        SMALLEST_POWER
-        LARGEST_POWER
+        SMALLEST_POWER, LARGEST_POWER
     ctypedef struct wide_t:
-        uint64_t high
-        uint64_t low
+        uint64_t high, low
     wide_t powers_of_ten[1]
 
 cdef extern from "c/text/libsvm_write.h" nogil:
@@ -38,18 +36,11 @@ cdef extern from "c/text/libsvm_write.h" nogil:
 
 cdef extern from "c/text/libsvm_read.h" nogil:
     enum:
-        NO_ERROR
-        BAD_LABEL
-        BAD_INDEX
-        BAD_VALUE
-        BAD_QID
-        NOT_ASCENDING
-        INDEX_TOO_LARGE
+        NO_ERROR, BAD_LABEL, BAD_INDEX, BAD_VALUE, BAD_QID, NOT_ASCENDING, INDEX_TOO_LARGE
     ctypedef int (*slow_number)(const char *text, const char *end, int to_float,
                                 double *value) except -1 nogil
     ctypedef struct svm_text:
-        int multilabel
-        int to_float
+        int multilabel, to_float
         slow_number slow
         double *labels
         double *values
@@ -57,12 +48,8 @@ cdef extern from "c/text/libsvm_read.h" nogil:
         int64_t *entry_ends
         int64_t *indices
         int64_t *qids
-        int64_t n_rows
-        int64_t n_labels
-        int64_t n_entries
-        int64_t n_qids
-        int64_t smallest
-        int64_t largest
+        int64_t n_rows, n_labels, n_entries, n_qids
+        int64_t smallest, largest
         int error
         const char *wrong
         const char *wrong_end
@@ -87,20 +74,15 @@ ERRORS = {
 # ---- powers of ten -------------------------------------------------------------------------------
 
 
-def _normalized(numerator, denominator, round_up):
-    """The leading 128 bits of a positive ratio."""
-    shift = 128 - numerator.bit_length() + denominator.bit_length()
-    for shift in (shift, shift - 1):
-        quotient, rest = divmod(numerator << max(shift, 0), denominator << max(-shift, 0))
-        if quotient.bit_length() <= 128:
-            break
-    return quotient + (round_up and rest > 0)
-
-
 cdef fill_powers():
     """10^q to 128 bits; the exponent is known from q. It takes some milliseconds."""
     for q in range(SMALLEST_POWER, LARGEST_POWER + 1):
-        power = _normalized(10**max(q, 0), 10**max(-q, 0), q < 0)
+        size = 10**abs(q)
+        n_bits = size.bit_length()
+        if q < 0:  # a quotient of 128 bits, as no such power is one of two
+            power = -(-(1 << 127 + n_bits) // size)
+        else:
+            power = (size << 128) >> n_bits
         powers_of_ten[q - SMALLEST_POWER].high = power >> 64
         powers_of_ten[q - SMALLEST_POWER].low = power & (2**64 - 1)
 

@@ -79,22 +79,11 @@ cdef class ByteCounter:
             total += spans[row].n
             most = max(most, spans[row].n)
         n = total * (self.longest - self.shortest + 1)
-        columns, values = self.outputs.pop() if self.outputs else (np.empty(0), np.empty(0))
-        if len(columns) < n:
+        columns, values = self.outputs.pop() if self.outputs else (None, None)
+        if columns is None or len(columns) < n:
             columns, values = np.empty(n, self.index_type), np.empty(n, self.dtype)
         ends = np.empty(n_rows, np.int64)
-        n = 0
-        if total:
-            n = self.count(spans, total, most, columns, values, ends)
-        else:
-            ends[:] = 0
-            columns, values = np.empty(1, self.index_type), np.empty(1, self.dtype)
-        return columns[:n], values[:n], ends, total
-
-    cdef int64_t count(self, span_t *spans, int64_t total, int64_t most, columns, values,
-                       int64_t[::1] ends) except -1:
-        cdef uint16_t[::1] counters = None
-        cdef int64_t n
+        counters = None
         if total >= COUNTED_BYTES or self.tables:
             try:
                 counters = self.tables.pop()
@@ -103,7 +92,7 @@ cdef class ByteCounter:
         n = self.fill(spans, most, columns, values, ends, counters)
         if counters is not None:
             self.tables.append(counters)
-        return n
+        return columns[:n], values[:n], ends, total
 
     cdef int64_t fill(self, span_t *spans, int64_t most, columns, values, int64_t[::1] ends,
                       uint16_t[::1] counters) except -1:
@@ -116,7 +105,7 @@ cdef class ByteCounter:
         cdef uint8_t *lowered = <uint8_t *>scratch.take(most)
         cdef uint16_t *table = &counters[0] if counters is not None else NULL
         cdef const uint8_t *text
-        cdef int64_t row, n, i, before, at = 0
+        cdef int64_t row, n, before, at = 0
         cdef int size
         with nogil:
             for row in range(ends.shape[0]):
@@ -129,15 +118,8 @@ cdef class ByteCounter:
                     if size >= self.shortest and spans[row].n >= size:
                         n = byte_loops.count(text, spans[row].n, size, before, table, items, other,
                                              column.data + at * column.size, column.size, counts)
-                        if self.binary:
-                            for i in range(n):
-                                counts[i] = 1
-                        if value.size == sizeof(double):
-                            for i in range(n):
-                                (<double *>value.data)[at + i] = counts[i]
-                        else:
-                            for i in range(n):
-                                (<float *>value.data)[at + i] = <float>counts[i]
+                        loops.values[value.size == sizeof(double)](
+                            counts, n, self.binary, TEXT_NO_NORM, value.data + at * value.size)
                         at += n
                     if size >= self.shortest:
                         before += <int64_t>1 << (8 * size)

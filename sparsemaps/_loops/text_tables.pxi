@@ -36,13 +36,14 @@ cdef extern from "c/text/text.h" nogil:
         uint32_t *items
         uint32_t *sorted
         int32_t *counts
-        int64_t n_tokens, n_items
+        int64_t n_items
         uint64_t flags
         uint64_t unmet[1]
     ctypedef struct text_loops:
         int64_t (*prepare)(text_job *job, const void *text, int64_t n, int kind) noexcept nogil
         void (*hash_text)(text_job *job, int64_t n_bytes) noexcept nogil
-        void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest) noexcept nogil
+        void (*hash_tokens)(text_job *job, const uint8_t *bytes, int64_t n, int64_t shortest,
+                            int64_t longest) noexcept nogil
         int64_t (*count)(text_job *job, int32_t *columns) noexcept nogil
         int64_t (*distinct)(text_job *job, int32_t *columns) noexcept nogil
         void (*values[2])(const int32_t *counts, int64_t n, int binary, int norm,

@@ -40,11 +40,6 @@ cdef class Vectorizer:
         Characters that a word has at least.
     ngram_range : (int, int)
         Least and greatest size of n-grams, at least 1.
-    lowercase : bool
-    n_features : int
-    alternate_sign, binary : bool
-    norm : None, "l1" or "l2"
-    dtype : float32 or float64
     stop_words : collection of str or None
     reads : bool
         Whether what the caller gives are names of files or files.
@@ -425,9 +420,9 @@ cdef class Block:
             self.job.ends[i] = end
             self.job.joined[end] = 32
             end += 1
-        self.job.n_tokens = n
         with nogil:
-            loops.hash_tokens(&self.job, shortest, longest)
+            self.job.n_items = 0
+            loops.hash_tokens(&self.job, self.job.joined, n, shortest, longest)
             self.finish_row(row)
         return 1
 

@@ -3,41 +3,19 @@
  * types. */
 
 #define OF_VALUE(name) name##_f32
+#define NAME(name) OF_INDEX(name##_f32)
 #define VALUE float
-#define NAME(name) name##_f32_i32
-#define OF_INDEX(name) name##_i32
-#define INDEX int32_t
-#include TEMPLATE
-#undef NAME
-#undef OF_INDEX
-#undef INDEX
-#define NAME(name) name##_f32_i64
-#define OF_INDEX(name) name##_i64
-#define INDEX int64_t
-#include TEMPLATE
-#undef NAME
-#undef OF_INDEX
-#undef INDEX
+#include "each_index.h"
 #undef OF_VALUE
+#undef NAME
 #undef VALUE
 
 #define OF_VALUE(name) name##_f64
+#define NAME(name) OF_INDEX(name##_f64)
 #define VALUE double
-#define NAME(name) name##_f64_i32
-#define OF_INDEX(name) name##_i32
-#define INDEX int32_t
-#include TEMPLATE
-#undef NAME
-#undef OF_INDEX
-#undef INDEX
-#define NAME(name) name##_f64_i64
-#define OF_INDEX(name) name##_i64
-#define INDEX int64_t
-#include TEMPLATE
-#undef NAME
-#undef OF_INDEX
-#undef INDEX
+#include "each_index.h"
 #undef OF_VALUE
+#undef NAME
 #undef VALUE
 
 #undef TEMPLATE

@@ -43,7 +43,6 @@ typedef uint32_t half_lanes_u32 __attribute__((vector_size(LANE_BYTES / 2), may_
 
 typedef float register_f32 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 typedef double register_f64 __attribute__((vector_size(REGISTER_BYTES), may_alias));
-typedef int8_t register_i8 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 typedef int32_t register_i32 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 typedef int64_t register_i64 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 typedef uint32_t register_u32 __attribute__((vector_size(REGISTER_BYTES), may_alias));

@@ -79,24 +79,17 @@ static inline const char *skip_blanks(const char *p, const char *end)
 /* The label or labels from p on. */
 static inline const char *read_labels(svm_text *text, const char *p, const char *end)
 {
-    if (!text->multilabel) {
-        const char *stop = number(text, p, end, ' ', 0, &text->labels[text->n_labels]);
-        if (!stop)
-            return fail(text, BAD_LABEL, p, end), NULL;
-        text->n_labels++;
-        return stop;
-    }
-    const char *stop = token_end(p, end);
-    if (memchr(p, ':', (size_t)(stop - p)))
+    const char also = text->multilabel ? ',' : ' '; /* what a single label ends with */
+    if (text->multilabel && memchr(p, ':', (size_t)(token_end(p, end) - p)))
         return p; /* no labels: the token is the first entry */
-    for (;;) {
-        stop = number(text, p, end, ',', 0, &text->labels[text->n_labels]);
+    for (;; p++) {
+        const char *stop = number(text, p, end, also, 0, &text->labels[text->n_labels]);
         if (!stop)
             return fail(text, BAD_LABEL, p, end), NULL;
         text->n_labels++;
-        if (stop == end || *stop != ',')
-            return stop;
-        p = stop + 1;
+        p = stop;
+        if (p == end || *p != ',')
+            return p;
     }
 }
 

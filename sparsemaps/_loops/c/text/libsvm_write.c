@@ -244,16 +244,11 @@ static inline char *write_decimal(char *out, decimal_t x)
 #include "each_entry.h"
 
 /* Values of int64_t are written besides. */
+#define TEMPLATE "entries.template.h"
 #define OF_VALUE(name) name##_i64
+#define NAME(name) OF_INDEX(name##_i64)
 #define VALUE int64_t
-#define NAME(name) name##_i64_i32
-#define INDEX int32_t
-#include "entries.template.h"
-#undef NAME
-#undef INDEX
-#define NAME(name) name##_i64_i64
-#define INDEX int64_t
-#include "entries.template.h"
+#include "each_index.h"
 
 /* Write "index:value " for n entries, `first_index` added to each index; returns the end. */
 typedef char *(*write_entries)(const void *values, const void *indices, ptrdiff_t n,

@@ -124,20 +124,14 @@ static int64_t drop_stop_words(text_job *job, int64_t n)
 }
 
 /* Hashes of the n-grams of the n tokens at job->starts and job->ends of `bytes`. */
-static void hash_word_ngrams(text_job *job, const uint8_t *bytes, int64_t n, int64_t shortest,
-                             int64_t longest)
+static void hash_tokens(text_job *job, const uint8_t *bytes, int64_t n, int64_t shortest,
+                        int64_t longest)
 {
     for (int64_t size = shortest; size <= longest && size <= n; size++) {
         hash_ranges(bytes, job->starts, job->ends + size - 1, n - size + 1,
                     job->items + job->n_items);
         job->n_items += n - size + 1;
     }
-}
-
-static void hash_tokens(text_job *job, int64_t shortest, int64_t longest)
-{
-    job->n_items = 0;
-    hash_word_ngrams(job, job->joined, job->n_tokens, shortest, longest);
 }
 
 /* Where each character of `bytes` begins, and the end. Returns how many there are. Unless `blanks` is
@@ -300,8 +294,7 @@ static void hash_text(text_job *job, int64_t n_bytes)
     }
     if (job->longest > 1)
         join_tokens(job, n);
-    hash_word_ngrams(job, job->longest > 1 ? job->joined : job->bytes, n, job->shortest,
-                     job->longest);
+    hash_tokens(job, job->longest > 1 ? job->joined : job->bytes, n, job->shortest, job->longest);
 }
 
 const text_loops TABLE(text)[] = {{

@@ -65,7 +65,6 @@ typedef struct {
     uint32_t *items, *sorted;          /* hashes, then columns with a sign in bit 0 */
     int32_t *counts;
     /* Of the row: */
-    int64_t n_tokens; /* that the caller has put in `joined` */
     int64_t n_items;
     uint64_t flags;                  /* of all its characters */
     uint64_t unmet[TEXT_PAGES / 64]; /* a bit for each page that must be filled */
@@ -86,8 +85,10 @@ typedef struct {
     int64_t (*prepare)(text_job *job, const void *text, int64_t n, int kind);
     /* Hashes of the n-grams of the text that was prepared, in job->items. */
     void (*hash_text)(text_job *job, int64_t n_bytes);
-    /* Hashes of the word n-grams of tokens that are in job->joined. */
-    void (*hash_tokens)(text_job *job, int64_t shortest, int64_t longest);
+    /* Hashes of the n-grams of the n tokens at job->starts and job->ends of `bytes`, behind those that
+     * job->items has. */
+    void (*hash_tokens)(text_job *job, const uint8_t *bytes, int64_t n, int64_t shortest,
+                        int64_t longest);
     /* Columns of job->items, ascending, and their counts in job->counts. Returns how many there are. */
     int64_t (*count)(text_job *job, int32_t *columns);
     /* Columns of job->items, ascending, without counts. job->sorted has room for the table. */
