@@ -9,7 +9,7 @@ import numbers
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._checks import LARGEST_INT32 as LARGEST_INT32
@@ -41,10 +41,13 @@ class Allowed:
     none: bool = False
     """Whether None is allowed."""
 
+    words: ClassVar[str]
+    """The type, but for None."""
+
     @property
     def type(self) -> str:
         """The type, in the words of docstrings."""
-        raise NotImplementedError
+        return f"{self.words} or None" if self.none else self.words
 
     @property
     def range(self) -> str:
@@ -63,9 +66,6 @@ class Allowed:
     def _check(self, name: str, value: Any) -> None:
         raise NotImplementedError
 
-    def _or_none(self, words: str) -> str:
-        return f"{words} or None" if self.none else words
-
 
 @dataclass(eq=False)
 class Int(Allowed):
@@ -73,10 +73,7 @@ class Int(Allowed):
 
     low: int
     high: int
-
-    @property
-    def type(self) -> str:
-        return self._or_none("int")
+    words = "int"
 
     @property
     def range(self) -> str:
@@ -110,10 +107,7 @@ class Real(Allowed):
     above: float | None = None
     least: float | None = None
     most: float = math.inf
-
-    @property
-    def type(self) -> str:
-        return self._or_none("float")
+    words = "float"
 
     @property
     def range(self) -> str:
@@ -134,9 +128,7 @@ class Bool(Allowed):
     is_option: bool = True
     """Whether the command has an option for it."""
 
-    @property
-    def type(self) -> str:
-        return "bool"
+    words = "bool"
 
     def _check(self, name: str, value: Any) -> None:
         _checks.check_bool(name, value)
@@ -165,9 +157,7 @@ class NumberOr(Choice):
     def type(self) -> str:
         return "float, " + " or ".join(f'"{choice}"' for choice in self.choices)
 
-    @property
-    def range(self) -> str:
-        return "above 0"
+    range = "above 0"
 
     def _check(self, name: str, value: Any) -> None:
         if not isinstance(value, str):
@@ -209,15 +199,15 @@ class ChoiceOrSeries(Choice):
             raise ParameterError(name, str(len(coefficients)), rule)
 
 
+@dataclass(eq=False, kw_only=True)
 class Function(Allowed):
     """A function, or None."""
 
-    @property
-    def type(self) -> str:
-        return "callable or None"
+    none: bool = True
+    words = "callable"
 
     def _check(self, name: str, value: Any) -> None:
-        if value is not None and not callable(value):
+        if not callable(value):
             raise ParameterError(name, repr(value), self.type)
 
 

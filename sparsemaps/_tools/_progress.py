@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import stat
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -96,13 +95,7 @@ def counted(results: Iterable[T], total: int, shown: bool | None, title: str) ->
 
 def _size(paths: Sequence[Any]) -> int | None:
     """The size of all files together, if all are files."""
-    total = 0
-    for path in paths:
-        try:
-            about = os.stat(path)
-        except (OSError, TypeError):  # an object, or "-"
+    for path in paths:  # or objects, or "-"
+        if not isinstance(path, (str, os.PathLike)) or not os.path.isfile(path):
             return None
-        if not stat.S_ISREG(about.st_mode):
-            return None
-        total += about.st_size
-    return total
+    return sum(map(os.path.getsize, paths))

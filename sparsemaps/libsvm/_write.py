@@ -217,12 +217,9 @@ def _labels(y: Any) -> Heads:
         y = sp.csr_array(y, copy=True)
         y.sum_duplicates()
         y.eliminate_zeros()
-        return Heads(y.indices.astype(np.float64), y.indptr[1:], _no_qids)
-    # A copy: NumPy counts the non-zero entries first, and another thread may change the array.
-    y = np.array(y)
-    rows, columns = np.nonzero(y.reshape(len(y), -1))
-    ends = np.cumsum(np.bincount(rows, minlength=len(y)))
-    return Heads(columns.astype(np.float64), ends, _no_qids)
+    else:  # marks, which no other thread changes between the steps that SciPy takes
+        y = sp.csr_array(y.reshape(len(y), -1) != 0)
+    return Heads(y.indices.astype(np.float64), y.indptr[1:], _no_qids)
 
 
 def _check_query_id(query_id: Any, n_rows: int) -> Array:

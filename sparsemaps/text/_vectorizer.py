@@ -1,5 +1,6 @@
 """scikit-learn's HashingVectorizer with compiled loops behind it."""
 
+import copy
 import numbers
 import operator
 import re
@@ -296,14 +297,15 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         pattern = (self.token_pattern or "").removeprefix("(?u)")
         words_of, least = RUNS.get(pattern, ("letters", 1))
         stop_words, tokenize, preprocess = None, None, None
+        tokens = self.build_analyzer()
         if self.analyzer != "word":
             words_of, least = "no spaces", 1
         else:
             stop_words = self.get_stop_words()
             if pattern not in RUNS:
-                tokenize = partial(
-                    _tokens, self.build_preprocessor(), self.build_tokenizer(), stop_words
-                )
+                of_tokens = copy.copy(self)  # which has its stop words checked
+                of_tokens.ngram_range, of_tokens.input = (1, 1), "content"
+                tokenize = of_tokens.build_analyzer()
         if self.strip_accents:
             preprocess = super().build_preprocessor()
         make = partial(
@@ -325,7 +327,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             normalize=self.normalize and partial(normalize, form=self.normalize),
             preprocess=preprocess,
             tokenize=tokenize,
-            tokens=self.build_analyzer(),
+            tokens=tokens,
         )
         if tokenize is not None or self.input != "content":
             return make()
@@ -346,10 +348,3 @@ _HOOKS = (
 )
 """Methods that make scikit-learn's output. For a subclass that replaces one of them, scikit-learn's
 code is called. Some are private, as no public name tells whether a subclass has replaced them."""
-
-
-def _tokens(
-    preprocess: Any, tokenize: Any, stop_words: frozenset[str] | None, text: str
-) -> list[str]:
-    tokens: list[str] = tokenize(preprocess(text))
-    return tokens if stop_words is None else [t for t in tokens if t not in stop_words]
