@@ -75,7 +75,6 @@ def linear(task: LearningTask, how: str, scale: Callable[[Any], Any]) -> Measure
 
 
 def exact(task: LearningTask, name: str, features: SparseMap) -> Measured:
-    """An SVM on the exact kernel of a map."""
     gram = features.fit(task.X_train).exact_kernel
     kernels, seconds = timed(lambda: (gram(task.X_train), gram(task.X_test, task.X_train)))
     learner = _sklearn.SVC(kernel="precomputed")
@@ -83,7 +82,6 @@ def exact(task: LearningTask, name: str, features: SparseMap) -> Measured:
 
 
 def mapped(task: LearningTask, name: str, features: SparseMap) -> Measured:
-    """A linear SVM on a map's output."""
     features.fit(task.X_train)
     rows, seconds = timed(
         lambda: (features.transform(task.X_train), features.transform(task.X_test))

@@ -109,7 +109,6 @@ def texts_of(options: argparse.Namespace, analyzer: str = Texts.analyzer) -> Tex
 
 
 def _of_texts(options: argparse.Namespace) -> dict[str, Any]:
-    """The options for texts that are given."""
     given = {option: getattr(options, option, None) for option in _OF_TEXTS}
     return {option: value for option, value in given.items() if value is not None}
 
@@ -124,7 +123,6 @@ def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Sv
 
 
 def share_of(options: argparse.Namespace) -> Share | None:
-    """--stage and --task."""
     if (options.stage is None) != (options.task is None):
         raise ValueError("--stage and --task go together")
     if options.stage is None:

@@ -28,14 +28,12 @@ from sparsemaps.files._map import OutputPlan, make_plan
 
 
 def demo(options: argparse.Namespace) -> None:
-    """``sparsemaps demo``."""
     from sparsemaps.cli import _demo
 
     _demo.run(options.output, options.plot)
 
 
 def map(options: argparse.Namespace) -> None:
-    """``sparsemaps map``."""
     made = make_map(options)
     what = {name: getattr(options, name) for name in ("ones", "format", "comments", "n_jobs")}
     header = options.command if options.header else False
@@ -71,7 +69,6 @@ def _map_inputs(options: argparse.Namespace, job: Job, plan: OutputPlan | None) 
 
 
 def text(options: argparse.Namespace) -> None:
-    """``sparsemaps text``."""
     from sparsemaps.text import ByteNgrams, HashingVectorizer
 
     parameters = {"n_features": options.n_features, "token_pattern": options.token_pattern}
@@ -107,7 +104,6 @@ def _run_on_dask(options: argparse.Namespace, job: Job) -> None:
 
 
 def kernel(options: argparse.Namespace) -> None:
-    """``sparsemaps kernel``."""
     kind = KERNELS[options.kernel_name]
     n_rows = _kernel_matrix.write_kernel_file(
         partial(load(kind.make), **parameters_of(options, kind)),
@@ -123,17 +119,14 @@ def kernel(options: argparse.Namespace) -> None:
 
 
 def minmax_times_acos(X: Any, Y: Any = None) -> Any:
-    """Min-max times acos kernel."""
     return kernels.min_max_kernel(X, Y) * kernels.acos_kernel(X, Y)
 
 
 def minmax_times_acos_chi2(X: Any, Y: Any = None) -> Any:
-    """Min-max times acos-chi-square kernel."""
     return kernels.min_max_kernel(X, Y) * kernels.acos_chi2_kernel(X, Y)
 
 
 def info(options: argparse.Namespace) -> None:
-    """``sparsemaps info``."""
     lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
     for line in lines:
         print(line)

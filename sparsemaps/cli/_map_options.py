@@ -93,7 +93,6 @@ def add_maps(commands: Any) -> None:
 
 
 def _add_map_options(parser: argparse.ArgumentParser) -> None:
-    """Options of every map."""
     shared.add_inputs(
         parser,
         "LIBSVM file (.gz, .bz2, .xz, .zst), directory, pattern such as 'parts/*.svm', or - "

@@ -17,7 +17,6 @@ from sparsemaps.files._map import OutputPlan
 
 
 def train(options: argparse.Namespace) -> None:
-    """``sparsemaps train``."""
     from sparsemaps.files import _learning
     from sparsemaps.linear import KernelClassifier, KernelRegressor
 
@@ -55,14 +54,12 @@ def train(options: argparse.Namespace) -> None:
 
 
 def _load_model(path: str) -> Any:
-    """The model of a file, of either class."""
     from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 
     return _model_file.load(path, KernelClassifier, KernelRegressor)
 
 
 def predict(options: argparse.Namespace) -> None:
-    """``sparsemaps predict``."""
     model = _load_model(options.model)
     how = _how(options, model)
     plan = _labels.plan_of(model, options.inputs, options.output, *how, options.explain)
@@ -72,7 +69,6 @@ def predict(options: argparse.Namespace) -> None:
 
 
 def filter(options: argparse.Namespace) -> None:
-    """``sparsemaps filter``."""
     model = _load_model(options.model)
     how, rule = _how(options, model), _labels.rule_of(model, options.label, options.min_score)
     plan = _labels.plan_of(model, options.inputs, options.output, *how, is_wanted=rule)

@@ -13,7 +13,6 @@ from sparsemaps.files._job_options import Rule, Search
 
 
 def pairs(options: argparse.Namespace) -> None:
-    """``sparsemaps pairs``."""
     read = expand([*options.inputs, *(options.other or [])])
     coded = [path for path in read if holds_codes(path)]
     if coded:
@@ -38,7 +37,6 @@ def pairs(options: argparse.Namespace) -> None:
 
 
 def dedup(options: argparse.Namespace) -> None:
-    """``sparsemaps dedup``."""
     outputs = Outputs(
         options.output,
         options.removed,

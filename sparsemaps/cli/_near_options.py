@@ -154,7 +154,6 @@ def add_dedup(commands: Any) -> None:
 
 
 def _add_search(parser: argparse.ArgumentParser) -> None:
-    """Options of commands that find near-duplicates."""
     parser.add_argument(
         "--threshold", type=float, default=0.8,
         help="the least similarity, above 0 and at most 1 (default: 0.8)",

@@ -164,6 +164,5 @@ def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:
 
 
 def _labels_of(part: ByteRange, *, source: TextRows) -> set[str]:
-    """The labels that are strings."""
     pieces = read_pieces(source, part, source.distinct_labels, n_jobs=None)
     return {label for some in pieces for label in some if isinstance(label, str)}

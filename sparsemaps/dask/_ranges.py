@@ -30,7 +30,6 @@ class ByteRange(NamedTuple):
 
     @property
     def n_bytes(self) -> int:
-        """The length of the range."""
         return self.version[0] if self.length < 0 else self.length
 
     @contextlib.contextmanager

@@ -70,7 +70,6 @@ class Coded:
         return PackedCodes.load(self.path)
 
     def lengths(self) -> Array:
-        """The length of each record."""
         return _numbers(self.path, _sources.LENGTHS, self.n_rows)
 
     def keys(self) -> Array:

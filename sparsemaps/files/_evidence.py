@@ -96,7 +96,6 @@ def report_of(
 
 
 def _settings(plan: DedupPlan) -> dict[str, str]:
-    """The settings that a report shows."""
     config = plan.job.map.to_config()
     given = plan.job.source.given
     rows = f"rows of LIBSVM files{_others(given)}"

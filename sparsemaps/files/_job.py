@@ -76,12 +76,9 @@ class Job(NamedTuple):
         return n_rows
 
     def make(self, input: Any, path: str, how: How) -> int:
-        """Map an input to a result of its own, as a task; returns the number of rows."""
         return self.run([input], path, how)[0]
 
     def _map(self, input: Any, target: OutputFormat, n_jobs: int | None, bar: Progress) -> int:
-        """Map an input; returns the number of rows."""
-
         def convert(block: InputBlock) -> tuple[Any, int]:
             return target.convert(block), block.n_rows
 
@@ -198,7 +195,6 @@ def rows_for(map: Any, source: Texts | Svmlight) -> tuple[Source, dict[str, Any]
 
 
 def vectorizer_for(map: Any, texts: Texts) -> Any:
-    """The vectorizer of texts for a fitted map."""
     from sparsemaps.text._analyzers import vectorizer_of
 
     return vectorizer_of(

@@ -250,7 +250,6 @@ def _write_groups(
 
 
 def _chosen(rows: Any, kept: Array) -> Any:
-    """The rows of a table that are kept."""
     pa = library("pyarrow", "writing Parquet")
     mask = pa.array(kept)
 
@@ -289,7 +288,6 @@ def _without_views(type: Any) -> Any:
 
 
 def _compression(metadata: Any) -> Any:
-    """The compression of each column of a file."""
     if not metadata.num_row_groups:
         return "snappy"
     columns = (metadata.row_group(0).column(i) for i in range(metadata.num_columns))

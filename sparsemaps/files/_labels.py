@@ -256,7 +256,6 @@ class Labelling(NamedTuple):
         return numbers
 
     def make(self, input: Any, path: str, how: How) -> list[int]:
-        """Make the output of an input, as a task."""
         return self.run([input], path, how)[0]
 
     def _write_lines(self, inputs: list[Any], file: Any, how: How) -> list[list[int]]:
@@ -340,7 +339,6 @@ class _Rule(NamedTuple):
 
 
 def rule_of(model: Any, label: Any, min_score: float | None) -> _Rule:
-    """The rule of the records of a label."""
     if not isinstance(model, KernelClassifier):
         raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
     labels = model.classes_.tolist()

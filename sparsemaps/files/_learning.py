@@ -113,7 +113,6 @@ def _labelled(map: Any, block: InputBlock) -> LabelledRows:
 
 
 def _coded_and_labelled(path: Any) -> LabelledRows:
-    """A file of codes, and the labels beside it."""
     codes = PackedCodes.load(path)
     beside = os.fspath(path) + LABELS
     if not os.path.exists(beside):

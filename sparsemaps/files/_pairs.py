@@ -240,7 +240,6 @@ STAGE_FILES = (
 
 
 def stages(plan: PairsPlan, results: Results) -> Iterator[Stage]:
-    """The stages of a plan."""
     own = yield from _encode(plan.job, plan.inputs, results, CODES)
     other = None
     if plan.others:

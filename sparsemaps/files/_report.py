@@ -73,8 +73,6 @@ class Group(NamedTuple):
 
 
 class Report(NamedTuple):
-    """The contents of a report."""
-
     settings: Mapping[str, str]
     counts: Mapping[str, int]
     """The number of records, of kept ones and of those removed by each cause."""
@@ -104,7 +102,6 @@ def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array
 
 
 def render(report: Report) -> Iterator[str]:
-    """The pieces of the page."""
     yield _HEAD
     yield "<h1>Removed records</h1>"
     yield ('<p class="note">This page contains texts of the records. Each removed record has a '

@@ -60,7 +60,6 @@ class InputBlock(NamedTuple):
         return len(self.heads.label_ends)
 
     def without_rows(self) -> "InputBlock":
-        """The block without rows and texts."""
         return self._replace(rows=None, text=b"", texts=None)
 
     def _lines(self) -> list[bytes]:
@@ -163,7 +162,6 @@ def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
 
 
 def codes_of(map: Any, block: InputBlock) -> PackedCodes:
-    """The codes of the rows of a block."""
     if block.encoder is not None:
         codes: Any = block.encoder.encode(block.texts, packed=True)
     else:

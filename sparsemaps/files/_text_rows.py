@@ -151,8 +151,6 @@ Source = LibsvmRows | TextRows
 
 
 class _Lines(NamedTuple):
-    """Some lines of a text."""
-
     text: bytes
     format: str
     is_first: bool
