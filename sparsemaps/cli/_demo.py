@@ -30,6 +30,7 @@ BITS = 8
 N_SET_HASHES = 256
 SIMILAR = 0.8
 N_SHOWN = 3
+WRITTEN = "texts.train", "texts.test"
 
 T = TypeVar("T")
 
@@ -148,12 +149,6 @@ def table(task: LearningTask, rows: list[Measured]) -> Iterator[str]:
             f"  {row.name:44} {row.accuracy:9.1%} {map_seconds:>8} {row.train_seconds:9.2f} "
             f"{row.row_bytes:10.0f}"
         )
-    yield from seen(rows)
-    yield ""
-
-
-def seen(rows: list[Measured]) -> Iterator[str]:
-    """Sentences on what a table shows."""
     shown = "linear SVM, ", "exact min-max kernel", "ConsistentWeightedSampling"
     plain, kernel, features = (
         max((row for row in rows if row.name.startswith(start)), key=lambda row: row.accuracy)
@@ -167,6 +162,7 @@ def seen(rows: list[Measured]) -> Iterator[str]:
         f"  the exact min-max kernel, whose matrix holds {kernel.row_bytes:.0f} bytes a row, gets "
         f"{kernel.accuracy:.1%}."
     )
+    yield ""
 
 
 def draw(tables: list[tuple[LearningTask, list[Measured]]], path: str) -> None:
@@ -234,18 +230,13 @@ def write(task: LearningTask, directory: Path) -> Iterator[str]:
     """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
     n_hashes = task.sizes.n_hashes[1]
     cws = weighted_sampling(n_hashes).fit(task.X_train)
-    (train, test), model = written_to(directory), directory / "texts.model"
+    train, test, model = (directory / name for name in (*WRITTEN, "texts.model"))
     for X, y, path in ((task.X_train, task.y_train, train), (task.X_test, task.y_test, test)):
         dump_svmlight_file(cws.transform(X), y, path, zero_based=False)
     yield f"Written: {train} and {test}, the texts under the map with k = {n_hashes}."
     yield "With LIBLINEAR (its programs have the prefix liblinear- in Debian's liblinear-tools):"
     yield f"  train -c 1 {train} {model}"
     yield f"  predict {test} {model} {directory / 'texts.predicted'}"
-
-
-def written_to(directory: Path) -> list[Path]:
-    """The files of the texts to train with and to test with."""
-    return [directory / "texts.train", directory / "texts.test"]
 
 
 def run(
@@ -255,7 +246,7 @@ def run(
     sizes: DemoSizes = DemoSizes(),  # noqa: B008
 ) -> None:
     """Run the demonstration; LIBSVM files go to `directory`, a picture to `plot`."""
-    outputs = [(str(path), "a file of the texts") for path in written_to(Path(directory))]
+    outputs = [(str(Path(directory, name)), "a file of the texts") for name in WRITTEN]
     if plot is not None:
         outputs.append((plot, "the picture of --plot"))
     _output_files.refuse_clashes([], outputs)

@@ -7,6 +7,7 @@ bytes are what web-spam is classified by, too.
 
 import ast
 import importlib.util
+import itertools
 import sysconfig
 from collections.abc import Iterator
 from pathlib import Path
@@ -92,35 +93,32 @@ def sources() -> Iterator[tuple[str, list[Path]]]:
             yield name, [p for p in sorted(root.rglob("*.py")) if "tests" not in p.parts]
 
 
+def new_texts(files: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, str, bytes]]:
+    """Texts that are not `seen`: whether each is for the test, its file, and the text."""
+    for number, path in enumerate(files):
+        for text in docstrings(path):
+            if text not in seen:
+                seen.add(text)
+                yield number % 3 == 2, f"{path.parent.name}/{path.name}", text
+
+
 def texts(sizes: DemoSizes) -> LearningTask:
     """Documentation strings by package; whole files are for training or for the test."""
-    labels: list[int] = []
-    is_test: list[bool] = []
-    read: list[DemoText] = []
+    rows: list[tuple[int, bool, DemoText]] = []
     seen: set[bytes] = set()
     all_sources = list(sources())
-    with tqdm(
-        total=sizes.texts_each * len(all_sources), desc="reading texts", disable=None, leave=False
-    ) as bar:
+    n = sizes.texts_each
+    with tqdm(total=n * len(all_sources), desc="reading texts", disable=None, leave=False) as bar:
         for label, (name, files) in enumerate(all_sources):
-            n_texts = 0
-            for number, path in enumerate(files):
-                for text in docstrings(path):
-                    if text in seen or n_texts == sizes.texts_each:
-                        continue
-                    seen.add(text)
-                    read.append((name, f"{path.parent.name}/{path.name}", text))
-                    labels.append(label)
-                    is_test.append(number % 3 == 2)
-                    n_texts += 1
-                    bar.update()
-                if n_texts == sizes.texts_each:
-                    break
+            for is_test, place, text in itertools.islice(new_texts(files, seen), n):
+                rows.append((label, is_test, (name, place, text)))
+                bar.update()
+    labels, tests, read = zip(*rows, strict=True)
     X = ByteNgrams(ngram_range=(1, 1)).transform([text for _, _, text in read])
-    y, for_test = np.array(labels), np.array(is_test)
+    y, for_test = np.array(labels), np.array(tests)
     names = ", ".join(source for source, _ in all_sources)
     title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
     parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
     return LearningTask(
-        title, "texts by their bytes", *parts, all_maps=False, texts=read, sizes=sizes
+        title, "texts by their bytes", *parts, all_maps=False, texts=list(read), sizes=sizes
     )

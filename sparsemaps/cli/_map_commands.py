@@ -10,16 +10,7 @@ from typing import Any
 from sparsemaps import kernels
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import expand
-from sparsemaps.cli._given import (
-    engine_of,
-    make_map,
-    parameters_of,
-    rows_of,
-    run_plan,
-    share_of,
-    source_of,
-    texts_of,
-)
+from sparsemaps.cli import _given
 from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix, _map, _summary
 from sparsemaps.files._job import Job, make_job, make_text_job
@@ -34,11 +25,11 @@ def demo(options: argparse.Namespace) -> None:
 
 
 def map(options: argparse.Namespace) -> None:
-    made = make_map(options)
+    made = _given.make_map(options)
     what = {name: getattr(options, name) for name in ("ones", "format", "comments", "n_jobs")}
     header = options.command if options.header else False
     paths = [] if options.dask is not None else expand(options.inputs)  # else they may be URLs
-    job = make_job(made, rows_unless_said(source_of(options), paths), header=header, **what)
+    job = make_job(made, rows_unless_said(_given.source_of(options), paths), header=header, **what)
     plan = _plan(options, job)
     written = [] if plan is None else plan.written
     if options.save_config is not None:
@@ -59,10 +50,10 @@ def _plan(options: argparse.Namespace, job: Job) -> OutputPlan | None:
 def _map_inputs(options: argparse.Namespace, job: Job, plan: OutputPlan | None) -> None:
     """Map inputs to an output, or to one each, here or on a cluster."""
     if plan is None:
-        share_of(options)  # raises for those of a cluster
+        _given.share_of(options)  # raises for those of a cluster
         _run_on_dask(options, job)
         return
-    for file in run_plan(options, _map, plan) or ():
+    for file in _given.run_plan(options, _map, plan) or ():
         if file.numbers == [0] and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
             print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
@@ -86,7 +77,7 @@ def text(options: argparse.Namespace) -> None:
     if parameters:
         vectorizer.fit(["any"])  # raises for bad ones
     options.token_pattern = None  # which the vectorizer has
-    job = make_text_job(vectorizer, texts_of(options), options.n_jobs)
+    job = make_text_job(vectorizer, _given.texts_of(options), options.n_jobs)
     _map_inputs(options, job, _plan(options, job))
 
 
@@ -98,7 +89,7 @@ def _run_on_dask(options: argparse.Namespace, job: Job) -> None:
     from sparsemaps.dask._map_files import run_job
 
     how = {"resume": options.resume, "progress": options.progress}
-    with engine_of(options) as workers:
+    with _given.engine_of(options) as workers:
         job = job._replace(n_jobs=None)
         run_job(job, options.inputs, options.output, client=workers.client, **how)
 
@@ -106,11 +97,11 @@ def _run_on_dask(options: argparse.Namespace, job: Job) -> None:
 def kernel(options: argparse.Namespace) -> None:
     kind = KERNELS[options.kernel_name]
     n_rows = _kernel_matrix.write_kernel_file(
-        partial(load(kind.make), **parameters_of(options, kind)),
+        partial(load(kind.make), **_given.parameters_of(options, kind)),
         options.train,
         options.test,
         options.output,
-        source=rows_of(options) or Svmlight(),
+        source=_given.rows_of(options) or Svmlight(),
         n_jobs=options.n_jobs,
         progress=options.progress,
     )

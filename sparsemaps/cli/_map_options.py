@@ -154,8 +154,7 @@ def add_text(commands: Any) -> None:
     )
     text.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
     shared.add_fields(text)
-    shared.add_n_jobs(text)
-    shared.add_max_line_bytes(text)
+    shared.add_reading(text, has_indices=False)
     shared.add_many(text)
     text.set_defaults(run="sparsemaps.cli._map_commands:text")
 

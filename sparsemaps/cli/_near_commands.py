@@ -37,14 +37,8 @@ def pairs(options: argparse.Namespace) -> None:
 
 
 def dedup(options: argparse.Namespace) -> None:
-    outputs = Outputs(
-        options.output,
-        options.removed,
-        options.report,
-        options.clusters,
-        options.bad_records,
-        options.dry_run,
-    )
+    tables = options.removed, options.report, options.clusters, options.bad_records
+    outputs = Outputs(options.output, *tables, options.dry_run)
     rule = Rule(options.rule, options.keep, options.against)
     similarity = getattr(options, "similarity", "jaccard")
     search = Search(options.threshold, options.recall, options.exact, similarity)

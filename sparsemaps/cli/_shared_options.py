@@ -84,15 +84,13 @@ def add_output(parser: argparse.ArgumentParser, text: str) -> None:
     add_path(parser, "-o", "--output", required=True, type=non_empty, help=text)
 
 
-def add_reading(parser: argparse.ArgumentParser) -> None:
+def add_reading(parser: argparse.ArgumentParser, has_indices: bool = True) -> None:
     add_n_jobs(parser)
-    parser.add_argument(
-        "--zero-based", action="store_true", help="indices of the input count from 0, not from 1"
-    )
-    add_max_line_bytes(parser)
-
-
-def add_max_line_bytes(parser: argparse.ArgumentParser) -> None:
+    if has_indices:
+        parser.add_argument(
+            "--zero-based", action="store_true",
+            help="indices of the input count from 0, not from 1",
+        )  # fmt: skip
     parser.add_argument(
         "--max-line-bytes", type=integer, default=2**30, metavar="N",
         help="longest line of an input; a longer one is an error (default: 2**30)",

@@ -228,9 +228,11 @@ def copies(coded: Coded, key: Array | None = None) -> tuple[Array, Array]:
     return first_of[is_other], rows[is_other]
 
 
-def similar(
-    sides: tuple[Coded, Coded | None], search: Search, how: How, steps: Steps
-) -> tuple[Array, Array, Array]:
+Sides = tuple[Coded, Coded | None]
+"""The records of pairs: of one set, or of two."""
+
+
+def similar(sides: Sides, search: Search, how: How, steps: Steps) -> tuple[Array, Array, Array]:
     """Pairs of records, of one set or of two, and their similarities, or containments."""
     own, other = sides[0].load(), None if sides[1] is None else sides[1].load()
     sets, wanted = (own, other), (search.threshold, search.recall)
@@ -268,11 +270,7 @@ def similar(
 
 
 def exact_kernel(
-    sides: tuple[Coded, Coded | None],
-    rows: tuple[Array, Array],
-    folder: str,
-    how: How,
-    stack: ExitStack,
+    sides: Sides, rows: tuple[Array, Array], folder: str, how: How, stack: ExitStack
 ) -> Callable[[Array, Array], Array]:
     """A function of pairs of records, of one set or of two, among some rows, that gives their exact
     kernel. Inputs are read again; the rows are in temporary files as long as `stack` is open."""

@@ -69,13 +69,8 @@ class DedupPlan(NamedTuple):
     """Each file of records that is written, with its inputs, in the order of all inputs."""
     folder: str | None
     """The folder of the stages; None if they are in a temporary one."""
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether several processes can do tasks of it."""
-        return self.folder is not None and all(
-            isinstance(one, _sources.InputFile) for one in self.inputs
-        )
+    is_shared: bool
+    """Whether several processes can do tasks of it."""
 
 
 def make_plan(
@@ -124,15 +119,16 @@ def make_plan(
         _sources.refuse_inside(folder, paths)
         names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
     _output_files.refuse_clashes([*paths, *files_of(rule.against)], names)
-    return DedupPlan(job, search, rule, _sources.known_inputs(paths), outputs, files, folder)
+    known = _sources.known_inputs(paths)
+    is_shared = folder is not None and all(isinstance(one, _sources.InputFile) for one in known)
+    return DedupPlan(job, search, rule, known, outputs, files, folder, is_shared)
 
 
 def _earlier_deliveries(against: Any, own: str | None) -> tuple[Earlier, ...]:
     """The codes of earlier deliveries, and which of their records were kept. `own` is the folder of
     stages of this run, which is none of them."""
-    paths: list[Any] = []
-    if against is not None:
-        paths = list(against) if isinstance(against, (list, tuple)) else [against]
+    several = against if isinstance(against, (list, tuple)) else [against]
+    paths = [] if against is None else several
     return tuple(earlier for path in paths for earlier in _earlier(path, own))
 
 

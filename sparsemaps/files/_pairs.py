@@ -157,12 +157,8 @@ class PairsPlan(NamedTuple):
     output: Any
     folder: str | None
     """The folder of the stages; None if they are in a temporary one."""
-
-    @property
-    def is_shared(self) -> bool:
-        """Whether several processes can do tasks of it."""
-        read = [*self.inputs, *self.others]
-        return self.folder is not None and all(isinstance(one, _sources.InputFile) for one in read)
+    is_shared: bool
+    """Whether several processes can do tasks of it."""
 
 
 def make_plan(
@@ -188,7 +184,8 @@ def make_plan(
     _refuse_different(job, coded)
     known = _sources.known_inputs(read)
     sides = known[: len(paths)], known[len(paths) :]
-    return PairsPlan(job, search, *sides, output, folder)
+    is_shared = folder is not None and all(isinstance(one, _sources.InputFile) for one in known)
+    return PairsPlan(job, search, *sides, output, folder, is_shared)
 
 
 def _refuse_different(job: Job, coded: list[str]) -> None:

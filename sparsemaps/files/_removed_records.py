@@ -23,6 +23,10 @@ SIMILARITY = ".similarity.npy"
 """The ending of the name of the file beside that of removed records."""
 
 
+Given = PackedCodes | None
+"""The codes of all earlier deliveries; None if there are none."""
+
+
 def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
     """Write removed records with their witnesses, and how similar they are; returns their
     number."""
@@ -73,12 +77,7 @@ def key_of(codes: Coded, rule: Rule) -> Array | None:
 
 
 def _contained(
-    coded: Coded,
-    search: Search,
-    earlier: PackedCodes | None,
-    key: Array | None,
-    how: How,
-    steps: Steps,
+    coded: Coded, search: Search, earlier: Given, key: Array | None, how: How, steps: Steps
 ) -> Removals:
     """Records that are contained in a record that is kept before them. All such pairs are held."""
     n = coded.n_rows
@@ -106,7 +105,7 @@ def _contained(
     return Removals(removed, witness[removed], similarity[removed])
 
 
-def _earlier_codes(against: Sequence[Earlier], steps: Steps) -> PackedCodes | None:
+def _earlier_codes(against: Sequence[Earlier], steps: Steps) -> Given:
     """The codes of all earlier deliveries. Several are joined in a file, once for all tasks."""
     sets = [earlier.load() for earlier in against]
     if len(sets) < 2:
@@ -115,12 +114,7 @@ def _earlier_codes(against: Sequence[Earlier], steps: Steps) -> PackedCodes | No
 
 
 def _near(
-    coded: Coded,
-    search: Search,
-    earlier: PackedCodes | None,
-    folder: str,
-    how: How,
-    stack: ExitStack,
+    coded: Coded, search: Search, earlier: Given, folder: str, how: How, stack: ExitStack
 ) -> Near:
     """The pairs that are near, by the estimates or by the exact kernel. For this kernel, rows that
     may be in a pair are read once more. Of earlier deliveries only the codes are known."""
