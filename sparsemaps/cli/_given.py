@@ -72,13 +72,11 @@ def _saved_map(options: argparse.Namespace) -> Any:
     return saved
 
 
-_OF_TEXTS = {
-    "field": "field", "label_field": "label_field", "id_field": "id_field",
-    "text_format": "format", "token_pattern": "token_pattern", "normalize": "normalize",
-    "min_length": "min_length",
-    "max_length": "max_length",
-}  # fmt: skip
-"""Options for texts, and the parameters of `Texts` that they are."""
+_OF_TEXTS = (
+    "field", "label_field", "id_field", "text_format", "token_pattern", "normalize", "min_length",
+    "max_length",
+)  # fmt: skip
+"""Options for texts. Those of `Texts` have these names, without "text_" of the format."""
 
 
 def source_of(
@@ -104,7 +102,7 @@ def rows_of(options: argparse.Namespace) -> Svmlight | None:
 
 
 def texts_of(options: argparse.Namespace, analyzer: str = Texts.analyzer) -> Texts:
-    given = {_OF_TEXTS[option]: value for option, value in _of_texts(options).items()}
+    given = {name.removeprefix("text_"): value for name, value in _of_texts(options).items()}
     return Texts(analyzer, max_line_bytes=options.max_line_bytes, **given)
 
 

@@ -95,7 +95,11 @@ def make_plan(
         outputs.records
     )  # no pipe or device
     folder = os.path.abspath(outputs.records) + STAGES if has_folder else None
-    rule = rule._replace(against=_earlier_deliveries(rule.against, folder))
+    deliveries = [] if rule.against is None else rule.against
+    if not isinstance(deliveries, (list, tuple)):
+        deliveries = [deliveries]
+    against = tuple(one for path in deliveries for one in _earlier(path, folder))
+    rule = rule._replace(against=against)
     _threads.resolve_n_jobs(n_jobs)
     job = coding_job(
         MinHash(random_state=0) if map is None else map, by_names(source, paths), n_jobs,
@@ -106,7 +110,10 @@ def make_plan(
         raise ValueError(f"{said} is for MinHash")
     if search.is_containment and rule.name == "chain":
         raise ValueError(f"{said} is for rule 'kept'")
-    _check_codes(job, search, rule.against)
+    own_codes = empty_codes(job.map, job.options.texts)
+    _search.least_agreeing(own_codes, search.threshold)
+    for earlier in against:
+        refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own_codes)
     written = outputs_of(paths, outputs.records, str)
     files = [(name, own) for name, own, _ in written]
     check_outputs(job.source, files)
@@ -124,16 +131,10 @@ def make_plan(
     return DedupPlan(job, search, rule, known, outputs, files, folder, is_shared)
 
 
-def _earlier_deliveries(against: Any, own: str | None) -> tuple[Earlier, ...]:
-    """The codes of earlier deliveries, and which of their records were kept. `own` is the folder of
-    stages of this run, which is none of them."""
-    several = against if isinstance(against, (list, tuple)) else [against]
-    paths = [] if against is None else several
-    return tuple(earlier for path in paths for earlier in _earlier(path, own))
-
-
 def _earlier(path: Any, own: str | None) -> list[Earlier]:
-    """The folder of stages of a run, a directory of such folders, or files of codes."""
+    """The codes of earlier deliveries, and which of their records were kept, by the folder of
+    stages of a run, a directory of such folders, or files of codes. `own` is the folder of stages
+    of this run, which is none of them."""
     if os.path.exists(os.path.join(path, CODES)):
         return [_of_run(path)]
     if os.path.isdir(path):
@@ -162,11 +163,3 @@ def _of_run(folder: Any) -> Earlier:
 
 def files_of(against: tuple[Earlier, ...]) -> list[_sources.InputFile]:
     return [file for earlier in against for file in earlier.files]
-
-
-def _check_codes(job: Job, search: Search, against: tuple[Earlier, ...]) -> None:
-    """Raise a ValueError where codes cannot be compared, before they are made."""
-    own = empty_codes(job.map, job.options.texts)
-    _search.least_agreeing(own, search.threshold)
-    for earlier in against:
-        refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own)

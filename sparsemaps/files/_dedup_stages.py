@@ -30,7 +30,6 @@ from sparsemaps.files._tasks import How, Listing, Stage, Task, listed
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._clusters import numbered_components
 from sparsemaps.neighbors._hashing import Limits
-from sparsemaps.neighbors._removals import Removals
 
 
 def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
@@ -162,7 +161,11 @@ def _choose(of: Any, path: str, how: How) -> list[int]:
         found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
         kept = np.ones(n, bool)
         kept[found.removed] = False
-        causes = _causes(found, coded, plan.search.is_containment)
+        is_own = found.witness < n
+        n_equal = int(coded.are_equal(found.removed[is_own], found.witness[is_own]).sum())
+        n_others = int(is_own.sum()) - n_equal
+        n_near, n_contained = (0, n_others) if plan.search.is_containment else (n_others, 0)
+        causes = [n_equal, n_near, len(found.removed) - n_equal - n_others, n_contained]
     else:
         near = read_array(_beside(path, NEAR), ArrayKind(np.int64, most=n - 1))
         kept = kept_rows(numbers, near, key_of(coded, plan.rule))
@@ -171,18 +174,6 @@ def _choose(of: Any, path: str, how: How) -> list[int]:
     sizes = np.bincount(numbers)
     clusters = int((sizes > 1).sum()), int(sizes.max(initial=0))
     return [n, int(kept.sum()), *clusters, *causes, coded.n_bad()]
-
-
-def _causes(found: Removals, coded: Coded, is_containment: bool) -> list[int]:
-    """The numbers of records that are removed as equal to a kept one, near one, near one of an
-    earlier delivery, and contained in one."""
-    is_own = found.witness < coded.n_rows
-    n_own = int(is_own.sum())
-    n_equal = int(coded.are_equal(found.removed[is_own], found.witness[is_own]).sum())
-    n_others, n_earlier = n_own - n_equal, len(found.removed) - n_own
-    if is_containment:
-        return [n_equal, 0, n_earlier, n_others]
-    return [n_equal, n_others, n_earlier, 0]
 
 
 def _check_kept(kept: Task, results: Results) -> None:

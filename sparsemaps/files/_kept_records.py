@@ -46,27 +46,21 @@ def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
                 f"{one} and {other} are of different formats; write to a directory, or take one "
                 "format at a time"
             )
-        _check_name(output, PARQUET in formats)
-        if PARQUET in formats:
-            _check_parquet(inputs)
-
-
-def _check_name(output: Any, is_parquet: bool) -> None:
-    if hasattr(output, "write"):
-        return
-    if is_standard(output):
-        if is_parquet:
+        is_parquet = PARQUET in formats
+        if is_standard(output) and is_parquet:
             raise ValueError("Parquet is not written to pipes; write to a file")
-        return
-    name = os.fspath(output)
-    ends_so = _text_input.without_compression(name).endswith(".parquet")
-    if ends_so and not is_parquet:
-        raise ValueError(f"{name}: the inputs are no Parquet; give the output another name")
-    if is_parquet and not name.endswith(".parquet"):
-        raise ValueError(
-            f"{name}: the output of Parquet is Parquet; let its name end in .parquet, or be that "
-            "of a directory"
-        )
+        if not is_standard(output) and not hasattr(output, "write"):
+            name = os.fspath(output)
+            ends_so = _text_input.without_compression(name).endswith(".parquet")
+            if ends_so and not is_parquet:
+                raise ValueError(f"{name}: the inputs are no Parquet; give the output another name")
+            if is_parquet and not name.endswith(".parquet"):
+                raise ValueError(
+                    f"{name}: the output of Parquet is Parquet; let its name end in .parquet, or "
+                    "be that of a directory"
+                )
+        if is_parquet:
+            _check_parquet(inputs)
 
 
 def _check_number(input: Any, n_records: int, n_before: int) -> None:

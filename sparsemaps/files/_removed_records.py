@@ -34,7 +34,10 @@ def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
     check_number(coded)
     search, own = plan.search, coded.load()
     key = key_of(coded, plan.rule)
-    earlier = _earlier_codes(plan.rule.against, steps)
+    sets = [earlier.load() for earlier in plan.rule.against]
+    earlier: Given = sets[0] if sets else None
+    if len(sets) > 1:  # joined in a file, once for all tasks
+        earlier = PackedCodes.load(steps.file("earlier.npy", lambda path: save_blocks(path, sets)))
     with ExitStack() as stack:
         if search.is_containment:
             found = _contained(coded, search, earlier, key, how, steps)
@@ -47,10 +50,14 @@ def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
             found = _removals.removed_rows(own, earlier, near, key, limits, steps.folder)
     if steps.is_share:
         return 0
-    found = _with_copies(found, *copies(coded, key))
-    save_array(path, np.stack(found[:2]).astype(np.uint32))
-    save_array(path + SIMILARITY, found.similarity)
-    return len(found.removed)
+    # A record without samples is near the first of its equals.
+    first, later = copies(coded, key)
+    removed = np.concatenate([found.removed, later])
+    order = np.argsort(removed)
+    pairs = np.stack([removed, np.concatenate([found.witness, first])])[:, order]
+    save_array(path, pairs.astype(np.uint32))
+    save_array(path + SIMILARITY, np.concatenate([found.similarity, np.ones(len(later))])[order])
+    return len(removed)
 
 
 def check_number(coded: Coded) -> None:
@@ -105,14 +112,6 @@ def _contained(
     return Removals(removed, witness[removed], similarity[removed])
 
 
-def _earlier_codes(against: Sequence[Earlier], steps: Steps) -> Given:
-    """The codes of all earlier deliveries. Several are joined in a file, once for all tasks."""
-    sets = [earlier.load() for earlier in against]
-    if len(sets) < 2:
-        return sets[0] if sets else None
-    return PackedCodes.load(steps.file("earlier.npy", lambda path: save_blocks(path, sets)))
-
-
 def _near(
     coded: Coded, search: Search, earlier: Given, folder: str, how: How, stack: ExitStack
 ) -> Near:
@@ -141,15 +140,6 @@ def _near(
 
     least, recall = _search.for_candidates(codes, search.threshold, search.recall)
     return Near(least, recall, search.threshold, similarity, prepare)
-
-
-def _with_copies(found: Removals, first: Array, later: Array) -> Removals:
-    """The removals, with those of records without samples: each is near the first of its equals."""
-    removed = np.concatenate([found.removed, later])
-    order = np.argsort(removed)
-    witness = np.concatenate([found.witness, first])[order]
-    similarity = np.concatenate([found.similarity, np.ones(len(later))])[order]
-    return Removals(removed[order], witness, similarity)
 
 
 def leaders(found: Removals, n_records: int) -> Array:

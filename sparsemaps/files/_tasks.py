@@ -9,7 +9,7 @@ import contextlib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from sparsemaps._tools import _threads
 from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
@@ -89,19 +89,13 @@ def listed(stages: Iterable[Stage]) -> Listing:
     return [(stage.name, len(stage.tasks), stage.about) for stage in stages]
 
 
-class Engine(Protocol):
-    """It runs the tasks of a stage: threads of this process, or workers of a cluster."""
-
-    def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
-        """The results of the tasks, in order."""
-
-
 class Threads(NamedTuple):
     """The threads of this process."""
 
     n_jobs: int | None
 
     def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
+        """The results of the tasks, in order."""
         there = {task.name: results.find(task.name, task.recipe) for task in stage.tasks}
         made = {name: result for name, result in there.items() if result is not None}
         to_do = [task for task in stage.tasks if task.name not in made]
@@ -143,8 +137,8 @@ class Running(NamedTuple):
 
     progress: bool | None = None
     resume: bool = True
-    engine: Engine | None = None
-    """None is threads of this process."""
+    engine: Any = None
+    """None is `Threads` of this process; ``sparsemaps.dask`` has workers of a cluster."""
     share: Share | None = None
 
     @classmethod
