@@ -173,16 +173,15 @@ def draw(tables: list[tuple[LearningTask, list[Measured]]], path: str) -> None:
         raise ImportError("--plot needs matplotlib: pip install sparsemaps[plot]") from error
     from matplotlib import colormaps
 
-    colors = colormaps["tab20"](range(20))
     figure = Figure(figsize=(11, 4.2), layout="constrained")
     for ax, (task, rows) in zip(figure.subplots(1, len(tables)), tables, strict=True):
         series: dict[str, list[tuple[float, float]]] = {}
         for row in rows:
             name = row.name.partition(",")[0]
             series.setdefault(name, []).append((row.row_bytes, 100 * row.accuracy))
-        for number, (name, points) in enumerate(series.items()):
-            color = colors[number % len(colors)]
-            style: dict[str, Any] = {"color": color, "marker": "o", "linewidth": 1, "label": name}
+        ax.set_prop_cycle(color=colormaps["tab20"](range(20)))
+        for name, points in series.items():
+            style: dict[str, Any] = {"marker": "o", "linewidth": 1, "label": name}
             if name.startswith("exact"):
                 style |= {"marker": "s", "markerfacecolor": "none"}
             elif name.startswith("linear"):

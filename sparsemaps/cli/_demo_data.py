@@ -77,15 +77,9 @@ def docstrings(path: Path) -> Iterator[bytes]:
 def sources() -> Iterator[tuple[str, list[Path]]]:
     """(name, files) of the standard library and of each package that is installed."""
     library = Path(sysconfig.get_paths()["stdlib"])
-    skipped = ("site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3")
-    yield (
-        "standard library",
-        [
-            path
-            for path in sorted(library.rglob("*.py"))
-            if not set(skipped) & set(path.relative_to(library).parts)
-        ],
-    )
+    skipped = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3"}
+    paths = sorted(library.rglob("*.py"))
+    yield "standard library", [p for p in paths if skipped.isdisjoint(p.relative_to(library).parts)]
     for name in PACKAGES:
         spec = importlib.util.find_spec(name)
         if spec is not None and spec.origin is not None:

@@ -51,7 +51,16 @@ def _map_inputs(options: argparse.Namespace, job: Job, plan: OutputPlan | None) 
     """Map inputs to an output, or to one each, here or on a cluster."""
     if plan is None:
         _given.share_of(options)  # raises for those of a cluster
-        _run_on_dask(options, job)
+        if not options.output.endswith("/"):
+            raise ValueError("--dask needs an output directory, whose name ends in a slash")
+        if getattr(options, "header", False) or options.tasks:
+            raise ValueError("--dask cannot be used with --header or --tasks")
+        from sparsemaps.dask._map_files import run_job
+
+        how = {"resume": options.resume, "progress": options.progress}
+        with _given.engine_of(options) as workers:
+            job = job._replace(n_jobs=None)
+            run_job(job, options.inputs, options.output, client=workers.client, **how)
         return
     for file in _given.run_plan(options, _map, plan) or ():
         if file.numbers == [0] and not file.skipped:
@@ -81,30 +90,13 @@ def text(options: argparse.Namespace) -> None:
     _map_inputs(options, job, _plan(options, job))
 
 
-def _run_on_dask(options: argparse.Namespace, job: Job) -> None:
-    if not options.output.endswith("/"):
-        raise ValueError("--dask needs an output directory, whose name ends in a slash")
-    if getattr(options, "header", False) or options.tasks:
-        raise ValueError("--dask cannot be used with --header or --tasks")
-    from sparsemaps.dask._map_files import run_job
-
-    how = {"resume": options.resume, "progress": options.progress}
-    with _given.engine_of(options) as workers:
-        job = job._replace(n_jobs=None)
-        run_job(job, options.inputs, options.output, client=workers.client, **how)
-
-
 def kernel(options: argparse.Namespace) -> None:
     kind = KERNELS[options.kernel_name]
-    n_rows = _kernel_matrix.write_kernel_file(
-        partial(load(kind.make), **_given.parameters_of(options, kind)),
-        options.train,
-        options.test,
-        options.output,
-        source=_given.rows_of(options) or Svmlight(),
-        n_jobs=options.n_jobs,
-        progress=options.progress,
-    )
+    function = partial(load(kind.make), **_given.parameters_of(options, kind))
+    paths = options.train, options.test, options.output
+    how = {"n_jobs": options.n_jobs, "progress": options.progress}
+    source = _given.rows_of(options) or Svmlight()
+    n_rows = _kernel_matrix.write_kernel_file(function, *paths, source=source, **how)
     if not n_rows:
         print(f"sparsemaps: {options.test or options.train}: there are no rows", file=sys.stderr)
 

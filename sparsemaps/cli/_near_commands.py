@@ -18,15 +18,11 @@ def pairs(options: argparse.Namespace) -> None:
     if coded:
         refuse_other_options(options, coded[0])
     similarity = "containment" if getattr(options, "containment", False) else "jaccard"
-    plan = _pairs.make_plan(
-        None if coded else make_map(options),
-        options.inputs,
-        options.output,
-        options.other,
-        source_by_names(options, [path for path in read if not holds_codes(path)]),
-        Search(options.threshold, options.recall, options.exact, similarity, options.max_bytes),
-        options.n_jobs,
-    )
+    made = None if coded else make_map(options)
+    source = source_by_names(options, [path for path in read if not holds_codes(path)])
+    search = Search(options.threshold, options.recall, options.exact, similarity, options.max_bytes)
+    paths = options.inputs, options.output, options.other
+    plan = _pairs.make_plan(made, *paths, source, search, options.n_jobs)
     answer = run_plan(options, _pairs, plan)
     if answer is None:
         return

@@ -24,12 +24,9 @@ class _Parser(argparse.ArgumentParser):
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
         super().__init__(**options)
 
-    def error(self, message: str) -> NoReturn:
-        self._fail(message, self.prog)
-
-    def _fail(self, message: str, command: str) -> NoReturn:
+    def error(self, message: str, command: str | None = None) -> NoReturn:
         """Print an error and whose help tells more, and exit."""
-        self.exit(BAD_INPUT, f"sparsemaps: {message} (see {command} --help)\n")
+        self.exit(BAD_INPUT, f"sparsemaps: {message} (see {command or self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse what is unknown here: argparse leaves it to the outermost parser."""
@@ -64,7 +61,7 @@ class _Parser(argparse.ArgumentParser):
             f"{', '.join(map(str, action.choices))})",
         )
         is_command = meant is not None and isinstance(action.choices, Mapping)
-        self._fail(str(about), f"{self.prog} {meant}" if is_command else self.prog)
+        self.error(str(about), f"{self.prog} {meant}" if is_command else None)
 
 
 def _commands_of(parser: argparse.ArgumentParser) -> Any:

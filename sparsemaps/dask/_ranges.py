@@ -140,9 +140,7 @@ def cut(
 
 def _open(range: ByteRange) -> Any:
     """The file of a range, decompressed."""
-    file = fsspec.open(
-        range.path, "rb", compression="infer", **(range.storage_options or {})
-    )  # fmt: skip
+    file = fsspec.open(range.path, "rb", compression="infer", **(range.storage_options or {}))
     if not isinstance(file.fs, MemoryFileSystem):
         return file
     # Its readers share one file object with one position, which threads would move.

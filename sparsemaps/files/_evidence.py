@@ -19,7 +19,6 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import Earlier
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
-from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._removed_records import read_removals
 from sparsemaps.files._report import N_GROUPS, WORDS, Group, Pair, Report, draw_pairs, render
 from sparsemaps.files._results import Results
@@ -40,7 +39,11 @@ def write_evidence(
         numbers = read_array(results.path(CLUSTERS), kind, mmap=True)
         write_clusters(outputs.clusters, numbers, codes)
     if outputs.bad_records is not None:
-        _write_bad(outputs.bad_records, codes + BAD)
+        with _output_files.atomic_output(outputs.bad_records) as file:
+            file.write(b"file\tline\treason\trecord\n")
+            if os.path.exists(codes + BAD):
+                with open(codes + BAD, "rb") as lines:
+                    shutil.copyfileobj(lines, file)
     if outputs.removed is None and outputs.report is None:
         return
     found = read_removals(results.path(REMOVED), n_records, against)
@@ -52,15 +55,6 @@ def write_evidence(
             report = report_of(plan, inputs, found, counts, name_of)
             with _output_files.atomic_output(outputs.report) as file:
                 file.writelines(piece.encode() for piece in render(report))
-
-
-def _write_bad(output: Any, bad: str) -> None:
-    """Write a header, and the lines that are no records."""
-    with _output_files.atomic_output(output) as file:
-        file.write(b"file\tline\treason\trecord\n")
-        if os.path.exists(bad):
-            with open(bad, "rb") as lines:
-                shutil.copyfileobj(lines, file)
 
 
 # ---- the report ---------------------------------------------------------------------------------
@@ -98,13 +92,13 @@ def report_of(
 def _settings(plan: DedupPlan) -> dict[str, str]:
     config = plan.job.map.to_config()
     given = plan.job.source.given
-    rows = f"rows of LIBSVM files{_others(given)}"
-    if isinstance(given, Texts):
-        rows = given.analyzer + _others(given, "analyzer")
+    own = {field.name: getattr(given, field.name) for field in dataclasses.fields(given)}
+    rows = own.pop("analyzer", "rows of LIBSVM files")
+    others = {name: value for name, value in own.items() if value != getattr(type(given), name)}
     settings = {
         "inputs": ", ".join(str(getattr(input, "path", input)) for input in plan.inputs),
         "map": f"{config['class']}{_listed(config['parameters'])}, seed {config['seed']}",
-        "n-grams": rows,
+        "n-grams": f"{rows}{_listed(others)}",
         **plan.search.recipe,
         "keep": plan.rule.keep,
         "against": ", ".join(str(earlier.codes) for earlier in plan.rule.against) or "nothing",
@@ -112,17 +106,6 @@ def _settings(plan: DedupPlan) -> dict[str, str]:
     return {
         name: one if isinstance(one, str) else json.dumps(one) for name, one in settings.items()
     }
-
-
-def _others(given: Texts | Svmlight, *shown: str) -> str:
-    """The parameters that are not the defaults."""
-    return _listed(
-        {
-            field.name: getattr(given, field.name)
-            for field in dataclasses.fields(given)
-            if field.name not in shown and getattr(given, field.name) != field.default
-        }
-    )
 
 
 def _listed(parameters: Mapping[str, Any]) -> str:

@@ -242,9 +242,8 @@ class Labelling(NamedTuple):
 
     def name_of_output(self, name: str) -> str:
         """The name of an output in a directory, by that of its input."""
-        return (
-            name if self.is_wanted is not None else f"{_text_input.without_compression(name)}.tsv"
-        )
+        plain = _text_input.without_compression(name)
+        return f"{plain}.tsv" if self.is_wanted is None else name
 
     def run(self, inputs: list[Any], output: Any, how: How) -> list[list[int]]:
         """Write lines about the records of some inputs, or records; returns the numbers of all
@@ -346,9 +345,9 @@ def rule_of(model: Any, label: Any, min_score: float | None) -> _Rule:
     if len(found) != 1:
         shown = ", ".join(name_of(one) for one in labels[:20])
         raise ParameterError("label", repr(label), f"a class of the model ({shown})")
-    return _Rule(
-        found[0], None if min_score is None else _checks.check_real("min_score", min_score)
-    )
+    if min_score is not None:
+        min_score = _checks.check_real("min_score", min_score)
+    return _Rule(found[0], min_score)
 
 
 # ---- scores --------------------------------------------------------------------------------------
