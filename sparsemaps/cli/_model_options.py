@@ -86,7 +86,7 @@ def add_predict(commands: Any) -> None:
         "--explain", type=integer, default=0, metavar="N",
         help="of texts, also write the N n-grams that decide, with what they add to the score",
     )  # fmt: skip
-    _add_outputs_of_model(predict)
+    shared.add_many(predict, "model", shared.OF_FOLDERS)
     predict.set_defaults(run="sparsemaps.cli._model_commands:predict")
 
 
@@ -103,7 +103,7 @@ def add_filter(commands: Any) -> None:
         "--min-score", type=float, metavar="S",
         help="least score of that label; without it, it must be the highest",
     )  # fmt: skip
-    _add_outputs_of_model(chosen)
+    shared.add_many(chosen, "model", shared.OF_FOLDERS)
     chosen.set_defaults(run="sparsemaps.cli._model_commands:filter")
 
 
@@ -122,14 +122,4 @@ def _add_model_and_files(parser: argparse.ArgumentParser, more: str) -> None:
         parser,
         "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ for an output "
         "of each input",
-    )
-
-
-def _add_outputs_of_model(parser: argparse.ArgumentParser) -> None:
-    shared.add_tasks(
-        parser,
-        "many files, where OUTPUT is a directory",
-        "make all outputs; without it, those are taken that an earlier run of the same model, "
-        "options and inputs has made",
-        "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths",
     )
