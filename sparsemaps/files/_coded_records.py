@@ -312,10 +312,10 @@ def rows_of(
                 ends.append(data.n + some.indptr[1:].astype(np.int64))
                 data.append(some.data)
                 columns.append(some.indices)
+        arrays = data.array(), columns.array()
     if n_rows != len(wanted):
         raise ValueError(f"the inputs have changed meanwhile: they had {len(wanted)} records, "
                          f"and have {n_rows}")  # fmt: skip
     indptr = np.concatenate(ends)
-    arrays = data.array(), columns.array(), indptr
-    X = sp.csr_array(arrays, shape=(len(indptr) - 1, max(width, 1)))
+    X = sp.csr_array((*arrays, indptr), shape=(len(indptr) - 1, max(width, 1)))
     return X, np.cumsum(wanted) - 1
