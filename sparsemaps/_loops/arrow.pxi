@@ -33,26 +33,25 @@ TEXTS = ("u", "U", "vu")
 BYTES = ("z", "Z", "vz")
 
 
-cdef class Schema:
-    """A schema that is released at the end."""
-    cdef ArrowSchema schema
-
-    def __dealloc__(self):
-        if self.schema.release != NULL:
-            self.schema.release(&self.schema)
-
-    cdef str format(self):
-        """The format of strings; None if they are numbers of strings in a dictionary."""
-        if self.schema.release == NULL or self.schema.format == NULL:
+cdef str format_of(ArrowSchema *source):
+    """The format of strings; None if they are numbers of strings in a dictionary. The schema is
+    released."""
+    cdef ArrowSchema schema = source[0]
+    source.release = NULL
+    try:
+        if schema.release == NULL or schema.format == NULL:
             raise ValueError("the Arrow schema has no format, or has been released")
-        if self.schema.dictionary != NULL:
+        if schema.dictionary != NULL:
             return None
-        name = self.schema.format.decode("utf-8", "replace")
+        name = schema.format.decode("utf-8", "replace")
         if name == "+s":
             raise ValueError("texts must be one column, got a table")
         if name not in TEXTS and name not in BYTES:
             raise ValueError(f"texts must be strings, got an Arrow array of format {name!r}")
         return name
+    finally:
+        if schema.release != NULL:
+            schema.release(&schema)
 
 
 cdef class Chunk:
@@ -205,15 +204,12 @@ cdef class Stream:
         return 0
 
     cdef int read_schema(self, ArrowSchema *schema) except -1:
-        cdef int error = self.stream.get_schema(&self.stream, schema)
-        if error:
-            schema.release = NULL  # what was written is not valid
-        return self.check(error)
+        return self.check(self.stream.get_schema(&self.stream, schema))
 
     cdef int read_next(self, ArrowArray *array) except -1:
         cdef int error = self.stream.get_next(&self.stream, array)
         if error:
-            array.release = NULL
+            array.release = NULL  # what was written is not valid
         return self.check(error)
 
     cdef int check(self, int error) except -1:
@@ -235,17 +231,15 @@ cdef void *pointer_of(capsule, const char *name) except NULL:
 
 def chunks_of_array(schema_capsule, array_capsule):
     """An iterator over the chunk of an array of strings, or None if it has a dictionary."""
-    cdef Schema schema = Schema()
     cdef Chunk chunk = Chunk()
-    cdef ArrowSchema *from_schema = <ArrowSchema *>pointer_of(schema_capsule, "arrow_schema")
-    cdef ArrowArray *from_array = <ArrowArray *>pointer_of(array_capsule, "arrow_array")
-    if from_schema.release == NULL or from_array.release == NULL:
+    cdef ArrowSchema *schema = <ArrowSchema *>pointer_of(schema_capsule, "arrow_schema")
+    cdef ArrowArray *array = <ArrowArray *>pointer_of(array_capsule, "arrow_array")
+    if schema.release == NULL or array.release == NULL:
         raise ValueError("the Arrow array has been released: a capsule is used once")
-    schema.schema, from_schema.release = from_schema[0], NULL
-    format = schema.format()
+    format = format_of(schema)
     if format is None:
         return None
-    chunk.array, from_array.release = from_array[0], NULL
+    chunk.array, array.release = array[0], NULL
     chunk.open(format)
     return iter((chunk,))
 
@@ -253,10 +247,11 @@ def chunks_of_array(schema_capsule, array_capsule):
 def chunks_of_stream(capsule):
     """An iterator over the chunks of a stream of strings, or None if it has a dictionary."""
     cdef Stream stream = Stream()
-    cdef Schema schema = Schema()
+    cdef ArrowSchema schema
+    memset(&schema, 0, sizeof(ArrowSchema))
     stream.open(capsule)
-    stream.read_schema(&schema.schema)
-    format = schema.format()
+    stream.read_schema(&schema)
+    format = format_of(&schema)
     return None if format is None else _chunks(stream, format)
 
 

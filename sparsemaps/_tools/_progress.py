@@ -69,7 +69,11 @@ class FileProgress(Progress):
     """A bar over all files that are read. The sizes of files are known, those of pipes are not."""
 
     def __init__(self, paths: Sequence[Any], shown: bool | None = None, title: str = "") -> None:
-        super().__init__(_size(paths), shown, title)
+        are_files = all(
+            isinstance(path, (str, os.PathLike)) and os.path.isfile(path) for path in paths
+        )
+        total = sum(map(os.path.getsize, paths)) if are_files else None
+        super().__init__(total, shown, title)
 
 
 @contextlib.contextmanager
@@ -91,11 +95,3 @@ def counted(results: Iterable[T], total: int, shown: bool | None, title: str) ->
         for result in results:
             bar.update()
             yield result
-
-
-def _size(paths: Sequence[Any]) -> int | None:
-    """The size of all files together, if all are files."""
-    for path in paths:  # or objects, or "-"
-        if not isinstance(path, (str, os.PathLike)) or not os.path.isfile(path):
-            return None
-    return sum(map(os.path.getsize, paths))

@@ -3,7 +3,6 @@
 import contextlib
 import copy
 import glob
-import itertools
 import os
 import shutil
 import sys
@@ -102,14 +101,11 @@ class InputFile:
         if size <= max_bytes or _text_input.without_compression(self.path) != self.path:
             return [self]
         n = -(-size // max_bytes)
-        ends = [size * i // n for i in range(n + 1)]
-        return [self._part(start, stop - start) for start, stop in itertools.pairwise(ends)]
-
-    def _part(self, start: int, length: int) -> "InputFile":
-        part = copy.copy(self)
-        part.path = self.path  # not the absolute path that a copy has
-        part._range = start, length
-        return part
+        parts = [copy.copy(self) for _ in range(n)]
+        for i, part in enumerate(parts):
+            part.path = self.path  # not the absolute path that a copy has
+            part._range = size * i // n, size * (i + 1) // n - size * i // n
+        return parts
 
     def lines_before(self) -> int:
         """The number of lines before the range."""

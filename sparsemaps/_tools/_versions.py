@@ -6,8 +6,6 @@ from importlib.metadata import PackageNotFoundError, version
 from sparsemaps._loops import levels
 from sparsemaps._tools import _seeding
 
-_DEPENDENCIES = ("numpy", "scipy", "scikit-learn", "tqdm")
-
 
 def show_versions() -> None:
     """Print the versions of the package and of its dependencies, for reports of errors.
@@ -36,7 +34,7 @@ def show_versions() -> None:
         "SIMD level": f"{levels.in_use()} (built: {', '.join(levels.built())})",
         "Python": platform.python_version(),
         "platform": platform.platform(),
-        **{name: _version(name) for name in _DEPENDENCIES},
+        **{name: _version(name) for name in ("numpy", "scipy", "scikit-learn", "tqdm")},
     }
     for name, value in lines.items():
         print(f"{name:13} {value}")
