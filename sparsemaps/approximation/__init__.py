@@ -237,7 +237,12 @@ def min_components(
         raise ParameterError("error", repr(error), "a finite number above 0")
     if not 0 < confidence < 1:
         raise ParameterError("confidence", repr(confidence), "above 0 and below 1")
-    _check_angle(relative, angle)
+    _checks.check_bool("relative", relative)
+    if angle is not None:
+        if not relative:
+            raise ParameterError("angle", repr(angle), "None unless relative is True")
+        if _checks.check_real("angle", angle, 0) >= np.pi / 2:
+            raise ParameterError("angle", repr(angle), "below pi / 2")
     map.check_parameters()
     law = map.law
     if X is not None:
@@ -270,16 +275,6 @@ def _too_large(map: Any, size: int, moments: Moments, refused: ParameterError) -
         f"{needed}: kernel values of these rows are up to {largest:.3g}, and errors grow with "
         "them: scale rows to unit length, allow a larger error, or a relative one (relative=True)"
     )
-
-
-def _check_angle(relative: bool, angle: Any) -> None:
-    """Raise where the angle is not allowed, or is given without `relative`."""
-    _checks.check_bool("relative", relative)
-    if angle is not None:
-        if not relative:
-            raise ParameterError("angle", repr(angle), "None unless relative is True")
-        if _checks.check_real("angle", angle, 0) >= np.pi / 2:
-            raise ParameterError("angle", repr(angle), "below pi / 2")
 
 
 def _check_bias(

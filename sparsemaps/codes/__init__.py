@@ -190,8 +190,7 @@ def agreements(
     ((2, 2), (2, 2))
     """
     for name, codes in (("A", A), ("B", B)):
-        if not isinstance(codes, PackedCodes):
-            raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
+        _packed.checked(name, codes)
     both = collisions(A, B, n_jobs=n_jobs)
     if not A.law.needs_parts:
         return both

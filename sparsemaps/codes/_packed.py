@@ -183,8 +183,6 @@ class PackedCodes:
         if not blocks:
             raise ValueError("blocks must have at least one PackedCodes, got none")
         for number, codes in enumerate(blocks):
-            if not isinstance(codes, PackedCodes):
-                raise ValueError(f"blocks must be PackedCodes, got {type(codes).__name__}")
             blocks[number] = checked(f"block {number}", codes)
         # The first block that has a vectorizer, or the first block.
         known = next((n for n, codes in enumerate(blocks) if TEXTS in codes.config), 0)
@@ -369,24 +367,27 @@ def gathered(sets: Sequence[PackedCodes], numbers: Array) -> PackedCodes:
     return with_rows(sets[0], array, np.ones(len(array), bool))
 
 
-def checked(name: str, codes: PackedCodes) -> PackedCodes:
+def checked(name: str, codes: Any) -> PackedCodes:
     """Codes of the same attributes, which anybody can set; a ValueError that begins with `name` if
     they do not fit together. Compiled code reads only codes that this has checked."""
+    if not isinstance(codes, PackedCodes):
+        raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
     try:
-        _refuse_shrunk(codes.array)
+        file = mapped_file(codes.array)
+        if file is not None and file.size() < len(file):
+            # Who reads the bytes that are gone ends with a signal.
+            size = file.size()
+            raise ValueError(f"the file was cut short after it was opened, to {size} bytes")
         return with_rows(codes, codes.array, vars(codes).get("sampled"), codes.sizes)
     except (ValueError, TypeError, AttributeError) as error:
         raise ValueError(f"{name}: {error}") from None
 
 
-def _refuse_shrunk(array: Any) -> None:
-    """Raise if the file that `array` is mapped from is shorter than the map: who reads the bytes
-    that are gone ends with a signal."""
-    base = array
-    while base is not None and not isinstance(base, mmap.mmap):
-        base = getattr(base, "base", None)
-    if base is not None and base.size() < len(base):
-        raise ValueError(f"the file was cut short after it was opened, to {base.size()} bytes")
+def mapped_file(array: Any) -> mmap.mmap | None:
+    """The map of a file that an array is a part of; None of an array in memory."""
+    while array is not None and not isinstance(array, mmap.mmap):
+        array = getattr(array, "base", None)
+    return array
 
 
 def joined_facts(blocks: Iterable[PackedCodes]) -> tuple[PackedCodes, Array, Array | None]:

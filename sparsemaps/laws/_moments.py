@@ -150,4 +150,4 @@ def used_columns(Z: Any) -> Any:
     if not sp.issparse(Z):
         return Z
     used, indices = np.unique(Z.indices, return_inverse=True)
-    return sp.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], len(used)))
+    return sp.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], max(1, len(used))))

@@ -37,17 +37,16 @@ def ngrams_of_columns(vectorizer: Any, text: Any) -> dict[int, str]:
     if not ngrams:
         return {}
     one_each = HashingVectorizer(
-        analyzer=_alone, n_features=vectorizer.n_features, norm=None, alternate_sign=False
+        analyzer=lambda ngram: [ngram],
+        n_features=vectorizer.n_features,
+        norm=None,
+        alternate_sign=False,
     )
     columns = one_each.transform(ngrams).indices.tolist()
     found: dict[int, str] = {}
     for column, ngram in zip(columns, ngrams, strict=True):
         found.setdefault(column, ngram)
     return found
-
-
-def _alone(ngram: str) -> list[str]:
-    return [ngram]
 
 
 def _of_bytes(vectorizer: Any, text: Any) -> dict[int, str]:

@@ -11,6 +11,7 @@ from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _seeding, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
+from sparsemaps.codes._packed import mapped_file
 from sparsemaps.linear import _losses
 from sparsemaps.linear._losses import Objective
 
@@ -86,7 +87,7 @@ def solve(
         return _Group(rows, objective, range(cuts[number], cuts[number + 1]), n_models, tol, key)
 
     n_groups = len(cuts) - 1
-    if codes.array.nbytes > BLOCK_BYTES and is_mapped(codes.array):
+    if codes.array.nbytes > BLOCK_BYTES and mapped_file(codes.array) is not None:
         groups = [begin(number) for number in range(n_groups)]
         _solve_by_blocks(rows, groups, tol, max_iter, key_of_blocks, n_jobs, watch)
         for group in groups:
@@ -229,18 +230,14 @@ class _Group:
     def solutions(self) -> Iterator[tuple[int, Solution]]:
         """The models at the end of their turns, with their numbers."""
         for m, number in enumerate(self.numbers):
-            yield number, self._solution(m)
-
-    def _solution(self, m: int) -> Solution:
-        weights = self._v[:, m] / np.sqrt(self._rows.codes.n_hashes)
-        model = self.model(m)
-        last, n_passes = model["intercept"], self.n_rounds[m]
-        dual = None
-        if self.going >> m & 1:
-            y, costs = self._rows.y(self._first + m), self._rows.weights
-            square = float(weights @ weights) + last**2
-            dual = _losses.dual(self._objective, y, self._dual[:, m], costs) - square / 2
-        return Solution(weights, last, model["n_passes"] if n_passes is None else n_passes, dual)
+            weights = self._v[:, m] / np.sqrt(self._rows.codes.n_hashes)
+            model = self.model(m)
+            last, dual = model["intercept"], None
+            if self.going >> m & 1:
+                y, costs = self._rows.y(self._first + m), self._rows.weights
+                square = float(weights @ weights) + last**2
+                dual = _losses.dual(self._objective, y, self._dual[:, m], costs) - square / 2
+            yield number, Solution(weights, last, self.n_rounds[m] or model["n_passes"], dual)
 
 
 def aligned_zeros(n_rows: int, n_columns: int) -> Array:
@@ -298,12 +295,3 @@ def _solve_by_blocks(
                 group.n_rounds[m] = round_number + 1
                 if test.end():
                     group.going &= ~(1 << m)
-
-
-def is_mapped(array: Any) -> bool:
-    """Whether an array is a file that is mapped into memory, or a part of one."""
-    while array is not None:
-        if isinstance(array, np.memmap):
-            return True
-        array = getattr(array, "base", None)
-    return False

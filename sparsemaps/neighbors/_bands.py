@@ -37,6 +37,7 @@ class Bands(NamedTuple):
     n_bands: int
 
 
+@lru_cache(maxsize=2**14)
 def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
     """The probability that two rows share a bucket if `n_agreeing` of their codes agree, and which
     codes agree is uniformly random. Above 1,024 codes the result is a little lower.

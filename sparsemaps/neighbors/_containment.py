@@ -308,8 +308,6 @@ def _extremes(
 
 
 def _with_sizes(name: str, codes: Any) -> PackedCodes:
-    if not isinstance(codes, PackedCodes):
-        raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
     codes = checked(name, codes)
     if codes.sizes is None:
         raise ValueError(

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _blocks
 from sparsemaps._tools._typing import Array
+from sparsemaps.laws._moments import used_columns
 
 _KERNEL_ROWS = 256
 """Rows of the first matrix whose pairs are computed together."""
@@ -81,8 +82,9 @@ def exact_pairs(
                 some = slice(start, stop)
                 kernel[first:last][some] = _jaccard(A[row[some]], B[column[some]])
         else:
-            A, B = _on_few_columns(A, B)
-            kernel[first:last] = law.exact_kernel(A, B, map.n_jobs)[row, column]
+            # Memory does not grow with the number of columns.
+            both, n = used_columns(sp.vstack([A, B], format="csr")), len(queries)
+            kernel[first:last] = law.exact_kernel(both[:n], both[n:], map.n_jobs)[row, column]
         first = last
     return kernel
 
@@ -97,15 +99,3 @@ def _jaccard(A: Any, B: Any) -> Array:
     n_common = A.multiply(B).sum(axis=1)
     n_all = np.diff(A.indptr) + np.diff(B.indptr) - n_common
     return np.divide(n_common, n_all, out=np.zeros(len(n_all)), where=n_all > 0)
-
-
-def _on_few_columns(A: Any, B: Any) -> tuple[Any, Any]:
-    """The rows without the columns that none of them has: the kernel does not depend on these, and
-    memory does not grow with their number."""
-    columns, indices = np.unique(np.concatenate([A.indices, B.indices]), return_inverse=True)
-    width = max(1, len(columns))
-    ends = A.nnz
-    return (
-        sp.csr_array((A.data, indices[:ends], A.indptr), shape=(A.shape[0], width)),
-        sp.csr_array((B.data, indices[ends:], B.indptr), shape=(B.shape[0], width)),
-    )

@@ -9,7 +9,6 @@ added, in buffers that are doubled when they are full.
 
 import secrets
 import threading
-from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -262,7 +261,8 @@ class IndexRows:
         state = self.state
         if target.recall >= 1 or target.least == 0:
             return state._replace(bands=None)
-        if state.bands is not None and _reaches(state.bands, self.like.n_hashes, target):
+        bands, n_hashes = state.bands, self.like.n_hashes
+        if bands and _bands.recall_of(bands, n_hashes, target.least) >= target.recall:
             return state
         with self.lock:
             return self._make_tables(target, self._choice(target))
@@ -351,11 +351,6 @@ def _set_sizes(block: KeptBlock, first: int, sizes: Array | None) -> None:
     """Put the sizes of sets into a block that keeps them; of unknown sets, the size is 0."""
     if block.sizes is not None and sizes is not None:
         block.sizes[first : first + len(sizes)] = sizes
-
-
-@lru_cache(maxsize=256)
-def _reaches(bands: Bands, n_hashes: int, target: Target) -> bool:
-    return _bands.recall_of(bands, n_hashes, target.least) >= target.recall
 
 
 def _rows_of_choice(n_rows: int) -> int:

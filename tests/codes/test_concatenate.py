@@ -78,7 +78,7 @@ def test_blocks_of_other_texts():
     ("blocks", "message"),
     [
         ([], "blocks must have at least one PackedCodes, got none"),
-        ([A, A.array], "blocks must be PackedCodes, got ndarray"),
+        ([A, A.array], "block 1 must be PackedCodes, got ndarray"),
         (
             [A, A, MinHash(n_hashes=50, bits=3, random_state=1).fit(X).encode(X, packed=True)],
             "block 0 and block 2 must be codes of the same map: their seed are",
