@@ -103,26 +103,26 @@ cdef class Descent:
     cdef dual_problem problem
     cdef dual_state state
     cdef double[:, ::1] v
-    cdef uint32_t[::1] columns
+    cdef Scratch memory
 
     def __init__(self, Py_ssize_t n_codes, int bits, int loss, double epsilon, double bias,
                  double tol, double cost, uint64_t key, Py_ssize_t n_models, int32_t first,
-                 double[:, ::1] v, uint32_t[::1] columns):
+                 double[:, ::1] v):
         """`v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
-        of which `n_models` count; it is aligned to 64 bytes. `columns` is scratch, of
-        `2 * block_rows * n_codes`."""
+        of which `n_models` count; it is aligned to 64 bytes."""
         cdef Py_ssize_t stride = stride_of(n_models), m
-        if (v.shape[0] != n_codes << bits or v.shape[1] != stride
-                or columns.shape[0] != 2 * BLOCK_ROWS * n_codes or <size_t>&v[0, 0] % 64):
+        if v.shape[0] != n_codes << bits or v.shape[1] != stride or <size_t>&v[0, 0] % 64:
             raise ValueError("the arrays do not fit")
-        self.v, self.columns = v, columns
+        self.v, self.memory = v, Scratch.__new__(Scratch)
         self.problem.n_models, self.problem.first = n_models, first
         self.problem.loss, self.problem.epsilon = loss, epsilon
         self.problem.bias, self.problem.tol = bias, tol
         self.problem.cost = cost
         self.problem.key = key
         self.problem.rows.n_codes, self.problem.rows.bits = n_codes, bits
-        self.state.v, self.state.columns, self.state.stride = &v[0, 0], &columns[0], stride
+        self.state.v, self.state.stride = &v[0, 0], stride
+        self.state.columns = <uint32_t *>self.memory.take(
+            2 * BLOCK_ROWS * n_codes * sizeof(uint32_t))
         for m in range(n_models):
             self.state.models[m].inner_tol = 1e-2
 
@@ -170,7 +170,6 @@ cdef class Descent:
 
 
 most_models = MOST_MODELS  # that are trained together
-block_rows = BLOCK_ROWS  # that are visited together
 
 
 def stride_of(Py_ssize_t n_models):

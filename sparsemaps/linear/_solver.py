@@ -190,7 +190,6 @@ class _Group:
         self._descent = _kernel.Descent(
             codes.n_hashes, codes.bits, _kernel.LOSSES[objective.loss], objective.epsilon,
             objective.bias, tol, objective.C, key, len(numbers), self._first, self._v,
-            np.empty(2 * _kernel.block_rows * codes.n_hashes, np.uint32),
         )  # fmt: skip
         self.model = self._descent.model
         self._of_rows: tuple[Array, Array] | None = None

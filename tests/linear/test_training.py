@@ -163,13 +163,10 @@ def trained_together(
     """The same of each of the models of some labels."""
     n = len(packed)
     v = _solver.aligned_zeros(packed.n_hashes << packed.bits, kernel.stride_of(n_models))
-    dual, columns = (
-        np.zeros((n, n_models)),
-        np.empty(2 * kernel.block_rows * packed.n_hashes, np.uint32),
-    )
+    dual = np.zeros((n, n_models))
     descent = kernel.Descent(
         packed.n_hashes, packed.bits, kernel.LOSSES[loss], epsilon, bias, tol, C, key, n_models,
-        first, v, columns,
+        first, v,
     )  # fmt: skip
     regression = loss.endswith("epsilon_insensitive")
     order, active = np.empty(n, np.uint32), np.empty(n, np.uint8)
@@ -411,7 +408,7 @@ def test_models_do_not_depend_on_those_they_are_trained_with(loss, C, bits):
 
 
 @pytest.mark.parametrize(
-    "change", ["labels", "dual", "sampled", "v", "active", "order", "columns", "misaligned"]
+    "change", ["labels", "dual", "sampled", "v", "active", "order", "misaligned"]
 )
 def test_arrays_that_do_not_fit_are_refused(change):
     packed, _, y, _ = coded()
@@ -423,7 +420,6 @@ def test_arrays_that_do_not_fit_are_refused(change):
         "v": _solver.aligned_zeros(width, 1),
         "active": np.empty(n, np.uint8),
         "order": np.empty(n, np.uint32),
-        "columns": np.empty(2 * kernel.block_rows * packed.n_hashes, np.uint32),
     }
     if change == "misaligned":
         arrays["v"] = _solver.aligned_zeros(width + 1, 1)[1:]
@@ -435,7 +431,6 @@ def test_arrays_that_do_not_fit_are_refused(change):
     def turn():
         descent = kernel.Descent(
             packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, 1, arrays["v"],
-            arrays["columns"],
         )  # fmt: skip
         descent.turn(
             packed.array, arrays["sampled"], arrays["labels"], None, None, arrays["dual"],
@@ -451,10 +446,7 @@ def test_turns_that_do_not_fit_are_refused():
     of regression together; numbers of models."""
     packed, _, y, _ = coded()
     v = _solver.aligned_zeros(packed.n_hashes << packed.bits, 1)
-    columns = np.empty(2 * kernel.block_rows * packed.n_hashes, np.uint32)
-    descent = kernel.Descent(
-        packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, 1, v, columns
-    )
+    descent = kernel.Descent(packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, 1, v)
 
     def turn(n, going, labels=True):
         labels = (y[:n] > 0).astype(np.int32) if labels else None
