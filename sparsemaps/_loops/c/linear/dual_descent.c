@@ -299,10 +299,9 @@ typedef struct {
 
 /* The next rows of the order, without those that all models have left. Which rows may be in a block
  * does not depend on these: else a model depended on the others. Returns how many there are. */
-INLINE ptrdiff_t begin_block(const dual_problem *p, dual_state *s, block *b, uint32_t *columns,
-                             ptrdiff_t stride)
+static ptrdiff_t begin_block(const dual_problem *p, dual_state *s, block *b, uint32_t *columns)
 {
-    const ptrdiff_t k = p->rows.n_codes, rest = s->n_weighed - s->position;
+    const ptrdiff_t k = p->rows.n_codes, stride = s->stride, rest = s->n_weighed - s->position;
     const uint32_t *order = s->order + s->position;
     memset(b, 0, sizeof *b);
     for (ptrdiff_t i = 0; i < 2 * BLOCK_ROWS && i < rest; i++) {
@@ -382,7 +381,7 @@ INLINE void spread(block *b, ptrdiff_t r, const double *changes, ptrdiff_t strid
 /* Sweeps over a block, each over the rows that the last one has changed. Those of a model end when its
  * largest change is a fifth of that of the first sweep: more gain little, as other blocks change the
  * sums too. */
-INLINE void sweep(const dual_problem *p, dual_state *s, block *b, int loss, ptrdiff_t stride)
+INLINE void sweep_by(const dual_problem *p, dual_state *s, block *b, int loss, ptrdiff_t stride)
 {
     double first[MOST_MODELS] = {0.0};
     unsigned models = s->going, changed[BLOCK_ROWS];
@@ -411,10 +410,39 @@ INLINE void sweep(const dual_problem *p, dual_state *s, block *b, int loss, ptrd
     }
 }
 
-/* Write the dual variables of a block. `changed` gets the rows that have changed, with their changes. */
-INLINE void end_block(const dual_problem *p, dual_state *s, const block *b, ptrdiff_t stride,
-                      row_numbers *changed)
+INLINE void sweep_of(const dual_problem *p, dual_state *s, block *b, int loss)
 {
+    if (s->stride == 1)
+        sweep_by(p, s, b, loss, 1);
+    else
+        sweep_by(p, s, b, loss, MOST_MODELS);
+}
+
+/* Sweeps alone are compiled for each loss: what is before and after them knows no loss. */
+static void sweep(const dual_problem *p, dual_state *s, block *b)
+{
+    switch (p->loss) {
+    case SQUARED_HINGE:
+        sweep_of(p, s, b, SQUARED_HINGE);
+        break;
+    case HINGE:
+        sweep_of(p, s, b, HINGE);
+        break;
+    case LOG_LOSS:
+        sweep_of(p, s, b, LOG_LOSS);
+        break;
+    case SQUARED_EPSILON_INSENSITIVE:
+        sweep_by(p, s, b, SQUARED_EPSILON_INSENSITIVE, 1);
+        break;
+    default:
+        sweep_by(p, s, b, EPSILON_INSENSITIVE, 1);
+    }
+}
+
+/* Write the dual variables of a block. `changed` gets the rows that have changed, with their changes. */
+static void end_block(const dual_problem *p, dual_state *s, const block *b, row_numbers *changed)
+{
+    const ptrdiff_t stride = s->stride;
     changed->n = 0;
     for (ptrdiff_t r = 0; r < b->sums.n; r++) {
         const uint32_t row = b->rows[r];
@@ -552,8 +580,7 @@ static void end_pass(const dual_problem *p, dual_state *s)
         }
 }
 
-INLINE int descend_by(const dual_problem *p, dual_state *s, int max_passes, int64_t visits,
-                      int loss, ptrdiff_t stride)
+static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t visits)
 {
     /* The changes of a block are added to v when the next one is read. */
     row_numbers changed = {.n = 0}, none = {.n = 0};
@@ -563,11 +590,11 @@ INLINE int descend_by(const dual_problem *p, dual_state *s, int max_passes, int6
         block b;
         if (s->position == 0)
             begin_pass(p, s);
-        if (begin_block(p, s, &b, columns, stride) > 0) {
+        if (begin_block(p, s, &b, columns) > 0) {
             uint32_t *const of_block = columns;
-            move(s->v, &p->rows, &changed, &b.sums, stride);
-            sweep(p, s, &b, loss, stride);
-            end_block(p, s, &b, stride, &changed);
+            move(s->v, &p->rows, &changed, &b.sums, s->stride);
+            sweep(p, s, &b);
+            end_block(p, s, &b, &changed);
             columns = columns_of_changed;
             columns_of_changed = of_block;
             visits -= b.sums.n;
@@ -579,33 +606,8 @@ INLINE int descend_by(const dual_problem *p, dual_state *s, int max_passes, int6
                 result = s->going == 0 ? 1 : -1;
         }
     }
-    move(s->v, &p->rows, &changed, &none, stride);
+    move(s->v, &p->rows, &changed, &none, s->stride);
     return result;
-}
-
-INLINE int descend_of(const dual_problem *p, dual_state *s, int max_passes, int64_t max_visits,
-                      int loss)
-{
-    if (s->stride == 1)
-        return descend_by(p, s, max_passes, max_visits, loss, 1);
-    return descend_by(p, s, max_passes, max_visits, loss, MOST_MODELS);
-}
-
-static int descend(const dual_problem *problem, dual_state *state, int max_passes,
-                   int64_t max_visits)
-{
-    switch (problem->loss) {
-    case SQUARED_HINGE:
-        return descend_of(problem, state, max_passes, max_visits, SQUARED_HINGE);
-    case HINGE:
-        return descend_of(problem, state, max_passes, max_visits, HINGE);
-    case LOG_LOSS:
-        return descend_of(problem, state, max_passes, max_visits, LOG_LOSS);
-    case SQUARED_EPSILON_INSENSITIVE:
-        return descend_by(problem, state, max_passes, max_visits, SQUARED_EPSILON_INSENSITIVE, 1);
-    default:
-        return descend_by(problem, state, max_passes, max_visits, EPSILON_INSENSITIVE, 1);
-    }
 }
 
 const dual_descent_loops TABLE(dual_descent)[] = {{
