@@ -79,6 +79,7 @@ def deduplicate_files(
     progress: bool | None = None,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
+    client: Any = None,
 ) -> Deduplicated:
     r"""Remove the records that are near an earlier record.
 
@@ -169,6 +170,9 @@ def deduplicate_files(
     task : tuple (stage, i, n) or None, default=None
         Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
         ``--task`` of the command do; the numbers that are returned are 0.
+    client : distributed.Client or None, default=None
+        The workers of Dask that make the results of all stages; they reach the paths of inputs and
+        output. The output is the same. None makes them here.
 
     Returns
     -------
@@ -229,7 +233,7 @@ def deduplicate_files(
     outputs = Outputs(output, removed, report, clusters, bad, dry_run)
     search = Search(threshold, recall, exact, similarity)
     plan = make_plan(map, inputs, outputs, source, search, Rule(rule, keep, against), n_jobs)
-    return run(plan, Running.of(progress, resume, task))
+    return run(plan, Running.of(progress, resume, task, client))
 
 
 # ---- running -------------------------------------------------------------------------------------

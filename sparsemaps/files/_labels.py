@@ -58,6 +58,7 @@ def predict_files(
     progress: bool | None = None,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
+    client: Any = None,
 ) -> LabelledFile:
     r"""Write the label and the scores of each record of files.
 
@@ -91,6 +92,9 @@ def predict_files(
     task : tuple (stage, i, n) or None, default=None
         For an output that is a directory: ("predict", i, n) makes only those outputs whose numbers
         are i modulo n. So n processes, on machines that share the directory, make all of them.
+    client : distributed.Client or None, default=None
+        The workers of Dask that make the outputs of a directory, one each; they reach its path and
+        those of the inputs. The outputs are the same.
 
     Returns
     -------
@@ -119,7 +123,7 @@ def predict_files(
     [b'b', b'a']
     """
     plan = plan_of(model, inputs, output, source, n_jobs, explain)
-    answer: LabelledFile = run(plan, Running.of(progress, resume, task))
+    answer: LabelledFile = run(plan, Running.of(progress, resume, task, client))
     return answer
 
 
@@ -135,6 +139,7 @@ def filter_files(
     progress: bool | None = None,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
+    client: Any = None,
 ) -> FilteredFile:
     r"""Write the records of files that have a label, byte for byte and in their order.
 
@@ -160,7 +165,7 @@ def filter_files(
         classes, the score of the first is that of the second times -1.
     source, n_jobs, progress
         As for `predict_files`.
-    resume, task
+    resume, task, client
         As for `predict_files`; the stage is "filter".
 
     Returns
@@ -193,7 +198,7 @@ def filter_files(
     """
     rule = rule_of(model, label, min_score)
     plan = plan_of(model, inputs, output, source, n_jobs, is_wanted=rule)
-    answer: FilteredFile = run(plan, Running.of(progress, resume, task))
+    answer: FilteredFile = run(plan, Running.of(progress, resume, task, client))
     return answer
 
 

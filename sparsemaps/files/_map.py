@@ -41,6 +41,7 @@ def map_files(
     comments: bool = False,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
+    client: Any = None,
 ) -> list[MappedFile]:
     r"""Map the rows of LIBSVM files, in bounded memory.
 
@@ -98,6 +99,9 @@ def map_files(
     task : tuple (stage, i, n) or None, default=None
         For an output that is a directory: ("map", i, n) makes only those outputs whose numbers are
         i modulo n. So n processes, on machines that share the directory, make all of them.
+    client : distributed.Client or None, default=None
+        The workers of Dask that make the outputs of a directory, one each; they reach its path and
+        those of the inputs. The outputs are the same.
 
     Returns
     -------
@@ -139,7 +143,7 @@ def map_files(
         map, rows_unless_said(source, paths), ones=ones, format=format, header=header,
         comments=comments, n_jobs=n_jobs,
     )  # fmt: skip
-    running = Running.of(progress, resume, task)
+    running = Running.of(progress, resume, task, client)
     made = run(make_plan(job, paths, output), running)
     made = [] if running.is_share else made
     return [MappedFile(one.input, one.output, one.numbers[0], one.skipped) for one in made]
@@ -199,7 +203,7 @@ def listing(plan: OutputPlan) -> Listing:
 
 def run(plan: OutputPlan, running: Running) -> list[Made]:
     """Make the output, or all outputs; of a share, those of its tasks, without a word of others."""
-    running.check(lambda: listing(plan))
+    running.check(lambda: listing(plan), plan.is_shared)
     with ExitStack() as stack:
         job, inputs = plan.job.prepared(_sources.known_inputs(plan.inputs), stack)
         if plan.is_shared:

@@ -51,6 +51,7 @@ def similar_pairs_of_files(
     progress: bool | None = None,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
+    client: Any = None,
     max_bytes: int = _hashing.MAX_BYTES,
 ) -> FoundPairs:
     r"""Write the pairs of similar rows of files.
@@ -98,6 +99,9 @@ def similar_pairs_of_files(
     task : tuple (stage, i, n) or None, default=None
         Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
         ``--task`` of the command do; the numbers that are returned are 0.
+    client : distributed.Client or None, default=None
+        The workers of Dask that make the results of all stages; they reach the paths of inputs and
+        output. The output is the same. None makes them here.
     max_bytes : int, default=2**30
         As for `sparsemaps.neighbors.similar_pairs`.
 
@@ -139,7 +143,7 @@ def similar_pairs_of_files(
     similarity = "containment" if containment else "jaccard"
     search = Search(threshold, recall, exact, similarity, max_bytes)
     plan = make_plan(map, inputs, output, other, source, search, n_jobs)
-    return run(plan, Running.of(progress, resume, task))
+    return run(plan, Running.of(progress, resume, task, client))
 
 
 # ---- the plan ------------------------------------------------------------------------------------

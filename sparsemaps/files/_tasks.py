@@ -6,6 +6,7 @@ scheduler run the same tasks, in any order, once or several times, and the resul
 """
 
 import contextlib
+import importlib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
@@ -132,6 +133,14 @@ class Share(NamedTuple):
     n: int
 
 
+def _workers_of(client: Any) -> Any:
+    """The engine of a client. The folder of Dask stands above this one, and is loaded for a client
+    alone."""
+    if not hasattr(client, "persist"):
+        raise ParameterError("client", repr(client), "a distributed.Client or None")
+    return importlib.import_module("sparsemaps.dask._engine").Workers(client)
+
+
 class Running(NamedTuple):
     """How the stages of a job are run, by whom, and which tasks of them."""
 
@@ -142,11 +151,13 @@ class Running(NamedTuple):
     share: Share | None = None
 
     @classmethod
-    def of(cls, progress: bool | None, resume: bool, task: Any) -> "Running":
+    def of(cls, progress: bool | None, resume: bool, task: Any, client: Any) -> "Running":
         """The parameters of a job, after a check."""
         check_bool("resume", resume)
         if task is None:
-            return cls(progress, resume)
+            return cls(progress, resume, None if client is None else _workers_of(client))
+        if client is not None:
+            raise ValueError("task is not for a client, which makes all tasks")
         try:
             stage, i, n = task
         except (TypeError, ValueError):
@@ -163,10 +174,10 @@ class Running(NamedTuple):
 
     def check(self, listing: Callable[[], Listing], is_shared: bool = True) -> None:
         """Raise a ValueError if a job has no such stage, or no tasks for several processes."""
-        if self.share is None:
+        if self.share is None and self.engine is None:
             return
         names = [name for name, _, _ in listing()]
-        if self.share.stage not in names:
+        if self.share is not None and self.share.stage not in names:
             raise ValueError(f"the stage must be {', '.join(names)}, got {self.share.stage!r}")
         if not is_shared:
             raise ValueError("tasks are for inputs and outputs that are files")

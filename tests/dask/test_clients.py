@@ -1,0 +1,108 @@
+"""Jobs on files by the workers of a client: the outputs are those of this process."""
+
+import pytest
+from _data.dedup_records import make_texts
+
+from sparsemaps import MinHash
+from sparsemaps.files import (
+    Texts,
+    deduplicate_files,
+    filter_files,
+    map_files,
+    predict_files,
+    similar_pairs_of_files,
+    train_files,
+)
+from sparsemaps.linear import KernelClassifier
+from sparsemaps.text import HashingVectorizer
+
+pytest.importorskip("sparsemaps.dask")
+distributed = pytest.importorskip("distributed")
+
+MINHASH = MinHash(n_hashes=32, random_state=0)
+WORDS = Texts("word:3", format="jsonl")
+
+
+@pytest.fixture(scope="module")
+def client():
+    options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": "127.0.0.1:0"}
+    with distributed.Client(processes=False, **options) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("records")
+    texts = make_texts(120, seed=1)
+    for part in range(3):
+        lines = [
+            f'{{"text": "{text}", "label": {number % 2}}}\n'
+            for number, text in enumerate(texts[40 * part : 40 * part + 40])
+        ]
+        (folder / f"{part}.jsonl").write_text("".join(lines))
+    return folder
+
+
+@pytest.fixture(scope="module")
+def model(folder, tmp_path_factory):
+    path = tmp_path_factory.mktemp("model") / "model"
+    vectorizer = HashingVectorizer(ngram_range=(3, 3), alternate_sign=False, norm=None)
+    model = KernelClassifier(MINHASH, vectorizer=vectorizer, random_state=0)
+    return train_files(model, folder, path, source=Texts(label_field="label")).model
+
+
+JOBS = {
+    "map": lambda folder, model, **how: map_files(MINHASH, folder, source=WORDS, **how),
+    "pairs": lambda folder, model, **how: similar_pairs_of_files(
+        MINHASH, folder, source=WORDS, threshold=0.6, **how
+    ),
+    "dedup": lambda folder, model, **how: deduplicate_files(
+        MINHASH, folder, source=WORDS, threshold=0.6, **how
+    ),
+    "predict": lambda folder, model, **how: predict_files(model, folder, **how),
+    "filter": lambda folder, model, **how: filter_files(model, folder, label=1, **how),
+}
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_outputs_are_those_of_this_process(name, folder, model, client, tmp_path):
+    end = "" if name == "pairs" else "/"
+    made = JOBS[name](folder, model, output=f"{tmp_path}/out{end}", client=client)
+    expected = JOBS[name](folder, model, output=f"{tmp_path}/one{end}")
+    assert str(made).replace("/out/", "/one/") == str(expected)
+    files = [sorted((tmp_path / which).glob("*")) for which in ("out", "one")] if end else []
+    for one, other in zip(*files, strict=True) if end else [(tmp_path / "out", tmp_path / "one")]:
+        assert one.name == other.name or not end
+        if not one.name.endswith(".json"):
+            assert one.read_bytes() == other.read_bytes()
+
+
+def test_tasks_run_on_the_workers(folder, client, tmp_path):
+    class Counting:
+        def persist(self, array):
+            arrays.append(array.npartitions)
+            return client.persist(array)
+
+    arrays = []
+    map_files(MINHASH, folder, f"{tmp_path}/out/", source=WORDS, client=Counting())
+    assert arrays == [3]
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_an_output_that_is_no_file(name, folder, model, client, tmp_path):
+    needs = "inputs and outputs that are files"
+    with (folder / "0.jsonl").open("rb") as file:
+        if name not in ("pairs", "dedup"):
+            file, needs = folder, "an output that is a directory"
+        with pytest.raises(ValueError, match=f"tasks are for {needs}"):
+            JOBS[name](file, model, output=tmp_path / "out", client=client)
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_bad_arguments(name, folder, model, tmp_path):
+    out = f"{tmp_path}/out" + ("" if name == "pairs" else "/")
+    with pytest.raises(ValueError, match=r"client must be a distributed\.Client or None, got 3"):
+        JOBS[name](folder, model, output=out, client=3)
+    with pytest.raises(ValueError, match="task is not for a client"):
+        JOBS[name](folder, model, output=out, client=3, task=(name, 0, 2))
