@@ -73,43 +73,22 @@ def sum_common(int kind, const double[::1] values, const int32_t[::1] columns,
             first += n
 
 
-cdef inline Py_ssize_t search(const int64_t[::1] ascending, Py_ssize_t low, int64_t column) \
-        noexcept nogil:
-    """The first place from `low` on that is not below `column`."""
-    cdef Py_ssize_t high = ascending.shape[0], middle
-    while low < high:
-        middle = (low + high) // 2
-        if ascending[middle] < column:
-            low = middle + 1
-        else:
-            high = middle
-    return low
-
-
-def number_columns(values, indices, indptr, const int64_t[::1] columns,
-                   const int32_t[::1] numbers, double[::1] out_values, int32_t[::1] out_numbers,
-                   int64_t[::1] out_indptr):
-    """Copy the entries that are not 0 and whose column is one of the ascending `columns`, with its
-    place among them, which `numbers` has for each column or -1; it may be empty."""
+def number_columns(values, indices, indptr, const int32_t[::1] numbers, double[::1] out_values,
+                   int32_t[::1] out_numbers, int64_t[::1] out_indptr):
+    """Copy the entries that are not 0 and whose column has a number: `numbers` has that of each
+    column, or -1."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef const double *numbers_of = doubles_of(&rows)
-    cdef Py_ssize_t n = 0, row, i, number, low
+    cdef Py_ssize_t n = 0, row, i, number
     cdef int64_t column
-    cdef bint table = numbers.shape[0] > 0
     with nogil:
         for row in range(rows.n_rows):
             out_indptr[row] = n
-            low = 0
             for i in range(rows.indptr[row], rows.indptr[row + 1]):
                 column = index_at(&rows, i)
                 number = -1
-                if table:
-                    if 0 <= column < numbers.shape[0]:
-                        number = numbers[column]
-                else:
-                    low = search(columns, low, column)
-                    if low < columns.shape[0] and columns[low] == column:
-                        number = low
+                if 0 <= column < numbers.shape[0]:
+                    number = numbers[column]
                 out_values[n] = numbers_of[i]
                 out_numbers[n] = <int32_t>number
                 n += number >= 0 and numbers_of[i] != 0

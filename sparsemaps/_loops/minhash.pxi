@@ -13,7 +13,7 @@ cdef extern from "c/maps/minhash.h" nogil:
         uint64_t *bins
         uint32_t *filled
     ctypedef struct minhash_loops:
-        void (*sample)(const void *columns, int itemsize, Py_ssize_t n, uint64_t key, uint64_t k,
+        void (*sample)(const void *columns, size_t itemsize, Py_ssize_t n, uint64_t key, uint64_t k,
                        minhash_scratch *scratch, int64_t *samples) noexcept nogil
         void (*codes)(const int64_t *samples, Py_ssize_t k, uint64_t key, int bits,
                       int64_t *codes) noexcept nogil
@@ -38,7 +38,7 @@ cdef int sample_members(indices, const int64_t[::1] indptr, uint64_t key, uint64
         for row in range(indptr.shape[0] - 1):
             n = indptr[row + 1] - indptr[row]
             if n > 0:
-                minhash.sample(columns.data + indptr[row] * columns.size, <int>columns.size, n, key,
+                minhash.sample(columns.data + indptr[row] * columns.size, columns.size, n, key,
                                n_hashes, scratch, samples)
             else:
                 memset(samples, 0xff, n_hashes * sizeof(int64_t))

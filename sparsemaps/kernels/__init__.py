@@ -9,8 +9,8 @@ The results have the same bits on every platform (docs/promise.md).
 
 - ``_gram`` has the blocks of rows, the threads and the checks that all kernels share.
 - ``_similarity`` has kernels of sums over common columns, ``_distance`` kernels of differences.
-- ``_polynomial`` has the polynomial kernel; ``_matern`` the Matern kernel as a function of
-  distances. ``_column_products`` has products over the columns of one function of the difference.
+- ``_matern`` has the Matern kernel as a function of distances. ``_column_products`` has products
+  over the columns of one function of the difference.
 
 The maps' ``exact_kernel`` and the command ``sparsemaps kernel`` call these functions.
 
@@ -33,13 +33,13 @@ from sparsemaps.kernels._distance import (
     normalized_rbf_kernel,
     rbf_kernel,
 )
-from sparsemaps.kernels._polynomial import polynomial_kernel
 from sparsemaps.kernels._similarity import (
     acos_chi2_kernel,
     acos_kernel,
     chi2_similarity,
     generalized_min_max_kernel,
     min_max_kernel,
+    polynomial_kernel,
 )
 
 __all__ = [

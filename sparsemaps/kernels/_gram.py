@@ -232,16 +232,21 @@ class _Columns:
         check_indices(columns, n_columns, None, "X")  # another thread may have changed them
         self._own_numbers = numbers.astype(np.int32)
         self._table = np.zeros(_kernel.LANES * max(len(columns), 1))
-        self._columns = columns.astype(np.int64)
-        self._numbers = np.full(n_columns if n_columns <= _LARGEST_LOOKUP else 0, -1, np.int32)
-        if len(self._numbers):
+        self._searched = columns if n_columns > _LARGEST_LOOKUP else None
+        self._numbers = np.arange(len(columns), dtype=np.int32)
+        if self._searched is None:
+            self._numbers = np.full(n_columns, -1, np.int32)
             self._numbers[columns] = np.arange(len(columns), dtype=np.int32)
 
     def sums(self, block: Block, u: Array, v: Array) -> Array:
         """For all pairs of rows, the sum over their common columns, or the distance."""
         values, indices, indptr = _from_zero(block, self._kernel)
         others = np.empty(len(values)), np.empty(len(values), np.int32), np.empty_like(indptr)
-        _kernel.number_columns(values, indices, indptr, self._columns, self._numbers, *others)
+        places = indices
+        if self._searched is not None:
+            places = np.searchsorted(self._searched, indices)
+            places[np.append(self._searched, -1)[places] != indices] = -1
+        _kernel.number_columns(values, places, indptr, self._numbers, *others)
         own = self._values, self._own_numbers, self._indptr
         out = np.empty((len(self._indptr) - 1, len(indptr) - 1))
         _kernel.sum_common(self._kernel.common, *own, *others, self._table, out)

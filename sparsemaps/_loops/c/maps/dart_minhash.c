@@ -44,14 +44,6 @@ INLINE uint64_t dart_word(uint64_t part, uint64_t number, uint64_t which)
     return word(part, DART_WORDS * number + which);
 }
 
-/* `mix64` of each. */
-INLINE lanes_u64 mix_lanes(lanes_u64 x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 /* The part that a positive normal number lies in: half its binary exponent, rounded down. */
 INLINE int part_of(double weight)
 {

@@ -31,19 +31,6 @@ static uint64_t position_mask(ptrdiff_t n)
     return mask - 1;
 }
 
-static void column_starts(const void *columns, int itemsize, ptrdiff_t first, ptrdiff_t n,
-                          uint64_t key, uint64_t *restrict starts)
-{
-    const int32_t *narrow = (const int32_t *)columns + first;
-    const int64_t *wide = (const int64_t *)columns + first;
-    if (itemsize == 4)
-        for (ptrdiff_t i = 0; i < n; i++)
-            starts[i] = column_start(key, (uint64_t)narrow[i]);
-    else
-        for (ptrdiff_t i = 0; i < n; i++)
-            starts[i] = column_start(key, (uint64_t)wide[i]);
-}
-
 INLINE ptrdiff_t tile_length(ptrdiff_t n, ptrdiff_t first)
 {
     return n - first < MEMBERS_TILE ? n - first : MEMBERS_TILE;
@@ -137,7 +124,7 @@ static ptrdiff_t find_below(const uint64_t *restrict values, ptrdiff_t n, uint64
 
 /* The first round, in which all bins are empty. Returns how many are left so. Most members of a large
  * set have a value that is above that of every bin by then. */
-static ptrdiff_t first_round(const void *columns, int itemsize, ptrdiff_t n, uint64_t key,
+static ptrdiff_t first_round(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t key,
                              uint64_t k, uint64_t mask, minhash_scratch *s)
 {
     uint64_t bound = EMPTY;
@@ -234,7 +221,7 @@ static ptrdiff_t short_rounds(ptrdiff_t n, uint64_t k, uint64_t mask, ptrdiff_t 
 }
 
 /* The same for a longer set. */
-static ptrdiff_t long_rounds(const void *columns, int itemsize, ptrdiff_t n, uint64_t key,
+static ptrdiff_t long_rounds(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t key,
                              uint64_t k, uint64_t mask, ptrdiff_t n_empty, minhash_scratch *s)
 {
     for (uint64_t round = 1; round < k && n_empty > 0; round++) {
@@ -255,7 +242,7 @@ static ptrdiff_t long_rounds(const void *columns, int itemsize, ptrdiff_t n, uin
 }
 
 /* Rounds k + j: all members go to bin j. */
-static void last_rounds(const void *columns, int itemsize, ptrdiff_t n, uint64_t key, uint64_t k,
+static void last_rounds(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t key, uint64_t k,
                         uint64_t mask, minhash_scratch *s)
 {
     for (ptrdiff_t first = 0; first < n; first += MEMBERS_TILE) {
@@ -273,7 +260,7 @@ static void last_rounds(const void *columns, int itemsize, ptrdiff_t n, uint64_t
     }
 }
 
-static void sample(const void *columns, int itemsize, ptrdiff_t n, uint64_t key, uint64_t k,
+static void sample(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t key, uint64_t k,
                    minhash_scratch *s, int64_t *samples)
 {
     const uint64_t mask = position_mask(n);

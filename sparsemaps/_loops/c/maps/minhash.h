@@ -25,7 +25,7 @@ typedef struct {
 
 typedef struct {
     /* For each of k bins the member that it keeps, of n > 0 columns of `itemsize` 4 or 8 bytes. */
-    void (*sample)(const void *columns, int itemsize, ptrdiff_t n, uint64_t key, uint64_t k,
+    void (*sample)(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t key, uint64_t k,
                    minhash_scratch *scratch, int64_t *samples);
     /* For each sample, `bits` bits of a hash of it. Each of the k has another hash, so that samples
      * that differ agree by chance independently. */

@@ -100,13 +100,7 @@ static void draw(int distribution, const float *quantiles, uint64_t start, ptrdi
 static void sign_starts(uint64_t key, const csr_block *rows, int64_t first, ptrdiff_t n,
                         uint64_t *starts)
 {
-    const void *indices = indices_from(rows, first);
-    if (rows->index_size == sizeof(int32_t))
-        for (ptrdiff_t i = 0; i < n; i++)
-            starts[i] = column_start(key, (uint64_t)((const int32_t *)indices)[i]);
-    else
-        for (ptrdiff_t i = 0; i < n; i++)
-            starts[i] = column_start(key, (uint64_t)((const int64_t *)indices)[i]);
+    column_starts(rows->indices, rows->index_size, first, n, key, starts);
 }
 
 /* How far to shift a word, or a half of it, such that the bit of each component is the sign. */

@@ -14,14 +14,6 @@ typedef lanes_f64 vector_f64;
 typedef half_lanes_i32 vector_i32;
 typedef lanes_i64 vector_i64;
 
-/* What all hashes of columns have in common: `mix64` of each. */
-INLINE lanes_u64 hash_mix(lanes_u64 x)
-{
-    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
-    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
-    return x ^ (x >> 31);
-}
-
 /* `pair_multiply` of each. */
 INLINE lanes_u64 hash_lanes(const uint64_t *key, lanes_u64 mixed)
 {

@@ -21,7 +21,7 @@ INLINE void NAME(hash)(const uint64_t *keys, ptrdiff_t n_keys, const VALUE *valu
         OF_VALUE(vector) scaled;
         memcpy(&here, columns + start, sizeof here);
         memcpy(&scaled, values + start, sizeof scaled);
-        lanes_u64 mixed = hash_mix(LANES_CONVERT(lanes_u64, here));
+        lanes_u64 mixed = mix_lanes(LANES_CONVERT(lanes_u64, here));
         scaled = scale * scaled;
         for (ptrdiff_t k = 0; k < n_keys; k++) {
             lanes_u64 hashes = hash_lanes(keys + 3 * k, mixed);

@@ -24,6 +24,14 @@ INLINE uint64_t mix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
+/* `mix64` of each. */
+INLINE lanes_u64 mix_lanes(lanes_u64 x)
+{
+    x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
+    x = (x ^ (x >> 27)) * UINT64_C(0x94d049bb133111eb);
+    return x ^ (x >> 31);
+}
+
 /* Keyed hash of a mixed column, the top 33 bits of it strongly universal (2-wise independent):
  * pair-multiply-shift on its two 32-bit halves (Thorup 2015, "High speed hashing for integers and
  * strings", 3.5), for which 64-bit keys give 64 - 32 + 1 = 33 good bits. Mixing beforehand is a
@@ -52,6 +60,20 @@ INLINE uint32_t hash_sign(uint64_t hash)
 INLINE uint64_t column_start(uint64_t key, uint64_t column)
 {
     return mix64(key ^ mix64(column));
+}
+
+/* Those of n columns of 4 or 8 bytes, from the one of number `first` on. */
+static inline void column_starts(const void *columns, size_t itemsize, ptrdiff_t first, ptrdiff_t n,
+                                 uint64_t key, uint64_t *restrict starts)
+{
+    const int32_t *narrow = (const int32_t *)columns + first;
+    const int64_t *wide = (const int64_t *)columns + first;
+    if (itemsize == sizeof *narrow)
+        for (ptrdiff_t i = 0; i < n; i++)
+            starts[i] = column_start(key, (uint64_t)narrow[i]);
+    else
+        for (ptrdiff_t i = 0; i < n; i++)
+            starts[i] = column_start(key, (uint64_t)wide[i]);
 }
 
 INLINE uint64_t word(uint64_t start, uint64_t counter)
