@@ -79,7 +79,7 @@ class Lent:
         self.calls = [Get(self.give_schema), Get(self.give_next), Told(self.tell)]
         places = [ctypes.cast(call, ADDRESS).value for call in self.calls]
         self.stream = Stream(*places, release=release[2])
-        self.error = 0
+        self.error = self.error_of_next = 0
         if streamed:
             self.__arrow_c_stream__ = lambda requested_schema=None: capsule(
                 self.stream, b"arrow_array_stream"
@@ -104,7 +104,7 @@ class Lent:
         if self.n_left > 0:
             ctypes.memmove(out, ctypes.byref(self.array), ctypes.sizeof(Array))
         self.n_left -= 1
-        return 0
+        return self.error_of_next
 
     def tell(self, _):
         return ctypes.addressof(self.name)

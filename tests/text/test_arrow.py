@@ -139,17 +139,18 @@ def test_streams_that_are_not_sound(field, message):
     refuse(message, "stream", field, None, streamed=True)
 
 
+@pytest.mark.parametrize(("failing", "before"), [("error", []), ("error_of_next", ["Schema"])])
 @pytest.mark.parametrize(("teller", "message"), [(True, "failed: u"), (False, "failed: error 5")])
-def test_a_stream_that_fails(teller, message):
+def test_a_stream_that_fails(teller, message, failing, before):
     """What it has written meanwhile is not valid, and is not released."""
     for vectorizer in VECTORIZERS:
         lent = strings(streamed=True)
-        lent.error = 5
+        setattr(lent, failing, 5)
         if not teller:
             lent.stream.get_last_error = None
         with pytest.raises(ValueError, match=message):
             vectorizer.transform(lent)
-        assert lent.released == ["Stream"]
+        assert lent.released == [*before, "Stream"]
 
 
 @pytest.mark.parametrize("streamed", [False, True])
