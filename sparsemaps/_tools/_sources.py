@@ -177,6 +177,11 @@ def known_inputs(inputs: Iterable[Any]) -> list[Any]:
     return known
 
 
+def are_files(inputs: Iterable[Any]) -> bool:
+    """Whether all inputs of a job, as `known_inputs` gives them, are regular files."""
+    return all(isinstance(input, InputFile) for input in inputs)
+
+
 def is_regular(input: Any) -> bool:
     """Whether an input is the path of a regular file, or of none; no pipe, device or object."""
     if not isinstance(input, (str, os.PathLike)) or is_standard(input):

@@ -69,8 +69,11 @@ class DedupPlan(NamedTuple):
     """Each file of records that is written, with its inputs, in the order of all inputs."""
     folder: str | None
     """The folder of the stages; None if they are in a temporary one."""
-    is_shared: bool
-    """Whether several processes can do tasks of it."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes can do tasks of it."""
+        return self.folder is not None and _sources.are_files(self.inputs)
 
 
 def make_plan(
@@ -126,9 +129,7 @@ def make_plan(
         _sources.refuse_inside(folder, paths)
         names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
     _output_files.refuse_clashes([*paths, *files_of(rule.against)], names)
-    known = _sources.known_inputs(paths)
-    is_shared = folder is not None and all(isinstance(one, _sources.InputFile) for one in known)
-    return DedupPlan(job, search, rule, known, outputs, files, folder, is_shared)
+    return DedupPlan(job, search, rule, _sources.known_inputs(paths), outputs, files, folder)
 
 
 def _earlier(path: Any, own: str | None) -> list[Earlier]:

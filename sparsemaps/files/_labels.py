@@ -305,12 +305,18 @@ class Labelling(NamedTuple):
 
 
 def plan_of(
-    model: Any, inputs: Any, output: Any, source: Any, n_jobs: Any, explain: int = 0, **what: Any
+    model: Any,
+    inputs: Any,
+    output: Any,
+    source: Any,
+    n_jobs: int | None,
+    explain: int = 0,
+    is_wanted: "_Rule | None" = None,
 ) -> OutputPlan:
     """The plan of `predict_files`, or with a rule `is_wanted`, of `filter_files`."""
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
-    return make_plan(Labelling(model, rows, n_jobs, explain, **what), inputs, output)
+    return make_plan(Labelling(model, rows, n_jobs, explain, is_wanted), inputs, output)
 
 
 listing = _map.listing

@@ -161,8 +161,11 @@ class PairsPlan(NamedTuple):
     output: Any
     folder: str | None
     """The folder of the stages; None if they are in a temporary one."""
-    is_shared: bool
-    """Whether several processes can do tasks of it."""
+
+    @property
+    def is_shared(self) -> bool:
+        """Whether several processes can do tasks of it."""
+        return self.folder is not None and _sources.are_files([*self.inputs, *self.others])
 
 
 def make_plan(
@@ -188,8 +191,7 @@ def make_plan(
     _refuse_different(job, coded)
     known = _sources.known_inputs(read)
     sides = known[: len(paths)], known[len(paths) :]
-    is_shared = folder is not None and all(isinstance(one, _sources.InputFile) for one in known)
-    return PairsPlan(job, search, *sides, output, folder, is_shared)
+    return PairsPlan(job, search, *sides, output, folder)
 
 
 def _refuse_different(job: Job, coded: list[str]) -> None:

@@ -10,7 +10,7 @@ import importlib
 import itertools
 import os
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from sparsemaps._tools import _threads
 from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
@@ -90,13 +90,19 @@ def listed(stages: Iterable[Stage]) -> Listing:
     return [(stage.name, len(stage.tasks), stage.about) for stage in stages]
 
 
+class Engine(Protocol):
+    """It runs the tasks of a stage: threads of this process, or workers of a cluster."""
+
+    def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
+        """The results of the tasks, in order."""
+
+
 class Threads(NamedTuple):
     """The threads of this process."""
 
     n_jobs: int | None
 
     def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
-        """The results of the tasks, in order."""
         there = {task.name: results.find(task.name, task.recipe) for task in stage.tasks}
         made = {name: result for name, result in there.items() if result is not None}
         to_do = [task for task in stage.tasks if task.name not in made]
@@ -133,12 +139,31 @@ class Share(NamedTuple):
     n: int
 
 
-def _workers_of(client: Any) -> Any:
+def _run_share(
+    stages: Iterable[Stage], results: Results, share: Share, how: How
+) -> dict[str, list[Result]]:
+    """Make the results of some tasks of a stage, unless it is not needed, as inputs are files of
+    codes. It is an error if results of earlier stages are missing."""
+    for stage in stages:
+        if stage.name == share.stage:
+            own = [] if stage.is_replaced(results) else stage.tasks[share.i :: share.n]
+            return {stage.name: [stage.make_one(task, results, how) for task in own]}
+        missing = stage.missing(results)
+        if missing:
+            raise ValueError(
+                f"of the stage {stage.name}, {len(missing)} of {len(stage.tasks)} results are "
+                f"missing, such as {missing[0].name}; make them before the stage {share.stage}"
+            )
+    return {}
+
+
+def _workers_of(client: Any) -> Engine:
     """The engine of a client. The folder of Dask stands above this one, and is loaded for a client
     alone."""
     if not hasattr(client, "persist"):
         raise ParameterError("client", repr(client), "a distributed.Client or None")
-    return importlib.import_module("sparsemaps.dask._engine").Workers(client)
+    workers: Engine = importlib.import_module("sparsemaps.dask._engine").Workers(client)
+    return workers
 
 
 class Running(NamedTuple):
@@ -146,8 +171,8 @@ class Running(NamedTuple):
 
     progress: bool | None = None
     resume: bool = True
-    engine: Any = None
-    """None is `Threads` of this process; ``sparsemaps.dask`` has workers of a cluster."""
+    engine: Engine | None = None
+    """None is threads of this process."""
     share: Share | None = None
 
     @classmethod
@@ -172,7 +197,7 @@ class Running(NamedTuple):
     def is_share(self) -> bool:
         return self.share is not None
 
-    def check(self, listing: Callable[[], Listing], is_shared: bool = True) -> None:
+    def check(self, listing: Callable[[], Listing], is_shared: bool) -> None:
         """Raise a ValueError if a job has no such stage, or no tasks for several processes."""
         if self.share is None and self.engine is None:
             return
@@ -186,22 +211,10 @@ class Running(NamedTuple):
         self, stages: Iterable[Stage], results: Results, n_jobs: int | None
     ) -> dict[str, list[Result]]:
         """The results of each stage; of a share, only those of its tasks."""
-        share, engine, made = self.share, self.engine or Threads(n_jobs), {}
+        if self.share is not None:
+            return _run_share(stages, results, self.share, How(n_jobs, None, self.progress))
+        engine, made = self.engine or Threads(n_jobs), {}
         for stage in stages:
-            if share is not None:
-                if stage.name == share.stage:
-                    # It is not needed where inputs are files of codes.
-                    own = [] if stage.is_replaced(results) else stage.tasks[share.i :: share.n]
-                    how = How(n_jobs, None, self.progress)
-                    return {stage.name: [stage.make_one(task, results, how) for task in own]}
-                missing = stage.missing(results)
-                if missing:
-                    raise ValueError(
-                        f"of the stage {stage.name}, {len(missing)} of {len(stage.tasks)} results "
-                        f"are missing, such as {missing[0].name}; make them before the stage "
-                        f"{share.stage}"
-                    )
-                continue
             if not self.resume:
                 replaced = [] if stage.part_of is None else [stage.part_of[0]]
                 for name in (*replaced, *(task.name for task in stage.tasks)):

@@ -15,7 +15,7 @@ EACH(exp, exp_f64(x[i]))
 EACH(acos, acos_f64(x[i]))
 EACH(log_one_plus_square, log_one_plus_square(x[i]))
 EACH(root, exp_f64(log_f64(x[i]) / p))
-EACH(power, exp_f64(p *log_f64(x[i])))
+EACH(power, exp_f64(log_f64(x[i]) * p))
 EACH(gamma_quantile, gamma_quantile(p, x[i]))
 EACH(cosine_quantile, cosine_quantile(p, x[i]))
 
