@@ -11,8 +11,8 @@ number of threads, on any machine.
 - ``_sampled_map`` has the base class of maps that draw codes, and ``encode`` of rows and texts.
 - ``_texts`` encodes texts without a matrix of them.
 - ``_csr_output`` makes CSR output whose size is not known beforehand.
-- ``_polynomial_sketch`` and ``_taylor_sketch`` sketch powers and power series; the first has what
-  sketches cost.
+- ``_polynomial_sketch`` and ``_taylor_sketch`` sketch powers and power series. ``_sketch_costs``
+  computes what sketches cost.
 - ``_orthogonal`` has blocks of orthogonal random vectors, for dense rows.
 - ``_bandwidth`` computes `gamma` from the data.
 - ``_config`` makes a map from the dictionary that ``to_config`` returned.

@@ -12,7 +12,7 @@ from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps._tools._typing import Array
 from sparsemaps.kernels._gram import sums_of_rows, values_of
-from sparsemaps.maps._polynomial_sketch import butterflies, factors_to_sum, join_cost
+from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
 
 MOST_DEGREES = 256
 
