@@ -291,7 +291,8 @@ def _check_bias(
     if worst < error:
         return
     known = law.bias(pairs)
-    zero_bit = np.abs(np.broadcast_to(known.zero_bit, of_pairs.shape)[of_pairs.argmax()]) / worst
+    zero_bits = np.broadcast_to(np.abs(known.zero_bit) / unit, of_pairs.shape)
+    zero_bit = zero_bits[of_pairs.argmax()]
     if zero_bit > worst / 2:
         t_bits = int(np.ceil(np.log2(2 / error)))
         remedies = [] if is_of_rows else ["give X, for whose rows it is measured"]

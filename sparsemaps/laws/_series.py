@@ -12,6 +12,11 @@ from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs
 
 
+def name_of(kernel: Any) -> str:
+    """The kernel's name; "" for the coefficients of a series, which may be an array."""
+    return kernel if isinstance(kernel, str) else ""
+
+
 @dataclass(frozen=True, kw_only=True, eq=False)
 class _SeriesLaw(Law):
     is_of_inner_products = True
@@ -27,8 +32,7 @@ class _SeriesLaw(Law):
 
     @property
     def _named(self) -> str:
-        """The kernel's name; "" for the coefficients of a series."""
-        return self.kernel if isinstance(self.kernel, str) else ""
+        return name_of(self.kernel)
 
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
         if self._named == "poly":

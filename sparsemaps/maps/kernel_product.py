@@ -196,7 +196,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
             part.check_parameters()
         first, second = sampled.law, other.law
         if not first.is_one_hot:
-            raise ValueError("the first of maps must not have dense_output=True")
+            raise ValueError(f"the first of maps must have one-hot output, got {sampled!r}")
         if second.second_rule is not None:
             raise ValueError(f"the second of maps must {second.second_rule}, got {other!r}")
         if other.size != sampled.n_hashes:
@@ -228,8 +228,11 @@ class KernelProduct(SampledMap[CsrMatrix]):
         return int(self.factors[0].n_hashes)
 
     def set_size(self, size: int) -> None:
-        for name, part in self._named_maps():
-            self.set_params(**{f"{name}__{part.size_name}": size})
+        named = self._named_maps()
+        for _, part in named:
+            part.set_size(size)
+        if self.maps is None:
+            self.maps = named
 
     # ---- fitting and mapping ---------------------------------------------------------------------
 

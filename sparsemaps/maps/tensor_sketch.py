@@ -21,7 +21,7 @@ from sparsemaps._tools._allowed import (
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.kernels._gram import sums_of_rows, values_of
-from sparsemaps.laws._series import TensorSketchLaw
+from sparsemaps.laws._series import TensorSketchLaw, name_of
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._polynomial_sketch import PolynomialSketch
@@ -229,12 +229,13 @@ class TensorSketch(SparseMap[Output]):
         def __init__(self, **parameters: Any) -> None: ...
 
     def _check_together(self) -> None:
-        if self.degree is not None and self.kernel != "poly":
-            if not isinstance(self.kernel, str):
+        named = name_of(self.kernel)
+        if self.degree is not None and named != "poly":
+            if not named:
                 rule = "None for a sequence of coefficients"
                 raise ParameterError("degree", str(self.degree), rule)
             _checks.check_int("degree", self.degree, 1, MOST_DEGREES)
-        if self.coef0 != 0 and self.kernel != "poly":
+        if self.coef0 != 0 and named != "poly":
             raise ParameterError(
                 "coef0", str(self.coef0), f"0 where {setting('kernel', 'poly')} is not"
             )
@@ -271,7 +272,8 @@ class TensorSketchDraw(Draw, of=TensorSketch):
     """The hashes of columns, of each factor."""
 
     def prepare(self) -> None:
-        self._sketch = self._of_power() if self.kernel == "poly" else self._of_series()
+        is_power = name_of(self.kernel) == "poly"
+        self._sketch = self._of_power() if is_power else self._of_series()
 
     def _of_power(self) -> PolynomialSketch:
         degree = self.law.degree
@@ -281,10 +283,11 @@ class TensorSketchDraw(Draw, of=TensorSketch):
 
     def _of_series(self) -> TaylorSketch:
         coefficients, gamma = self.law.coefficients.tolist(), float(self.gamma)
-        named, is_rbf = isinstance(self.kernel, str), self.kernel == "rbf"
+        named = name_of(self.kernel)
+        is_rbf = named == "rbf"
         return TaylorSketch(
             self.seed,
-            (self.kernel, self.law.degree) if named else ("series", *coefficients),
+            (named, self.law.degree) if named else ("series", *coefficients),
             coefficients,
             math.sqrt((1 + is_rbf) * gamma),
             self.n_components,
@@ -294,7 +297,7 @@ class TensorSketchDraw(Draw, of=TensorSketch):
 
     def transform(self, work: Work) -> Matrix:
         rows, sketch = work.rows, self._sketch
-        if self.kernel != "poly" and isinstance(self.kernel, str) and self.degree is None:
+        if name_of(self.kernel) in ("exp", "rbf") and self.degree is None:
             work.each_block(self._check_lengths, range(rows.n_rows))
         if not self.dense_output:
             itemsize = rows.dtype.itemsize

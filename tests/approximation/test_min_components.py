@@ -153,6 +153,18 @@ def test_advice_about_samples_that_agree_in_part_is_right():
     assert min_components(CWS(), 0.05, X=coverage_pairs()["far"]) > 0
 
 
+def test_the_greater_cause_of_the_bias_is_told():
+    """Of few bits, codes agree by chance; a few samples agree in i* alone beside them."""
+    X = coverage_pairs()["far"]
+    with pytest.raises(ValueError, match="it is of codes that agree by chance"):
+        min_components(CWS(bits=4), 0.02, X=X)
+    with pytest.raises(ValueError, match="it is of samples that agree in i"):
+        min_components(CWS(bits=16), 0.0001, X=X)
+    # Of a relative error, both causes count in the same unit.
+    with pytest.raises(ValueError, match="it is of codes that agree by chance"):
+        min_components(CWS(bits=4), 0.02, X=X, relative=True)
+
+
 @pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
 @pytest.mark.parametrize(
     "random_map", [CountSketch(), TensorSketch(), RandomMaclaurin(), RandomFourier(),
@@ -235,6 +247,17 @@ def test_min_components_does_not_depend_on_the_size_of_the_map():
     for random_map in (Fastfood(), RandomFourier(), CWS(), KernelProduct()):
         sizes = {min_components(_error.resized(random_map, size), 0.3, X=X) for size in (7, 400)}
         assert len(sizes) == 1
+
+
+def test_min_components_of_a_product_of_products():
+    """The inner product may be one of default maps; the maps of the argument keep their sizes."""
+    hashes, signs = ConsistentWeightedSampling(n_hashes=9), SignProjection(n_hashes=9)
+    by_default = KernelProduct(maps=(KernelProduct(), SignProjection()))
+    given = KernelProduct(maps=(KernelProduct(maps=(hashes, signs)), SignProjection(n_hashes=9)))
+    sizes = [min_components(product, 0.3, X=rows(6)) for product in (by_default, given)]
+    assert 1 < sizes[0] == sizes[1] < 100
+    assert (by_default.n_hashes, hashes.n_hashes, signs.n_hashes) == (256, 9, 9)
+    assert by_default.maps[0].maps is None
 
 
 def test_min_components_of_rows():

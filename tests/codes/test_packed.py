@@ -59,6 +59,15 @@ def test_what_it_knows(new_map):
 
 
 @pytest.mark.parametrize("new_map", MAPS, ids=lambda m: type(m).__name__)
+def test_numbers_are_the_codes(new_map):
+    X = random_csr()
+    fitted = new_map.fit(X)
+    A = fitted.encode(X, packed=True)
+    expected = np.where(A.sampled[:, None], codes.unpack(A), -1)
+    np.testing.assert_array_equal(fitted.numbers(X), expected)
+
+
+@pytest.mark.parametrize("new_map", MAPS, ids=lambda m: type(m).__name__)
 def test_all_rows_whatever_the_threads(new_map):
     X = random_csr(n_rows=3001)
     A = new_map.fit(X).encode(X, packed=True)

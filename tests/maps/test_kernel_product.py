@@ -183,6 +183,9 @@ def test_maps_get_seeds_of_their_own():
     np.testing.assert_array_equal(again.encode(X), product.encode(X))
 
 
+DENSE_PRODUCT = SignProjection(), RandomMaclaurin(n_components=256)
+
+
 @pytest.mark.parametrize(
     ("maps", "message"),
     [
@@ -199,7 +202,14 @@ def test_maps_get_seeds_of_their_own():
             (SignProjection(), RandomProjection(n_components=256, distribution="cauchy")),
             "must have a mean, which Cauchy projections do not",
         ),
-        ((SignProjection(dense_output=True), SignProjection()), "must not have dense_output=True"),
+        (
+            (SignProjection(dense_output=True), SignProjection()),
+            r"the first of maps must have one-hot output, got SignProjection\(dense_output=True\)",
+        ),
+        (
+            (KernelProduct(maps=DENSE_PRODUCT), SignProjection()),
+            "the first of maps must have one-hot output, got KernelProduct",
+        ),
         ((SignProjection(n_hashes=0), SignProjection(n_hashes=0)), "n_hashes must be from 1"),
         (
             (SignProjection(), RandomMaclaurin(n_components=256, h01=True)),

@@ -51,6 +51,19 @@ def truncated(parameters, degree):
     return factor[:, None] * series * factor
 
 
+def test_coefficients_may_be_an_array():
+    X, coefficients = rows(), (0.5, 1.0)
+    of_tuple = TensorSketch(kernel=coefficients, random_state=0).fit(X)
+    of_array = TensorSketch(kernel=np.array(coefficients), random_state=0).fit(X)
+    np.testing.assert_array_equal(of_array.transform(X), of_tuple.transform(X))
+    np.testing.assert_array_equal(of_array.exact_kernel(X), of_tuple.exact_kernel(X))
+    assert of_array.to_config() == of_tuple.to_config()
+    with pytest.raises(ValueError, match="degree must be None for a sequence of coefficients"):
+        TensorSketch(kernel=np.array(coefficients), degree=1).fit(X)
+    with pytest.raises(ValueError, match="coef0 must be 0"):
+        TensorSketch(kernel=np.array(coefficients), coef0=1.0).fit(X)
+
+
 @pytest.mark.parametrize("method", METHODS)
 @pytest.mark.parametrize("name", SERIES)
 def test_theorem(name, method):
