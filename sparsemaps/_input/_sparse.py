@@ -87,6 +87,14 @@ def own_rows(X: Any) -> Any:
     return sp.csr_array(sound_matrix(X), copy=True)
 
 
+def used_columns(Z: Any) -> Any:
+    """Sparse rows without the columns that no row has, as products take memory for each column."""
+    if not sp.issparse(Z):
+        return Z
+    used, indices = np.unique(Z.indices, return_inverse=True)
+    return sp.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], max(1, len(used))))
+
+
 def open_sparse(X: Any, name: str) -> Csr:
     """`X` as CSR arrays with a sound `indptr`; the columns of CSR input are not checked yet."""
     shape = _checked_shape(X, name)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array
-from sparsemaps.laws._moments import Pairs, UnknownVarianceError, upper, used_columns
+from sparsemaps.laws._moments import Pairs, UnknownVarianceError
 
 _N_COMPARED = 2**20
 """Samples of pairs of rows that are compared at once."""
@@ -145,10 +145,16 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
     return fitted, sample
 
 
+def upper(gram: Any) -> Array:
+    """The values of all pairs of different rows, from a matrix of all pairs."""
+    values: Any = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
+    return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
+
+
 def exact_pairs(fitted: Any, sample: Any) -> Pairs:
     """The exact kernel of all pairs of rows, and what else the variance formulas ask of them."""
     # No kernel depends on columns that no row has: without them, products take less memory.
-    sample = used_columns(sample)
+    sample = _sparse.used_columns(sample)
     kernel = upper(fitted.exact_kernel(sample))
     doubled = kernel
     if fitted.law.uses_doubled_rows:
@@ -210,7 +216,7 @@ def _add_measured(
     if features.law.measured not in kinds:
         return pairs
     if features.law.measured == "signs":
-        Z = used_columns(features.transform(sample))
+        Z = _sparse.used_columns(features.transform(sample))
         rates = upper(Z @ Z.T) - pairs.kernel
     else:
         rates = _rates_of_zero_bits(*features.sample(sample))
@@ -235,7 +241,7 @@ def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
     features = _sklearn.clone(fitted)
     for seed in seeds:
         features.random_state = seed
-        Z = used_columns(features.fit(sample).transform(sample))
+        Z = _sparse.used_columns(features.fit(sample).transform(sample))
         out.append(upper(Z @ Z.T))
     return np.array(out)
 

@@ -106,7 +106,9 @@ def _read_further(
     further: dict[str, Array] = {}
     with _described_files.damage_named(path, "its arrays"):
         for name, (kind, shape, start) in description.get("further", {}).items():
-            dtype = np.dtype({"<u4": "<u4"}[kind])
+            if kind != "<u4":
+                raise ValueError(f"arrays of {kind!r} are unknown")
+            dtype = np.dtype(kind)
             lengths = tuple(_checks.check_int("length", n, 0, text_start) for n in shape)
             n_bytes = math.prod(lengths) * dtype.itemsize
             start = _checks.check_int("start", start, description["end"], text_start - n_bytes)

@@ -66,6 +66,11 @@ def documented(function: Function) -> Function:
     return function
 
 
+def values_of(block: Block) -> Array:
+    """A copy of a block's values, as float64."""
+    return block.values[block.indptr[0] : block.indptr[-1]].astype(float)
+
+
 @dataclass(frozen=True)
 class GramKernel:
     """A kernel as a function of three sums: over the common columns of two rows, and over each row.
@@ -83,7 +88,7 @@ class GramKernel:
 
     finish: Callable[[Array, Array, Array], Array]
 
-    prepare: Callable[[Block], Array] = lambda block: values_of(block)
+    prepare: Callable[[Block], Array] = values_of
     """The values of a block that are summed, as float64."""
 
     of_distances: bool = False
@@ -92,11 +97,6 @@ class GramKernel:
 
     one_of_itself: bool = False
     """Whether the kernel of a row with itself is set to 1 exactly, against rounding."""
-
-
-def values_of(block: Block) -> Array:
-    """A copy of a block's values, as float64."""
-    return block.values[block.indptr[0] : block.indptr[-1]].astype(float)
 
 
 def sums_of_rows(block: Block, values: Array) -> Array:

@@ -33,11 +33,6 @@ class Law(ABC):
     the sizes of sets."""
 
     @property
-    def _name(self) -> str:
-        """The map's name, for errors."""
-        return type(self).__name__.removesuffix("Law")
-
-    @property
     def nonnegative_rule(self) -> str | None:
         """The rule in the error for negative values; None where the kernel takes them."""
         return None
@@ -73,7 +68,7 @@ class Law(ABC):
 
         Raises UnknownVarianceError where there is no formula.
         """
-        raise UnknownVarianceError(f"there is no variance formula for {self._name}")
+        raise UnknownVarianceError(f"{type(self).__name__} has no variance formula")
 
     def bias(self, pairs: Pairs) -> Bias:
         """The mean error by its causes."""

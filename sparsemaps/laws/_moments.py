@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any, Literal
 
 import numpy as np
-import scipy.sparse as sp
 
 from sparsemaps._tools._typing import Array
 
@@ -137,17 +136,3 @@ class Bias:
     def means(self, kernel: Array) -> list[Array]:
         """The kernel, and the means of the estimate with one, two and all of the causes."""
         return list(itertools.accumulate((kernel, self.chance, self.zero_bit, self.approximate)))
-
-
-def upper(gram: Any) -> Array:
-    """The values of all pairs of different rows, from a matrix of all pairs."""
-    values: Any = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
-    return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
-
-
-def used_columns(Z: Any) -> Any:
-    """Sparse rows without the columns that no row has, as products take memory for each column."""
-    if not sp.issparse(Z):
-        return Z
-    used, indices = np.unique(Z.indices, return_inverse=True)
-    return sp.csr_array((Z.data, indices, Z.indptr), shape=(Z.shape[0], max(1, len(used))))

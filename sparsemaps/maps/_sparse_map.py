@@ -19,8 +19,8 @@ from sparsemaps.maps._map_input import read_input
 
 Map = TypeVar("Map")
 
-_NOT_IN_CONFIG = ("random_state", "n_jobs")
-"""Parameters that `to_config` leaves out: the seed has an entry of its own."""
+_NOT_IN_DRAW = ("random_state", "n_jobs")
+"""Parameters that a draw leaves out: the seed stands beside them, and threads change no output."""
 
 _PARAMETERS_DOC = """\
 random_state : int, Generator, RandomState or None, default=None
@@ -344,9 +344,7 @@ class SparseMap(
         return {
             "class": type(self).__name__,
             "parameters": {
-                name: _as_json(name, value)
-                for name, value in self.draw.parameters.items()
-                if name not in _NOT_IN_CONFIG
+                name: _as_json(name, value) for name, value in self.draw.parameters.items()
             },
         }
 
@@ -374,7 +372,7 @@ class SparseMap(
         parameters = {
             name: copy.deepcopy(value)
             for name, value in self._parameters_in_use().items()
-            if name not in _NOT_IN_CONFIG
+            if name not in _NOT_IN_DRAW
         }
         # The law is that of the computed parameters, so that these are attributes by now.
         self._draw: Draw = self.draw_class(parameters, self.seed_, n_columns, self.law, self.size)

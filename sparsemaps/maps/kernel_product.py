@@ -5,6 +5,7 @@ from typing import Any, Self, TypeAlias
 
 import numpy as np
 
+from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import codes as _codes
 from sparsemaps._loops.codes import NUMBERS
@@ -286,7 +287,7 @@ class ProductDraw(CodesDraw, of=KernelProduct):
         sampled, other = self.draws
         columns, indptr, filled = sampled.one_hot(work)
         values = rows_where(other.transform(work), filled).reshape(-1)
-        return rows.container((values, columns, indptr), shape=(rows.n_rows, self.width))
+        return _sparse.csr_of(rows.container, (values, columns, indptr), (rows.n_rows, self.width))
 
 
 def _is_pair(maps: Any) -> bool:

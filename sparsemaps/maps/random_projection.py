@@ -122,16 +122,16 @@ class RandomProjection(SparseMap[Array]):
         ValueError
             If the distribution is not "cauchy", or the width of `Z` or `W` is not `n_components`.
         """
-        fitted = self.draw
-        if fitted.distribution != "cauchy":
+        draw = self.draw
+        if draw.distribution != "cauchy":
             raise ValueError(
                 f"approximate_l1 is for {setting('distribution', 'cauchy')}, got "
-                f"{setting('distribution', fitted.distribution)}"
+                f"{setting('distribution', draw.distribution)}"
             )
-        first = _projections("Z", Z, fitted.size)
-        second = first if W is None else _projections("W", W, fitted.size)
+        first = _projections("Z", Z, draw.size)
+        second = first if W is None else _projections("W", W, draw.size)
         out = np.empty((len(first), len(second)), np.result_type(first, second))
-        row_bytes = fitted.n_components * out.itemsize
+        row_bytes = draw.n_components * out.itemsize
         for row, projections in enumerate(first):
             for start, stop in _blocks.cut_by_bytes(len(second), row_bytes):
                 differences = np.abs(second[start:stop] - projections)

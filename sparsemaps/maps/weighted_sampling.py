@@ -153,19 +153,19 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         ValueError
             As in ``transform``; and if `signed` and there are more than 2**62 columns.
         """
-        fitted: Any = self.draw
+        draw: Any = self.draw
         work = self._work(X)
         rows = work.rows
-        if fitted.signed and rows.n_columns > 2**62:
+        if draw.signed and rows.n_columns > 2**62:
             raise ValueError(
                 f"signed samples double the columns: at most 2**62 of them, got {rows.n_columns}"
             )
-        columns = np.empty((rows.n_rows, fitted.size), np.int64)
-        t = np.empty((rows.n_rows, fitted.size), np.int64)
-        dart, key = fitted.method == "dart", fitted.keys[0]
+        columns = np.empty((rows.n_rows, draw.size), np.int64)
+        t = np.empty((rows.n_rows, draw.size), np.int64)
+        dart, key = draw.method == "dart", draw.keys[0]
         work.each_block(
             lambda block, *out: _kernel.whole_samples(
-                dart, *fitted.checked(block), key, *fitted.weights, *out
+                dart, *draw.checked(block), key, *draw.weights, *out
             ),
             columns,
             t,

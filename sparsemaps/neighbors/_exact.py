@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from sparsemaps._input._sparse import used_columns
 from sparsemaps._tools import _blocks
 from sparsemaps._tools._typing import Array
-from sparsemaps.laws._moments import used_columns
 
 _KERNEL_ROWS = 256
 """Rows of the first matrix whose pairs are computed together."""

@@ -295,7 +295,7 @@ def test_summary():
             lambda: min_components(RandomFourier(kernel="folded_rbf", gamma="scale"), 0.05),
             "the map must be fitted first, as its gamma is 'scale'",
         ),
-        (lambda: Law.moments(MinHash().law, None), "no variance formula for Jaccard"),
+        (lambda: Law.moments(MinHash().law, None), "JaccardLaw has no variance formula"),
     ],
 )
 def test_errors(call, message):

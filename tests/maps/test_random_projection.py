@@ -14,6 +14,7 @@ from sparsemaps import (
     MinHash,
     RandomProjection,
 )
+from sparsemaps._input import _sparse
 from sparsemaps._tools import _seeding
 from sparsemaps.approximation import _error, kernel_error
 
@@ -199,7 +200,7 @@ def test_product_with_resemblance(sampled):
     for seed in range(n_seeds):
         maps = sampled.set_params(n_hashes=k), RandomProjection(n_components=k)
         product = KernelProduct(maps=maps, random_state=seed).fit(X)
-        Z = _error.used_columns(product.transform(X))
+        Z = _sparse.used_columns(product.transform(X))
         found.append((Z @ Z.T).toarray()[one, other])
     resemblance, inner = (part.exact_kernel(X)[one, other] for part in product.maps_)
     bits = sampled.bits + getattr(sampled, "t_bits", 0)
