@@ -5,7 +5,7 @@
 
 - this file has `kernel_error`, `min_components`, and the display.
 - ``_error``: estimates and exact kernel of a sample of pairs, and what their differences say.
-- ``_coverage``: how likely an error is, by the variance that each map states.
+- ``_coverage``: how likely an error is, by the moments that the law of the map states.
 
 Nothing else of the package uses these modules.
 
@@ -179,10 +179,11 @@ def min_components(
     ways.
 
     - Codes: the number of samples that agree is binomial, which is exact. The rate includes
-      agreements by chance. Those of 0-bit samples (see `kernel_error`) are counted in 4,096 samples
-      of the rows if X is given. Without X their rate may be ``(1 - K) * 2**-t_bits`` for a kernel
-      value K: that of rows of one column. So the map needs `t_bits`, and `error` must be above
-      ``2**-t_bits``. The bias of "acos_chi2" and "rademacher" is measured in 16,384 samples.
+      agreements by chance. Those of 0-bit samples (see `zero_bit_bias` of `KernelError`) are
+      counted in 4,096 samples of the rows if X is given. Without X their rate may be
+      ``(1 - K) * 2**-t_bits`` for a kernel value K: that of rows of one column. So the map needs
+      `t_bits`, and `error` must be above ``2**-t_bits``. The bias of
+      "acos_chi2" and "rademacher" is measured in 16,384 samples.
     - Paired Fourier features: ``1 - estimate`` counts as gamma distributed, which it is for "rbf"
       and close rows; for others this is near the normal distribution.
     - Other Fourier features: errors count as normal. In simulations of 2,000 seeds, sizes for 0.95

@@ -11,7 +11,7 @@ rows, and answers of `sparsemaps.neighbors` never have them.
 - ``_file`` reads and writes the format of a file of codes.
 
 ``laws`` have the estimates of the kernel.
-``maps`` make codes; ``neighbors``, ``files`` and ``dask`` use them.
+``maps`` make codes; ``neighbors``, ``linear``, ``files`` and ``cli`` use them.
 
 The three nearest neighbours of each digit by the share of codes that agree; the first is the digit
 itself:
@@ -317,12 +317,12 @@ def to_csr(
     n_hashes: int | None = None,
     dtype: npt.DTypeLike = np.float64,
 ) -> CsrMatrix:
-    """Give the codes as one-hot features, as ``transform`` of the map does.
+    """Give the codes as one-hot features, as ``transform`` does for rows that have samples.
 
     Parameters
     ----------
     codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
-        Packed codes. Rows without samples cannot be told from rows of zeros, and count as such.
+        Packed codes. A row without samples counts as a row of codes 0, also in `PackedCodes`.
     bits : int or None, default=None
         Bits of a code, 1 to 24; of `PackedCodes` they are known.
     n_hashes : int or None, default=None
@@ -378,7 +378,7 @@ def dump_svmlight_file(
     Parameters
     ----------
     codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
-        Packed codes. Rows without samples cannot be told from rows of zeros, and count as such.
+        Packed codes. A row without samples counts as a row of codes 0, also in `PackedCodes`.
     y : array-like of shape (n_rows,)
         Labels.
     f : str, path-like or file-like

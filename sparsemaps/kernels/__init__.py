@@ -12,7 +12,7 @@ The results have the same bits on every platform (docs/promise.md).
 - ``_matern`` has the Matern kernel as a function of distances. ``_column_products`` has products
   over the columns of one function of the difference.
 
-The maps' ``exact_kernel`` and the command ``sparsemaps kernel`` call these functions.
+The laws of maps (``exact_kernel``) and the command ``sparsemaps kernel`` call these functions.
 
 >>> import numpy as np
 >>> from sparsemaps.kernels import acos_kernel, min_max_kernel

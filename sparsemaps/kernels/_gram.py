@@ -81,7 +81,7 @@ class GramKernel:
     """
 
     common: int
-    """The term that a common column adds to the sum: a constant of `sparsemaps._loops.gram`."""
+    """The term that a common column adds to the sum: a constant of `sparsemaps._loops.rows`."""
 
     alone: Callable[[Array], Array]
     """The terms that values add to the sum over their own row."""

@@ -15,5 +15,6 @@ estimates, their bias by named causes, and bounds. A product of maps has the pro
 - ``_spectrum``: the table of the parameter `spectrum` of `RandomFourier`, and its kernel.
 - ``_pitches``: the pitches of the parameter `pitch_density` of `RandomBinning`, and its kernel.
 
-``maps`` make laws, ``approximation`` asks them, packed codes keep the law of their codes.
+``maps`` make laws, ``approximation`` asks them. Packed codes keep the law of their codes, which
+``neighbors`` asks.
 """

@@ -132,5 +132,5 @@ class Law(ABC):
         )
 
     def moments_of_any_pair(self) -> Moments:
-        """The moments of those pairs."""
+        """The moments of `any_pairs`."""
         return self.moments(self.any_pairs())

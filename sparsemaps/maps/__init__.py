@@ -1,8 +1,8 @@
 """The maps: one module for each, and what they share.
 
-Every map is three things: parameters, the estimator, a subclass of `SparseMap`; its law, what is
-known of its estimates (``laws``); and, when it is fitted, its draw, an immutable value that maps
-rows. That is a pure function of each row, so that blocks of rows are mapped in any order, by any
+Every map is three things: an estimator with its parameters, a subclass of `SparseMap`; a law, the
+facts about its estimates (``laws``); and, when it is fitted, a draw, an immutable value that maps
+rows. Mapping is a pure function of each row, so that blocks of rows are mapped in any order, by any
 number of threads, on any machine.
 
 - ``_sparse_map`` has the base class: scikit-learn's estimator API.
@@ -18,6 +18,6 @@ number of threads, on any machine.
 - ``_config`` makes a map from the dictionary that ``to_config`` returned.
 - The other modules have one map each; ``kernel_product`` makes one of two others.
 
-``sparsemaps/__init__.pyi`` lists each map once. ``approximation``, ``neighbors``, ``files`` and
-``dask`` use the maps. ``docs/add_a_map.md`` says how to add one.
+``sparsemaps/__init__.pyi`` lists each map once. ``approximation``, ``neighbors``, ``linear``,
+``files``, ``dask`` and ``cli`` use the maps. ``docs/add_a_map.md`` says how to add one.
 """

@@ -49,7 +49,10 @@ def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
 
 
 def _variance(rows: RowReader) -> float:
-    """Variance of all values of a matrix, zeros included. The parts that are summed never vary."""
+    """Variance of all values of a matrix, zeros included.
+
+    The same parts are summed at every call, so that the result has the same bits.
+    """
     total = squares = 0.0
     for start, stop in _blocks.ranges(0, rows.n_rows, 1024):
         block = rows.block(start, stop)

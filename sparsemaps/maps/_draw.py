@@ -116,8 +116,10 @@ class CodesDraw(Draw):
         return int(self.size << self.law.bits)
 
     def encode(self, work: Work, *, packed: bool) -> tuple[Bytes, Array, Array | None]:
-        """Packed codes of the rows; where they are wanted for `PackedCodes`, which rows have
-        samples, and the sizes of sets."""
+        """Packed codes of the rows, which rows have samples, and the sizes of sets or None.
+
+        Without `packed`, only the codes are computed; the other two mean nothing.
+        """
         n_rows = work.rows.n_rows
         out = np.empty((n_rows, (self.size * self.law.bits + 7) // 8), np.uint8)
         sampled = np.ones(n_rows, bool)

@@ -95,7 +95,8 @@ class Fastfood(SparseMap[Array]):
 
     Notes
     -----
-    One scratch row of d' numbers for each thread is dense; the parameters, 9 bytes for each of
+    Rows are made dense a few at a time: with their products they take up to 2 MB for each
+    thread, or as much as one row takes. The random numbers, up to 13 bytes for each of
     n_components / 2 projections (rounded up to d'), are made in ``fit``.
 
     Features of one block are not independent. With v the difference of two rows, times the root of
