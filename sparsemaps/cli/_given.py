@@ -12,6 +12,7 @@ from sparsemaps.cli._options import MAPS, SAVED, Kind, load
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._job_options import Svmlight, Texts, by_names
+from sparsemaps.files._map import OutputPlan
 from sparsemaps.files._tasks import Running, Share
 
 
@@ -143,6 +144,13 @@ def run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
     with engine_of(options) as engine:
         answer = job.run(plan, Running(options.progress, options.resume, engine, share))
     return answer if share is None else None
+
+
+def run_outputs(options: argparse.Namespace, job: Any, plan: OutputPlan) -> Any:
+    """As `run_plan`, of a plan with one output, or with one for each input."""
+    if options.dask is not None and not plan.is_shared:
+        raise ValueError("--dask needs an output directory, whose name ends in a slash")
+    return run_plan(options, job, plan)
 
 
 def engine_of(options: argparse.Namespace) -> Any:

@@ -13,7 +13,7 @@ from sparsemaps._tools._sources import expand
 from sparsemaps.cli import _given
 from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix, _map, _summary
-from sparsemaps.files._job import Job, make_job, make_text_job
+from sparsemaps.files._job import make_job, make_text_job
 from sparsemaps.files._job_options import Svmlight, rows_unless_said
 from sparsemaps.files._map import OutputPlan, make_plan
 
@@ -28,41 +28,22 @@ def map(options: argparse.Namespace) -> None:
     made = _given.make_map(options)
     what = {name: getattr(options, name) for name in ("ones", "format", "comments", "n_jobs")}
     header = options.command if options.header else False
-    paths = [] if options.dask is not None else expand(options.inputs)  # else they may be URLs
+    paths = expand(options.inputs)
     job = make_job(made, rows_unless_said(_given.source_of(options), paths), header=header, **what)
-    plan = _plan(options, job)
-    written = [] if plan is None else plan.written
+    plan = make_plan(job, paths, options.output)
+    written = plan.written
     if options.save_config is not None:
         written = [*written, (options.save_config, "the file of --save-config")]
     read = [] if options.config is None else [options.config]
-    _output_files.refuse_clashes([*(paths or options.inputs), *read], written)
+    _output_files.refuse_clashes([*paths, *read], written)
     if options.save_config is not None:
         with _output_files.atomic_output(options.save_config) as out:
             out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
-    _map_inputs(options, job, plan)
+    _run(options, plan)
 
 
-def _plan(options: argparse.Namespace, job: Job) -> OutputPlan | None:
-    """The plan of a job; None on a cluster, whose inputs may be URLs."""
-    return None if options.dask is not None else make_plan(job, options.inputs, options.output)
-
-
-def _map_inputs(options: argparse.Namespace, job: Job, plan: OutputPlan | None) -> None:
-    """Map inputs to an output, or to one each, here or on a cluster."""
-    if plan is None:
-        _given.share_of(options)  # raises for those of a cluster
-        if not options.output.endswith("/"):
-            raise ValueError("--dask needs an output directory, whose name ends in a slash")
-        if getattr(options, "header", False) or options.tasks:
-            raise ValueError("--dask cannot be used with --header or --tasks")
-        from sparsemaps.dask._map_files import run_job
-
-        how = {"resume": options.resume, "progress": options.progress}
-        with _given.engine_of(options) as workers:
-            job = job._replace(n_jobs=None)
-            run_job(job, options.inputs, options.output, client=workers.client, **how)
-        return
-    for file in _given.run_plan(options, _map, plan) or ():
+def _run(options: argparse.Namespace, plan: OutputPlan) -> None:
+    for file in _given.run_outputs(options, _map, plan) or ():
         if file.numbers == [0] and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
             print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
@@ -87,7 +68,7 @@ def text(options: argparse.Namespace) -> None:
         vectorizer.fit(["any"])  # raises for bad ones
     options.token_pattern = None  # which the vectorizer has
     job = make_text_job(vectorizer, _given.texts_of(options), options.n_jobs)
-    _map_inputs(options, job, _plan(options, job))
+    _run(options, make_plan(job, options.inputs, options.output))
 
 
 def kernel(options: argparse.Namespace) -> None:

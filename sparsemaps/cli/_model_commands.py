@@ -7,7 +7,7 @@ from typing import Any
 from sparsemaps import files, from_config
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._sources import expand, known_inputs
-from sparsemaps.cli._given import make_map, refuse_other_options, run_plan, source_of, texts_of
+from sparsemaps.cli._given import make_map, refuse_other_options, run_outputs, source_of, texts_of
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _labels
 from sparsemaps.files._coded_records import holds_codes
@@ -79,9 +79,7 @@ def filter(options: argparse.Namespace) -> None:
 
 def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:
     _output_files.refuse_clashes([options.model], plan.written)
-    if options.dask is not None and not plan.is_shared:
-        raise ValueError("--dask needs an output directory, whose name ends in a slash")
-    return run_plan(options, _labels, plan)
+    return run_outputs(options, _labels, plan)
 
 
 def _how(options: argparse.Namespace, model: Any) -> tuple[Any, int]:

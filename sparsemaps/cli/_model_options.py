@@ -86,7 +86,7 @@ def add_predict(commands: Any) -> None:
         "--explain", type=integer, default=0, metavar="N",
         help="of texts, also write the N n-grams that decide, with what they add to the score",
     )  # fmt: skip
-    shared.add_many(predict, "model", shared.OF_FOLDERS)
+    shared.add_many(predict, "model")
     predict.set_defaults(run="sparsemaps.cli._model_commands:predict")
 
 
@@ -103,7 +103,7 @@ def add_filter(commands: Any) -> None:
         "--min-score", type=float, metavar="S",
         help="least score of that label; without it, it must be the highest",
     )  # fmt: skip
-    shared.add_many(chosen, "model", shared.OF_FOLDERS)
+    shared.add_many(chosen, "model")
     chosen.set_defaults(run="sparsemaps.cli._model_commands:filter")
 
 

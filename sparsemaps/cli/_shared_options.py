@@ -157,17 +157,13 @@ def add_fields(group: Any, has_labels: bool = True) -> None:
     add_text_format(group)
 
 
-OF_FILES = "use a Dask cluster, and write one part for each 64 MB of input"
-OF_FOLDERS = "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths"
-"""What --dask does, where inputs may be URLs and where not."""
-
-
-def add_many(parser: argparse.ArgumentParser, what: str = "map", dask: str = OF_FILES) -> None:
+def add_many(parser: argparse.ArgumentParser, what: str = "map") -> None:
     """Options of commands that can write one output for each input."""
     fresh = (
         "make all outputs; without it, those are taken that an earlier run of the same "
         f"{what}, options and inputs has made"
     )
+    dask = "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths"
     add_tasks(parser, "many files, where OUTPUT is a directory", fresh, dask)
 
 

@@ -112,24 +112,6 @@ def map_files(
     """
     given = as_source(source) or Svmlight()
     job = make_job(map, given, format=format, ones=ones, comments=comments)
-    return run_job(
-        job, inputs, directory, partition_bytes, client=client, resume=resume, progress=progress,
-        storage_options=storage_options,
-    )  # fmt: skip
-
-
-def run_job(
-    job: Job,
-    inputs: Any,
-    directory: str | os.PathLike[str],
-    partition_bytes: int = 2**26,
-    *,
-    client: Any = None,
-    resume: bool = True,
-    progress: bool | None = None,
-    storage_options: Mapping[str, Any] | None = None,
-) -> list[str]:
-    """Run a job as `map_files` does."""
     check_int("partition_bytes", partition_bytes, 1, LARGEST_INT)
     check_bool("resume", resume)
     if progress is not None:

@@ -56,19 +56,26 @@ def test_two_processes(inputs, expected, tmp_path):
 COMMAND = [sys.executable, "-P", "-m", "sparsemaps"]
 
 
+def outputs_of(folder):
+    """The names and the bytes of the outputs."""
+    paths = [path for path in folder.iterdir() if path.suffix != ".json"]
+    return {path.name: path.read_bytes() for path in paths}
+
+
 @pytest.mark.cluster
 def test_the_command(inputs, tmp_path):
-    options = ["map", "minmax", "--n-hashes", "16", "--bits", "4", *inputs]
-    subprocess.run([*COMMAND, *options, "-o", tmp_path / "one"], check=True)
-    expected = (tmp_path / "one").read_bytes()
+    names = [os.path.relpath(path, tmp_path) for path in inputs]
+    options = ["map", "minmax", "--n-hashes", "16", "--bits", "4", *names]
+    subprocess.run([*COMMAND, *options, "-o", "one/"], cwd=tmp_path, check=True)
     with cluster(2) as workers:
         for name, dask_options in {
             "here": ["--dask", "--n-jobs", "2"],
             "there": ["--dask", workers.scheduler_address],
         }.items():
-            out = f"{tmp_path / name}/"
+            # The workers of the other cluster have another current directory.
             done = subprocess.run(
-                [*COMMAND, *options, "--progress", "-o", out, *dask_options],
+                [*COMMAND, *options, "--progress", "-o", f"{name}/", *dask_options],
+                cwd=tmp_path,
                 stderr=subprocess.PIPE,
                 text=True,
             )
@@ -76,7 +83,7 @@ def test_the_command(inputs, tmp_path):
             assert "100%" in done.stderr
             assert "rows/s" in done.stderr
             assert "Warning" not in done.stderr  # as that the other cluster has taken a port
-            assert joined(sorted(Path(out).glob("part-*.svm"))) == expected
+            assert outputs_of(tmp_path / name) == outputs_of(tmp_path / "one")
     (tmp_path / "bad").write_bytes(b"1 1:1\nx\n")
     done = subprocess.run(
         [*COMMAND, "map", "minmax", tmp_path / "bad", "-o", f"{tmp_path}/out/", "--dask"],

@@ -451,7 +451,6 @@ def test_without_the_extra():
     ("options", "message"),
     [
         (["-o", "out"], "--dask needs an output directory, whose name ends in a slash"),
-        (["-o", "out/", "--tasks"], "--dask cannot be used with --header or --tasks"),
         (["-o", "out/", "--stage", "map", "--task", "0/2"], "--task is not for --dask"),
     ],
 )

@@ -69,15 +69,5 @@ def test_a_bad_line_is_counted_from_that_of_the_file(tmp_path):
 
 
 def test_the_command_text(inputs, tmp_path):
-    from sparsemaps.dask._map_files import run_job
-    from sparsemaps.files._job import make_text_job
-    from sparsemaps.text import HashingVectorizer
-
-    options = {"source": Texts(label_field="label", id_field="id")}
-    expected = tmp_path / "one"
-    assert command("text", *inputs, "-o", expected, "--label-field", "label", "--id-field", "id")
-    job = make_text_job(HashingVectorizer(), options["source"])
-    parts = run_job(job, inputs, tmp_path / "out", 1000)
-    assert joined(parts) == expected.read_bytes()
     refused = command("text", *inputs, "-o", tmp_path / "x", "--dask", "--n-jobs", 1)
     assert b"--dask needs an output directory" in refused.stderr
