@@ -136,7 +136,7 @@ def run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
     share = share_of(options)
     if options.tasks:
         for name, n, about in job.listing(plan):
-            print(f"{name:9}{n:7}  {about}")
+            print(f"{name:11}{n:5}  {about}")
         sys.stdout.flush()  # here, as main reports its errors
         return None
     if options.dask is not None and not plan.is_shared:

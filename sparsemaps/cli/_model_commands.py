@@ -71,7 +71,7 @@ def predict(options: argparse.Namespace) -> None:
 def filter(options: argparse.Namespace) -> None:
     model = _load_model(options.model)
     how, rule = _how(options, model), _labels.rule_of(model, options.label, options.min_score)
-    plan = _labels.plan_of(model, options.inputs, options.output, *how, is_wanted=rule)
+    plan = _labels.plan_of(model, options.inputs, options.output, *how, rule=rule)
     answer = _run_labels(options, plan)
     if answer is not None:
         print(f"{answer.n_records} records, {answer.n_kept} kept", file=sys.stderr)

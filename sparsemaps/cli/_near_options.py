@@ -82,7 +82,7 @@ def add_dedup(commands: Any) -> None:
         help="remove the records that are near a record which is kept",
         description="Remove the records that are near a record which is kept before them, of texts "
         "or of rows\nof LIBSVM files; the others are written byte for byte and in their order. MAP "
-        "may be left\nout; it is minhash then. Codes and other stages are kept in OUTPUT.stages. "
+        "may be left\nout; it is minhash then. Codes and other results are kept in OUTPUT.stages. "
         "The last line\nsays how many records there are, how many are kept, why others were "
         "removed, how many\nclusters have several records, and how many the largest "
         "has.",
@@ -176,6 +176,6 @@ def _add_stages(parser: argparse.ArgumentParser) -> None:
         "stages, whose results are in OUTPUT.stages",
         "make all results; without it, those are taken that an earlier run of the same options "
         "and inputs has made",
-        "make codes on a Dask cluster, whose workers reach the inputs and OUTPUT.stages by the "
-        "same paths",
+        "run the stages of several tasks on a Dask cluster, whose workers reach the inputs and "
+        "OUTPUT.stages by the same paths",
     )

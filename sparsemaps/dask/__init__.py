@@ -10,7 +10,7 @@ Needs Dask: ``pip install "sparsemaps[dask]"``.
 - ``_map_files`` maps files to files, one part for each range of bytes. ``_ranges`` cuts the ranges.
 - ``_engine`` runs tasks of the jobs of ``sparsemaps.files`` on workers that share a folder, and
   connects the command with them.
-- ``_url_results`` keeps their results on any file system.
+- ``_url_results`` keeps the parts of ``_map_files`` on any file system.
 - ``_graphs`` makes graphs with one task for each item.
 """
 

@@ -246,9 +246,9 @@ def _check_rows(X: Any) -> tuple[Any, Any]:
     return X, container((0, int(X.shape[1])), dtype=X.dtype)
 
 
-def _apply(X: Any, *, map: Any, method: str, block_info: Any = None, **options: Any) -> Any:
+def _apply(X: Any, *, map: Any, method: str, block_info: Any = None) -> Any:
     try:
-        return getattr(map, method)(X, **options)
+        return getattr(map, method)(X)
     except ValueError as error:
         first = block_info[0]["array-location"][0][0]
         where = "" if np.isnan(first) else f", whose first row is {first}"

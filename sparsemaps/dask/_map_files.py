@@ -117,8 +117,8 @@ def map_files(
     if progress is not None:
         check_bool("progress", progress)
     files = find_inputs(inputs, storage_options)
-    source = job.source
-    ranges = cut(files, partition_bytes, lambda path: source.format_of(path) != "parquet")
+    format_of = job.source.format_of
+    ranges = cut(files, partition_bytes, lambda path: format_of(path) != "parquet")
     job = _with_classes(job, ranges, client)
     results = UrlResults(directory, storage_options)
     names = [f"part-{number:06d}{job.ending or '.svm'}" for number in range(len(ranges))]
@@ -126,12 +126,13 @@ def map_files(
     results.begin()
     recipe = job.recipe()
     tasks = [
-        Task(name, {**recipe, "input": [*one[:3], *one.version]}, one, one.n_bytes)
+        Task(name, {**recipe, "input": [*one[:3], *one.version, format_of(one)]}, one, one.n_bytes)
         for name, one in zip(names, ranges, strict=True)
     ]
     stage = Stage("map", tasks, job.make, ("", *job.beside))
-    Running(progress, resume, Workers(client)).run([stage], results, None)
-    results.end(names)
+    with results.locked():
+        Running(progress, resume, Workers(client)).run([stage], results, None)
+        results.end(names)
     return [results.path(name) for name in names]
 
 

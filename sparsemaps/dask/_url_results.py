@@ -10,6 +10,7 @@ from typing import Any
 
 import fsspec
 
+from sparsemaps._tools._locks import one_writer
 from sparsemaps.dask._ranges import full_name, is_local
 from sparsemaps.files._results import Results
 
@@ -50,6 +51,10 @@ class UrlResults(Results):
                 "another directory"
             )
         self._write(MARK, b'{"parts": "each is described by its own record, PART.json"}\n')
+
+    def locked(self) -> contextlib.AbstractContextManager[None]:
+        """One writer at a time; file systems of other machines have no locks."""
+        return one_writer(self._place) if is_local(self._fs) else contextlib.nullcontext()
 
     def end(self, names: Sequence[str]) -> None:
         """Remove parts that an earlier run has made and this one has not, and temporary files of

@@ -140,13 +140,13 @@ def encode(
     parts: list[tuple[str, Any]] = []
     for one in [one for some in ranges for one in some]:
         if holds_codes(one):
-            parts.append((one.path, one.recipe))
+            parts.append((one.path, recipe_of_codes(one)))
             continue
         part = f"{name}-part-{len(tasks):06d}.npy"
-        about: Any = secrets.token_hex(16)  # a pipe is never the same again
+        facts: Any = secrets.token_hex(16)  # a pipe is never the same again
         if isinstance(one, _sources.InputFile):
-            about = [*one.recipe, job.source.format_of(one)]
-        recipe = {**job.recipe(), "input": about}
+            facts = [*one.recipe, job.source.format_of(one)]
+        recipe = {**job.recipe(), "input": facts}
         tasks.append(Task(part, recipe, one, getattr(one, "n_bytes", 0)))
         parts.append((results.path(part), digest(recipe)))
     file = f"{name}.npy"
@@ -165,6 +165,13 @@ def encode(
 def holds_codes(input: Any) -> bool:
     """Whether an input is a file of packed codes, by its name."""
     return _sources.is_regular(input) and os.fspath(input).endswith(".npy")
+
+
+def recipe_of_codes(input: _sources.InputFile) -> list[Any]:
+    """The facts that decide a file of codes, and the ids and comments of its rows."""
+    paths = [input.path + ending for ending in (_sources.IDS, _sources.COMMENTS)]
+    beside = [_sources.InputFile(path).recipe for path in paths if os.path.exists(path)]
+    return [input.recipe, *beside]
 
 
 def ranges_of(job: Job, input: Any) -> list[Any]:

@@ -171,8 +171,9 @@ def deduplicate_files(
         Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
         ``--task`` of the command do; the numbers that are returned are 0.
     client : distributed.Client or None, default=None
-        The workers of Dask that make the results of all stages; they reach the paths of inputs and
-        output. The output is the same. None makes them here.
+        The workers of Dask that make codes, share the search and write outputs; they reach the
+        paths of inputs and output. A stage of one task that takes all records runs here, with all
+        processors. The output is the same. None makes all results here.
 
     Returns
     -------
@@ -242,11 +243,12 @@ def deduplicate_files(
 def run(plan: DedupPlan, running: Running) -> Deduplicated:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     running.check(lambda: listing(plan), plan.is_shared)
-    if is_directory(plan.outputs.records):
+    has_directory = is_directory(plan.outputs.records) and not plan.outputs.dry_run
+    if has_directory:
         os.makedirs(plan.outputs.records, exist_ok=True)
     try:
         with opened(plan.folder, shared=running.is_share) as results, ExitStack() as stack:
-            if is_directory(plan.outputs.records) and not running.is_share:
+            if has_directory and not running.is_share:
                 _output_files.remove_temporaries(plan.outputs.records)
             job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
             plan = plan._replace(job=job)

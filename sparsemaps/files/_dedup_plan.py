@@ -114,7 +114,7 @@ def make_plan(
     if search.is_containment and rule.name == "chain":
         raise ValueError(f"{said} is for rule 'kept'")
     own_codes = empty_codes(job.map, job.options.texts)
-    _search.least_agreeing(own_codes, search.threshold)
+    _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates
     for earlier in against:
         refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own_codes)
     written = outputs_of(paths, outputs.records, str)
@@ -127,7 +127,7 @@ def make_plan(
         names.append((table, what))
     if folder is not None:
         _sources.refuse_inside(folder, paths)
-        names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
+        names += [(os.path.join(folder, name), "a result of a stage") for name in STAGE_FILES]
     _output_files.refuse_clashes([*paths, *files_of(rule.against)], names)
     return DedupPlan(job, search, rule, _sources.known_inputs(paths), outputs, files, folder)
 

@@ -237,6 +237,7 @@ class RecordsFormat(_CodesFormat):
 
     def begin_input(self, input: Any) -> None:
         self._input, self._n_lines = input, 0
+        self._before: int | None = None
 
     def write(self, converted: Any) -> None:
         codes, (lengths, checksums, digests), comments, block = converted
@@ -257,13 +258,14 @@ class RecordsFormat(_CodesFormat):
 
     def _bad_lines(self, bad: Any) -> Iterator[bytes]:
         """Lines that are no records, after file, line and reason."""
-        before = getattr(self._input, "lines_before", lambda: 0)()
+        if self._before is None:  # once for an input: the lines before a range are read for it
+            self._before = getattr(self._input, "lines_before", lambda: 0)()
         given = getattr(self._input, "given", getattr(self._input, "path", self._input))
         name = "" if hasattr(given, "read") else str(given)
         name = "standard input" if name == "-" else name
         for number, reason, line in bad:
             reason = " ".join(reason.lstrip(":, ").split())
-            head = f"{name}\t{before + self._n_lines + number + 1}\t{reason}\t"
+            head = f"{name}\t{self._before + self._n_lines + number + 1}\t{reason}\t"
             yield head.encode("utf-8", "surrogateescape") + line.rstrip(b"\r\n") + b"\n"
 
 

@@ -13,7 +13,7 @@ from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sources import is_standard, open_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import read_each
-from sparsemaps.files._text_rows import Source
+from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.text._line_records import MARK
 
 PARQUET = "parquet"
@@ -30,7 +30,7 @@ def write_kept(
     source: Source, selections: list[Selection], file: IO[bytes], n_jobs: int | None, bar: Progress
 ) -> None:
     """Write the records that are kept of some inputs to one file."""
-    if source.format_of(selections[0].input) == PARQUET:
+    if isinstance(source, TextRows) and source.format_of(selections[0].input) == PARQUET:
         _write_groups(source, selections, file, bar)
     else:
         _write_lines(source, selections, file, n_jobs, bar)
@@ -214,7 +214,7 @@ def _check_instants(input: Any) -> None:
 
 
 def _write_groups(
-    records: Any, selections: list[Selection], file: IO[bytes], bar: Progress
+    source: TextRows, selections: list[Selection], file: IO[bytes], bar: Progress
 ) -> None:
     """The kept rows of each group of rows."""
     parquet = library("pyarrow.parquet", "writing Parquet")
@@ -223,16 +223,16 @@ def _write_groups(
         for input, kept in selections:
             with open_input(input) as text, _text_input.array_errors_naming(str(text.name)):
                 update = bar.reading(text)
-                source = parquet.ParquetFile(text.file)
+                parquet_file = parquet.ParquetFile(text.file)
                 if writer is None:
-                    options = _writer_options(source)
+                    options = _writer_options(parquet_file)
                     writer = stack.enter_context(
-                        parquet.ParquetWriter(file, source.schema_arrow, **options)
+                        parquet.ParquetWriter(file, parquet_file.schema_arrow, **options)
                     )
                 n = 0
-                for group in range(source.num_row_groups):
-                    rows = source.read_row_group(group, use_threads=False)
-                    is_kept = records.good_rows(rows)
+                for group in range(parquet_file.num_row_groups):
+                    rows = parquet_file.read_row_group(group, use_threads=False)
+                    is_kept = source.good_rows(rows)
                     n_good = int(is_kept.sum())
                     is_kept[is_kept] = kept[n : n + n_good]
                     some = _chosen(rows, is_kept)

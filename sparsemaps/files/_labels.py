@@ -22,9 +22,9 @@ from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._learning import Model, name_of, rows_of
 from sparsemaps.files._map import OutputPlan, make_plan
 from sparsemaps.files._row_names import names_of_rows
-from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
+from sparsemaps.files._rows import InputBlock, codes_of, read_rows
 from sparsemaps.files._tasks import How, Running
-from sparsemaps.files._text_rows import TextRows
+from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._model import scores_of
 from sparsemaps.linear._model_checks import refuse_other_codes
@@ -197,7 +197,7 @@ def filter_files(
     b'0 2:1 # kept\n'
     """
     rule = rule_of(model, label, min_score)
-    plan = plan_of(model, inputs, output, source, n_jobs, is_wanted=rule)
+    plan = plan_of(model, inputs, output, source, n_jobs, rule=rule)
     answer: FilteredFile = run(plan, Running.of(progress, resume, task, client))
     return answer
 
@@ -210,10 +210,10 @@ class Labelling(NamedTuple):
     label. It takes the place of a `Job`."""
 
     model: Model
-    source: LibsvmRows | TextRows
+    source: Source
     n_jobs: int | None
     explain: int = 0
-    is_wanted: "_Rule | None" = None
+    rule: "_Rule | None" = None
     """The rule of the records that are written; None for `predict_files`, which writes lines about
     all."""
     beside: tuple[str, ...] = ()
@@ -221,39 +221,39 @@ class Labelling(NamedTuple):
 
     @property
     def name(self) -> str:
-        return "predict" if self.is_wanted is None else "filter"
+        return "predict" if self.rule is None else "filter"
 
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
         """Raise a ValueError where inputs cannot be read, or not go to their output."""
         coded = [input for _, inputs in outputs for input in inputs if holds_codes(input)]
         if self.explain and (coded or not isinstance(self.source, TextRows)):
             raise ValueError(f"{setting('explain', self.explain)} is for texts")
-        if self.is_wanted is not None:
+        if self.rule is not None:
             if coded:
                 raise ValueError(f"{coded[0]} has codes, from which records cannot be written")
             check_outputs(self.source, outputs)
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Labelling, list[Any]]":
         """The job, and inputs that can be read as often as it does."""
-        return self, inputs if self.is_wanted is None else spooled(inputs, stack)
+        return self, inputs if self.rule is None else spooled(inputs, stack)
 
     def recipe(self) -> dict[str, Any]:
         """The model and the options, which decide an output beside its inputs."""
         options: dict[str, Any] = {"explain": self.explain}
-        if self.is_wanted is not None:
-            options = {"rule": self.is_wanted}
+        if self.rule is not None:
+            options = {"rule": self.rule}
         options["source"] = dataclasses.asdict(self.source.given)
         return {"model": digest_of(self.model), "options": options}
 
     def name_of_output(self, name: str) -> str:
         """The name of an output in a directory, by that of its input."""
         plain = _text_input.without_compression(name)
-        return f"{plain}.tsv" if self.is_wanted is None else name
+        return f"{plain}.tsv" if self.rule is None else name
 
     def run(self, inputs: list[Any], output: Any, how: How) -> list[list[int]]:
         """Write lines about the records of some inputs, or records; returns the numbers of all
         records of each, and of those that are written."""
-        write = self._write_lines if self.is_wanted is None else self._write_records
+        write = self._write_lines if self.rule is None else self._write_records
         with _output_files.atomic_output(output) as file:
             numbers = write(inputs, file, how)
             refuse_changes(inputs)
@@ -274,10 +274,10 @@ class Labelling(NamedTuple):
         return [[n, n] for n in n_records]
 
     def _write_records(self, inputs: list[Any], file: Any, how: How) -> list[list[int]]:
-        assert self.is_wanted is not None
+        assert self.rule is not None
         kept: list[list[Array]] = [[np.zeros(0, bool)] for _ in inputs]
         for number, part in self.scored(inputs, how):
-            kept[number].append(self.is_wanted.of(part.scores))
+            kept[number].append(self.rule.of(part.scores))
         selections = list(map(Selection, inputs, map(np.concatenate, kept)))
         with FileProgress(inputs, how.bar is None and how.progress, "records") as bar:
             write_kept(self.source, selections, file, how.n_jobs, bar)
@@ -311,12 +311,12 @@ def plan_of(
     source: Any,
     n_jobs: int | None,
     explain: int = 0,
-    is_wanted: "_Rule | None" = None,
+    rule: "_Rule | None" = None,
 ) -> OutputPlan:
-    """The plan of `predict_files`, or with a rule `is_wanted`, of `filter_files`."""
+    """The plan of `predict_files`, or with a rule, of `filter_files`."""
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
-    return make_plan(Labelling(model, rows, n_jobs, explain, is_wanted), inputs, output)
+    return make_plan(Labelling(model, rows, n_jobs, explain, rule), inputs, output)
 
 
 listing = _map.listing
@@ -326,7 +326,7 @@ def run(plan: OutputPlan, running: Running) -> Any:
     """Write the output, or all outputs, or those of a share: the numbers of records."""
     numbers = [made.numbers for made in _map.run(plan, running)]
     n_records, n_kept = (sum(number[which] for number in numbers) for which in (0, 1))
-    is_filter = plan.job.is_wanted is not None
+    is_filter = plan.job.rule is not None
     return FilteredFile(n_records, n_kept) if is_filter else LabelledFile(n_records)
 
 

@@ -21,7 +21,7 @@ from sparsemaps.files import _text_rows
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts, as_source, cannot_be_rows
 from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
-from sparsemaps.files._text_rows import TextRows
+from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._losses import REGRESSION
 from sparsemaps.linear._model import watched
@@ -203,8 +203,8 @@ def train_files(
     paths = expand(inputs)
     _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
     check_parameters(model)
-    known = [path for path in paths if holds_codes(path)]
-    fitted = map_of(model, PackedCodes.load(known[0])) if known else model.map.fit_any_width()
+    coded = [path for path in paths if holds_codes(path)]
+    fitted = map_of(model, PackedCodes.load(coded[0])) if coded else model.map.fit_any_width()
     how: dict[str, Any] = {"source": source, "n_jobs": n_jobs, "progress": progress}
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
         rows = read_labelled(fitted, paths, vectorizer=model.vectorizer, **how)
@@ -230,7 +230,7 @@ def _check_labels(model: Model, labels: Array) -> None:
 
 def rows_of(
     map: Any, vectorizer: Any, source: Any, paths: list[Any], *, multilabel: bool = True
-) -> LibsvmRows | TextRows:
+) -> Source:
     """The rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM files."""
     given = as_source(source)
     if vectorizer is None:

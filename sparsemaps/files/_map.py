@@ -228,6 +228,8 @@ def _make_each(plan: OutputPlan, inputs: list[_sources.InputFile], running: Runn
         tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
     stage = Stage(job.name, tasks, job.make, ("", *job.beside))
     with one_writer(directory, shared=running.is_share):
+        if not running.is_share:  # else another process may be writing
+            _output_files.remove_temporaries(directory)
         results = Results(os.path.abspath(directory))  # which workers reach from any directory
         made = running.run([stage], results, job.n_jobs)[stage.name]
     share = running.share

@@ -12,7 +12,14 @@ from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._parameters import setting
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._coded_records import BESIDE, Coded, encode, holds_codes, similar
+from sparsemaps.files._coded_records import (
+    BESIDE,
+    Coded,
+    encode,
+    holds_codes,
+    recipe_of_codes,
+    similar,
+)
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
@@ -100,8 +107,9 @@ def similar_pairs_of_files(
         Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
         ``--task`` of the command do; the numbers that are returned are 0.
     client : distributed.Client or None, default=None
-        The workers of Dask that make the results of all stages; they reach the paths of inputs and
-        output. The output is the same. None makes them here.
+        The workers of Dask that make codes and share the search; they reach the paths of inputs and
+        output. A stage of one task that takes all records runs here, with all processors. The
+        output is the same. None makes all results here.
     max_bytes : int, default=2**30
         As for `sparsemaps.neighbors.similar_pairs`.
 
@@ -185,7 +193,7 @@ def make_plan(
     folder = os.path.abspath(output) + STAGES if _sources.is_regular(output) else None
     names = [(output, _output_files.OUTPUT)]
     if folder is not None:
-        names += [(os.path.join(folder, name), "a stage") for name in STAGE_FILES]
+        names += [(os.path.join(folder, name), "a result of a stage") for name in STAGE_FILES]
         _sources.refuse_inside(folder, read)
     _output_files.refuse_clashes(read, names)
     _refuse_different(job, coded)
@@ -271,7 +279,7 @@ def _encode(
     if len(inputs) > 1 or not holds_codes(inputs[0]):
         return (yield from encode(job, inputs, results, name))
     path = inputs[0].path
-    return Coded(job, inputs, path, digest(inputs[0].recipe))
+    return Coded(job, inputs, path, digest(recipe_of_codes(inputs[0])))
 
 
 def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> list[int]:

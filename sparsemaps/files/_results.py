@@ -109,7 +109,7 @@ class Results:
             if re.fullmatch(names, name):
                 os.unlink(self.path(name))
 
-    # What follows is another one where the folder is not the operating system's.
+    # The methods below are for files of the operating system; `UrlResults` of Dask has others.
 
     @contextlib.contextmanager
     def _making(self, name: str, endings: Sequence[str]) -> Iterator[str]:
@@ -253,6 +253,7 @@ class Steps(Stages):
         return self._results.path(name)
 
     def within(self, name: str, shown: bool | None = False) -> "Steps":
-        """The steps of a part of the search, with a bar also where no share is made."""
+        """The steps of a part of the search. `shown` is for a search of all steps, as a share shows
+        its own bar."""
         shown = self._shown if self._share is not None else shown
         return Steps(self._results, f"{self._prefix}{name}-", self._recipe, shown, self._share)

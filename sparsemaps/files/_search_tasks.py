@@ -35,8 +35,9 @@ def search_stages(
 
     shares = [part(f"share-{i:06d}", slice(i, None, n_tasks)) for i in range(n_tasks)]
     replaced = task.name, task.recipe
-    about = "keys of hashes, and rows of equal codes"
-    yield Stage(f"{prefix}-keys", [part("first", slice(0))], _search, (), replaced, about)
+    about, scratch = "keys of hashes, and rows of equal codes", rf"{prefix}-.*\.(npy|json)"
+    first = [part("first", slice(0))]
+    yield Stage(f"{prefix}-keys", first, _search, (), replaced, about, scratch)
     yield Stage(prefix, shares, _search, (), replaced, "rows that share a band of codes")
     whole = task._replace(of=(last.make, task, prefix, None))
     yield last._replace(tasks=[whole], make=_search)

@@ -70,7 +70,7 @@ class Summary:
 
     def labels_line(self) -> str:
         labels = self._labels
-        if len(labels) > 20:
+        if len(labels) > _SHOWN_CLASSES:
             number = f"over {_LARGEST_COUNT}" if len(labels) > _LARGEST_COUNT else str(len(labels))
             return f"labels   {number} of {min(labels):g} to {max(labels):g}"
         counts = ", ".join(f"{label:g}: {count}" for label, count in sorted(labels.items()))

@@ -67,6 +67,8 @@ class Stage(NamedTuple):
     """Name and recipe of the result that takes the place of these."""
     about: str = ""
     """What its results are, for a listing."""
+    scratch: str | None = None
+    """Names of files that tasks of this job leave for one another, a regular expression."""
 
     def make_one(self, task: Task, results: Results, how: How) -> Result:
         """The result of a task, which is made unless it is there."""
@@ -183,6 +185,8 @@ class Running(NamedTuple):
             return cls(progress, resume, None if client is None else _workers_of(client))
         if client is not None:
             raise ValueError("task is not for a client, which makes all tasks")
+        if not resume:
+            raise ValueError("task is not for resume=False, by which one call makes all results")
         try:
             stage, i, n = task
         except (TypeError, ValueError):
@@ -219,6 +223,8 @@ class Running(NamedTuple):
                 replaced = [] if stage.part_of is None else [stage.part_of[0]]
                 for name in (*replaced, *(task.name for task in stage.tasks)):
                     results.forget(name)
+                if stage.scratch is not None:
+                    results.remove(stage.scratch)
             if stage.is_replaced(results):
                 continue
             if len(stage.tasks) > 1:  # outputs of other options never stand beside new ones

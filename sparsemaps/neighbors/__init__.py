@@ -18,7 +18,7 @@ mark these rows; in a plain array they are the rows of which all bits are 0, if 
   their bands, while rows are added and removed. ``_index_search`` answers its queries.
   ``_index_file`` writes and reads its file.
 
-``files`` and ``dask`` call these modules.
+``files`` calls these modules.
 
 >>> from sklearn.datasets import load_digits
 >>> from sparsemaps import ConsistentWeightedSampling, neighbors

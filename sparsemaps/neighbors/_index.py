@@ -459,7 +459,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         order = np.lexsort((j, distances, i) if sort_results else (j, i))
         indptr = np.concatenate([[0], np.cumsum(np.bincount(i, minlength=len(queries)))])
         values = distances[order] if mode == "distance" else np.ones(len(order))
-        return sp.csr_matrix((values, j[order], indptr), shape=(len(queries), self.n_samples_fit_))
+        n_rows = len(queries) if X is None else self.n_samples_fit_
+        return sp.csr_matrix((values, j[order], indptr), shape=(len(queries), n_rows))
 
     def similar_pairs(self, threshold: float) -> tuple[Array, Array, Array]:
         """Pairs of rows of the index whose similarity is at least `threshold`.
@@ -616,7 +617,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     @property
     def codes_(self) -> PackedCodes:
         try:
-            return self._kept.all_codes()
+            return self._kept.all_codes(self._kept.state)
         except AttributeError:
             raise AttributeError("codes_ is there after fit") from None
 
@@ -634,8 +635,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self._check_parameters()
         if X is not None:
             return self._encoded(X)
-        rows = self._kept.state.rows
-        return self.codes_, None if rows is None else rows.stacked()
+        state = self._kept.state  # another thread may add rows meanwhile
+        return self._kept.all_codes(state), None if state.rows is None else state.rows.stacked()
 
     def _radius(self, radius: float | None) -> float:
         radius = self.radius if radius is None else radius

@@ -121,9 +121,9 @@ class IndexRows:
         sizes = None if block.sizes is None else block.sizes[rows]
         return with_rows(self.like, block.array[rows], block.sampled[rows], sizes)
 
-    def all_codes(self) -> PackedCodes:
+    def all_codes(self, state: State) -> PackedCodes:
         """The codes of all rows, which are copied if rows were added."""
-        codes = self.codes(self.state)
+        codes = self.codes(state)
         return codes[0] if len(codes) == 1 else PackedCodes.concatenate(codes)
 
     def tables(self) -> Tables | None:
@@ -131,14 +131,15 @@ class IndexRows:
         state = self.state
         if state.bands is None or len(state.blocks) == 1:
             return state.blocks[0].tables
-        codes = self.all_codes()
+        codes = self.all_codes(state)
         block = KeptBlock(codes.array, codes.sampled, None, len(codes), None)
         return self._made(block, state.bands).tables
 
     def __reduce__(self) -> tuple[Any, ...]:
         """A pickle has no tables: a copy makes them when it needs them."""
         state = self.state
-        return IndexRows, (self.all_codes(), None if state.rows is None else state.rows.stacked())
+        rows = None if state.rows is None else state.rows.stacked()
+        return IndexRows, (self.all_codes(state), rows)
 
     # ---- adding and removing ---------------------------------------------------------------------
 

@@ -109,9 +109,11 @@ def test_ids_and_comments_of_two_sets(tmp_path):
         more = texts if ".jsonl" in (one, other) else []
         assert command("pairs", "minhash", *inputs, *more, "-o", out).returncode == 0
         assert out.read_text() == every
+    inputs = [tmp_path / "a.npy", "--other", tmp_path / "b.npy"]
+    assert command("pairs", "minhash", *inputs, "-o", out).returncode == 0
+    assert out.read_text() == every
     (tmp_path / "b.npy.ids.txt").unlink()
     numbers = every.replace("r", "1").replace("s", "2")
-    inputs = [tmp_path / "a.npy", "--other", tmp_path / "b.npy"]
     assert command("pairs", "minhash", *inputs, "-o", out).returncode == 0
     assert out.read_text() == numbers
 

@@ -1,5 +1,7 @@
 """Jobs on files by the workers of a client: the outputs are those of this process."""
 
+import os
+
 import pytest
 from _data.dedup_records import make_texts
 
@@ -75,6 +77,29 @@ def test_the_outputs_are_those_of_this_process(name, folder, model, client, tmp_
         assert one.name == other.name or not end
         if not one.name.endswith(".json"):
             assert one.read_bytes() == other.read_bytes()
+
+
+@pytest.mark.parametrize("name", ["map", "predict", "filter"])
+def test_a_relative_directory(name, folder, model, client, tmp_path, monkeypatch):
+    """Workers may have another current directory."""
+
+    class Elsewhere:
+        def persist(self, array):
+            arrays.append(array)
+            os.chdir(tmp_path / "there")
+            done = client.persist(array)
+            distributed.wait(done)
+            os.chdir(tmp_path / "here")
+            return done
+
+    arrays = []
+    for place in ("here", "there"):
+        (tmp_path / place).mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    JOBS[name](folder, model, output="out/", client=Elsewhere())
+    assert arrays
+    assert len(list((tmp_path / "here/out").glob("*.json"))) == 3
+    assert not any((tmp_path / "there").iterdir())
 
 
 def test_tasks_run_on_the_workers(folder, client, tmp_path):

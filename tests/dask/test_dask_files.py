@@ -15,10 +15,12 @@ import scipy.sparse as sp
 from _data.svmlight import write
 from _oracles.equal import assert_same
 from _oracles.one_machine import CWS, joined, on_one_machine
+from _scripts.programs import posix
 
 import sparsemaps.dask as sd
 from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
-from sparsemaps.files import Svmlight
+from sparsemaps._tools._locks import one_writer
+from sparsemaps.files import Svmlight, Texts
 
 dask = pytest.importorskip("dask")
 fsspec = pytest.importorskip("fsspec")
@@ -340,6 +342,27 @@ def test_another_call_is_made_anew_and_no_mix(inputs, expected, tmp_path):
     before = [os.stat(part).st_ino for part in parts]
     again = sd.map_files(CWS, inputs, out, partition_bytes=1000)
     assert [os.stat(part).st_ino for part in again] == before
+
+
+def test_the_same_file_in_another_format(tmp_path):
+    path = tmp_path / "records"
+    path.write_text('{"text": "a b c"}\n{"text": "d e f"}\n')
+    made = []
+    for format in ("txt", "jsonl"):
+        (part,) = sd.map_files(CWS, path, tmp_path / "out", source=Texts("word:1", format=format))
+        made.append(Path(part).read_bytes())
+    (fresh,) = sd.map_files(CWS, path, tmp_path / "new", source=Texts("word:1", format="jsonl"))
+    assert made[0] != made[1] == Path(fresh).read_bytes()
+
+
+@posix
+def test_one_writer_of_a_directory(inputs, tmp_path):
+    with (
+        one_writer(str(tmp_path / "out")),
+        pytest.raises(ValueError, match="another run writes to"),
+    ):
+        sd.map_files(CWS, inputs, tmp_path / "out")
+    assert len(sd.map_files(CWS, inputs, tmp_path / "out")) == len(inputs)
 
 
 def test_other_ranges_of_a_file_are_other_parts(inputs, tmp_path):

@@ -183,6 +183,14 @@ def test_the_longest_of_each_cluster(tmp_path):
     assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
 
 
+def test_a_dry_run_makes_no_directory(tmp_path):
+    write_lines(tmp_path / "in.jsonl", TEXTS)
+    how = {"removed": tmp_path / "removed", "source": "word:3"}
+    deduplicate_files(MINHASH, tmp_path / "in.jsonl", f"{tmp_path}/out/", dry_run=True, **how)
+    assert (tmp_path / "removed").exists()
+    assert not (tmp_path / "out").exists()
+
+
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.8])
 @pytest.mark.parametrize("keep", ["first", "longest"])
 def test_each_removed_record_has_a_kept_one(tmp_path, keep, threshold):

@@ -131,7 +131,7 @@ def test_on_dask(trained, folder, tmp_path, job):
         expected = predict(model, folder, f"{tmp_path}/one/")
     else:
         rule = _labels.rule_of(model, "money", None)
-        plan = _labels.plan_of(model, folder, f"{tmp_path}/out/", None, None, is_wanted=rule)
+        plan = _labels.plan_of(model, folder, f"{tmp_path}/out/", None, None, rule=rule)
         expected = filter(model, folder, f"{tmp_path}/one/")
     assert _labels.run(plan, Running(False, True, Workers())) == expected
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")

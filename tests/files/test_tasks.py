@@ -1,11 +1,14 @@
 """Jobs as lists of tasks: in any order, by several processes, killed and done again."""
 
 import itertools
+import json
 import os
 import random
 import signal
 import time
+from pathlib import Path
 
+import numpy as np
 import pytest
 from _data.dedup_records import make_texts, write_lines
 from _scripts.commands import command
@@ -182,16 +185,46 @@ def test_processes_that_are_killed(folder, tmp_path):
     assert not list((tmp_path / "out.stages").glob(".*"))
 
 
-def test_temporary_files_of_outputs(folder, tmp_path):
+@pytest.mark.parametrize("stage", ["codes", "map"])
+def test_temporary_files_of_outputs(folder, tmp_path, stage):
     """A process that was killed while it wrote an output has left one. A process that makes some
     tasks leaves it, as another one may be writing."""
     left = tmp_path / "out/.sparsemaps-0123456789abcdef.tmp"
     left.parent.mkdir()
     left.write_bytes(b"{")
-    dedup(folder, f"{tmp_path}/out/", task=("codes", 0, 1))
-    assert left.exists()
-    dedup(folder, f"{tmp_path}/out/")
-    assert sorted(outputs(tmp_path / "out")) == ["0.jsonl", "1.jsonl", "2.jsonl"]
+    for task in ((stage, 0, 2), None):
+        if stage == "map":
+            map_files(MINHASH, folder, f"{tmp_path}/out/", source="word:3", task=task)
+        else:
+            dedup(folder, f"{tmp_path}/out/", task=task)
+        assert left.exists() == (task is not None)
+    ends = (".jsonl.svm", ".jsonl.svm.json") if stage == "map" else (".jsonl",)
+    expected = [f"{part}{end}" for part in range(3) for end in ends]
+    assert sorted(outputs(tmp_path / "out")) == expected
+
+
+@pytest.mark.parametrize("job", [dedup, pairs])
+def test_all_results_are_made_anew(folder, tmp_path, job):
+    """Also those of the steps of a search, which tasks have left."""
+    job(folder, tmp_path / "one")
+    for stage in ("codes", "codes-join", *SEARCH):
+        job(folder, tmp_path / "out", task=(stage, 0, 1))
+    left = list((tmp_path / "out.stages").glob("search-*.npy"))
+    assert left
+    for path in left:
+        np.save(path, np.load(path)[..., :0])
+        record = json.loads(Path(f"{path}.json").read_text())
+        record["files"][path.name] = path.stat().st_size
+        Path(f"{path}.json").write_text(json.dumps(record))
+    job(folder, tmp_path / "out", resume=False)
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()
+
+
+@pytest.mark.parametrize("job", [dedup, pairs])
+def test_a_task_takes_results_that_are_there(folder, tmp_path, job):
+    with pytest.raises(ValueError, match="task is not for resume=False"):
+        job(folder, tmp_path / "out", task=("codes", 0, 1), resume=False)
+    assert not (tmp_path / "out.stages").exists()
 
 
 def test_tasks_of_map(folder, tmp_path):

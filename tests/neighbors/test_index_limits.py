@@ -1,5 +1,6 @@
 """An index that is kept: threads that share it, bounds, and what its tables hold."""
 
+import pickle
 import threading
 
 import numpy as np
@@ -56,6 +57,34 @@ def test_readers_beside_a_writer():
         reader.join()
     assert not errors
     assert index.n_samples_fit_ == 6000
+
+
+def test_searches_of_all_rows_beside_a_writer():
+    """Codes and rows of an answer are those of one moment."""
+    index = new_index(radius=1 - THRESHOLD, rerank=True).fit(X[:100])
+    errors, stop = [], threading.Event()
+
+    def read():
+        try:
+            while not stop.is_set():
+                graph = index.radius_neighbors_graph()
+                assert graph.shape[0] == graph.shape[1]
+                n_copied = len(pickle.loads(pickle.dumps(index)).codes_)
+                assert n_copied <= index.n_samples_fit_
+                i, j, _ = index.similar_pairs(THRESHOLD)
+                assert len(i) == 0 or max(i.max(), j.max()) < index.n_samples_fit_
+        except BaseException as error:
+            errors.append(error)
+
+    readers = [threading.Thread(target=read) for _ in range(2)]
+    for reader in readers:
+        reader.start()
+    for start in range(100, 500):
+        index.partial_fit(X[start : start + 1])
+    stop.set()
+    for reader in readers:
+        reader.join()
+    assert not errors
 
 
 def test_several_writers():
