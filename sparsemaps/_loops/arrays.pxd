@@ -18,6 +18,7 @@ cdef extern from "c/rows/csr_block.h" nogil:
     double value_at(const csr_block *rows, int64_t entry)
     int64_t index_at(const csr_block *rows, int64_t entry)
     uint64_t column_at(const csr_block *rows, int64_t entry, bint is_signed)
+    void spread_row(const csr_block *rows, Py_ssize_t row, uint64_t width, void *out)
 
 cdef enum kind_t:
     NO_KIND

@@ -34,17 +34,10 @@ def spread(values, indices, indptr, out):
     Columns that another thread has put out of range since they were checked are left out."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t dense = dense_output(out, &rows)
-    cdef uint64_t column, width = dense.shape[1]
-    cdef Py_ssize_t row
-    cdef int64_t i
-    cdef char *to
+    cdef Py_ssize_t row, width = dense.shape[1]
     with nogil:
         for row in range(rows.n_rows):
-            for i in range(rows.indptr[row], rows.indptr[row + 1]):
-                column = <uint64_t>index_at(&rows, i)
-                if column < width:
-                    to = dense.data + (row * width + column) * dense.size
-                    memcpy(to, values_from(&rows, i), dense.size)
+            spread_row(&rows, row, width, dense.data + row * width * dense.size)
 
 
 def permute(uint64_t key, uint64_t column, int32_t[::1] out):

@@ -48,4 +48,20 @@ static inline uint64_t column_at(const csr_block *rows, int64_t entry, int is_si
     return signed_column((uint64_t)index_at(rows, entry), value_at(rows, entry) < 0, is_signed);
 }
 
+/* Write the values of a row at their columns in a dense row; columns from `width` on are left out. */
+static inline void spread_row(const csr_block *rows, ptrdiff_t row, uint64_t width, void *out)
+{
+    /* Of a copy, the compiler knows that writing changes no sizes: it chooses the loop for them once. */
+    const csr_block own = *rows;
+    for (int64_t i = own.indptr[row]; i < own.indptr[row + 1]; i++) {
+        uint64_t column = (uint64_t)index_at(&own, i);
+        if (column >= width)
+            continue;
+        if (own.value_size == sizeof(double))
+            ((double *)out)[column] = ((const double *)own.values)[i];
+        else
+            ((float *)out)[column] = ((const float *)own.values)[i];
+    }
+}
+
 #endif
