@@ -1,7 +1,7 @@
 """Explicit random feature maps and hashes for sparse data.
 
-Each map takes the rows of a CSR matrix, never densified, to short vectors whose inner products
-are a kernel's values on average.
+Each map takes the rows of a CSR matrix, which is never made dense as a whole, to short vectors
+whose inner products are a kernel's values on average.
 
 The maps, each with a docstring that says which kernel it approximates:
 
@@ -18,8 +18,8 @@ The folders, from the top down; each imports only from those below it:
 - ``cli``: the ``sparsemaps`` command. ``dask``: more than one machine. ``files``: jobs over files.
 - ``approximation``: how large, how good. ``linear``: linear models on codes. ``neighbors``: search
   on codes. ``maps``: the maps.
-- ``codes``: packed codes. ``kernels``: exact Gram matrices. ``text``: raw text to CSR. ``libsvm``:
-  LIBSVM's format and CSR.
+- ``codes``: packed codes. ``laws``: the facts about estimates. ``kernels``: exact Gram matrices.
+  ``text``: raw text to CSR. ``libsvm``: LIBSVM's format and CSR.
 - ``_input``: a matrix that is read. ``_tools``: parameters, seeds, threads, files, progress.
 - ``_loops``: compiled loops.
 """

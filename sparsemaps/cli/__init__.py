@@ -2,7 +2,8 @@
 
 - this file handles errors and signals, and returns exit codes.
 - ``_parser`` has the parser, and what its errors say.
-- ``_options`` reads the maps and kernels that are subcommands from the source of the classes.
+- ``_options`` reads the maps that are subcommands, and their options, from the source of their
+  classes. It has the table of kernels.
 - ``_map_options``, ``_near_options`` and ``_model_options`` have the options of the subcommands,
   with their help and examples; ``_shared_options`` has those of several subcommands.
 - ``_map_commands``, ``_near_commands`` and ``_model_commands`` have a function for each subcommand;

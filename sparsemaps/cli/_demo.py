@@ -226,7 +226,7 @@ def near_duplicates(texts: list[DemoText]) -> Iterator[str]:
 
 
 def write(task: LearningTask, directory: Path) -> Iterator[str]:
-    """The texts under the largest map as LIBSVM files; the lines that say how to use them."""
+    """The texts under the second min-max map as LIBSVM files; lines that say how to use them."""
     n_hashes = task.sizes.n_hashes[1]
     cws = weighted_sampling(n_hashes).fit(task.X_train)
     train, test, model = (directory / name for name in (*WRITTEN, "texts.model"))

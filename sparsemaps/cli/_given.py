@@ -53,9 +53,10 @@ def _saved_map(options: argparse.Namespace) -> Any:
     """The map of --config, which no other option describes."""
     if options.map_name != SAVED:
         kind = MAPS[options.map_name]
-        others = sorted(parameters_of(options, kind))
+        names = [*sorted(parameters_of(options, kind)), "seed"]
+        others = [name for name in names if hasattr(options, name)]
         if others:
-            raise ValueError(f"{others[0]} is in the file of --config; leave out the option")
+            raise ValueError(f"{flag(others[0])} is in the file of --config; leave out the option")
     with open(options.config, "rb") as file:
         text = file.read()
     try:
@@ -93,11 +94,11 @@ def source_of(
     given = _of_texts(options)
     if given:
         raise ValueError(f"{flag(next(iter(given)))} {of_rows}")
-    return rows_of(options)
+    return svmlight_of(options)
 
 
-def rows_of(options: argparse.Namespace) -> Svmlight | None:
-    """LIBSVM files, where an option says more of them."""
+def svmlight_of(options: argparse.Namespace) -> Svmlight | None:
+    """LIBSVM files as the options describe them; None if no option does."""
     source = Svmlight(zero_based=options.zero_based, max_line_bytes=options.max_line_bytes)
     return None if source == Svmlight() else source
 
@@ -131,26 +132,27 @@ def share_of(options: argparse.Namespace) -> Share | None:
     return Share(options.stage, *options.task)
 
 
-def run_plan(options: argparse.Namespace, job: Any, plan: Any) -> Any:
-    """Run a plan, or some of its tasks, or print its stages; the answer if all tasks were run."""
+def run_plan(options: argparse.Namespace, module: Any, plan: Any) -> Any:
+    """Run a plan by the `run` of its module, or some of its tasks, or print its stages by
+    `listing`; the answer if all tasks were run."""
     share = share_of(options)
     if options.tasks:
-        for name, n, about in job.listing(plan):
+        for name, n, about in module.listing(plan):
             print(f"{name:11}{n:5}  {about}")
         sys.stdout.flush()  # here, as main reports its errors
         return None
     if options.dask is not None and not plan.is_shared:
         raise ValueError("on a cluster, inputs and outputs are files")
     with engine_of(options) as engine:
-        answer = job.run(plan, Running(options.progress, options.resume, engine, share))
+        answer = module.run(plan, Running(options.progress, options.resume, engine, share))
     return answer if share is None else None
 
 
-def run_outputs(options: argparse.Namespace, job: Any, plan: OutputPlan) -> Any:
+def run_outputs(options: argparse.Namespace, module: Any, plan: OutputPlan) -> Any:
     """As `run_plan`, of a plan with one output, or with one for each input."""
     if options.dask is not None and not plan.is_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
-    return run_plan(options, job, plan)
+    return run_plan(options, module, plan)
 
 
 def engine_of(options: argparse.Namespace) -> Any:

@@ -76,7 +76,7 @@ def kernel(options: argparse.Namespace) -> None:
     function = partial(load(kind.make), **_given.parameters_of(options, kind))
     paths = options.train, options.test, options.output
     how = {"n_jobs": options.n_jobs, "progress": options.progress}
-    source = _given.rows_of(options) or Svmlight()
+    source = _given.svmlight_of(options) or Svmlight()
     n_rows = _kernel_matrix.write_kernel_file(function, *paths, source=source, **how)
     if not n_rows:
         print(f"sparsemaps: {options.test or options.train}: there are no rows", file=sys.stderr)

@@ -75,7 +75,7 @@ def add_maps(commands: Any) -> None:
     for name, kind in MAPS.items():
         parser = shared.add_kind(kinds, name, kind, MAP_EXAMPLES)
         _add_map_options(parser)
-        shared.add_seed(parser)
+        shared.add_seed(parser, argparse.SUPPRESS)  # --config has one
         parser.add_argument(
             "--config", metavar="FILE", help="file of a map that --save-config has written"
         )
@@ -101,8 +101,8 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
     )
     shared.add_output(
         parser,
-        "file to write (.gz, .bz2, .xz); or directory, for one output for each input; or - for "
-        "standard output",
+        "file to write (.gz, .bz2, .xz, .zst); or directory, for one output for each input; or - "
+        "for standard output",
     )
     shared.add_reading(parser)
     shared.add_texts(parser)
@@ -172,13 +172,13 @@ def add_kernels(commands: Any) -> None:
             parser,
             "train",
             metavar="TRAIN",
-            help="LIBSVM file (.gz, .bz2, .xz), or - for standard input",
+            help="LIBSVM file (.gz, .bz2, .xz, .zst), or - for standard input",
         )
         shared.add_path(
             parser, "test", metavar="TEST", nargs="?",
             help="write the kernel of its rows with those of TRAIN; by default TRAIN with itself",
         )  # fmt: skip
-        shared.add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
+        shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
         shared.add_reading(parser)
         parser.set_defaults(run="sparsemaps.cli._map_commands:kernel", kernel_name=name)
 
@@ -194,8 +194,8 @@ def add_info(commands: Any) -> None:
     )
     shared.add_path(
         info, "input", metavar="FILE",
-        help="LIBSVM file (.gz, .bz2, .xz), output of sparsemaps map (.npy, .npz, and the files "
-        "beside them), index, model, saved map, or - for standard input",
+        help="LIBSVM file (.gz, .bz2, .xz, .zst), output of sparsemaps map (.npy, .npz, and the "
+        "files beside them), index, model, saved map, or - for standard input",
     )  # fmt: skip
     shared.add_n_jobs(info)
     info.set_defaults(run="sparsemaps.cli._map_commands:info")

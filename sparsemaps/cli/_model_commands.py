@@ -32,7 +32,7 @@ def train(options: argparse.Namespace) -> None:
         rows_unless_said(source, paths)  # which says what texts need
     fitted = from_config(PackedCodes.load(coded[0]).config) if coded else make_map(options)
     parameters = {name: getattr(options, name) for name in ("loss", "C", "tol", "max_iter")}
-    parameters |= {"random_state": options.seed, "n_jobs": options.n_jobs}
+    parameters |= {"random_state": getattr(options, "seed", 0), "n_jobs": options.n_jobs}
     if options.texts is not None:  # with the rows that other commands make of texts for this map
         parameters["vectorizer"] = vectorizer_for(fitted, texts_of(options, options.texts))
     model: Any

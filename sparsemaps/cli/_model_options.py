@@ -66,7 +66,7 @@ def add_train(commands: Any) -> None:
             help="print accuracy and a table of confusion on these records; for two classes, the "
             "area under the ROC curve too",
         )  # fmt: skip
-        shared.add_seed(parser)
+        shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one
         shared.add_reading(parser)
         shared.add_texts(parser)
         parser.set_defaults(run="sparsemaps.cli._model_commands:train")

@@ -55,14 +55,14 @@ def add_pairs(commands: Any) -> None:
             help="find pairs of a row of the inputs and a row of these; without it, within the "
             "inputs",
         )  # fmt: skip
-        shared.add_output(parser, "file to write (.gz, .bz2, .xz), or - for standard output")
+        shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
         _add_search(parser)
         if name == CONTAINMENT_MAP:
             parser.add_argument(
                 "--containment", action="store_true",
-                help="find pairs of which the first set is contained in the second, up to the "
-                "threshold; takes many hashes, such as --n-hashes 16384 where the second is 100 "
-                "times as large, fewer with --exact; an error says how many",
+                help="find pairs whose first set has at least this share of its members, the "
+                "threshold, in the second; needs many hashes, such as --n-hashes 16384 where the "
+                "second is 100 times as large, fewer with --exact; an error says how many",
             )  # fmt: skip
         _add_stages(parser)
         parser.add_argument(
@@ -110,9 +110,9 @@ def add_dedup(commands: Any) -> None:
         if name == CONTAINMENT_MAP:
             parser.add_argument(
                 "--similarity", choices=("jaccard", "containment"), default="jaccard",
-                help="containment removes a record of which a kept one has this share, the "
-                "threshold; with --keep longest, parts of longer records; takes many hashes, fewer "
-                "with --exact (default: jaccard)",
+                help="containment removes a record if a kept one has at least this share of its "
+                "members, the threshold; with --keep longest, parts of longer records; needs many "
+                "hashes, fewer with --exact (default: jaccard)",
             )  # fmt: skip
         shared.add_path(
             parser, "--bad-records", type=shared.non_empty, metavar="FILE",
@@ -143,9 +143,9 @@ def add_dedup(commands: Any) -> None:
         )  # fmt: skip
         shared.add_path(
             parser, "--against", action="append", type=shared.non_empty, metavar="FOLDER",
-            help="remove what is near a record that an earlier run kept, whose folder is "
-            "OUTPUT.stages, that one of a directory of such folders kept, or near a record of a "
-            "file of codes; may be given several times",
+            help="remove records that are near a record of an earlier delivery; FOLDER is "
+            "OUTPUT.stages of an earlier run, a directory of such folders, or a file of codes; may "
+            "be given several times",
         )  # fmt: skip
         _add_stages(parser)
         shared.add_reading(parser)

@@ -2,8 +2,8 @@
 
 What a class says in ``_about`` is its name in the command and one line of description. The options
 are the fields of the class that have a range. The first sentence on a parameter in the docstring is
-its help. All of this is read from the source as text, as help would be slow if it imported the
-modules.
+its help. All of this is read from the source of the maps as text, as help would be slow if it
+imported the modules. The kernels are a table here.
 """
 
 import ast

@@ -25,7 +25,7 @@ class _Parser(argparse.ArgumentParser):
         super().__init__(**options)
 
     def error(self, message: str, command: str | None = None) -> NoReturn:
-        """Print an error and whose help tells more, and exit."""
+        """Print an error, name the command whose help tells more, and exit."""
         self.exit(BAD_INPUT, f"sparsemaps: {message} (see {command or self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:

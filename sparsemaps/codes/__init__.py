@@ -382,8 +382,8 @@ def dump_svmlight_file(
     y : array-like of shape (n_rows,)
         Labels.
     f : str, path-like or file-like
-        Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2" or ".xz" is
-        compressed. A path appears only when it is complete.
+        Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2", ".xz" or
+        ".zst" is compressed. A path appears only when it is complete.
     bits : int or None, default=None
         Bits of a code, 1 to 24; of `PackedCodes` they are known. Otherwise a row has as many codes
         as its bytes hold.

@@ -46,10 +46,10 @@ def map_files(
         A fitted map is used as it is. Of other maps, a copy is fitted for rows of any width; choose
         a `random_state`, so that other files are mapped in the same way.
     inputs : str, path-like, or a sequence of these
-        LIBSVM files (.gz, .bz2, .xz), by paths or by URLs of any file system that fsspec knows and
-        every worker reaches. A directory stands for its files in the order of their names; a
-        pattern with ``*``, ``?`` or ``[`` for the files that match. A compressed file is one part,
-        as it can be read from its beginning only.
+        LIBSVM files (.gz, .bz2, .xz, .zst), by paths or by URLs of any file system that fsspec
+        knows and every worker reaches. A directory stands for its files in the order of their
+        names; a pattern with ``*``, ``?`` or ``[`` for the files that match. A compressed file is
+        one part, as it can be read from its beginning only.
     directory : str or path-like
         The path or URL of a directory for the parts, which is made if it does not exist.
     partition_bytes : int, default=2**26

@@ -55,11 +55,11 @@ def map_files(
         A fitted map is used as it is. Of other maps, a copy is fitted for rows of any width; choose
         a `random_state`, so that other files are mapped in the same way.
     inputs : str, path-like, file-like, or a sequence of these
-        LIBSVM files (.gz, .bz2, .xz); "-" is standard input. A directory stands for its files in
-        the order of their names, without hidden ones and those that this function writes beside
+        LIBSVM files (.gz, .bz2, .xz, .zst); "-" is standard input. A directory stands for its files
+        in the order of their names, without hidden ones and those that this function writes beside
         its outputs; a pattern with ``*``, ``?`` or ``[`` for the files that match.
     output : str, path-like or file-like
-        The file to write (.gz, .bz2, .xz for format "svmlight"); "-" is standard output. A
+        The file to write (.gz, .bz2, .xz, .zst for format "svmlight"); "-" is standard output. A
         directory, which is one that exists or a name that ends in a slash, gets one output for each
         input: of the input's name, without its ending of compression, and with ".npy" or ".npz"
         in those formats, or ".svm" for texts.

@@ -47,8 +47,8 @@ def dump_svmlight_file(
         Labels; if `multilabel`, an indicator matrix: the columns in which a row is not zero are its
         labels.
     f : str, path-like or file-like
-        Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2" or ".xz" is
-        compressed. A path appears only when it is complete.
+        Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2", ".xz" or
+        ".zst" is compressed. A path appears only when it is complete.
     zero_based : bool, default=True
         Whether the indices written count from 0. LIBSVM's own programs need False.
     comment : str or bytes, default=None

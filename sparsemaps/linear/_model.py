@@ -49,6 +49,8 @@ class CodesModel(_sklearn.BaseEstimator):
 
     _weights: Array
     """float64, of shape (number of columns, number of models)."""
+    _n_codes: int
+    _code_bits: int
     map_: Any
     vectorizer_: Any
     intercept_: Floats
@@ -157,7 +159,7 @@ class CodesModel(_sklearn.BaseEstimator):
         """Solve the problems of the models, and keep their weights."""
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
         objective = Objective(self.loss, float(self.C), float(self.epsilon), bias)
-        rows = _solver.Rows(codes, labels, targets, costs)
+        rows = _solver.TrainingRows(codes, labels, targets, costs)
         weights = _solver.aligned_zeros(_solver.check_width(codes), n_models)
         intercepts, n_iter, names = np.zeros(n_models), 0, list(names)
         duals = {}
@@ -177,7 +179,11 @@ class CodesModel(_sklearn.BaseEstimator):
             self._warn(rows, objective, duals, names)
 
     def _warn(
-        self, rows: _solver.Rows, objective: Objective, duals: dict[int, float], names: list[Any]
+        self,
+        rows: _solver.TrainingRows,
+        objective: Objective,
+        duals: dict[int, float],
+        names: list[Any],
     ) -> None:
         """Warn of models that have not converged, with the worst gap."""
         worst, largest, value = 0, -1.0, 0.0
@@ -207,7 +213,9 @@ class CodesModel(_sklearn.BaseEstimator):
         """The results of a function of the scores of some rows, for all rows."""
 
         def of_rows(start: int, stop: int) -> Array:
-            return function(self._scores_of(codes.array[start:stop], codes.sampled[start:stop]))
+            return function(
+                self._scores_of_block(codes.array[start:stop], codes.sampled[start:stop])
+            )
 
         step = max(1, _BLOCK_SCORES // (self._n_codes * (1 + len(self.intercept_) // 8)))
         blocks = _blocks.ranges(0, len(codes), min(step, _BLOCK_ROWS))
@@ -216,7 +224,7 @@ class CodesModel(_sklearn.BaseEstimator):
             return function(np.empty((0, len(self.intercept_))))
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def _scores_of(self, codes: Array, sampled: Array) -> Floats:
+    def _scores_of_block(self, codes: Array, sampled: Array) -> Floats:
         sums = np.zeros((len(codes), len(self.intercept_)))
         _kernel.add_scores(
             np.ascontiguousarray(codes), sampled.view(np.uint8), self._n_codes, self._code_bits,
@@ -230,7 +238,7 @@ class CodesModel(_sklearn.BaseEstimator):
         """The results of a function of the scores of some rows, for all rows of `X`."""
         array = self._codes_of_few(X)
         if array is not None:
-            return function(self._scores_of(array, np.ones(len(array), bool)))
+            return function(self._scores_of_block(array, np.ones(len(array), bool)))
         return self._of_codes(self._codes(X), function)
 
     def _explained(self, text: Any, number: int) -> list[tuple[str, float]]:

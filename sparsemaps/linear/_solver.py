@@ -36,7 +36,7 @@ Watch = Callable[[int, int, int], Any]
 solved models, the number of all models, and the most passes of a model in work."""
 
 
-class Rows(NamedTuple):
+class TrainingRows(NamedTuple):
     """The rows that all models are trained on."""
 
     codes: PackedCodes
@@ -67,7 +67,7 @@ class Solution(NamedTuple):
 
 
 def solve(
-    rows: Rows,
+    rows: TrainingRows,
     objective: Objective,
     n_models: int,
     *,
@@ -139,8 +139,8 @@ def solve(
 def _cuts(n_models: int, n_jobs: int) -> list[int]:
     """The first models of groups that are trained together, and the number of models.
 
-    A group costs little less than one that is full. So they are full but the first; but where that
-    leaves threads without a group, there is one of equal size for each thread.
+    A small group costs little less than a full one, so all groups but the first are full. If that
+    left threads without a group, there is a group of about equal size for each thread.
     """
     full = _kernel.most_models
     if n_models > n_jobs * full:
@@ -162,7 +162,7 @@ def check_width(codes: PackedCodes) -> int:
 
 
 class _Group:
-    """Problems that are solved together. None depends on which others they are.
+    """Problems that are solved together. The solution of each does not depend on the others.
 
     Parameters
     ----------
@@ -174,7 +174,7 @@ class _Group:
 
     def __init__(
         self,
-        rows: Rows,
+        rows: TrainingRows,
         objective: Objective,
         numbers: range,
         n_models: int,
@@ -203,8 +203,8 @@ class _Group:
         """The passes that count, for each model; None is the passes of its turns."""
 
     def turn(self, first: int, codes: Array, sampled: Array, max_passes: int) -> int:
-        """Visit rows, whose codes are given and which are rows `first` and so on of all; returns
-        bits of the models that have not converged on these rows."""
+        """Visit the rows from `first` on, whose codes are given; returns a bit for each model that
+        has not converged on them."""
         some = slice(first, first + len(codes))
         labels, targets, weights = (
             None if array is None else array[some] for array in self._rows[1:]
@@ -247,7 +247,7 @@ def aligned_zeros(n_rows: int, n_columns: int) -> Array:
 
 
 def _solve_by_blocks(
-    rows: Rows,
+    rows: TrainingRows,
     groups: list[_Group],
     tol: float,
     max_iter: int,
@@ -263,7 +263,6 @@ def _solve_by_blocks(
     codes = rows.codes
     step = max(1, BLOCK_BYTES // codes.array.shape[1])
     blocks = _blocks.ranges(0, len(codes), step)
-    orders = _seeding.uniforms(np.uint64(key), max_iter * len(blocks)).reshape(max_iter, -1)
     rounds = {
         (group, m): _losses.Rounds(group._objective.loss, tol)
         for group in groups
@@ -273,7 +272,8 @@ def _solve_by_blocks(
         going = [group for group in groups if group.going]
         if not going:
             return
-        for start, stop in (blocks[block] for block in np.argsort(orders[round_number])):
+        order = _seeding.uniforms(np.uint64(key), (round_number + 1) * len(blocks))[-len(blocks) :]
+        for start, stop in (blocks[block] for block in np.argsort(order)):
             block, sampled = np.array(codes.array[start:stop]), codes.sampled[start:stop]
             turning = going
             while turning:

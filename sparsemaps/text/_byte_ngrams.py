@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from sparsemaps._input import _sparse
-from sparsemaps._loops import text as _text_bytes
+from sparsemaps._loops import text as _text
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._typing import CsrMatrix
 from sparsemaps.text import _inputs
@@ -129,7 +129,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
     def _compiled(self) -> Any:
         """The compiled loops."""
         self._check(())
-        return _text_bytes.ByteCounter(
+        return _text.ByteCounter(
             ngram_range=self._sizes(),
             binary=self.binary,
             lowercase=self.lowercase,

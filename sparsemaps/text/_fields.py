@@ -64,8 +64,8 @@ class Records(_Batch):
 
 
 class BadRecord(ValueError):
-    """An error in a record, with its number among others. The reader of the file adds the line or
-    row."""
+    """An error in a record, with its number among the records that are read together. The reader of
+    the file adds the line or row."""
 
     def __init__(self, expected: str, value: str, number: int = 0) -> None:
         super().__init__(f"expected {expected}; found {value}")

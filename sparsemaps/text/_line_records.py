@@ -69,7 +69,7 @@ def read_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Rec
 
 
 def read_good_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
-    """As `read_lines`, without the lines that are no records, which are those that are bad."""
+    """As `read_lines`, without the lines that are no records; `bad` has these."""
     try:
         return read_lines(piece, format, fields, is_first)
     except BadLine:

@@ -11,7 +11,7 @@ import unicodedata
 from functools import cache
 from typing import Any
 
-from sparsemaps._loops import text as _normalize
+from sparsemaps._loops import text as _text
 from sparsemaps._tools import _checks
 
 FORMS = ("nfc", "nfkc", "plain")
@@ -148,7 +148,7 @@ def _normalizer(form: str) -> Any:
             first, second = (chr(int(code, 16)) for code in pair)
             if unicodedata.normalize("NFC", first + second) == character:
                 pairs[first, second] = character
-    return _normalize.Normalizer(
+    return _text.Normalizer(
         decompose=decompose,
         special=changing | blanks,
         pairs=pairs,

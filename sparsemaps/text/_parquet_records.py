@@ -152,7 +152,7 @@ def _strings(column: Any, name: str) -> Any:
 
 
 def _scalars(column: Any, check: Callable[[Any, str], Any]) -> list[Any]:
-    """The labels or ids of a column."""
+    """The labels, ids or keys of a column."""
     checked = []
     for row, value in enumerate(column.to_pylist()):
         try:

@@ -341,7 +341,8 @@ def test_a_saved_map(file, tmp_path):
     fitted = sparsemaps.from_config(json.loads(saved.read_text()))
     assert (fitted.n_hashes, fitted.bits, fitted.seed_) == (7, 2, 5)
     for arguments, message in (
-        (["minmax", "--config", saved, "--bits", 3], b"is in the file of --config"),
+        (["minmax", "--config", saved, "--bits", 3], b"--bits is in the file of --config"),
+        (["minmax", "--config", saved, "--seed", 3], b"--seed is in the file of --config"),
         (["signs", "--config", saved], b"the map is ConsistentWeightedSampling, not that of signs"),
         (["--config", file], b"in.svm: "),
     ):

@@ -5,7 +5,7 @@ import os
 import pytest
 from _data.dedup_records import make_texts
 
-from sparsemaps import MinHash
+from sparsemaps import MinHash, cli
 from sparsemaps.files import (
     Texts,
     deduplicate_files,
@@ -131,3 +131,25 @@ def test_bad_arguments(name, folder, model, tmp_path):
         JOBS[name](folder, model, output=out, client=3)
     with pytest.raises(ValueError, match="task is not for a client"):
         JOBS[name](folder, model, output=out, client=3, task=(name, 0, 2))
+
+
+# ---- the command ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["-o", "out"], "--dask needs an output directory, whose name ends in a slash"),
+        (["-o", "out/", "--stage", "map", "--task", "0/2"], "--task is not for --dask"),
+    ],
+)
+def test_what_the_command_cannot_do(folder, tmp_path, monkeypatch, capsys, options, message):
+    monkeypatch.chdir(tmp_path)
+    assert (
+        cli.main(
+            ["map", "minmax", str(folder / "0.jsonl"), "--texts", "word:3", *options, "--dask"]
+        )
+        == 2
+    )
+    assert message in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()

@@ -18,9 +18,9 @@ from _oracles.one_machine import CWS, joined, on_one_machine
 from _scripts.programs import posix
 
 import sparsemaps.dask as sd
-from sparsemaps import ConsistentWeightedSampling, CountSketch, cli
+from sparsemaps import ConsistentWeightedSampling, CountSketch
 from sparsemaps._tools._locks import one_writer
-from sparsemaps.files import Svmlight, Texts
+from sparsemaps.files import Svmlight
 
 dask = pytest.importorskip("dask")
 fsspec = pytest.importorskip("fsspec")
@@ -344,17 +344,6 @@ def test_another_call_is_made_anew_and_no_mix(inputs, expected, tmp_path):
     assert [os.stat(part).st_ino for part in again] == before
 
 
-def test_the_same_file_in_another_format(tmp_path):
-    path = tmp_path / "records"
-    path.write_text('{"text": "a b c"}\n{"text": "d e f"}\n')
-    made = []
-    for format in ("txt", "jsonl"):
-        (part,) = sd.map_files(CWS, path, tmp_path / "out", source=Texts("word:1", format=format))
-        made.append(Path(part).read_bytes())
-    (fresh,) = sd.map_files(CWS, path, tmp_path / "new", source=Texts("word:1", format="jsonl"))
-    assert made[0] != made[1] == Path(fresh).read_bytes()
-
-
 @posix
 def test_one_writer_of_a_directory(inputs, tmp_path):
     with (
@@ -465,23 +454,6 @@ def test_without_the_extra():
     last = done.stderr.strip().splitlines()[-1]
     assert last.startswith("ImportError: sparsemaps.dask needs Dask")
     assert 'pip install "sparsemaps[dask]"' in last
-
-
-# ---- the command ---------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("options", "message"),
-    [
-        (["-o", "out"], "--dask needs an output directory, whose name ends in a slash"),
-        (["-o", "out/", "--stage", "map", "--task", "0/2"], "--task is not for --dask"),
-    ],
-)
-def test_what_the_command_cannot_do(inputs, tmp_path, monkeypatch, capsys, options, message):
-    monkeypatch.chdir(tmp_path)
-    assert cli.main(["map", "minmax", inputs[0], *options, "--dask"]) == 2
-    assert message in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("changed", ["time", "size"])

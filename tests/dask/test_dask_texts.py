@@ -68,6 +68,17 @@ def test_a_bad_line_is_counted_from_that_of_the_file(tmp_path):
         sd.map_files(CWS, path, tmp_path / "out", partition_bytes=500, source="word:1")
 
 
+def test_the_same_file_in_another_format(tmp_path):
+    path = tmp_path / "records"
+    path.write_text('{"text": "a b c"}\n{"text": "d e f"}\n')
+    made = []
+    for format in ("txt", "jsonl"):
+        (part,) = sd.map_files(CWS, path, tmp_path / "out", source=Texts("word:1", format=format))
+        made.append(Path(part).read_bytes())
+    (fresh,) = sd.map_files(CWS, path, tmp_path / "new", source=Texts("word:1", format="jsonl"))
+    assert made[0] != made[1] == Path(fresh).read_bytes()
+
+
 def test_the_command_text(inputs, tmp_path):
     refused = command("text", *inputs, "-o", tmp_path / "x", "--dask", "--n-jobs", 1)
     assert b"--dask needs an output directory" in refused.stderr

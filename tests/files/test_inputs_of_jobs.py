@@ -220,9 +220,9 @@ def test_codes_that_change_while_they_are_read(file, tmp_path):
     map_files(MINHASH, [file], codes, format="npy")
 
     class Disturbed(KernelClassifier):
-        def _scores_of(self, *some):
+        def _scores_of_block(self, *some):
             rewrite(codes)
-            return super()._scores_of(*some)
+            return super()._scores_of_block(*some)
 
     disturbed = Disturbed(MINHASH).fit(np.eye(4, 60), [0, 1, 0, 1])
     with pytest.raises(ValueError, match=r"codes\.npy has changed meanwhile: its time"):

@@ -349,6 +349,10 @@ def test_commands_of_rows_and_codes(tmp_path, monkeypatch):
     command("predict", "other", "in.npy", "-o", "codes.tsv")
     assert (tmp_path / "codes.tsv").read_bytes() == (tmp_path / "log_loss.tsv").read_bytes()
     assert isinstance(PackedCodes.load("in.npy"), PackedCodes)
+    done = command("train", "minmax", "in.npy", "-o", "unseeded")
+    assert done.returncode == 0, done.stderr
+    done = command("train", "minmax", "in.npy", "-o", "refused", "--seed", 2)
+    assert b"in.npy has codes with --seed 1, not 2" in done.stderr
 
 
 @pytest.mark.parametrize(

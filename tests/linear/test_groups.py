@@ -126,7 +126,7 @@ def test_what_a_fit_tells_of_blocks(set_limits, tmp_path):
     codes = MAP.fit(X).encode(X, packed=True)
     codes.save(tmp_path / "codes")
     set_limits(_solver, BLOCK_BYTES=codes.array.nbytes // 3)
-    model = KernelClassifier(MAP, random_state=0)
+    model = KernelClassifier(MAP, random_state=0, max_iter=2**31 - 1)
     told = []
     model._watch = lambda *numbers: told.append(numbers)
     model.fit(PackedCodes.load(tmp_path / "codes"), y)
