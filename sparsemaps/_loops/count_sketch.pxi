@@ -51,24 +51,29 @@ cdef int open_slots(slots_t *slots, Scratch scratch, const uint64_t *key, Py_ssi
     cdef uint64_t before = <uint64_t>-1
     cdef pair_t *pairs
     cdef pair_t *ordered
-    cdef int32_t column
-    cdef float sign = 0, one = 1
+    cdef int32_t *columns
+    cdef float *ones
+    cdef float *signs
     slots.n_columns = n_columns
     slots.buckets = <uint32_t *>scratch.take(n * sizeof(uint32_t))
     slots.marks = <uint64_t *>scratch.take_zeros((n + 63) // 64 * sizeof(uint64_t))
     slots.slots = <uint32_t *>scratch.take(n_columns * sizeof(uint32_t))
     slots.signs = <uint32_t *>scratch.take(n_columns * sizeof(uint32_t))
     pairs = <pair_t *>scratch.take(2 * n_columns * sizeof(pair_t))
+    columns = <int32_t *>scratch.take(n_columns * sizeof(int32_t))
+    ones = <float *>scratch.take(n_columns * sizeof(float))
+    signs = <float *>scratch.take(n_columns * sizeof(float))
     if n_columns == 0:
         for i in range(n_buckets):
             slots.buckets[i] = <uint32_t>i
         slots.n = n_buckets
     else:
         for i in range(n_columns):
-            column = <int32_t>i
-            hashing.hash_entries(key, 1, &one, 1.0, &column, 1, n_buckets, 1, &slots.slots[i],
-                                 &sign)
-            slots.signs[i] = sign < 0
+            columns[i], ones[i] = <int32_t>i, 1
+        hashing.hash_entries(key, 1, ones, 1.0, columns, n_columns, n_buckets, n_columns,
+                             slots.slots, signs)
+        for i in range(n_columns):
+            slots.signs[i] = signs[i] < 0
             pairs[i].key = slots.slots[i]
             pairs[i].payload = i
         ordered = sort_pairs(pairs, pairs + n_columns, n_columns, bit_length(n_buckets - 1))

@@ -5,6 +5,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "vectors.h"
+
 typedef struct {
     const void *values;    /* float or double */
     const void *indices;   /* int32_t or int64_t */
@@ -48,11 +50,13 @@ static inline uint64_t column_at(const csr_block *rows, int64_t entry, int is_si
     return signed_column((uint64_t)index_at(rows, entry), value_at(rows, entry) < 0, is_signed);
 }
 
-/* Write the values of a row at their columns in a dense row; columns from `width` on are left out. */
-static inline void spread_row(const csr_block *rows, ptrdiff_t row, uint64_t width, void *out)
+/* `spread_row` for items of these sizes, which are constants where it is called. */
+INLINE void spread_typed(const csr_block *rows, ptrdiff_t row, uint64_t width, void *out,
+                         size_t value_size, size_t index_size)
 {
-    /* Of a copy, the compiler knows that writing changes no sizes: it chooses the loop for them once. */
-    const csr_block own = *rows;
+    csr_block own = *rows; /* writing to `out` does not change it */
+    own.value_size = value_size;
+    own.index_size = index_size;
     for (int64_t i = own.indptr[row]; i < own.indptr[row + 1]; i++) {
         uint64_t column = (uint64_t)index_at(&own, i);
         if (column >= width)
@@ -62,6 +66,20 @@ static inline void spread_row(const csr_block *rows, ptrdiff_t row, uint64_t wid
         else
             ((float *)out)[column] = ((const float *)own.values)[i];
     }
+}
+
+/* Write the values of a row at their columns in a dense row; columns from `width` on are left out. */
+static inline void spread_row(const csr_block *rows, ptrdiff_t row, uint64_t width, void *out)
+{
+    const int is_wide = rows->index_size == sizeof(int64_t);
+    if (rows->value_size == sizeof(double) && is_wide)
+        spread_typed(rows, row, width, out, sizeof(double), sizeof(int64_t));
+    else if (rows->value_size == sizeof(double))
+        spread_typed(rows, row, width, out, sizeof(double), sizeof(int32_t));
+    else if (is_wide)
+        spread_typed(rows, row, width, out, sizeof(float), sizeof(int64_t));
+    else
+        spread_typed(rows, row, width, out, sizeof(float), sizeof(int32_t));
 }
 
 #endif

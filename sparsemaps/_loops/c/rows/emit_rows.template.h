@@ -21,7 +21,8 @@ static ptrdiff_t NAME(sums)(void *any_sums, ptrdiff_t n, int64_t first_column, v
 static ptrdiff_t NAME(scaled)(const csr_block *rows, int64_t start, int64_t stop, double factor,
                               int64_t shift, void *any_values, void *any_columns)
 {
-    const VALUE *entries = rows->values;
+    const csr_block own = *rows; /* what is written does not change it */
+    const VALUE *entries = own.values;
     VALUE *values = any_values;
     INDEX *columns = any_columns;
     ptrdiff_t n_out = 0;
@@ -29,7 +30,7 @@ static ptrdiff_t NAME(scaled)(const csr_block *rows, int64_t start, int64_t stop
         VALUE value = (VALUE)factor * entries[i];
         if (value != 0) {
             values[n_out] = value;
-            columns[n_out++] = (INDEX)(shift + index_at(rows, i));
+            columns[n_out++] = (INDEX)(shift + index_at(&own, i));
         }
     }
     return n_out;

@@ -309,12 +309,13 @@ static char *write_codes(const int32_t *codes, ptrdiff_t n_rows, ptrdiff_t n, in
     char *end = write_decimal(one + 1, decimal_of_f64(value));
     *end++ = ' ';
     const size_t length = (size_t)(end - one);
+    /* A code has room for two longest numbers, so all of `one` fits behind its index. */
     for (ptrdiff_t row = 0; row < n_rows; row++, codes += n) {
         const int has_entries = n > 0 && codes[0] >= 0;
         out = start_line(heads, row, out);
         for (ptrdiff_t j = 0; j < (has_entries ? n : 0); j++) {
             out = write_integer(out, ((uint64_t)j << bits) + (uint64_t)codes[j] + first_index);
-            memcpy(out, one, length);
+            memcpy(out, one, sizeof one);
             out += length;
         }
         out = end_line(out, has_entries);
