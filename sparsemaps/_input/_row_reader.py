@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from sparsemaps._input._sparse import Csr, as_float, native, open_sparse, with_sound_indices
 from sparsemaps._loops import rows as _rows
 from sparsemaps._tools import _blocks, _sklearn
+from sparsemaps._tools._checks import LARGEST_INT32
 from sparsemaps._tools._typing import Array
 
 ROW_WORK = 8
@@ -183,6 +184,9 @@ def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:
     arrays = isinstance(X, sp.sparray) or _sklearn.sparse_arrays_asked()
     container = sp.csr_array if arrays else sp.csr_matrix
     if not sp.issparse(X):
+        if X.shape[1] > LARGEST_INT32:  # columns of dense rows are int32
+            message = f"an array has at most {LARGEST_INT32} columns, got {X.shape[1]}"
+            raise ValueError(f"{message}; pass a sparse matrix")
         return RowReader(X, nonnegative_rule, container)
     csr = open_sparse(X, "X")
     if csr.values.dtype.kind in "biu":

@@ -170,7 +170,7 @@ cdef void begin(search_t *search, const uint8_t *query) noexcept nogil:
         search.slots[band] = slot_of(table, query, band)
         prefetch_row(<const uint8_t *>&table.heads[search.slots[band]], 1)
     for band in range(table.n_bands):
-        row = table.heads[search.slots[band]]
+        row = head_at(&table.heads[search.slots[band]])
         if row < table.n_rows:
             prefetch_row(table.codes + row * table.n_bytes, table.n_bytes)
             prefetch_row(<const uint8_t *>&table.links[row * table.n_bands + band], 1)

@@ -81,6 +81,7 @@ def number_columns(values, indices, indptr, const int32_t[::1] numbers, double[:
     cdef const double *numbers_of = doubles_of(&rows)
     cdef Py_ssize_t n = 0, row, i, number
     cdef int64_t column
+    cdef double value
     with nogil:
         for row in range(rows.n_rows):
             out_indptr[row] = n
@@ -89,9 +90,10 @@ def number_columns(values, indices, indptr, const int32_t[::1] numbers, double[:
                 number = -1
                 if 0 <= column < numbers.shape[0]:
                     number = numbers[column]
-                out_values[n] = numbers_of[i]
+                value = numbers_of[i]  # once, as another thread may change it
+                out_values[n] = value
                 out_numbers[n] = <int32_t>number
-                n += number >= 0 and numbers_of[i] != 0
+                n += number >= 0 and value != 0
         out_indptr[rows.n_rows] = n
 
 

@@ -63,12 +63,14 @@ cdef inline void emit_projections(const projection_loops *loops, const csr_block
                                   const projections_t *output) noexcept nogil:
     """Write a tile of a row's projections, from number `first` on. Sums may be changed."""
     cdef Py_ssize_t n = min(output.n - first, <Py_ssize_t>PROJECTION_TILE)
-    cdef char *out = output.out + (row * output.width + first) * rows.value_size
+    cdef char *out
     if output.out == NULL or output.one != 0:
         loops.settle(output.zeros_key, rows, row, first, sums, n)
     if output.out == NULL:
         output_loops.put_bits(&output.codes, row, first, loops.bits(sums, n), n)
-    elif output.one == 0:
+        return
+    out = output.out + (row * output.width + first) * rows.value_size
+    if output.one == 0:
         memcpy(out, sums, n * rows.value_size)
     else:
         loops.values(sums, n, output.one, out)

@@ -61,7 +61,10 @@ cdef int give_back_scratch(Scratch scratch) except -1:
         scratch.n_left += n_taken
     elif n_taken > 0:
         scratch.blocks = []
-        scratch.add_block(size)
+        try:
+            scratch.add_block(size)
+        except MemoryError:  # the call has its result, and the next one asks for its own memory
+            return 0
     scratch.n_taken = 0
     of_thread.scratch = scratch
     return 0

@@ -79,7 +79,10 @@ cdef class ByteCounter:
             total += spans[row].n
             most = max(most, spans[row].n)
         n = total * (self.longest - self.shortest + 1)
-        columns, values = self.outputs.pop() if self.outputs else (None, None)
+        try:
+            columns, values = self.outputs.pop()
+        except IndexError:  # there is none, or another thread has taken it
+            columns = values = None
         if columns is None or len(columns) < n:
             columns, values = np.empty(n, self.index_type), np.empty(n, self.dtype)
         ends = np.empty(n_rows, np.int64)

@@ -40,7 +40,7 @@ cdef inline void emit_samples(const csr_block *rows, int64_t first_entry, bint s
     cdef bint with_t = output.columns != NULL or output.t_bits > 0
     for row in range(n_rows):
         start = row * ICWS_TILE
-        if states[row].position[0] < 0:  # no sample
+        if states[row].position[0] == -1:  # no sample
             memset(columns + start, 0, ICWS_TILE * sizeof(uint64_t))
             memset(t + start, 0, ICWS_TILE * sizeof(int64_t))
             continue
@@ -60,7 +60,7 @@ cdef inline void emit_samples(const csr_block *rows, int64_t first_entry, bint s
         code_loops.codes(keys, n_rows, ICWS_TILE, columns, t, output.bits, output.t_bits, codes)
     for row in range(n_rows):
         start = row * ICWS_TILE
-        if states[row].position[0] < 0:
+        if states[row].position[0] == -1:
             if first == 0:
                 put_no_samples(output, first_row + row)  # all of it
         elif output.columns != NULL:

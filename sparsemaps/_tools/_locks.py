@@ -46,8 +46,10 @@ def _locked(path: str, folder: str, shared: bool) -> int:
             os.mkdir(folder)
         try:
             file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
-        except FileNotFoundError:  # the run before has just removed the folder
-            continue
+        except FileNotFoundError:
+            if time.monotonic() < limit:  # the run before has just removed the folder
+                continue
+            raise  # the folder is a link to one that is not there
         try:
             _lock(file, shared)
             if _is_named(file, path):

@@ -227,6 +227,13 @@ def test_a_negative_column_is_none_of_a_wide_matrix(index_type):
         CountSketch().fit(X)
 
 
+def test_an_array_of_more_columns_than_int32_numbers():
+    X = np.broadcast_to(np.float32(0), (1, 2**31))  # takes no memory
+    with pytest.raises(ValueError, match=r"at most 2147483647 columns, got 2147483648; pass a"):
+        _row_reader.open_matrix(X)
+    assert _row_reader.open_matrix(X[:, 1:]).n_columns == 2**31 - 1
+
+
 @pytest.mark.parametrize("to_format", ["csc", "bsr", "coo", "dia", "lil", "dok"])
 def test_other_formats(to_format):
     """Zeros that are stored, empty rows, a width that is no multiple of anything, duplicates."""

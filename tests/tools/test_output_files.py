@@ -7,7 +7,7 @@ import time
 import pytest
 from _scripts.programs import posix
 
-from sparsemaps._tools import _output_files
+from sparsemaps._tools import _locks, _output_files
 
 
 def test_nothing_is_there_before_the_end(tmp_path):
@@ -95,3 +95,11 @@ def test_the_same_content_is_the_same_file(tmp_path):
                 file.write(b"content" * 100)
             time.sleep(0.01)
         assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+@posix
+def test_a_folder_that_is_a_link_to_none(tmp_path, monkeypatch):
+    monkeypatch.setattr(_locks, "_PATIENCE", 0.01)
+    os.symlink(tmp_path / "missing", tmp_path / "folder")
+    with pytest.raises(FileNotFoundError), _locks.one_writer(str(tmp_path / "folder")):
+        pass

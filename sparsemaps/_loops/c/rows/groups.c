@@ -39,8 +39,11 @@ static void number_by_table(uint64_t largest, uint64_t key, group_t *group)
 /* The same for columns of any size, `bits` bits. */
 static void number_by_sorting(int bits, uint64_t key, group_t *group)
 {
+    /* More bits have no room beside an entry's number. Another thread that changes columns can have
+     * put them there since columns were looked at (`fits`). */
+    const int most = 64 - GROUP_ENTRY_BITS;
     const uint64_t *words = sort_words(group->words[0], group->words[1], (size_t)group->n_entries,
-                                       GROUP_ENTRY_BITS, bits);
+                                       GROUP_ENTRY_BITS, bits < most ? bits : most);
     const uint32_t mask = GROUP_ENTRIES - 1;
     uint64_t column = 0;
     group->n_columns = 0;
