@@ -109,8 +109,9 @@ def count_sketch_csr(values, indices, indptr, const uint64_t[::1] key, Py_ssize_
     cdef slots_t slots
     cdef Scratch scratch = borrow_scratch()
     cdef void *sums = NULL
-    for row in range(rows.n_rows):
-        longest = max(longest, ends[row + 1] - ends[row])
+    with nogil:
+        for row in range(rows.n_rows):
+            longest = max(longest, ends[row + 1] - ends[row])
     summed |= longest > sortable
     open_slots(&slots, scratch, &key[0], n_buckets if slotted else 1, n_columns if table else 0)
     n_marks = (slots.n + 63) // 64

@@ -27,8 +27,9 @@ cdef int sample_darts(const csr_block *rows, uint64_t key, bint signed_, double 
     cdef const int64_t *indptr = rows.indptr
     cdef Py_ssize_t n_rows = rows.n_rows, n_hashes = output.codes.n, row, first, n, i
     cdef Py_ssize_t longest = 1
-    for row in range(n_rows):
-        longest = max(longest, indptr[row + 1] - indptr[row])
+    with nogil:
+        for row in range(n_rows):
+            longest = max(longest, indptr[row + 1] - indptr[row])
     cdef Scratch scratch = borrow_scratch()
     cdef double *weights = <double *>scratch.take(longest * sizeof(double))
     cdef uint64_t *columns = <uint64_t *>scratch.take(longest * sizeof(uint64_t))

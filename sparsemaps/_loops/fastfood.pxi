@@ -44,12 +44,13 @@ def permute(uint64_t key, uint64_t column, int32_t[::1] out):
     """A random permutation of 0, 1, ... (Fisher & Yates)."""
     cdef uint64_t start = column_start(key, column)
     cdef Py_ssize_t i, other
-    for i in range(out.shape[0]):
-        out[i] = <int32_t>i
-    for i in range(out.shape[0] - 1, 0, -1):
-        # Multiply-high of 32 bits: uneven by less than n / 2^32.
-        other = ((word(start, i) >> 32) * <uint64_t>(i + 1)) >> 32
-        out[i], out[other] = out[other], out[i]
+    with nogil:
+        for i in range(out.shape[0]):
+            out[i] = <int32_t>i
+        for i in range(out.shape[0] - 1, 0, -1):
+            # Multiply-high of 32 bits: uneven by less than n / 2^32.
+            other = ((word(start, i) >> 32) * <uint64_t>(i + 1)) >> 32
+            out[i], out[other] = out[other], out[i]
 
 
 def multiply(rows, const int8_t[:, ::1] signs, const int32_t[:, ::1] permutations,

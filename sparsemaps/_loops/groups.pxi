@@ -69,13 +69,16 @@ cdef inline int open_groups(groups_t *groups, Scratch scratch, const csr_block *
     row. The memory is that of `scratch`."""
     cdef group_t *group = &groups.group
     cdef int64_t n = min(rows.indptr[rows.n_rows] - rows.indptr[0], <int64_t>GROUP_ENTRIES)
+    cdef bint fit
     groups.loops = groups_at(level, rows.value_size, rows.index_size)
     groups.rows = rows
     groups.key = key
     groups.is_signed = is_signed
     groups.start = groups.stop = groups.n_rows = 0
     groups.max_rows = 1
-    if fits(rows, is_signed):
+    with nogil:
+        fit = fits(rows, is_signed)
+    if fit:
         groups.max_rows = min(GROUP_ROWS, rows.n_rows)
     group.words[0] = <uint64_t *>scratch.take(n * sizeof(uint64_t))
     group.words[1] = <uint64_t *>scratch.take(n * sizeof(uint64_t))

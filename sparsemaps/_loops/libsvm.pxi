@@ -140,15 +140,16 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float):
     """
     cdef svm_text t
     cdef const char *p = NULL
-    cdef int64_t n = text.shape[0], rows = 1, entries = 1, labels
+    cdef int64_t n = text.shape[0], rows = 1, entries = 1, commas = 0
     if n > 0:
         p = <const char *>&text[0]
         with nogil:
             rows += read_loops.count_char(p, n, b"\n")
             entries += read_loops.count_char(p, n, b":")
-    labels = rows + (read_loops.count_char(p, n, b",") if multilabel and n > 0 else 0)
+            if multilabel:
+                commas = read_loops.count_char(p, n, b",")
     types = (np.float64, np.int64, np.float64, np.int64, np.int64, np.int64)
-    room = (labels, rows, entries, entries, rows, rows)
+    room = (rows + commas, rows, entries, entries, rows, rows)
     arrays = [np.empty(size, type_) for size, type_ in zip(room, types)]
     cdef double[::1] label_view = arrays[0], value_view = arrays[2]
     cdef int64_t[::1] label_ends = arrays[1], indices = arrays[3], entry_ends = arrays[4]
@@ -178,12 +179,14 @@ cdef check_ends(name, const array_t *ends, int64_t low, int64_t high):
     """Ends of rows, each at least as large as the one before, from `low` to `high`."""
     cdef Py_ssize_t i
     cdef int64_t before = low, end
-    for i in range(ends.shape[0]):
-        end = integer_at(ends, i)
-        if not before <= end <= high:
-            raise ValueError(f"{name} must not fall and stay from {low} to {high}, "
-                             f"got {end} at {i}")
-        before = end
+    with nogil:
+        for i in range(ends.shape[0]):
+            end = integer_at(ends, i)
+            if not before <= end <= high:
+                with gil:
+                    raise ValueError(f"{name} must not fall and stay from {low} to {high}, "
+                                     f"got {end} at {i}")
+            before = end
 
 
 cdef line_heads heads_of(Py_ssize_t n_rows, labels, label_ends, qids) except *:

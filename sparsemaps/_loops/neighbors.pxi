@@ -228,14 +228,15 @@ cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
     cdef Scratch scratch = borrow_scratch()
     cdef pair_t *items = <pair_t *>scratch.take(2 * n * sizeof(pair_t))
     cdef pair_t *ordered
-    for p in range(n):
-        items[p].key = hash_row(codes, others, keys[p], bit, n_bits, hash_key)
-        items[p].payload = <uint64_t>row_of(keys[p])
-    ordered = sort_pairs(items, items + n, n, 64)
-    for p in range(n):
-        if p and ordered[p].key != ordered[p - 1].key:
-            number += 1
-        keys[p] = number << 32 | ordered[p].payload
+    with nogil:
+        for p in range(n):
+            items[p].key = hash_row(codes, others, keys[p], bit, n_bits, hash_key)
+            items[p].payload = <uint64_t>row_of(keys[p])
+        ordered = sort_pairs(items, items + n, n, 64)
+        for p in range(n):
+            if p and ordered[p].key != ordered[p - 1].key:
+                number += 1
+            keys[p] = number << 32 | ordered[p].payload
     give_back_scratch(scratch)
     return number + 1
 

@@ -186,11 +186,14 @@ def draw(uint64_t key, int distribution, uint64_t column, float[::1] out,
          const float[::1] quantiles=None):
     """The entries of one column, a multiple of TILE_SIZE of them."""
     cdef const projection_loops *loops = projection_at(level, sizeof(float))
-    loops.draw(distribution, table_of(quantiles), column_start(key, column), out.shape[0], &out[0])
+    cdef const float *table = table_of(quantiles)
+    with nogil:
+        loops.draw(distribution, table, column_start(key, column), out.shape[0], &out[0])
 
 
 def random_words(uint64_t key, uint64_t[::1] out):
     """Words of the key's own, one for each component."""
     cdef Py_ssize_t j
-    for j in range(out.shape[0]):
-        out[j] = word(column_start(key, 0), j)
+    with nogil:
+        for j in range(out.shape[0]):
+            out[j] = word(column_start(key, 0), j)

@@ -205,10 +205,11 @@ def canonical(const value_t[::1] values, const index_t[::1] indices, int64_t[::1
     cdef bint twice = False
     cdef sorting_t s
     cdef Scratch scratch = borrow_scratch()
-    for row in range(n_rows):
-        longest = max(longest, indptr[row + 1] - indptr[row])
-        indptr[row] -= first
-    indptr[n_rows] -= first
+    with nogil:
+        for row in range(n_rows):
+            longest = max(longest, indptr[row + 1] - indptr[row])
+            indptr[row] -= first
+        indptr[n_rows] -= first
     n = max(longest, min(SORTED_TOGETHER, indptr[n_rows]))
     s.loops = rows_at(level, sizeof(value_t), sizeof(index_t))
     s.pairs = <pair_t *>scratch.take(2 * n * sizeof(pair_t))

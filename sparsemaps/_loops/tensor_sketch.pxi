@@ -75,10 +75,11 @@ cdef int open_factors(factors_t *factors, Scratch scratch, const uint64_t[:, ::1
     factors.has_extra = extra != 0
     put_value(&factors.extra, extra, rows.value_size)
     factors.first = factors.stop = 0
-    for row in range(n_summed.shape[0]):
-        if n_summed[row]:
-            longest = max(longest, rows.indptr[row + 1] - rows.indptr[row])
-            convolved |= n_summed[row] < factors.degree
+    with nogil:
+        for row in range(n_summed.shape[0]):
+            if n_summed[row]:
+                longest = max(longest, rows.indptr[row + 1] - rows.indptr[row])
+                convolved |= n_summed[row] < factors.degree
     factors.width = max(longest + 1, LOADED_TOGETHER) + TUPLE_STEP
     n = factors.degree * factors.width
     factors.loaded_buckets = <uint32_t *>scratch.take_zeros(n * sizeof(uint32_t))
@@ -236,13 +237,14 @@ def sketch_csr(values, indices, indptr, const uint64_t[:, ::1] keys, double scal
     cdef factors_t factors
     cdef Scratch scratch = borrow_scratch()
     cdef void *sums = NULL
-    for row in range(rows.n_rows):
-        n = rows.indptr[row + 1] - rows.indptr[row] + (extra != 0)
-        tuples = n_tuples(n, <int>keys.shape[0], n_buckets)
-        if n_summed[row] == keys.shape[0] and tuples <= sortable:
-            most = max(most, tuples)
-        elif n_summed[row]:
-            summed = True
+    with nogil:
+        for row in range(rows.n_rows):
+            n = rows.indptr[row + 1] - rows.indptr[row] + (extra != 0)
+            tuples = n_tuples(n, <int>keys.shape[0], n_buckets)
+            if n_summed[row] == keys.shape[0] and tuples <= sortable:
+                most = max(most, tuples)
+            elif n_summed[row]:
+                summed = True
     open_factors(&factors, scratch, keys, n_buckets, scale, extra, &rows, n_summed)
     cdef void *tuple_values = scratch.take((most + TUPLE_STEP) * rows.value_size)
     cdef uint32_t *tuple_buckets = <uint32_t *>scratch.take((most + TUPLE_STEP) * sizeof(uint32_t))
