@@ -18,7 +18,8 @@ module, however short.
   ``normalize``: normal forms of text. ``libsvm``: text of numbers is read and written.
 - ``levels``: which instruction set is in use; ``scratch``: memory that a thread keeps.
 - ``*.pxd``: what several modules share: ``emit``, ``sort``, ``code_output``; ``arrays``: memory and
-  types of a driver's arrays, which it hands to the loops.
+  types of a driver's arrays, which it hands to the loops; ``types``: types of values and columns,
+  for loops that stand in Cython.
 
 In ``c/``: ``text``, ``random``, ``rows``, ``codes``, ``maps`` and ``linear`` hold the inner loops
 by what they work on; ``base`` holds vectors, memory and the choice of the instruction set.

@@ -1,9 +1,10 @@
-# Arrays as a driver takes them: where their items are, and of which size. What is no array of the
-# expected kind and number of dimensions, is not C-contiguous, or is read-only though it is an
+# Arrays as a driver takes them: where their items are, and of which size. Any other object, and an
+# array of another kind or number of dimensions, that is not C-contiguous, or that is a read-only
 # output, is a ValueError. The memory of an array of NumPy stays while the driver has the array.
 from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_Release,
                              PyObject_GetBuffer)
 from libc.stdint cimport int32_t, int64_t, uint64_t
+from libc.string cimport memcpy
 
 cdef extern from "c/rows/csr_block.h" nogil:
     ctypedef struct csr_block:
@@ -78,6 +79,12 @@ cdef inline int64_t integer_at(const array_t *array, Py_ssize_t i) noexcept nogi
     return (<const int32_t *>array.data)[i]
 
 
+cdef inline void put_value(void *to, double value, size_t size) noexcept nogil:
+    """Write a value of 4 or 8 bytes."""
+    cdef float narrow = <float>value
+    memcpy(to, <void *>&narrow if size == sizeof(float) else <void *>&value, size)
+
+
 cdef inline csr_block csr_of(values, indices, indptr, kind_t kind=FLOATS) except *:
     """The rows that `indptr` delimits."""
     cdef csr_block rows
@@ -130,7 +137,7 @@ cdef inline void *next_columns(const csr_output_t *out) noexcept nogil:
 
 
 cdef inline void end_row(csr_output_t *out, Py_ssize_t row, Py_ssize_t first) noexcept nogil:
-    """What is written from entry `first` on is `row`."""
+    """End `row`, whose entries were written from entry `first` on."""
     if out.lengths.size == sizeof(int64_t):
         (<int64_t *>out.lengths.data)[row] = out.n - first
     else:

@@ -29,13 +29,11 @@ cdef extern from * nogil:
     uint32_t head_at(const uint32_t *head)
     void set_head(uint32_t *head, uint32_t row)
 
-# No row.
-NONE = 0xffffffff
-
 cdef enum:
     BLOCK = 64  # rows that are hashed before their slots are read
 
 cdef uint32_t NO_ROW = 0xffffffffU
+NONE = NO_ROW
 
 
 cdef struct table_t:

@@ -1,4 +1,4 @@
-# Where the codes of rows go, and in which layout (c/code_output.h).
+# Where the codes of rows go, and in which layout (c/codes/code_output.h).
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 

@@ -1,7 +1,9 @@
 # Packed codes: small integers one behind the other in a string of bits, lowest bit first, as
 # np.packbits(..., bitorder="little") lays bits out.
 #
-# Packing and unpacking: O(codes). Comparing all pairs of rows: O(words) a pair, 64 bits a word.
+# Input: rows of packed codes, `n_codes` of `bits` bits each. Output: packed codes, numbers, or
+# counts of codes that differ. Cost: packing and unpacking O(codes); all pairs of rows O(words) a
+# pair, 64 bits a word.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 

@@ -1,4 +1,5 @@
-# Functions of each number of an array, with the same bits on every platform (c/elementary.h).
+# Functions of each number of an array, with the same bits on every platform
+# (c/random/elementary.h).
 #
 # Input and output: an array of float64, changed in place; for products, complex numbers of either
 # precision. Cost: O(numbers).

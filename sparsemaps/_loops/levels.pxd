@@ -1,4 +1,4 @@
-# The instruction set whose loops all kernels use (c/levels.h).
+# The instruction set whose loops all kernels use (c/base/levels.h).
 cdef int level
 
 

@@ -6,8 +6,8 @@ from libc.string cimport memcpy, memset
 
 from sparsemaps._loops.arrays cimport (ANY_SIZE, FLOATS, INTEGERS, array_of, array_t, column_at,
                                        csr_block, csr_of, csr_output, csr_output_t, dense_output,
-                                       end_row, indices_from, next_columns, next_values, spread_row,
-                                       value_at, values_from)
+                                       end_row, indices_from, next_columns, next_values, put_value,
+                                       spread_row, value_at, values_from)
 from sparsemaps._loops.code_output cimport (code_output, code_output_at, code_output_loops,
                                             code_output_t)
 from sparsemaps._loops.emit cimport emit_at, emit_loops

@@ -11,10 +11,10 @@
 
 # A key of the nearest rows has the number of codes that differ above the number of the row, so that
 # keys are in the order of the answer.
-ROW_BITS = 39
-
 cdef enum:
     KEY_ROW_BITS = 39
+
+ROW_BITS = KEY_ROW_BITS
 
 cdef enum:
     AHEAD = 16  # rows that are read before their turn

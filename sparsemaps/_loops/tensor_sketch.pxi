@@ -90,12 +90,6 @@ cdef int open_factors(factors_t *factors, Scratch scratch, const uint64_t[:, ::1
     return 0
 
 
-cdef inline void put_value(void *to, double value, size_t size) noexcept nogil:
-    """Write a value of 4 or 8 bytes."""
-    cdef float narrow = <float>value
-    memcpy(to, <void *>&narrow if size == sizeof(float) else <void *>&value, size)
-
-
 cdef inline Py_ssize_t place_of(const factors_t *factors, Py_ssize_t row) noexcept nogil:
     """Where the entries of a loaded row begin, among those of a factor."""
     cdef const int64_t *indptr = factors.rows.indptr

@@ -1,4 +1,4 @@
-# Counts of byte n-grams of texts (c/text_bytes.h): texts of a block to rows of CSR.
+# Counts of byte n-grams of texts (c/text/text_bytes.h): texts of a block to rows of CSR.
 
 
 cdef extern from "c/text/text_bytes.h" nogil:

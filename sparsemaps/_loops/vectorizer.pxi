@@ -1,4 +1,4 @@
-# Hashed n-grams of texts (c/text.h): texts of a block to rows of CSR.
+# Hashed n-grams of texts (c/text/text.h): texts of a block to rows of CSR.
 #
 # Characters are read where Python has them, without the interpreter's lock: the block holds its
 # texts, and a str does not change. Whatever only Python knows (lower case of some characters, what

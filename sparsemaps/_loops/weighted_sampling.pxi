@@ -24,7 +24,9 @@ cdef const weighted_sampling_loops *icws = weighted_sampling_at(level)
 
 
 cdef enum:
-    EMIT_ROWS = 8  # whose samples are emitted together: hashing one tile waits for its columns
+    # Rows whose samples are emitted together, so that hashes of one row are computed while columns
+    # of another are loaded.
+    EMIT_ROWS = 8
 
 
 cdef inline void emit_samples(const csr_block *rows, int64_t first_entry, bint signed_,

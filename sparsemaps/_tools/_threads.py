@@ -51,7 +51,7 @@ def resolve_n_jobs(n_jobs: Any) -> int:
 
 
 def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any) -> list[T]:
-    """Call ``function(start, stop)`` on each block and return the results in order.
+    """Call ``function(*block)`` on each block and return the results in order.
 
     The first exception, in the order of the blocks, is raised; blocks not begun by then are
     dropped.

@@ -1,5 +1,6 @@
 /* Includes TEMPLATE once for each type of values: VALUE; WORD, the unsigned integer of its size;
- * VALUES, VALUES_ANYWHERE and WORDS, the registers of simd.h; NAME(function), the functions' names. */
+ * VALUES, VALUES_ANYWHERE and WORDS, the registers of vectors.h; NAME(function), the functions'
+ * names. */
 
 #define NAME(name) name##_f32
 #define VALUE float

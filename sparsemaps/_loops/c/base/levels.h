@@ -1,8 +1,8 @@
 /* Instruction sets, and the choice among them when a module is loaded.
  *
  * A package is built for the oldest x86-64, whose 128-bit vectors lose most of the speed of the
- * loops in this folder. Therefore every NAME.c here is compiled once for each instruction set
- * (meson.build), with LEVEL set to its name, and ends with a table of its functions,
+ * loops in c/. Therefore every NAME.c that c/meson.build lists in `sources` is compiled once for each
+ * instruction set, with LEVEL set to its name, and ends with a table of its functions,
  *
  *     const NAME_loops TABLE(NAME)[] = {{...}};
  *

@@ -12,8 +12,8 @@
 
 #include "vectors.h"
 
-/* What a comparison gives, and a where it is true, b where it is not. AVX-512 has registers of their
- * own for that, and GCC uses them well only where it is told to. */
+/* The result of a comparison, and the choice by it: a where it is true, else b. AVX-512 has registers
+ * for such results, and GCC uses them well only by intrinsic functions. */
 #if defined(__AVX512F__)
 typedef __mmask16 register_mask;
 

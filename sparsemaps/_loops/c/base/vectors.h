@@ -13,6 +13,9 @@
  * number at a time. */
 #define INLINE static inline __attribute__((always_inline))
 
+/* A word of eight bytes that are the same. */
+#define EVERY_BYTE(BYTE) (UINT64_C(0x0101010101010101) * (BYTE))
+
 /* Two words of 32 bits that stand side by side, as one: the first is the lower half. And back. */
 INLINE uint64_t lower_half_first(uint64_t bits)
 {

@@ -21,8 +21,6 @@ typedef uint16_t part_u16 __attribute__((vector_size(PART_BYTES), may_alias));
 typedef uint32_t part_u32 __attribute__((vector_size(PART_BYTES), may_alias));
 typedef uint64_t part_u64 __attribute__((vector_size(PART_BYTES), may_alias));
 
-#define EVERY_BYTE(BYTE) (UINT64_C(0x0101010101010101) * (BYTE))
-
 /* ---- what the instruction sets do in their own ways ---------------------------------------- */
 
 #if defined(__AVX512BW__)

@@ -18,7 +18,7 @@ typedef struct {
     uint64_t starts[MEMBERS_KEPT]; /* where the words of members start */
     uint64_t values[MEMBERS_TILE];
     uint32_t numbers[MEMBERS_TILE]; /* a bin for each value */
-    uint32_t hits[MEMBERS_TILE];    /* those that go to a bin without a member */
+    uint32_t hits[MEMBERS_TILE];    /* members that may change their bin */
     uint64_t *bins;                 /* k */
     uint32_t *filled;               /* k + 1: bins that the round fills */
 } minhash_scratch;

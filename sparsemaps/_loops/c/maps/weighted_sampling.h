@@ -16,7 +16,7 @@ enum { ICWS_TILE = 16 }; /* samples handled together */
 
 typedef struct {
     float least[ICWS_TILE];      /* ln a of the best entry so far */
-    int32_t position[ICWS_TILE]; /* of its column's, group_t.positions; -1 before the first */
+    int32_t position[ICWS_TILE]; /* of the best entry, by group_t.positions; -1 before the first */
     int32_t t[ICWS_TILE];
 } icws_state;
 

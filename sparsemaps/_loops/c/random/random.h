@@ -1,7 +1,7 @@
 /* Random numbers as functions of a key, a column and a component, and of nothing else.
  *
- * Scheme 1 (sparsemaps._seeding.SCHEME). Whatever is changed here changes every output of every
- * map: tests/golden.json pins it, and a change is a new scheme number and a breaking release.
+ * Scheme 1 (sparsemaps._tools._seeding.SCHEME). Whatever is changed here changes every output of
+ * every map: tests/golden.json pins it, and a change is a new scheme number and a breaking release.
  *
  * All arithmetic is on integers or single IEEE operations in a written order, so the numbers are
  * the same on every platform and vector width; logarithms are our own for the same reason. */

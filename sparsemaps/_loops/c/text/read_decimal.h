@@ -20,7 +20,6 @@
 #include <immintrin.h>
 #endif
 
-#define EVERY_BYTE(BYTE) (UINT64_C(0x0101010101010101) * (BYTE))
 #define EVERY_BYTE_OF_FOUR UINT64_C(0x000000ff000000ff)
 
 /* The bits of the double nearest to w * 10^q. w is not 0. */
