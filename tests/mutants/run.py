@@ -205,7 +205,7 @@ class Copy:
             asked, env=self._environment, capture_output=True, text=True, check=True
         )
         for source, target in json.loads(installed.stdout).items():
-            name = target.partition("site-packages/")[2]
+            name = target.partition("-packages/")[2]  # of Debian's Python, dist-packages
             if not name:  # the manual page, which is elsewhere
                 continue
             link = self.site / name
