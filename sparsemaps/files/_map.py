@@ -7,12 +7,11 @@ from typing import Any, NamedTuple
 
 from sparsemaps._tools import _output_files, _sources
 from sparsemaps._tools._checks import check_bool
-from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._parameters import setting
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
-from sparsemaps.files._results import Results, counts
+from sparsemaps.files._results import Results, counts, writing
 from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
 
 
@@ -227,9 +226,7 @@ def _make_each(plan: OutputPlan, inputs: list[_sources.InputFile], running: Runn
             recipe["ids"] = _sources.InputFile(ids).recipe
         tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
     stage = Stage(job.name, tasks, job.make, ("", *job.beside))
-    with one_writer(directory, shared=running.is_share):
-        if not running.is_share:  # else another process may be writing
-            _output_files.remove_temporaries(directory)
+    with writing(directory, shared=running.is_share):
         results = Results(os.path.abspath(directory))  # which workers reach from any directory
         made = running.run([stage], results, job.n_jobs)[stage.name]
     share = running.share

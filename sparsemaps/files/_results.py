@@ -142,20 +142,28 @@ class Results:
 
 @contextlib.contextmanager
 def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
-    """The results in a folder, which is locked, as by `one_writer`, and removed at the end if it is
+    """The results in a folder, which is locked, as by `writing`, and removed at the end if it is
     empty. None is a temporary folder."""
     if folder is None:
         with tempfile.TemporaryDirectory() as folder:
             yield Results(folder)
         return
     try:
-        with one_writer(folder, shared=shared):
-            if not shared:
-                _output_files.remove_temporaries(folder)
+        with writing(folder, shared=shared):
             yield Results(folder, is_shared=shared)
     finally:
         with contextlib.suppress(OSError):
             os.rmdir(folder)
+
+
+@contextlib.contextmanager
+def writing(folder: str, *, shared: bool = False) -> Iterator[None]:
+    """Lock a folder, as by `one_writer`. Remove the temporary files of killed processes, unless the
+    folder is shared: another process may be writing them."""
+    with one_writer(folder, shared=shared):
+        if not shared:
+            _output_files.remove_temporaries(folder)
+        yield
 
 
 NONE = Results("", is_shared=True)
