@@ -182,8 +182,8 @@ def min_components(
       agreements by chance. Those of 0-bit samples (see `zero_bit_bias` of `KernelError`) are
       counted in 4,096 samples of the rows if X is given. Without X their rate may be
       ``(1 - K) * 2**-t_bits`` for a kernel value K: that of rows of one column. So the map needs
-      `t_bits`, and `error` must be above ``2**-t_bits``. The bias of
-      "acos_chi2" and "rademacher" is measured in 16,384 samples.
+      `t_bits`, and `error` must be above ``2**-t_bits``. The bias of "acos_chi2" and "rademacher"
+      is measured in 16,384 samples.
     - Paired Fourier features: ``1 - estimate`` counts as gamma distributed, which it is for "rbf"
       and close rows; for others this is near the normal distribution.
     - Other Fourier features: errors count as normal. In simulations of 2,000 seeds, sizes for 0.95

@@ -145,11 +145,7 @@ def test_bad_arguments(name, folder, model, tmp_path):
 )
 def test_what_the_command_cannot_do(folder, tmp_path, monkeypatch, capsys, options, message):
     monkeypatch.chdir(tmp_path)
-    assert (
-        cli.main(
-            ["map", "minmax", str(folder / "0.jsonl"), "--texts", "word:3", *options, "--dask"]
-        )
-        == 2
-    )
+    job = ["map", "minmax", str(folder / "0.jsonl"), "--texts", "word:3"]
+    assert cli.main([*job, *options, "--dask"]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
