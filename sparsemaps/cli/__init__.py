@@ -28,7 +28,7 @@ from typing import Any
 from sparsemaps._tools import _light_bases
 from sparsemaps._tools._parameters import ParameterError, wording_settings
 from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED, load
-from sparsemaps.cli._parser import BAD_INPUT, make_parser, seems_to_be
+from sparsemaps.cli._parser import BAD_INPUT, make_parser, seems_to_be, with_map_first
 from sparsemaps.cli._shared_options import flag
 
 __all__ = ["main", "make_parser"]
@@ -46,9 +46,12 @@ def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) ->
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
         arguments = ["map", SAVED, *arguments[1:]]
-    has_no_map = arguments[:1] and arguments[0] in WITHOUT_MAP and not _names_a_map(arguments[1:2])
-    words = [arguments[0], "minhash", *arguments[1:]] if has_no_map else arguments
-    options = make_parser().parse_args(words)
+    parser, words = make_parser(), arguments
+    if arguments[:1] and arguments[0] in WITHOUT_MAP:
+        words = with_map_first(parser, arguments, PAIR_MAPS)
+    has_no_map = words[:1] and words[0] in WITHOUT_MAP and not _names_a_map(words[1:2])
+    words = [words[0], "minhash", *words[1:]] if has_no_map else words
+    options = parser.parse_args(words)
     options.has_no_map = has_no_map
     if is_process and words[0] not in LEARNERS and "sklearn" not in sys.modules:
         _light_bases.in_use = True

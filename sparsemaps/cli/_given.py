@@ -127,7 +127,7 @@ def share_of(options: argparse.Namespace) -> Share | None:
         raise ValueError("--stage and --task go together")
     if options.stage is None:
         return None
-    if options.dask is not None or options.tasks or not options.resume:
+    if _is_on_dask(options) or options.tasks or not options.resume:
         raise ValueError("--task is not for --dask, --tasks or --fresh")
     return Share(options.stage, *options.task)
 
@@ -141,7 +141,7 @@ def run_plan(options: argparse.Namespace, module: Any, plan: Any) -> Any:
             print(f"{name:11}{n:5}  {about}")
         sys.stdout.flush()  # here, as main reports its errors
         return None
-    if options.dask is not None and not plan.is_shared:
+    if _is_on_dask(options) and not plan.is_shared:
         raise ValueError("on a cluster, inputs and outputs are files")
     with engine_of(options) as engine:
         answer = module.run(plan, Running(options.progress, options.resume, engine, share))
@@ -150,18 +150,22 @@ def run_plan(options: argparse.Namespace, module: Any, plan: Any) -> Any:
 
 def run_outputs(options: argparse.Namespace, module: Any, plan: OutputPlan) -> Any:
     """As `run_plan`, of a plan with one output, or with one for each input."""
-    if options.dask is not None and not plan.is_shared:
+    if _is_on_dask(options) and not plan.is_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     return run_plan(options, module, plan)
 
 
 def engine_of(options: argparse.Namespace) -> Any:
-    """Workers of the Dask cluster of --dask, while they are connected; None for threads."""
-    if options.dask is None:
+    """Connect with the workers of --dask or --scheduler, as a context; None for threads."""
+    if not _is_on_dask(options):
         return contextlib.nullcontext()
     from sparsemaps.dask._engine import connect
 
-    return connect(options.dask, options.n_jobs)
+    return connect(options.scheduler or "", options.n_jobs)
+
+
+def _is_on_dask(options: argparse.Namespace) -> bool:
+    return options.dask or options.scheduler is not None
 
 
 def refuse_other_options(options: argparse.Namespace, path: str) -> None:

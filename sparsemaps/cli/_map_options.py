@@ -14,7 +14,7 @@ examples:
       from standard input to standard output
   sparsemaps map {name} parts/ -o mapped/ --stage map --task 0/8
       one output for each input, for an eighth of the inputs; finished outputs are skipped
-  sparsemaps map {name} parts/ -o mapped/ --dask tcp://scheduler:8786
+  sparsemaps map {name} parts/ -o mapped/ --scheduler tcp://scheduler:8786
       on a Dask cluster; workers may fail meanwhile
   sparsemaps map {name} --texts word:3 texts.jsonl -o texts.mapped
       the sets or counts of three words in a row

@@ -5,7 +5,7 @@ import difflib
 import importlib
 import itertools
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NoReturn
 
 import sparsemaps
@@ -90,6 +90,20 @@ def _closest(name: str, names: dict[str, str]) -> str | None:
 def seems_to_be(name: str, names: Iterable[str]) -> bool:
     """Whether a word is spelt nearly as one of some names."""
     return _closest(name, {one: one for one in names}) is not None
+
+
+def with_map_first(
+    parser: argparse.ArgumentParser, words: list[str], maps: Collection[str]
+) -> list[str]:
+    """Return the words of a command with its map before options that take no value."""
+    command = _commands_of(parser).choices[words[0]]
+    options = _commands_of(command).choices["minhash"]._option_string_actions
+    place = 1
+    while place < len(words) and words[place] in options and options[words[place]].nargs == 0:
+        place += 1
+    if words[place : place + 1] and words[place] in maps:
+        return [words[0], words[place], *words[1:place], *words[place + 1 :]]
+    return words
 
 
 def _question(meant: str | None) -> str:

@@ -184,9 +184,12 @@ def add_tasks(parser: argparse.ArgumentParser, title: str, fresh: str, dask: str
         "without --stage and --task does what is missing",
     )  # fmt: skip
     group.add_argument(
-        "--dask", nargs="?", const="", metavar="SCHEDULER",
-        help=f"{dask}; SCHEDULER is the scheduler's address or file; without it, --n-jobs "
-        "processes of this machine. The option must be the last one, or stand before another one",
+        "--dask", action="store_true",
+        help=f"{dask}; without --scheduler, --n-jobs processes of this machine",
+    )  # fmt: skip
+    group.add_argument(
+        "--scheduler", type=non_empty, metavar="ADDRESS",
+        help="the Dask cluster by its scheduler's address or file; it implies --dask",
     )  # fmt: skip
 
 

@@ -6,6 +6,7 @@ import pytest
 from _data.dedup_records import make_texts
 
 from sparsemaps import MinHash, cli
+from sparsemaps.cli import make_parser
 from sparsemaps.files import (
     Texts,
     deduplicate_files,
@@ -136,6 +137,7 @@ def test_bad_arguments(name, folder, model, tmp_path):
 # ---- the command ---------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize("dask", [["--dask"], ["--scheduler", "tcp://nowhere:1"]])
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -143,9 +145,60 @@ def test_bad_arguments(name, folder, model, tmp_path):
         (["-o", "out/", "--stage", "map", "--task", "0/2"], "--task is not for --dask"),
     ],
 )
-def test_what_the_command_cannot_do(folder, tmp_path, monkeypatch, capsys, options, message):
+def test_what_the_command_cannot_do(folder, tmp_path, monkeypatch, capsys, options, message, dask):
     monkeypatch.chdir(tmp_path)
     job = ["map", "minmax", str(folder / "0.jsonl"), "--texts", "word:3"]
-    assert cli.main([*job, *options, "--dask"]) == 2
+    assert cli.main([*job, *options, *dask]) == 2
     assert message in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+COMMANDS = {
+    "map": ["map", "--dask", "minmax", "in"],
+    "text": ["text", "--dask", "in"],
+    "pairs": ["pairs", "--dask", "minhash", "in"],
+    "dedup": ["dedup", "--dask", "minhash", "in"],
+    "predict": ["predict", "--dask", "model", "in"],
+    "filter": ["filter", "--dask", "model", "in", "--label", "a"],
+}
+"""Calls with --dask before another word, of each command that has the option."""
+
+
+def commands_with_dask():
+    actions = make_parser()._subparsers._group_actions
+    for name, command in actions[0].choices.items():
+        parsers = [command]
+        for parser in parsers:
+            for action in parser._actions:
+                if hasattr(action, "choices") and isinstance(action.choices, dict):
+                    parsers += action.choices.values()
+        if any("--dask" in parser._option_string_actions for parser in parsers):
+            yield name
+
+
+def test_the_commands_with_dask_are_known():
+    assert set(commands_with_dask()) == set(COMMANDS)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_dask_takes_no_value(name):
+    """The word after it is what it is without the option."""
+    words = [*COMMANDS[name], "-o", "out"]
+    if name in ("map", "pairs", "dedup"):  # the option is of the map's parser
+        words[1], words[2] = words[2], words[1]
+    options = make_parser().parse_args(words)
+    assert (options.inputs, options.dask, options.scheduler) == (["in"], True, None)
+    words[words.index("--dask")] = "--scheduler=file.json"
+    options = make_parser().parse_args(words)
+    assert (options.inputs, options.scheduler) == (["in"], "file.json")
+    with pytest.raises(SystemExit):
+        make_parser().parse_args([*words[:-2], "-o", "out", "--dask=tcp://scheduler:1"])
+
+
+@pytest.mark.parametrize("words", [["--dask", "minhash"], ["--exact", "--dask", "minhash"], []])
+@pytest.mark.parametrize("command", ["dedup", "pairs"])
+def test_the_map_after_dask(folder, tmp_path, capsys, command, words):
+    """It is the map, and no address and no input."""
+    job = [command, *words, str(folder), "--tasks", "-o", str(tmp_path / "out")]
+    assert cli.main(job) == 0
+    assert capsys.readouterr().out.startswith("codes ")

@@ -70,7 +70,7 @@ def test_the_command(inputs, tmp_path):
     with cluster(2) as workers:
         for name, dask_options in {
             "here": ["--dask", "--n-jobs", "2"],
-            "there": ["--dask", workers.scheduler_address],
+            "there": ["--scheduler", workers.scheduler_address],
         }.items():
             # The workers of the other cluster have another current directory.
             done = subprocess.run(

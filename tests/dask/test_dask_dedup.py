@@ -219,7 +219,7 @@ def test_workers_that_are_killed_in_later_stages(tmp_path, name, made):
     with distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as workers:
         killer = threading.Thread(target=kill, args=(workers,))
         killer.start()
-        done = command(*job, "-o", f"{tmp_path}/out{end}", "--dask", workers.scheduler_address)
+        done = command(*job, "-o", f"{tmp_path}/out{end}", "--scheduler", workers.scheduler_address)
         killer.join()
     assert done.returncode == 0, done.stderr
     assert killed == made
