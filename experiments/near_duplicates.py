@@ -95,22 +95,6 @@ def sparsemaps_exact(work: Work) -> Removed:
     return deduplicated(work, exact=True)
 
 
-def sparsemaps_chain(work: Work) -> Removed:
-    """The rule joins records to clusters, of which the first remains: no removal has a partner."""
-    table = work.folder / "clusters.tsv"
-    files.deduplicate_files(
-        MinHash(n_hashes=N_HASHES, random_state=0), str(work.source),
-        str(work.folder / "kept.jsonl"), clusters=str(table), source=f"word:{work.n}",
-        threshold=THRESHOLD, rule="chain", progress=False,
-    )  # fmt: skip
-    seen = set()
-    for line in table.read_text(encoding="utf-8").splitlines():
-        row, cluster = line.split("\t")
-        if cluster in seen:
-            yield int(row) - 1
-        seen.add(cluster)
-
-
 def ngrams_of(work: Work, words_of: Words = between_blanks) -> Iterator[set[str]]:
     """The sets that libraries of Python are given; by the same rule as those of sparsemaps."""
     with open(work.source, encoding="utf-8") as file:
@@ -235,7 +219,6 @@ class Tool(NamedTuple):
 TOOLS = {
     "sparsemaps": Tool(sparsemaps, "sparsemaps", N_HASHES + 4, keeps=True),
     "sparsemaps --exact": Tool(sparsemaps_exact, "sparsemaps", N_HASHES + 4, keeps=True),
-    "sparsemaps --rule chain": Tool(sparsemaps_chain, "sparsemaps", N_HASHES + 4, keeps=True),
     "datasketch": Tool(datasketch, "datasketch", 8 * N_HASHES),
     "rensa": Tool(rensa, "rensa", 4 * N_HASHES),
     "FastSketchLSH": Tool(fastsketchlsh, "FastSketchLSH", 8 * N_HASHES),

@@ -6,7 +6,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps import MinHash, codes, neighbors
-from sparsemaps.neighbors import _search
 from sparsemaps.text import HashingVectorizer
 
 from . import text
@@ -169,7 +168,7 @@ def family(n_rows, n_codes=64):
 
 
 class Removals:
-    """Which rows are removed, by rule "kept" and by rule "chain", where many are near others."""
+    """Which rows are removed if many are near others: each is near the next two, or all are."""
 
     params = (["chain", "family"], [1_000, 100_000])
     param_names = ("rows", "number")
@@ -182,32 +181,16 @@ class Removals:
     def kept(self):
         return neighbors.removals(self.codes, 0.8).removed
 
-    def chains(self):
-        """As ``sparsemaps dedup --rule chain`` does: pairs that join the rows of each cluster."""
-        pairs = _search.spanning_pairs(self.codes, 0.8, 0.95)
-        numbers = neighbors.clusters(*pairs, len(self.codes))
-        return np.flatnonzero(np.diff(np.maximum.accumulate(numbers), prepend=-1) == 0)
-
     def time_kept(self, name, n_rows):
         self.kept()
-
-    def time_chain(self, name, n_rows):
-        self.chains()
 
     def peakmem_kept(self, name, n_rows):
         self.kept()
 
-    def track_ratio_chain(self, name, n_rows):
-        return ratio(self.chains, self.kept)
-
     def track_removed_by_kept(self, name, n_rows):
         return len(self.kept()) / n_rows
 
-    def track_removed_by_chain(self, name, n_rows):
-        return len(self.chains()) / n_rows
-
-    track_ratio_chain.unit = "times faster"
-    track_removed_by_kept.unit = track_removed_by_chain.unit = "of the rows"
+    track_removed_by_kept.unit = "of the rows"
 
 
 def texts_with_copies(n_texts=5_000):

@@ -397,52 +397,6 @@ cdef class Buckets:
                 p += 1
         self.ends_at(bucket, p, q)
 
-    def join(self, Py_ssize_t max_bucket, uint32_t[::1] parents, uint32_t[::1] runs,
-             uint64_t[::1] pairs):
-        """Join the components of the pairs of `verify`; the pairs whose rows were in two components
-        are written, and counted.
-
-        Rows of one component are not compared. `runs`, of one item for each key, has the first
-        place of a run of rows of a bucket that are in one component, which ends at the item's
-        place: such a run is passed over in one step.
-        """
-        cdef Py_ssize_t bucket = self.bucket, p = self.p, q = self.q, n = 0, end, last
-        cdef uint32_t root, other_root
-        self.n_compared = 0
-        with nogil:
-            while (p < self.n_keys and n < pairs.shape[0]
-                   and self.n_compared < self.max_compared):
-                self.look_ahead(p)
-                if q == NEW:
-                    if self.begins_bucket(p):
-                        bucket = p
-                    runs[p] = <uint32_t>p
-                    q = p - 1
-                root = root_of(parents, <uint32_t>row_of(self.keys[p]))
-                end = max(bucket, p - max_bucket)
-                while q >= end and n < pairs.shape[0] and self.n_compared < self.max_compared:
-                    other_root = root_of(parents, <uint32_t>row_of(self.keys[q]))
-                    if other_root == root:
-                        last = q
-                        while (q >= end
-                               and root_of(parents, <uint32_t>row_of(self.keys[q])) == root):
-                            q = <Py_ssize_t>runs[q] - 1
-                        runs[last] = <uint32_t>(q + 1)
-                        continue
-                    if self.are_near(p, q):
-                        parents[max(root, other_root)] = min(root, other_root)
-                        root = min(root, other_root)
-                        pairs[n] = self.pair_at(p, q)
-                        n += 1
-                    q -= 1
-                if q >= end:
-                    break
-                q = NEW
-                p += 1
-        self.ends_at(bucket, p, q)
-        return n
-
-
 cdef inline bint is_marked(const uint8_t *marks, Py_ssize_t row) noexcept nogil:
     return marks[row >> 3] >> (row & 7) & 1
 
@@ -487,10 +441,10 @@ cdef inline uint32_t root_of(uint32_t[::1] parents, uint32_t row) noexcept nogil
     return row
 
 
-def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents, bint join=True):
-    """Join the components of the two rows of each pair, unless `join` is False; how many pairs were
-    of two components. Such pairs are moved to the front. Pairs are those of `Buckets.verify`. A
-    row's parent is the row itself if it is the first of its component, or else an earlier row of
+def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents):
+    """Join the components of the two rows of each pair in place, and return how many pairs were of
+    two components. Such pairs are moved to the front. Pairs are those of `Buckets.verify`. A row's
+    parent is the row itself if it is the first of its component, or else an earlier row of
     the component.
 
     Pairs may come from a file: a row that is not there is a ValueError."""
@@ -507,8 +461,7 @@ def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents, bint join=True):
             one = root_of(parents, <uint32_t>(pair >> 32))
             other = root_of(parents, <uint32_t>row_of(pair))
             if one != other:
-                if join:
-                    parents[max(one, other)] = min(one, other)
+                parents[max(one, other)] = min(one, other)
                 pairs[n] = pair
                 n += 1
     if not sound:

@@ -35,9 +35,8 @@ def pairs(options: argparse.Namespace) -> None:
 def dedup(options: argparse.Namespace) -> None:
     tables = options.removed, options.report, options.clusters, options.bad_records
     outputs = Outputs(options.output, *tables, options.dry_run)
-    rule = Rule(options.rule, options.keep, options.against)
-    similarity = getattr(options, "similarity", "jaccard")
-    search = Search(options.threshold, options.recall, options.exact, similarity)
+    rule = Rule(options.keep, options.against)
+    search = Search(options.threshold, options.recall, options.exact)
     source = source_by_names(options, expand(options.inputs))
     plan = make_dedup_plan(
         make_map(options), options.inputs, outputs, source, search, rule, options.n_jobs

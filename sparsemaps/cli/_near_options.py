@@ -87,7 +87,7 @@ def add_dedup(commands: Any) -> None:
         "removed, how many\nclusters have several records, and how many the largest "
         "has.",
     )
-    for name, parser in shared.parsers_of_maps(dedup, DEDUP_EXAMPLES):
+    for _, parser in shared.parsers_of_maps(dedup, DEDUP_EXAMPLES):
         shared.add_inputs(parser, f"{_RECORDS}; directory, pattern, or - for standard input")
         shared.add_output(
             parser,
@@ -97,23 +97,11 @@ def add_dedup(commands: Any) -> None:
         _add_search(parser)
         shared.add_seed(parser)
         parser.add_argument(
-            "--rule", choices=("kept", "chain"), default="kept",
-            help="what is removed: a record that is near a kept one, or all but one record of each "
-            "cluster that chains of pairs join (default: kept)",
-        )  # fmt: skip
-        parser.add_argument(
             "--keep", type=shared.non_empty, default="first", metavar="first|longest|FIELD",
             help="which records come first: as they stand; the longest, which have the most "
             "characters of text or the most entries; or those with the largest number in a field "
             "of texts, and last those without one (default: first)",
         )  # fmt: skip
-        if name == CONTAINMENT_MAP:
-            parser.add_argument(
-                "--similarity", choices=("jaccard", "containment"), default="jaccard",
-                help="containment removes a record if a kept one has at least this share of its "
-                "members, the threshold; with --keep longest, parts of longer records; needs many "
-                "hashes, fewer with --exact (default: jaccard)",
-            )  # fmt: skip
         shared.add_path(
             parser, "--bad-records", type=shared.non_empty, metavar="FILE",
             help="set aside records that cannot be read, or are too short or too long, with file, "

@@ -2,7 +2,7 @@
 
 import os
 from contextlib import ExitStack
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._parameters import setting
@@ -30,8 +30,7 @@ class DeduplicatedFile(NamedTuple):
 class Deduplicated(NamedTuple):
     """The numbers of records, of kept records, of clusters of several records, and of records of
     the largest cluster; the files; the numbers of records that are removed as equal to a kept one,
-    near a kept one, near an earlier delivery, and contained in a kept one (by rule "chain", these
-    are 0); and the number of bad records."""
+    near a kept one, and near an earlier delivery; and the number of bad records."""
 
     n_records: int
     n_kept: int
@@ -41,7 +40,6 @@ class Deduplicated(NamedTuple):
     n_equal: int
     n_near: int
     n_earlier: int
-    n_contained: int = 0
     n_bad: int = 0
 
     def named_counts(self) -> dict[str, int]:
@@ -52,7 +50,6 @@ class Deduplicated(NamedTuple):
             "equal to a kept one": self.n_equal,
             "near a kept one": self.n_near,
             "near an earlier delivery": self.n_earlier,
-            "contained in a kept one": self.n_contained,
             "bad": self.n_bad,
         }
 
@@ -65,9 +62,7 @@ def deduplicate_files(
     threshold: float = 0.8,
     recall: float = 0.95,
     exact: bool = False,
-    rule: Literal["kept", "chain"] = "kept",
     source: Texts | Svmlight | str | None = None,
-    similarity: Literal["jaccard", "containment"] = "jaccard",
     keep: str = "first",
     removed: Any = None,
     report: Any = None,
@@ -112,32 +107,21 @@ def deduplicate_files(
     exact : bool, default=False
         Whether the exact kernel decides, among pairs whose estimates may be a little lower. The
         inputs are then read once more, and the rows of pairs are written to temporary files.
-    rule : {"kept", "chain"}, default="kept"
-        By rule "kept", a removed record is near a record that is kept. By rule "chain", one record
-        is kept of each cluster: records that chains of similar pairs join. A removed record may
-        then resemble no kept one.
     source : Texts, Svmlight, str or None, default=None
         What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
         None is ``Texts()`` if the names of the inputs are those of texts, and else ``Svmlight()``.
-    similarity : {"jaccard", "containment"}, default="jaccard"
-        For `MinHash` and rule "kept", "containment" removes a record that is a part of a kept one:
-        its similarity is the share of its n-grams or columns that the kept record has too. With
-        `keep` "longest", longer records come first. As for
-        `sparsemaps.neighbors.contained_pairs`, many hashes are needed where the kept record is much
-        longer; fewer with `exact`. All such pairs are held in memory.
     keep : str, default="first"
         The order in which records are taken. "first" is the order of the inputs. "longest" begins
         with the record of the most characters of text, or of the most entries. The name of a field
         or column of texts begins with the record of the largest number in it. Records without a
-        number come last. Records of equal length or number are taken in the order of the inputs. By
-        rule "chain", the first record of each cluster in this order stays.
+        number come last. Records of equal length or number are taken in the order of the inputs.
     removed : str, path-like or None, default=None
-        For rule "kept", a table to write: a header, then a line for each removed record, with its
+        A table to write: a header, then a line for each removed record, with its
         number or id, the kept record that it is near, and their similarity, with tabs between them.
         A record of an earlier delivery is ``DELIVERY:record``. Records are numbered from 1 through
         all inputs.
     report : str, path-like or None, default=None
-        For rule "kept", a page of HTML to write, for people who decide whether to trust the
+        A page of HTML to write, for people who decide whether to trust the
         removals: counts, similarities, the witnesses of most records, and fifty removals side by
         side, most of them near the threshold. It contains texts of records, and needs no network.
         The inputs are read once more for it.
@@ -145,16 +129,15 @@ def deduplicate_files(
         Write tables and the report, but no output.
     clusters : str, path-like or None, default=None
         A table to write. Each line has the number of a record, or its id, a tab, and the number of
-        its cluster. Clusters are numbered in the order of their first records. By rule "kept", a
+        its cluster. Clusters are numbered in the order of their first records. A
         cluster is a kept record and those that were removed as near it, or those that are near the
         same record of an earlier delivery.
     against : str, path-like, a sequence of these, or None, default=None
         Earlier deliveries: the folder ``OUTPUT.stages`` of an earlier run, which stands for the
         records that were kept there; a directory of such folders, in the order of their names; or a
         file of codes, which stands for all its records. They
-        come before all records. By rule "kept", the records that are kept of deliveries one after
-        the other are those that are kept of all of them together. By rule "chain", a cluster with a
-        record that is near one of them is left out.
+        come before all records. The records that are kept of deliveries one after the other are
+        those that are kept of all of them together.
     bad_records : str or path-like, default="error"
         "error" makes an error of the first record that cannot be read, or whose text has another
         length than `source` allows. Otherwise a table to write:
@@ -180,10 +163,9 @@ def deduplicate_files(
     result : Deduplicated
         `n_records`, `n_kept`; `n_clusters`, those of several records; `largest`, the most records
         of a cluster; the numbers of removed records that hold the same as a kept one (`n_equal`),
-        are near a kept one (`n_near`), near an earlier delivery (`n_earlier`), or contained in a
-        kept one (`n_contained`); `n_bad`, those that could not be read and are not counted above;
-        and `files`, with `input`, `output`, `n_records`, `n_kept` and `skipped` of
-        each input.
+        are near a kept one (`n_near`), or near an earlier delivery (`n_earlier`); `n_bad`, those
+        that could not be read and are not counted above; and `files`, with `input`, `output`,
+        `n_records`, `n_kept` and `skipped` of each input.
 
     Raises
     ------
@@ -207,7 +189,7 @@ def deduplicate_files(
     with all columns, the schema and the compression.
 
     Results are in the directory ``OUTPUT.stages``: ``codes.npy``, which is what `PackedCodes` loads
-    and `against` takes, with lengths and digests beside it; ``pairs.npy``, ``near.npy``,
+    and `against` takes, with lengths and digests beside it; ``removed.npy``,
     ``clusters.npy`` and ``kept.npy``. It may be removed. A run that was ended goes on with the
     first result that is not complete. The results for standard output are in a temporary folder.
 
@@ -232,8 +214,8 @@ def deduplicate_files(
     """
     bad = None if isinstance(bad_records, str) and bad_records == "error" else bad_records
     outputs = Outputs(output, removed, report, clusters, bad, dry_run)
-    search = Search(threshold, recall, exact, similarity)
-    plan = make_plan(map, inputs, outputs, source, search, Rule(rule, keep, against), n_jobs)
+    search = Search(threshold, recall, exact)
+    plan = make_plan(map, inputs, outputs, source, search, Rule(keep, against), n_jobs)
     return run(plan, Running.of(progress, resume, task, client))
 
 
@@ -255,7 +237,7 @@ def run(plan: DedupPlan, running: Running) -> Deduplicated:
             made = running.run(stages(plan, inputs, results), results, job.n_jobs)
             if running.is_share:
                 return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
-            n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0].value, 9)
+            n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0].value, 8)
             numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
             write_evidence(plan, inputs, results, numbers.named_counts())
     except UnreadableRecord as error:

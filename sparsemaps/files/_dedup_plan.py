@@ -4,8 +4,8 @@ import os
 from typing import Any, NamedTuple
 
 from sparsemaps._tools import _output_files, _sources, _threads
-from sparsemaps._tools._checks import check_bool, check_choice
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._checks import check_bool
+from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE, Earlier
 from sparsemaps.files._formats import empty_codes
@@ -21,14 +21,12 @@ from sparsemaps.neighbors import _search
 CODES = "codes.npy"
 
 CLUSTERS, KEPT, REMOVED = "clusters.npy", "kept.npy", "removed.npy"
-PAIRS, NEAR = "pairs.npy", "near.npy"
-"""Files of stages: numbers of clusters; which records are kept; by rule "kept", removed records and
-the kept record that each is near; by rule "chain", pairs of rows, and rows near those of an earlier
-delivery."""
+"""Files of stages: the number of each record's cluster; which records are kept; removed records,
+and the kept record that each is near."""
 
 STAGE_FILES = (
     *(CODES, *(CODES + ending for ending in BESIDE), CLUSTERS, KEPT),
-    *(REMOVED, REMOVED + SIMILARITY, PAIRS, NEAR),
+    *(REMOVED, REMOVED + SIMILARITY),
 )
 
 
@@ -87,13 +85,9 @@ def make_plan(
 ) -> DedupPlan:
     """A plan, after a check of all options and names, and of the codes of earlier deliveries."""
     paths = _sources.expand(inputs)
-    check_choice("rule", rule.name, ("kept", "chain"))
     if not isinstance(rule.keep, str) or not rule.keep:
         raise ParameterError("keep", repr(rule.keep), "'first', 'longest' or the name of a field")
     check_bool("dry_run", outputs.dry_run)
-    for table, what in outputs.tables:
-        if rule.name == "chain" and table in (outputs.removed, outputs.report):
-            raise ValueError(f"{what} is for rule 'kept': by chains, no record says why")
     has_folder = _sources.is_directory(outputs.records) or _sources.is_regular(
         outputs.records
     )  # no pipe or device
@@ -108,11 +102,6 @@ def make_plan(
         MinHash(random_state=0) if map is None else map, by_names(source, paths), n_jobs,
         key_field=rule.key_field, sets_aside=outputs.bad_records is not None,
     )  # fmt: skip
-    said = setting("similarity", "containment")
-    if search.is_containment and not job.map.law.is_of_sets:
-        raise ValueError(f"{said} is for MinHash")
-    if search.is_containment and rule.name == "chain":
-        raise ValueError(f"{said} is for rule 'kept'")
     own_codes = empty_codes(job.map, job.options.texts)
     _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates
     for earlier in against:

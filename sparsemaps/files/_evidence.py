@@ -20,7 +20,7 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import Earlier
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
 from sparsemaps.files._removed_records import read_removals
-from sparsemaps.files._report import N_GROUPS, WORDS, Group, Pair, Report, draw_pairs, render
+from sparsemaps.files._report import N_GROUPS, Group, Pair, Report, draw_pairs, render
 from sparsemaps.files._results import Results
 from sparsemaps.files._row_names import names_of_rows, write_table
 from sparsemaps.files._rows import read_each
@@ -49,8 +49,7 @@ def write_evidence(
     found = read_removals(results.path(REMOVED), n_records, against)
     with names_of(n_records, codes, against) as name_of:
         if outputs.removed is not None:
-            what = "containment" if plan.search.is_containment else "similarity"
-            write_removals(outputs.removed, found, name_of, what)
+            write_removals(outputs.removed, found, name_of)
         if outputs.report is not None:
             report = report_of(plan, inputs, found, counts, name_of)
             with _output_files.atomic_output(outputs.report) as file:
@@ -85,8 +84,8 @@ def report_of(
             *(column[shown].tolist() for column in found), strict=True
         )
     ]
-    settings, words = _settings(plan), WORDS[plan.search.similarity]
-    return Report(settings, counts, threshold, found.similarity, sizes, groups, pairs, words)
+    settings = _settings(plan)
+    return Report(settings, counts, threshold, found.similarity, sizes, groups, pairs)
 
 
 def _settings(plan: DedupPlan) -> dict[str, str]:
@@ -131,15 +130,15 @@ def _texts_of(source: Source, inputs: Iterable[Any], rows: Array) -> dict[int, s
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def write_removals(output: Any, found: Removals, name_of: Callable[[int], str], what: str) -> None:
-    """Write a header, and lines of a removed record, the kept record that it is near, and `what`:
-    their similarity, or the containment of the first in the second."""
+def write_removals(output: Any, found: Removals, name_of: Callable[[int], str]) -> None:
+    """Write a header, and a line for each removed record with the kept record that it is near and
+    their similarity."""
 
     def line(row: int, witness: int, similarity: float) -> str:
         return f"{name_of(row)}\t{name_of(witness)}\t{similarity:.6f}\n"
 
     with _output_files.atomic_output(output) as file:
-        file.write(f"removed\tkept\t{what}\n".encode())
+        file.write(b"removed\tkept\tsimilarity\n")
         write_table(file, found, line)
 
 

@@ -202,7 +202,6 @@ class Search:
 class Rule(NamedTuple):
     """Which of the records that are near one another are removed."""
 
-    name: str = "kept"
     keep: str = "first"
     """Which records come first: as they stand, the longest, or by a number in this field."""
     against: Any = None

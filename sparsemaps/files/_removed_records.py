@@ -1,4 +1,4 @@
-"""The records that rule "kept" removes, and the kept record that each is near."""
+"""The records that are removed, and the kept record that each is near."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -10,11 +10,11 @@ from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
-from sparsemaps.files._coded_records import Coded, Earlier, copies, rows_of, similar
+from sparsemaps.files._coded_records import Coded, Earlier, copies, rows_of
 from sparsemaps.files._job_options import Rule, Search
 from sparsemaps.files._results import Steps, save_array
 from sparsemaps.files._tasks import How
-from sparsemaps.neighbors import _containment, _removals, _search
+from sparsemaps.neighbors import _removals, _search
 from sparsemaps.neighbors._exact import exact_pairs
 from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.neighbors._removals import Near, Removals
@@ -39,17 +39,12 @@ def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
     if len(sets) > 1:  # joined in a file, once for all tasks
         earlier = PackedCodes.load(steps.file("earlier.npy", lambda path: save_blocks(path, sets)))
     with ExitStack() as stack:
-        if search.is_containment:
-            found = _contained(coded, search, earlier, key, how, steps)
-        else:
-            near = _near(coded, search, earlier, steps.folder, how, stack)
-            limits = Limits(n_jobs=how.n_jobs, stages=steps)
-            if steps.is_share:
-                _search.joined_rows(own, near.least, near.recall, limits, earlier)
-                return 0
-            found = _removals.removed_rows(own, earlier, near, key, limits, steps.folder)
-    if steps.is_share:
-        return 0
+        near = _near(coded, search, earlier, steps.folder, how, stack)
+        limits = Limits(n_jobs=how.n_jobs, stages=steps)
+        if steps.is_share:
+            _search.joined_rows(own, near.least, near.recall, limits, earlier)
+            return 0
+        found = _removals.removed_rows(own, earlier, near, key, limits, steps.folder)
     # A record without samples is near the first of its equals.
     first, later = copies(coded, key)
     removed = np.concatenate([found.removed, later])
@@ -81,35 +76,6 @@ def key_of(codes: Coded, rule: Rule) -> Array | None:
     if rule.keep == "longest":
         return -codes.lengths().astype(np.int64)
     return -codes.keys()  # NaN, where a record has no number, is sorted to the end
-
-
-def _contained(
-    coded: Coded, search: Search, earlier: Given, key: Array | None, how: How, steps: Steps
-) -> Removals:
-    """Records that are contained in a record that is kept before them. All such pairs are held."""
-    n = coded.n_rows
-    i, j, value = similar((coded, None), search, how, steps)
-    rank = np.arange(n)
-    if key is not None:
-        rank[np.argsort(key, kind="stable")] = np.arange(n)
-    is_later = rank[j] < rank[i]
-    i, j, value = i[is_later], j[is_later], value[is_later]
-    before = rank[j]
-    if n and earlier is not None and len(earlier):
-        limits = Limits(n_jobs=how.n_jobs, stages=steps.within("earlier"))
-        given = earlier, search.threshold, search.recall
-        of_earlier = _containment.contained(coded.load(), *given, limits)
-        i, j = np.r_[of_earlier[0], i], np.r_[of_earlier[1] + n, j]
-        value = np.r_[of_earlier[2], value]
-        before = np.r_[np.full(len(of_earlier[0]), -1), before]
-    order = np.lexsort((before, rank[i]))
-    i, j, value = i[order], j[order], value[order]
-    witness, similarity = np.full(n, -1), np.zeros(n)
-    for row, other, share in zip(i.tolist(), j.tolist(), value.tolist(), strict=True):
-        if witness[row] < 0 and (other >= n or witness[other] < 0):
-            witness[row], similarity[row] = other, share
-    removed = np.flatnonzero(witness >= 0)
-    return Removals(removed, witness[removed], similarity[removed])
 
 
 def _near(

@@ -23,34 +23,6 @@ N_GROUPS = 10
 """Groups of removals that are listed, the largest first."""
 
 
-class Words(NamedTuple):
-    """The words of a report for a kind of similarity."""
-
-    witness: str
-    """The end of the sentence that says that each removed record has a witness."""
-    similarities: str
-    similarity: str
-    least: str
-    stays: str
-
-
-WORDS = {
-    "jaccard": Words(
-        "a record that stays and is at least as similar to it as the threshold says. Look at the "
-        "pairs near the threshold first. If they are no duplicates to you, raise the threshold.",
-        "Similarity of removed records to their witnesses",
-        "Similarity", "the least similar", "Stays",
-    ),
-    "containment": Words(
-        "a record that stays and contains at least the share of it that the threshold says. The "
-        "witness may be much longer. Look at the pairs near the threshold first. If the witness "
-        "lacks too much of the removed text, raise the threshold.",
-        "Share of removed records that is contained in their witnesses",
-        "Contained share", "the least contained", "Stays, and contains it",
-    ),
-}  # fmt: skip
-
-
 class Pair(NamedTuple):
     """A removed record, the kept record that is its witness, and their texts; the text is None
     where only codes are known, as of an earlier delivery."""
@@ -83,7 +55,6 @@ class Report(NamedTuple):
     """For each witness, the number of records that it is the witness of."""
     groups: Sequence[Group]
     pairs: Sequence[Pair]
-    words: Words = WORDS["jaccard"]
 
 
 def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array:
@@ -105,25 +76,27 @@ def render(report: Report) -> Iterator[str]:
     yield _HEAD
     yield "<h1>Removed records</h1>"
     yield ('<p class="note">This page contains texts of the records. Each removed record has a '
-           f"witness: {report.words.witness}</p>")  # fmt: skip
+           "witness: a record that stays and is at least as similar to it as the threshold says. "
+           "Look at the pairs near the threshold first. If they are no duplicates to you, raise "
+           "the threshold.</p>")  # fmt: skip
     yield _section(
         "counts", "Counts", _facts((name, f"{n:,}") for name, n in report.counts.items())
     )
     yield _section("settings", "Settings", _facts(report.settings.items()))
     yield _section(
         "similarities",
-        report.words.similarities,
+        "Similarity of removed records to their witnesses",
         _bars(_similarity_bins(report.similarities, report.threshold)),
     )
     yield _section(
         "sizes", "Removed records for each witness", _bars(_size_bins(report.group_sizes))
     )
-    groups = "".join(_group(group, report.words) for group in report.groups)
+    groups = "".join(_group(group) for group in report.groups)
     yield _section("groups", "The witnesses of most records", groups)
     yield (f'<section id="pairs"><h2>{len(report.pairs)} removals side by side</h2><p>Drawn at '
-           f"random, most of them near the threshold, {report.words.least} first. Words that "
+           "random, most of them near the threshold, the least similar first. Words that "
            "differ are marked.</p>")  # fmt: skip
-    yield from (_pair(pair, report.words) for pair in report.pairs)
+    yield from (_pair(pair) for pair in report.pairs)
     yield "</section></main></body></html>\n"
 
 
@@ -210,17 +183,17 @@ def _size_bins(sizes: Array) -> list[tuple[str, int]]:
     return bins
 
 
-def _group(group: Group, words: Words = WORDS["jaccard"]) -> str:
+def _group(group: Group) -> str:
     text = "" if group.text is None else f'<pre dir="auto">{_excerpt(group.text, _BEFORE)}</pre>'
     title = f"{visible(group.witness)}: {group.n_removed:,} removed"
-    return f"<article><h3>{title}, {words.least} {group.least:.3f}</h3>{text}</article>"
+    return f"<article><h3>{title}, the least similar {group.least:.3f}</h3>{text}</article>"
 
 
-def _pair(pair: Pair, words: Words) -> str:
+def _pair(pair: Pair) -> str:
     removed, witness = _sides(pair.removed_text, pair.witness_text)
     left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{removed}</div>"
-    right = f"<div><h3>{words.stays}: {visible(pair.witness)}</h3>{witness}</div>"
-    title = f"<h3>{words.similarity} {pair.similarity:.3f}</h3>"
+    right = f"<div><h3>Stays: {visible(pair.witness)}</h3>{witness}</div>"
+    title = f"<h3>Similarity {pair.similarity:.3f}</h3>"
     return f'<article>{title}<div class="sides">{left}{right}</div></article>'
 
 

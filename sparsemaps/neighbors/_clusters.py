@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Rows
-from sparsemaps.neighbors._hashing import pairs_of_rows, rows_of_pairs
+from sparsemaps.neighbors._hashing import pairs_of_rows
 
 _STEP = 2**21
 """Pairs that are joined at a time; signals are handled between."""
@@ -96,34 +96,10 @@ class Components:
             n += n_joined
         return pairs[:n]
 
-    def between(self, pairs: Array) -> Array:
-        """The pairs whose rows are in two components, which are in `pairs` from now on."""
-        return pairs[: _kernel.join_rows(pairs, self.parents, False)]
-
-    def first_of_each(self, pairs: Array, n: int) -> Array:
-        """Which of the pairs are among the first n of their two components."""
-        roots = [rows.astype(np.uint32) for rows in rows_of_pairs(pairs)]
-        for rows in roots:
-            while len(above := np.flatnonzero(self.parents[rows] != rows)):
-                rows[above] = self.parents[rows[above]]
-        both = pairs_of_rows(np.minimum(*roots), np.maximum(*roots))
-        order = np.argsort(both, kind="stable")
-        first = np.flatnonzero(np.diff(both[order], prepend=both[order[:1]] + 1))
-        sizes = np.diff(first, append=len(pairs))
-        is_first = np.empty(len(pairs), bool)
-        is_first[order] = np.arange(len(pairs)) - np.repeat(first, sizes) < n
-        return is_first
-
     def first_rows(self) -> Array:
         """The first row of each row's component."""
         _kernel.find_first_rows(self.parents)
         return self.parents
-
-    def spanning_pairs(self) -> tuple[Array, Array]:
-        """Pairs with these components: of each row but the first ones, its first row and itself."""
-        first = self.first_rows()
-        rows = np.flatnonzero(first != np.arange(len(first)))
-        return first[rows], rows
 
     def numbers(self) -> Array:
         """The number of each row's component, in the order of their first rows."""

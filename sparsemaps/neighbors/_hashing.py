@@ -142,30 +142,19 @@ def pairs_by_band(
     max_differing: int,
     bands: Bands,
     how: Limits,
-    make_filter: Callable[[], Filter],
+    keep: Filter,
 ) -> Iterator[Array]:
     """The pairs that share a bucket, and of which at most `max_differing` codes differ: those of
     rows that have too many copies, then those of each part of a band; a pair may come several
-    times. Only pairs are kept that a filter returns; one is made for each piece of a part."""
+    times. Only the pairs that `keep` returns are yielded."""
     hashed = _Hashed(codes, other, max_differing, how)
     if other is None:
-        yield make_filter()(hashed.leave_out_copies())
+        yield keep(hashed.leave_out_copies())
 
     def find(keys: Array, bit: int, n_bits: int) -> Array:
-        return hashed.verified(keys, bit, n_bits, make_filter())
+        return hashed.verified(keys, bit, n_bits, keep)
 
     yield from hashed.by_band("pairs", hashed.pairs, find, bands)
-
-
-def spanning_by_band(
-    codes: PackedCodes, max_differing: int, bands: Bands, how: Limits
-) -> Iterator[Array]:
-    """Pairs with the connected components of those of `pairs_by_band`, of each part of a band: rows
-    that are joined are not compared. So there are fewer pairs than rows, and rows of which many are
-    near one another take no longer than others."""
-    hashed = _Hashed(codes, None, max_differing, how)
-    yield hashed.leave_out_copies()
-    yield from hashed.by_band("spanning", hashed.pairs, hashed.spanning, bands)
 
 
 def near_by_band(
@@ -325,17 +314,6 @@ class _Hashed:
             while not run.done:
                 n_pairs = run.verify(self._first_other, self._how.max_bucket, space)
                 parts.append(keep(space[:n_pairs]).copy())
-        return np.concatenate(parts)
-
-    def spanning(self, keys: Array, bit: int, n_bits: int) -> Array:
-        """Pairs with the connected components of those of `verified`."""
-        parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
-        parents = np.arange(self._n_rows, dtype=np.uint32)
-        for n_keys, run in self._runs(keys, bit, n_bits):
-            runs = np.arange(n_keys, dtype=np.uint32)
-            while not run.done:
-                n_pairs = run.join(self._how.max_bucket, parents, runs, space)
-                parts.append(space[:n_pairs].copy())
         return np.concatenate(parts)
 
     def marked(self, keys: Array, bit: int, n_bits: int, n_given: int, marks: Array) -> Array:

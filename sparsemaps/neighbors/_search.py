@@ -14,7 +14,7 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.laws._code_laws import CodeLaw, ProductCounts
-from sparsemaps.neighbors import _bands, _brute, _clusters, _hashing
+from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import LIMITS, Filter, Limits
 
@@ -40,84 +40,29 @@ def similar(
     return i, j, _estimates_of_pairs(codes, other, i, j)
 
 
-def spanning_pairs(
-    codes: PackedCodes, threshold: float, recall: float, how: Limits = LIMITS
-) -> tuple[Array, Array]:
-    """Pairs with the connected components of those whose estimate is at least `threshold`: fewer
-    than there are rows. There are no more pairs in memory either, however many rows are near one
-    another, and rows that are joined are not compared."""
-    _check_searched(codes, None)
-    least = least_agreeing(codes, threshold)
-    decide = _by_estimate(codes, None, threshold)
-    bands = _bands.usual_bands(codes, least, recall)
-    if decide is not None or bands is None:
-        return joined_by(codes, least, recall, decide, how)
-    components = _clusters.Components(len(codes))
-    for pairs in _hashing.spanning_by_band(codes, codes.n_hashes - least, bands, how):
-        components.join(pairs)
-    return components.spanning_pairs()
-
-
 def _filtered_pairs(
     codes: PackedCodes,
     other: PackedCodes | None,
     max_differing: int,
     bands: Bands | None,
     how: Limits,
-    make_filter: Callable[[], Filter],
+    keep: Filter,
 ) -> Iterator[Array]:
-    """The pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: the pairs of
-    each step with at most `max_differing` differing codes, as far as its filter keeps them."""
+    """The pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: the pairs
+    with at most `max_differing` differing codes that `keep` returns."""
     if bands is not None:
-        yield from _hashing.pairs_by_band(codes, other, max_differing, bands, how, make_filter)
+        yield from _hashing.pairs_by_band(codes, other, max_differing, bands, how, keep)
         return
     n_rows = len(codes) + (0 if other is None else len(other))
     first_other = 0 if other is None else len(codes)
 
     def find(start: int, stop: int) -> Array:
-        keep = make_filter()
         tiles = _brute.tiles(codes, other, max_differing, start, stop)
         kept = [keep(_hashing.pairs_of_rows(i, j + first_other)).copy() for i, j, _ in tiles]
         return np.concatenate([np.empty(0, np.uint64), *kept])
 
     steps, kind = _brute.steps_of(len(codes), other is None), _hashing.pairs_below(n_rows)
     yield from how.stages.run("all", kind, find, steps, how.n_jobs)
-
-
-def joined_by(
-    codes: PackedCodes,
-    least: int,
-    recall: float,
-    decide: Decide | None,
-    how: Limits = LIMITS,
-) -> tuple[Array, Array]:
-    """As `spanning_pairs`, for pairs that `decide` keeps, of which at least `least` codes agree;
-    None keeps all. Rows of equal codes are decided as others are; pairs of rows that are joined are
-    not. Of the pairs between two components one is decided, then four if that did not join them,
-    and so on.
-    """
-    bands = _bands.usual_bands(codes, least, recall)
-    keep = _keeping(decide, 0)
-    components = _clusters.Components(len(codes))
-
-    def joining() -> Filter:
-        # What joins rows so far is in steps that are complete.
-        own = _clusters.Components(len(codes), components.parents)
-
-        def join(pairs: Array) -> Array:
-            kept, n = [pairs[:0]], 1
-            pairs = own.between(pairs)
-            while len(pairs):
-                is_now = own.first_of_each(pairs, n)
-                kept.append(own.join(keep(pairs[is_now])))
-                pairs, n = own.between(pairs[~is_now]), 4 * n
-            return np.concatenate(kept)
-
-        return own.join if decide is None else join
-
-    for pairs in _filtered_pairs(codes, None, codes.n_hashes - least, bands, how, joining):
-        components.join(pairs)
-    return components.spanning_pairs()
 
 
 def joined_rows(
@@ -129,47 +74,14 @@ def joined_rows(
     new_array: _hashing.NewArray = np.empty,
 ) -> Array:
     """The rows, ascending, that may be in a pair of which at least `least` codes agree, by the
-    bands of `joined_by`; those of `earlier` come first, and pairs of two of these do not count."""
+    bands of `_bands.usual_bands`; those of `earlier` come first, and pairs of two of these do not
+    count."""
     bands = _bands.usual_bands(codes, least, recall)
     if bands is None:
         sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
         return np.flatnonzero(sampled)
     max_differing = codes.n_hashes - least
     return _hashing.near_by_band(earlier, codes, max_differing, bands, how, new_array)
-
-
-def near_rows(
-    codes: PackedCodes,
-    other: PackedCodes,
-    threshold: float,
-    recall: float,
-    how: Limits = LIMITS,
-) -> Array:
-    """The rows of `other` in pairs whose estimate is at least `threshold`, ascending. There are
-    about as many pairs in memory as rows, however many rows are near one another."""
-    _check_searched(codes, other)
-    least = least_agreeing(codes, threshold)
-    bands = _bands.usual_bands(codes, least, recall)
-    keep = _keeping(_by_estimate(codes, other, threshold), len(codes))
-
-    def second(pairs: Array) -> Array:
-        return _hashing.rows_of_pairs(pairs, len(codes))[1]
-
-    def one_each() -> Filter:
-        """Keeps one pair of each row."""
-        is_met = np.zeros(len(other), bool)
-
-        def keep_one(pairs: Array) -> Array:
-            pairs = keep(pairs[~is_met[second(pairs)]])
-            is_met[second(pairs)] = True
-            return pairs[np.unique(second(pairs), return_index=True)[1]]
-
-        return keep_one
-
-    is_near = np.zeros(len(other), bool)
-    for pairs in _filtered_pairs(codes, other, codes.n_hashes - least, bands, how, one_each):
-        is_near[second(pairs)] = True
-    return np.flatnonzero(is_near)
 
 
 def _by_estimate(codes: PackedCodes, other: PackedCodes | None, threshold: float) -> Decide | None:
@@ -199,7 +111,7 @@ def decided(
     bands = _bands.choose_bands(codes, other, least, recall)
     first_other = 0 if other is None else len(codes)
     keep = _keeping(decide, first_other)
-    found = _filtered_pairs(codes, other, codes.n_hashes - least, bands, how, lambda: keep)
+    found = _filtered_pairs(codes, other, codes.n_hashes - least, bands, how, keep)
     return _hashing.rows_of_pairs(_hashing.union(found), first_other)
 
 

@@ -34,7 +34,7 @@ def all_of(pairs):
 
 def banded_pairs(codes, other, max_differing, bands, how=_hashing.LIMITS):
     """Pairs that share a bucket, and of which so few codes differ; and how many differ."""
-    found = _hashing.pairs_by_band(codes, other, max_differing, bands, how, lambda: all_of)
+    found = _hashing.pairs_by_band(codes, other, max_differing, bands, how, all_of)
     i, j = _hashing.rows_of_pairs(_hashing.union(found), 0 if other is None else len(codes))
     others = codes if other is None else other
     return i, j, _hashing.count_differing(codes, others, i, j, how.sizes)

@@ -46,23 +46,6 @@ def are_near(sets, contents, threshold):
     return decide
 
 
-def clusters_of(sets, contents, threshold):
-    """The clusters of all sets, numbered from 1 by their first members."""
-    first, is_near = list(range(len(sets))), are_near(sets, contents, threshold)
-
-    def root(row):
-        while first[row] != row:
-            row = first[row]
-        return row
-
-    for j in range(len(sets)):
-        for i in range(j):
-            if is_near(i, j):
-                a, b = sorted((root(i), root(j)))
-                first[b] = a
-    return numbered([root(row) for row in range(len(sets))])
-
-
 def witnesses_of(sets, contents, threshold, order=None):
     """Of each record, the first kept one that it is near; itself if it is kept."""
     witness, kept, is_near = {}, [], are_near(sets, contents, threshold)

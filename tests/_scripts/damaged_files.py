@@ -201,7 +201,6 @@ TEXTS = [" ".join(f"w{column}" for column in np.flatnonzero(row)) for row in X]
 JOBS = {
     "kept": partial(deduplicate_files, WIDE, source="word:1"),
     "exact": partial(deduplicate_files, WIDE, source="word:1", exact=True, keep="longest"),
-    "chain": partial(deduplicate_files, WIDE, source="word:1", rule="chain"),
     "pairs": partial(similar_pairs_of_files, WIDE, source="word:1"),
 }
 

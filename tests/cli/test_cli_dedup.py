@@ -156,8 +156,7 @@ def test_a_field_and_bad_records(folder):
     lines = [b'{"text": "a b c d e f", "n": 1}\n', b"bad\n", b'{"text": "a b c d e f", "n": 2}\n']
     (folder / "n.jsonl").write_bytes(b"".join(lines))
     done = command(
-        "dedup", "n.jsonl", "-o", "out", "--keep", "n", "--bad-records", "bad", "--similarity",
-        "containment",
+        "dedup", "n.jsonl", "-o", "out", "--keep", "n", "--bad-records", "bad",
     )  # fmt: skip
     assert done.stderr == (
         b"2 records, 1 kept, 1 equal to a kept one, 1 bad; 1 clusters of several, largest 2\n"

@@ -50,7 +50,7 @@ def outputs(folder):
 
 def make_plan(inputs, output, source="word:3", clusters=None, keep="first", against=None, **search):
     search = Search(**{"threshold": WORDS["threshold"], **search})
-    outputs, rule = Outputs(output, clusters=clusters), Rule("kept", keep, against)
+    outputs, rule = Outputs(output, clusters=clusters), Rule(keep, against)
     return _dedup_plan.make_plan(MINHASH, inputs, outputs, source, search, rule, None)
 
 
@@ -141,7 +141,7 @@ def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch, short
     (tmp_path / "in.jsonl").write_bytes(b"".join([*lines[:60], b"bad\n", *lines[60:]]))
     monkeypatch.chdir(tmp_path)  # paths of the plan are those of this directory
     outputs = Outputs("out", bad_records="aside")
-    rule = Rule("kept", "longest", "old.stages")
+    rule = Rule("longest", "old.stages")
     plan = _dedup_plan.make_plan(
         MINHASH, "in.jsonl", outputs, WITH_IDS, Search(WORDS["threshold"]), rule, None
     )

@@ -10,7 +10,6 @@ import os
 import numpy as np
 import pytest
 from _data.dedup_records import (
-    clusters_of,
     first_rows,
     jaccard,
     lines_of,
@@ -25,7 +24,7 @@ from _data.rows import families
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, RandomFourier
 from sparsemaps._tools import _zstd
-from sparsemaps.files import Texts, _dedup_stages, deduplicate_files
+from sparsemaps.files import Texts, deduplicate_files
 from sparsemaps.libsvm import dump_svmlight_file
 
 TEXTS = make_texts()
@@ -34,23 +33,15 @@ MINHASH = MinHash(n_hashes=128, random_state=0)
 EXACT = {"exact": True, "recall": 1, "source": "word:3"}
 
 
-def numbers_by(rule, sets, contents, threshold):
-    """The numbers of clusters by a rule, whose first records are kept."""
-    if rule == "chain":
-        return clusters_of(sets, contents, threshold)
-    return numbered(witnesses_of(sets, contents, threshold))
-
-
-@pytest.mark.parametrize("rule", ["kept", "chain"])
 @pytest.mark.parametrize("format", ["txt", "jsonl"])
 @pytest.mark.parametrize("threshold", [0.3, 0.8])
-def test_exact_is_comparing_all(tmp_path, format, threshold, rule):
+def test_exact_is_comparing_all(tmp_path, format, threshold):
     lines = write_lines(tmp_path / f"in.{format}", TEXTS, format)
     done = deduplicate_files(
         MINHASH, tmp_path / f"in.{format}", tmp_path / "out", threshold=threshold,
-        clusters=tmp_path / "table", rule=rule, **EXACT,
+        clusters=tmp_path / "table", **EXACT,
     )  # fmt: skip
-    numbers = numbers_by(rule, SETS, TEXTS, threshold)
+    numbers = numbered(witnesses_of(SETS, TEXTS, threshold))
     kept = first_rows(numbers)
     assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
     rows, found = read_table(tmp_path / "table")
@@ -80,7 +71,7 @@ def test_rows_of_libsvm_files(tmp_path):
         assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
         assert done.n_kept == len(kept) < 190
         if exact:
-            assert numbers == numbers_by("kept", sets, lines, threshold)
+            assert numbers == numbered(witnesses_of(sets, lines, threshold))
 
 
 def test_exact_with_files_of_which_no_record_is_a_candidate(tmp_path):
@@ -162,27 +153,6 @@ def test_the_longest_is_kept(tmp_path):
     assert (tmp_path / "out").read_bytes() == b"0 1:1 2:1 3:1 4:1\n"
 
 
-def test_the_longest_of_each_cluster(tmp_path):
-    lines = write_lines(tmp_path / "in.txt", TEXTS, "txt")
-    numbers = clusters_of(SETS, TEXTS, 0.5)
-    longest = {}
-    for row, number in enumerate(numbers):
-        best = longest.setdefault(number, row)
-        if len(TEXTS[row]) > len(TEXTS[best]):
-            longest[number] = row
-    deduplicate_files(
-        MINHASH,
-        tmp_path / "in.txt",
-        tmp_path / "out",
-        threshold=0.5,
-        keep="longest",
-        rule="chain",
-        **EXACT,
-    )
-    kept = sorted(longest.values())
-    assert (tmp_path / "out").read_bytes() == b"".join(lines[row] for row in kept)
-
-
 def test_a_dry_run_makes_no_directory(tmp_path):
     write_lines(tmp_path / "in.jsonl", TEXTS)
     how = {"removed": tmp_path / "removed", "source": "word:3"}
@@ -224,7 +194,7 @@ def test_each_removed_record_has_a_kept_one(tmp_path, keep, threshold):
         else:
             assert not (tmp_path / "out").exists()
             assert done.files == []
-        assert sum(done[-5:]) == len(table) == done.n_records - done.n_kept > 50
+        assert sum(done[-4:]) == len(table) == done.n_records - done.n_kept > 50
 
 
 def test_causes(tmp_path):
@@ -306,7 +276,7 @@ def test_folders_and_compressions(tmp_path, n_jobs):
         ),
     }  # fmt: skip
     lines = lines_of(TEXTS, "jsonl")
-    kept = first_rows(numbers_by("kept", SETS, TEXTS, 0.6))
+    kept = first_rows(numbered(witnesses_of(SETS, TEXTS, 0.6)))
     expected = {}
     for part, (ending, (compress, _)) in enumerate(codecs.items()):
         some = range(60 * part, 60 * part + 60)
@@ -362,7 +332,7 @@ def test_parquet(tmp_path, is_many):
     done = deduplicate_files(
         MINHASH, tmp_path / "in", f"{tmp_path}/out/" if is_many else output, **how
     )
-    kept = first_rows(numbers_by("kept", SETS, TEXTS, 0.6))
+    kept = first_rows(numbered(witnesses_of(SETS, TEXTS, 0.6)))
     paths = sorted((tmp_path / "out").iterdir()) if is_many else [output]
     found = pa.concat_tables([parquet.read_table(path) for path in paths])
     assert found.equals(table.take(kept))
@@ -403,9 +373,7 @@ def test_ids(tmp_path):
         ({"threshold": 1.01}, "threshold must be above 0 and at most 1, got 1.01"),
         ({"recall": -1}, "recall must be"),
         ({"keep": ""}, "keep must be"),
-        ({"rule": "all"}, "rule must be"),
         ({"dry_run": 1}, "dry_run must be"),
-        ({"rule": "chain", "removed": "table"}, "is for rule 'kept'"),
         ({"removed": "in.jsonl"}, "is the input"),
         ({"output": "-", "removed": "-"}, "are both standard output"),
         ({"exact": 2}, "exact must be"),
@@ -448,10 +416,3 @@ def test_what_is_not_allowed(tmp_path, monkeypatch, options, message):
     with pytest.raises(ValueError, match=message):
         deduplicate_files(**given)
     assert sorted(os.listdir()) == before
-
-
-def test_numbers_of_clusters_that_no_record_has():
-    """As a damaged file may have them."""
-    none = np.empty(0, np.int64)
-    with pytest.raises(ValueError, match="clusters are damaged: no record has 1"):
-        _dedup_stages.kept_rows(np.array([0, 2, 2], np.uint32), none, None)

@@ -1,5 +1,5 @@
 """Options of deduplication that decide which record is removed, and why: the order by a field,
-equal records, containment."""
+equal records."""
 
 import json
 
@@ -71,21 +71,6 @@ def test_a_number_in_a_column_of_parquet(tmp_path):
     assert parquet.read_table(tmp_path / "out.parquet").equals(table.take(kept))
 
 
-def test_the_largest_number_of_a_chain(tmp_path):
-    """Of a cluster that chains join; of equal numbers, the first."""
-    words = [f"w{n}" for n in range(12)]
-    texts = [" ".join(words[start : start + 8]) for start in (0, 1, 2, 3)]
-    for scores, kept in (
-        ([1, 2, 2, None], 1), ([None, None, None, -1], 3), ([None] * 4, 0),
-    ):  # fmt: skip
-        lines = write_scored(tmp_path / "in.jsonl", texts, scores)
-        how = {**EXACT, "source": Texts("word:1"), "threshold": 0.7}
-        deduplicate_files(
-            MINHASH, tmp_path / "in.jsonl", tmp_path / "out", rule="chain", keep="score", **how
-        )
-        assert (tmp_path / "out").read_bytes() == lines[kept]
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_deliveries_in_the_order_of_a_field(tmp_path, seed):
     """What is kept of deliveries, wherever they are cut, is what is kept of all of them together,
@@ -140,113 +125,6 @@ def test_equal_records_hold_the_same(tmp_path):
     (tmp_path / "in.svm").write_bytes(rows)
     done = deduplicate_files(None, tmp_path / "in.svm", tmp_path / "out.svm")
     assert (done.n_kept, done.n_equal, done.n_near) == (1, 1, 2)
-
-
-# ---- containment ---------------------------------------------------------------------------------
-
-
-def parts_of_texts(seed=0, n=60):
-    """Texts, of which many are parts of longer ones, before or after these."""
-    rng = np.random.default_rng(seed)
-    texts = []
-    for row in range(n):
-        words = [f"w{word}" for word in rng.integers(4000, size=rng.integers(40, 90))]
-        if row % 2 and texts:
-            whole = texts[rng.integers(len(texts))].split()
-            start = rng.integers(max(1, len(whole) - 12))
-            words = whole[start : start + rng.integers(8, 40)] + words[: rng.integers(4)]
-        texts.append(" ".join(words))
-    rng.shuffle(texts)
-    return texts
-
-
-def contained_in(sets, order, threshold, earlier=()):
-    """Of each set, the first one that is kept before it and has so much of it; None if kept."""
-    witness, kept = {}, list(earlier)
-    for row in order:
-        found = [at for at in kept if len(sets[row] & sets[at]) >= threshold * len(sets[row])]
-        witness[row] = found[0] if found and sets[row] else None
-        if witness[row] is None:
-            kept.append(row)
-    return witness
-
-
-@pytest.mark.parametrize("keep", ["longest", "first"])
-def test_parts_of_longer_records(tmp_path, keep):
-    texts = parts_of_texts()
-    sets = [shingles(text) for text in texts]
-    lines = write_lines(tmp_path / "in.jsonl", texts)
-    order = range(len(texts))
-    if keep == "longest":
-        order = sorted(order, key=lambda row: (-len(texts[row]), row))
-    witness = contained_in(sets, order, 0.8)
-    how = {**EXACT, "threshold": 0.8, "similarity": "containment", "keep": keep}
-    map = MinHash(n_hashes=1024, random_state=0)
-    done = deduplicate_files(
-        map, tmp_path / "in.jsonl", tmp_path / "out", removed=tmp_path / "table",
-        report=tmp_path / "report", **how,
-    )  # fmt: skip
-    kept = [line for row, line in enumerate(lines) if witness[row] is None]
-    assert (tmp_path / "out").read_bytes() == b"".join(kept)
-    header, *lines = (tmp_path / "table").read_text().splitlines()
-    assert header == "removed\tkept\tcontainment"
-    assert "Stays, and contains it: " in (tmp_path / "report").read_text()
-    table = [line.split("\t") for line in lines]
-    assert {int(one) - 1: int(other) - 1 for one, other, _ in table} == {
-        row: other for row, other in witness.items() if other is not None
-    }
-    for one, other, share in table:
-        one, other = sets[int(one) - 1], sets[int(other) - 1]
-        assert float(share) == pytest.approx(len(one & other) / len(one), abs=1e-6)
-    assert done.n_contained == len(table) > 10
-    assert (done.n_near, done.n_earlier, done.n_equal) == (0, 0, 0)
-
-
-def test_parts_of_records_of_an_earlier_delivery(tmp_path):
-    words = [f"w{n}" for n in range(60)]
-    old = [" ".join(words), "x y z of other words that follow"]
-    new = [" ".join(words[10:40]), " ".join(words[50:] + ["v"] * 30), " ".join(words)]
-    (tmp_path / "old.txt").write_text("\n".join(old))
-    (tmp_path / "new.txt").write_text("\n".join(new))
-    how = {"similarity": "containment", "source": "word:3", "recall": 1}
-    map = MinHash(n_hashes=1024, random_state=0)
-    deduplicate_files(map, tmp_path / "old.txt", tmp_path / "old", **how)
-    done = deduplicate_files(
-        map, tmp_path / "new.txt", tmp_path / "new", removed=tmp_path / "table",
-        against=tmp_path / "old.stages", **how,
-    )  # fmt: skip
-    assert (tmp_path / "new").read_text() == new[1] + "\n"
-    assert (done.n_earlier, done.n_contained) == (2, 0)
-    table = [line.split("\t") for line in (tmp_path / "table").read_text().splitlines()[1:]]
-    assert [line[:2] for line in table] == [
-        ["1", f"{tmp_path / 'old.stages'}:1"], ["3", f"{tmp_path / 'old.stages'}:1"],
-    ]  # fmt: skip
-
-
-def test_without_short_records_fewer_hashes_are_enough(tmp_path):
-    long = [f"w{n}" for n in range(300)]
-    (tmp_path / "in.txt").write_text("\n".join(["a b c", " ".join(long), " ".join(long[:250])]))
-    map = MinHash(n_hashes=1024, random_state=0)
-    how = {"similarity": "containment", "keep": "longest"}
-    with pytest.raises(ValueError, match="if the smallest sets, such as those of short texts"):
-        deduplicate_files(map, tmp_path / "in.txt", tmp_path / "out", source="word:3", **how)
-    how |= {"source": Texts("word:3", min_length=9), "bad_records": tmp_path / "bad"}
-    done = deduplicate_files(map, tmp_path / "in.txt", tmp_path / "out", **how)
-    assert (done.n_bad, done.n_kept, done.n_contained) == (1, 1, 1)
-
-
-def test_what_containment_is_for(tmp_path):
-    from sparsemaps import ConsistentWeightedSampling
-
-    (tmp_path / "in.txt").write_text("a b c d e f\n")
-    for map, options, message in (
-        (ConsistentWeightedSampling(random_state=0), {}, "similarity='containment' is for MinHash"),
-        (None, {"rule": "chain"}, "similarity='containment' is for rule 'kept'"),
-        (None, {"similarity": "cosine"}, "similarity must be 'jaccard' or 'containment'"),
-    ):
-        how = {"similarity": "containment", **options}
-        with pytest.raises(ValueError, match=message):
-            deduplicate_files(map, tmp_path / "in.txt", tmp_path / "out", **how)
 
 
 # ---- one answer by every road --------------------------------------------------------------------

@@ -54,13 +54,10 @@ def result(name, *endings):
 CODES = result("codes.npy", ".lengths.npy", ".digests.npy", ".checksums.npy")
 OUTPUTS = {f"output-{number:06d}.json" for number in range(3)}
 KEPT = result("kept.npy") | OUTPUTS
-PAIRS = result("pairs.npy") | result("clusters.npy") | KEPT
-NEAR = result("near.npy") | KEPT
 REMOVED = result("removed.npy", ".similarity.npy") | result("clusters.npy") | KEPT
 
 
-@pytest.mark.parametrize("rule", ["kept", "chain"])
-def test_what_is_the_same_is_not_made_again(folder, tmp_path, rule):
+def test_what_is_the_same_is_not_made_again(folder, tmp_path):
     """Each option is changed in turn: the results that it decides are made again, and no other; the
     outputs are those of a run without earlier results."""
     write_lines(tmp_path / "old.jsonl", TEXTS[:50])
@@ -70,40 +67,32 @@ def test_what_is_the_same_is_not_made_again(folder, tmp_path, rule):
     old, older = (tmp_path / f"{name}.stages/codes.npy" for name in ("old", "older"))
 
     def run(output="out", map=MINHASH, **options):
-        options = {"threshold": 0.8, "rule": rule, **WORDS, **options}
+        options = {"threshold": 0.8, **WORDS, **options}
         return deduplicate_files(map, folder, f"{tmp_path}/{output}/", **options)
 
     stages = tmp_path / "out.stages"
     first = run()
-    everything = CODES | PAIRS | NEAR
-
-    def by_rule(names):
-        """By rule "kept", removals and all that depends on them are made anew, or nothing is."""
-        if rule == "chain":
-            return names
-        of_codes = {name for name in names if name.startswith("codes")}
-        return of_codes | REMOVED if names else set()
-
-    assert set(os.listdir(stages)) == by_rule(everything)
+    everything = CODES | REMOVED
+    assert set(os.listdir(stages)) == everything
     table = tmp_path / "table"
     others = MinHash(n_hashes=128, random_state=1)
     for options, expected in (
         ({}, set()),
         ({"clusters": table}, set()),
         ({"clusters": table, "n_jobs": 2, "source": Texts("word:3", max_line_bytes=2**20)}, set()),
-        ({"keep": "longest"}, KEPT),
-        ({"keep": "longest", "threshold": 0.4}, PAIRS | NEAR),
-        ({"threshold": 0.4}, KEPT),
-        ({"threshold": 0.4, "recall": 0.5}, PAIRS | NEAR),
-        ({"threshold": 0.4, "exact": True}, PAIRS | NEAR),
-        ({"threshold": 0.4, "recall": 1}, PAIRS | NEAR),
-        ({"threshold": 0.4, "recall": 1, "exact": True}, PAIRS),
-        ({}, PAIRS | NEAR),
-        ({"against": old}, NEAR),
-        ({"against": [old, older]}, NEAR),
-        ({"against": older}, NEAR),
-        ({"against": [older, old]}, NEAR),
-        ({}, NEAR),
+        ({"keep": "longest"}, REMOVED),
+        ({"keep": "longest", "threshold": 0.4}, REMOVED),
+        ({"threshold": 0.4}, REMOVED),
+        ({"threshold": 0.4, "recall": 0.5}, REMOVED),
+        ({"threshold": 0.4, "exact": True}, REMOVED),
+        ({"threshold": 0.4, "recall": 1}, REMOVED),
+        ({"threshold": 0.4, "recall": 1, "exact": True}, REMOVED),
+        ({}, REMOVED),
+        ({"against": old}, REMOVED),
+        ({"against": [old, older]}, REMOVED),
+        ({"against": older}, REMOVED),
+        ({"against": [older, old]}, REMOVED),
+        ({}, REMOVED),
         ({"source": "word:2"}, everything),
         ({"source": Texts("word:2", token_pattern=r"\w+")}, everything),
         ({"source": Texts("word:2", token_pattern=r"\w+", max_length=999)}, everything),
@@ -121,7 +110,7 @@ def test_what_is_the_same_is_not_made_again(folder, tmp_path, rule):
     ):  # fmt: skip
         before, inodes = state(tmp_path / "out"), state(stages)
         done = run(**options)
-        assert changed(inodes, state(stages)) == by_rule(expected), options
+        assert changed(inodes, state(stages)) == expected, options
         assert [one.skipped for one in done.files] == [not expected] * 3
         assert len(changed(before, state(tmp_path / "out"))) == 3 * bool(expected)
         anew = run("anew", **{**options, "resume": False})
@@ -306,17 +295,15 @@ def test_each_of_several_deliveries_counts(tmp_path):
     texts = [" ".join(f"w{row}x{n}" for n in range(30)) for row in range(6)]
     for name, some in (("a", texts[:2]), ("b", texts[2:4]), ("c", texts)):
         (tmp_path / f"{name}.txt").write_text("\n".join(some) + "\n")
-    for rule in ("kept", "chain"):
-        how = {"rule": rule, **WORDS}
-        for name in "ab":
-            deduplicate_files(MINHASH, tmp_path / f"{name}.txt", tmp_path / name, **how)
-        for against in (["a", "b"], ["b", "a"]):
-            done = deduplicate_files(
-                MINHASH, tmp_path / "c.txt", tmp_path / "c",
-                against=[tmp_path / f"{name}.stages" for name in against], **how,
-            )  # fmt: skip
-            assert done.n_kept == 2
-            assert (tmp_path / "c").read_text() == "\n".join(texts[4:]) + "\n"
+    for name in "ab":
+        deduplicate_files(MINHASH, tmp_path / f"{name}.txt", tmp_path / name, **WORDS)
+    for against in (["a", "b"], ["b", "a"]):
+        done = deduplicate_files(
+            MINHASH, tmp_path / "c.txt", tmp_path / "c",
+            against=[tmp_path / f"{name}.stages" for name in against], **WORDS,
+        )  # fmt: skip
+        assert done.n_kept == 2
+        assert (tmp_path / "c").read_text() == "\n".join(texts[4:]) + "\n"
 
 
 def test_a_directory_of_runs(tmp_path):
@@ -338,23 +325,6 @@ def test_a_directory_of_runs(tmp_path):
         ValueError, match=r"a is an output of records; their codes are in .*a\.stages"
     ):
         deduplicate_files(MINHASH, tmp_path / "c.txt", runs / "e", against=runs / "a", **WORDS)
-
-
-@pytest.mark.parametrize("exact", [False, True])
-def test_a_cluster_near_an_earlier_record_is_left_out(tmp_path, exact):
-    """By rule "chain", all of it, also records that are not near themselves; short records stay."""
-    words = [f"w{n}" for n in range(30)]
-    (tmp_path / "old.txt").write_text(" ".join(words) + "\n\n")
-    new = [" ".join([*words[n:], *(f"x{m}" for m in range(n))]) for n in (24, 4, 12)]
-    (tmp_path / "new.txt").write_text("\n".join(["other words", "", *new]))
-    how = {"source": "word:1", "threshold": 0.3, "recall": 1, "rule": "chain"}
-    deduplicate_files(MINHASH, tmp_path / "old.txt", tmp_path / "old", **how)
-    codes = tmp_path / "old.stages/codes.npy"
-    deduplicate_files(
-        MINHASH, tmp_path / "new.txt", tmp_path / "new", against=codes, exact=exact,
-        clusters=tmp_path / "table", **how,
-    )  # fmt: skip
-    assert (tmp_path / "new").read_text() == "other words\n\n"
 
 
 @pytest.mark.parametrize(
@@ -402,15 +372,12 @@ def test_damaged_records_of_stages(folder, tmp_path):
 @pytest.mark.parametrize(
     ("name", "damage", "message"),
     [
-        ("pairs.npy", lambda pairs: pairs | 2**30, "numbers from 0 to 299"),
-        ("near.npy", lambda near: np.full_like(near, -1), "numbers from 0 to 299"),
-        ("near.npy", lambda near: near + 300, "numbers from 0 to 299"),
         ("clusters.npy", lambda numbers: numbers + 300, "numbers from 0 to 299"),
         ("clusters.npy", lambda numbers: numbers.astype(np.float32), "found float32"),
         ("codes.npy.lengths.npy", lambda lengths: lengths.view(np.uint16), "found uint16"),
         ("codes.npy.checksums.npy", lambda sums: sums.view(np.uint16), "found uint16"),
         ("codes.npy.digests.npy", lambda digests: digests | 2**40, "rows do not ascend"),
-        ("pairs.npy", lambda pairs: pairs.T.copy(), "found uint32 of shape"),
+        ("removed.npy", lambda removed: removed.T.copy(), "found uint32 of shape"),
         ("kept.npy", lambda kept: kept.view(np.uint8), "found uint8"),
         ("kept.npy", np.ones_like, "records that are kept; found 300"),
         ("removed.npy", lambda removed: removed + 300, "numbers from 0 to 299"),
@@ -422,8 +389,7 @@ def test_results_are_checked_where_they_are_read(folder, tmp_path, name, damage,
     """Of the right size, with numbers that are no rows: an error, and no crash."""
     write_lines(tmp_path / "old.jsonl", TEXTS[:50])
     deduplicate_files(MINHASH, tmp_path / "old.jsonl", tmp_path / "old", **WORDS)
-    rule = "kept" if any(word in name for word in ("removed", "codes.npy.")) else "chain"
-    how = {"against": tmp_path / "old.stages/codes.npy", "threshold": 0.5, "rule": rule, **WORDS}
+    how = {"against": tmp_path / "old.stages/codes.npy", "threshold": 0.5, **WORDS}
     deduplicate_files(MINHASH, folder, tmp_path / "out", **how)
     path = tmp_path / "out.stages" / name
     before = path.read_bytes()
@@ -431,7 +397,7 @@ def test_results_are_checked_where_they_are_read(folder, tmp_path, name, damage,
     assert array.size
     np.save(path, damage(array))
     path.write_bytes(path.read_bytes()[: len(before)].ljust(len(before), b"\0"))
-    for one in ("pairs", "near", "removed", "clusters", "kept", "output-000000"):
+    for one in ("removed", "clusters", "kept", "output-000000"):
         if not name.startswith(one):
             (tmp_path / "out.stages" / f"{one}.npy.json").unlink(missing_ok=True)
     (tmp_path / "out.stages/output-000000.json").unlink()

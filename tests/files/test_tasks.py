@@ -54,22 +54,10 @@ def two_sides(folder, output, **options):
     return similar_pairs_of_files(MINHASH, inputs[0], output, **how)
 
 
-def dedup_by_chains(folder, output, **options):
-    earlier = folder.parent / "earlier.npy"
-    if not earlier.exists():
-        texts = folder / "0.jsonl"
-        map_files(MINHASH, texts, earlier, source=WORDS["source"], format="npy")
-    return dedup(folder, output, rule="chain", against=earlier, **options)
-
-
 SEARCH = "search-keys", "search"
 
 STAGES = {
     dedup: ["codes", "codes-join", *SEARCH, "removals", "clusters", "kept", "outputs"],
-    dedup_by_chains: [
-        *("codes", "codes-join", *SEARCH, "pairs", *(f"near-{stage}" for stage in SEARCH), "near"),
-        *("clusters", "kept", "outputs"),
-    ],
     pairs: ["codes", "codes-join", *SEARCH, "pairs", "output"],
     two_sides: ["codes", "codes-join", "other", "other-join", *SEARCH, "pairs", "output"],
 }
@@ -88,7 +76,7 @@ def test_any_order_gives_the_same_bytes(folder, tmp_path, monkeypatch, job):
             job(folder, tmp_path / "out", task=(stage, i, n))
     before = os.stat(tmp_path / "out").st_ino
     done = job(folder, tmp_path / "out")
-    assert (done.files[0] if job in (dedup, dedup_by_chains) else done).skipped
+    assert (done.files[0] if job is dedup else done).skipped
     assert os.stat(tmp_path / "out").st_ino == before
     assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()
     found, expected = (outputs(tmp_path / f"{name}.stages") for name in ("out", "one"))
@@ -276,7 +264,7 @@ def test_ray(tmp_path):
 
 
 def containment(folder, output, **options):
-    return dedup(folder, output, similarity="containment", exact=True, **options)
+    return pairs(folder, output, containment=True, exact=True, **options)
 
 
 def all_pairs(folder, output, **options):
@@ -287,8 +275,7 @@ def all_pairs(folder, output, **options):
     ("job", "searches"),
     [
         (dedup, {"search": "removals"}),
-        (containment, {"search": "removals"}),
-        (dedup_by_chains, {"search": "pairs", "near-search": "near"}),
+        (containment, {"search": "pairs"}),
         (all_pairs, {"search": "pairs"}),
         (two_sides, {"search": "pairs"}),
     ],
@@ -321,5 +308,5 @@ def test_tasks_share_the_steps_of_a_search(folder, tmp_path, job, searches):
         now = {name: one for name, one in steps(search).items() if "-exact-" not in name}
         assert now == made
     job(folder, tmp_path / "out")
-    assert not steps("search") | steps("near-search")
+    assert not steps("search")
     assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()

@@ -1,18 +1,12 @@
 """Clusters are the connected components of pairs, numbered by their first rows."""
 
-import tracemalloc
-
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _data.code_pairs import banded_pairs, sorted_pairs
-from _data.rows import families
 from scipy.sparse import csgraph
 
-from sparsemaps import KernelProduct, MinHash, neighbors
-from sparsemaps.codes import PackedCodes
-from sparsemaps.neighbors import _bands, _clusters, _hashing, _search
-from sparsemaps.neighbors._hashing import Limits
+from sparsemaps import MinHash, neighbors
+from sparsemaps.neighbors import _clusters, _hashing
 
 
 def by_merging(i, j, n):
@@ -125,34 +119,6 @@ def test_bad_input(i, j, n, message):
         neighbors.clusters(i, j, n)
 
 
-@pytest.mark.parametrize("max_bucket", [5, 1000])
-def test_pairs_that_join_the_same_rows(max_bucket):
-    """They have the components of all pairs, and are fewer than the rows."""
-    minhash = MinHash(n_hashes=128, random_state=0)
-    product = KernelProduct(random_state=0)
-    for map, n_rows, threshold, recall in (
-        (minhash, 8000, 0.9, 0.95), (minhash, 8000, 0.6, 0.9), (minhash, 1500, 0.6, 1),
-        (product, 1500, 0.9, 0.95),
-    ):  # fmt: skip
-        X = families(600)[np.random.default_rng(0).integers(0, 600, n_rows)]
-        A = map.fit(X).encode(X, packed=True)
-        least = _search.least_agreeing(A, threshold)
-        bands = _bands.usual_bands(A, least, recall)
-        if bands is None:
-            pairs = sorted_pairs(A, threshold)
-        else:
-            pairs = banded_pairs(A, None, A.n_hashes - least, bands, Limits(max_bucket))
-            similarity = _search.estimates(A, A, *pairs)
-            pairs = [rows[_search.reaches(similarity, threshold)] for rows in pairs]
-        i, j, _ = pairs
-        assert len(i) > n_rows
-        one, two = _search.spanning_pairs(A, threshold, recall, Limits(max_bucket, 2))
-        assert len(one) < n_rows
-        expected = neighbors.clusters(i, j, n_rows)
-        np.testing.assert_array_equal(neighbors.clusters(one, two, n_rows), expected)
-        assert (bands is None) == (recall == 1)
-
-
 @pytest.mark.parametrize("step", [1, 7, 1000])
 def test_pairs_that_join_two_components(step):
     """Each of them is one of the given pairs; together they have the components of all."""
@@ -177,25 +143,6 @@ def test_components_that_begin_in_others():
     more.join(np.array([1 << 32 | 3], np.uint64))
     assert more.numbers().tolist() == [0, 0, 1, 0]
     assert first.numbers().tolist() == [0, 0, 1, 2]
-
-
-def test_memory_does_not_grow_with_the_pairs():
-    """100 rows near one another have 4,950 pairs, and are joined by 99."""
-    n_families, n_rows = 400, 100
-    rng = np.random.default_rng(0)
-    array = np.repeat(rng.integers(0, 256, (n_families, 64), np.uint8), n_rows, axis=0)
-    place = np.arange(len(array))
-    array[place, rng.integers(0, 64, len(array))] += 1
-    codes = PackedCodes(array, 8, {})
-    least = _search.least_agreeing(codes, 0.8)
-    assert _bands.choose_bands(codes, None, least, 0.95) is not None
-    tracemalloc.start()
-    i, j = _search.spanning_pairs(codes, 0.8, 0.95)
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    np.testing.assert_array_equal(neighbors.clusters(i, j, len(array)), place // n_rows)
-    all_pairs = n_families * (n_rows * (n_rows - 1) // 2)
-    assert peak < 8 * all_pairs / 3  # 8 bytes a pair, of all bands together
 
 
 @pytest.mark.parametrize("rows", [(2, 3), (3, 2), (0, 2**32 - 1), (2**32 - 1, 0)])

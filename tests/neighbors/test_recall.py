@@ -10,7 +10,7 @@ from scipy import stats
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.files import deduplicate_files
-from sparsemaps.neighbors import KernelNeighbors, _search, clusters, removals, similar_pairs
+from sparsemaps.neighbors import KernelNeighbors, _search, removals, similar_pairs
 
 THRESHOLDS = [0.5, 0.8, 0.9]
 
@@ -35,16 +35,6 @@ def test_of_two_sets(threshold):
     i, j, _ = similar_pairs(codes[::2], threshold, other=codes[1::2])
     np.testing.assert_array_equal(i, j)
     assert_recall(len(i), len(codes) // 2, 0.95)
-
-
-@pytest.mark.parametrize("threshold", THRESHOLDS)
-def test_of_clusters(threshold):
-    codes, _ = pairs_at(threshold)
-    i, j = _search.spanning_pairs(codes, threshold, 0.95)
-    numbers = clusters(i, j, len(codes))
-    one, other = rows_of_pairs(codes)
-    assert numbers.max() + 1 == len(codes) - (numbers[one] == numbers[other]).sum()
-    assert_recall((numbers[one] == numbers[other]).sum(), len(codes) // 2, 0.95)
 
 
 @pytest.mark.parametrize("threshold", THRESHOLDS)

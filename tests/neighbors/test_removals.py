@@ -198,7 +198,6 @@ def test_a_long_chain(n_rows):
     np.testing.assert_array_equal(witness, removed - 1)
     agreeing = (codes.array[removed] == codes.array[witness]).sum(axis=1)  # 56, or more by chance
     np.testing.assert_allclose(similarity, codes.kernel(agreeing))
-    assert len(_search.spanning_pairs(codes, 0.8, 0.95)[0]) == n_rows - 1
 
 
 def test_copies_are_found_in_full_buckets():
@@ -227,17 +226,12 @@ def test_memory_does_not_grow_with_the_pairs(recall):
     copies = PackedCodes(array.copy(), 8, {})
     array[np.arange(n_rows)[:, None], rng.integers(0, 64, (n_rows, 4))] += 1
     for codes, n_removed in ((PackedCodes(array, 8, {}), n_rows * 0.9), (copies, n_rows - 1)):
-        for find in (
-            lambda codes=codes: removals(codes, 0.8, recall=recall).removed,
-            lambda codes=codes: _search.spanning_pairs(codes, 0.8, recall)[1],
-            lambda codes=codes: _search.near_rows(codes[:99], codes, 0.8, recall),
-        ):
-            tracemalloc.start()
-            found = find()
-            peak = tracemalloc.get_traced_memory()[1]
-            tracemalloc.stop()
-            assert len(found) >= n_removed
-            assert peak < 50 * n_rows + 2**25
+        tracemalloc.start()
+        found = removals(codes, 0.8, recall=recall).removed
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert len(found) >= n_removed
+        assert peak < 50 * n_rows + 2**25
 
 
 def test_rows_that_were_in_no_pair_before():
@@ -252,8 +246,8 @@ def test_rows_that_were_in_no_pair_before():
 
 @pytest.mark.parametrize("recall", [0.95, 1])
 def test_memory_does_not_grow_with_the_candidates(recall):
-    """Of a family of 3,000 near copies, of which 4 million pairs are decided: none is kept, or all
-    are joined. Each row is in a pair that tells which rows are read."""
+    """Of a family of 3,000 near copies, of which 4 million pairs are decided: none is kept.
+    Each row is in a pair that tells which rows are read."""
     n_rows = 3000
     rng = np.random.default_rng(0)
     array = np.repeat(rng.integers(0, 256, (1, 64), np.uint8), n_rows, axis=0)
@@ -267,13 +261,8 @@ def test_memory_does_not_grow_with_the_candidates(recall):
         decided.append(len(i))
         return np.zeros(len(i), bool)
 
-    def accept(i, j):
-        decided.append(len(i))
-        return np.ones(len(i), bool)
-
     for find, least_decided, most_decided, n_found in (
         (lambda: _search.decided(codes, None, least, recall, refuse, Limits()), 4e6, 1e9, 0),
-        (lambda: _search.joined_by(codes, least, recall, accept), 1, 5e5, n_rows - 1),
         (lambda: _search.decided(codes, None, least, recall, new, Limits()), 0, 0, None),
     ):
         decided.clear()
@@ -299,7 +288,7 @@ def test_copies_are_decided():
         decided.update(zip(i.tolist(), j.tolist(), strict=True))
         return np.zeros(len(i), bool)
 
-    i, _ = _search.joined_by(codes, 52, 0.95, refuse, Limits(10))
+    i, _ = _search.decided(codes, None, 52, 0.95, refuse, Limits(10))
     assert not len(i)
     assert {j for i, j in decided if i == 0} == set(range(1, 40))
 
