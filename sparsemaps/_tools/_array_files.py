@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from sparsemaps._tools._typing import Array
 
@@ -16,6 +17,9 @@ MAX_HEADER_BYTES = 2**12
 
 _STEP = 2**20
 """Numbers that are compared at a time."""
+
+_SMALL = 2**20
+"""Bytes of memory that the smallest file may take."""
 
 
 _UNSOUND = (
@@ -63,6 +67,54 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
     return array
 
 
+def check_claim(what: str, n_bytes: int, size: int) -> None:
+    """Raise a ValueError if a file of `size` bytes says that an array takes far more bytes.
+
+    For arrays whose numbers or strings are spelt out in a file, and take other bytes in memory.
+    Others are as long as their file says (`read_array`).
+    """
+    if n_bytes > size + _SMALL:
+        raise ValueError(
+            f"{what} would take {n_bytes} bytes of memory, in a file of {size} bytes; at most "
+            f"{size + _SMALL} are allowed"
+        )
+
+
+def read_csr(path: str) -> Any:
+    """Read the CSR matrix that ``scipy.sparse.save_npz`` wrote without compression.
+
+    A ValueError if an array is of another kind than SciPy writes, or compressed: the sizes of the
+    arrays are compared with the size of the file before memory is allocated. Indices are not
+    checked.
+    """
+    with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
+        size = os.fstat(file.fileno()).st_size
+
+        def read(name: str, kind: ArrayKind) -> Array:
+            _check_stored(archive, name, size)
+            return np.concatenate(list(read_member(archive, name, kind)))
+
+        n_rows, n_columns = read("shape", ArrayKind("integers", (2,))).tolist()
+        if min(n_rows, n_columns) < 0:
+            raise ValueError(f"expected a shape of at least 0; found ({n_rows}, {n_columns})")
+        indptr = read("indptr", ArrayKind("integers", (n_rows + 1,)))
+        values = read("data", ArrayKind(None))
+        indices = read("indices", ArrayKind("integers", values.shape))
+    return sp.csr_array((values, indices, indptr), shape=(n_rows, n_columns))
+
+
+def _check_stored(archive: zipfile.ZipFile, name: str, size: int) -> None:
+    """Raise if an array of an archive of `size` bytes is compressed, or said to be longer."""
+    for about in archive.infolist():
+        if about.filename == f"{name}.npy":
+            if about.compress_type != zipfile.ZIP_STORED:
+                raise ValueError(f"{name} is compressed; expected arrays without compression")
+            if about.file_size > size:
+                raise ValueError(
+                    f"{name} is damaged: expected at most {size} bytes; found {about.file_size}"
+                )
+
+
 def read_member(archive: zipfile.ZipFile, name: str, kind: ArrayKind) -> Iterator[Array]:
     """The array of one dimension that an archive has by this name, in blocks of bounded size; a
     ValueError if it is of another kind or is not there."""
@@ -72,6 +124,8 @@ def read_member(archive: zipfile.ZipFile, name: str, kind: ArrayKind) -> Iterato
         raise ValueError(f"it has no array {name!r}") from None
     with archive.open(about) as file:
         (n,), dtype = _checked_header(file, name, about.file_size, kind)
+        if n == 0:
+            yield np.empty(0, dtype)
         for start in range(0, n, _STEP):
             n_bytes = min(_STEP, n - start) * dtype.itemsize
             content = file.read(n_bytes)
@@ -94,6 +148,8 @@ def _checked_header(
     expected = file.tell() + math.prod(shape) * dtype.itemsize
     if size != expected:
         raise ValueError(f"{name} is damaged: expected {expected} bytes; found {size}")
+    if max(shape, default=0) > size:  # beside a length of 0
+        raise ValueError(f"{name} is damaged: expected at most {size} rows; found {max(shape)}")
     return shape, dtype
 
 

@@ -13,6 +13,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _checks, _output_files, _text_input
+from sparsemaps._tools._array_files import read_csr
 from sparsemaps._tools._described_files import damage_named
 from sparsemaps.codes import _file
 from sparsemaps.codes._packed import PackedCodes, open_file, save_blocks
@@ -116,18 +117,16 @@ def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
     """Whether codes have the form of those of a map."""
     if map.size != codes.n_hashes:  # before rows of that size are made
         return False
-    made = map.encode(sp.csr_array((1, map.n_columns or 1)), packed=True)
+    # Of no rows: no row of a file without rows says how large one may be.
+    made = map.encode(sp.csr_array((0, map.n_columns or 1)), packed=True)
     facts = [(each.law, each.n_hashes, each.shape[1]) for each in (made, codes)]
     return facts[0] == facts[1]
 
 
 def _load_rows(path: str, n_rows: int) -> Any:
     """The rows of an index, as sound CSR."""
-    with (
-        _text_input.array_errors_naming(f"{path} holds no sound sparse matrix"),
-        open(path, "rb") as file,
-    ):
-        rows = _sparse.sound_matrix(sp.load_npz(file), "the matrix")
+    with _text_input.array_errors_naming(f"{path} holds no sound sparse matrix"):
+        rows = _sparse.sound_matrix(read_csr(path), "the matrix")
     if rows.shape[0] != n_rows:
         raise ValueError(f"{path} must have the {n_rows} rows of the index, got {rows.shape[0]}")
     return rows

@@ -7,6 +7,7 @@ import struct
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 
 from sparsemaps._tools import _array_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
@@ -52,6 +53,7 @@ def test_what_is_written_is_read(tmp_path, array, kind, mmap):
         (np.arange(5), ArrayKind(np.int64), {"shape": (6,)}, "expected 176 bytes; found 168"),
         (np.arange(5), ArrayKind(np.int64), {"shape": (4,)}, "expected 160 bytes; found 168"),
         (np.arange(5), ArrayKind(np.int64), {"shape": (2**60,)}, "expected 9223"),
+        (np.zeros((0, 3)), ArrayKind(None, (None, 0)), {"shape": (2**60, 0)}, "at most 128 rows"),
         (np.arange(5), ArrayKind(np.int64), {"shape": (-1,)}, "no NumPy file"),
         (np.arange(5), ArrayKind(np.int64), {"shape": (True,)}, "no NumPy file"),
         (np.arange(5), ArrayKind(np.int64), {"fortran_order": True}, "in Fortran's order"),
@@ -72,6 +74,32 @@ def test_numbers_beyond_the_first_block_are_compared(tmp_path):
     path = write(tmp_path / "a.npy", np.array([0] * (_array_files._STEP + 1) + [7]))
     with pytest.raises(ValueError, match="found 0 to 7"):
         read_array(path, ArrayKind(np.int64, most=6))
+
+
+@pytest.mark.parametrize(("n_bytes", "size"), [(2**20 + 5, 5), (0, 0), (2**30, 2**30)])
+def test_claims_up_to_the_size_of_the_file_are_allowed(n_bytes, size):
+    _array_files.check_claim("labels", n_bytes, size)
+
+
+def test_larger_claims_are_refused():
+    message = "labels would take 1048582 bytes of memory, in a file of 5 bytes; at most 1048581"
+    with pytest.raises(ValueError, match=message):
+        _array_files.check_claim("labels", 2**20 + 6, 5)
+
+
+@pytest.mark.parametrize("shape", [(3, 4), (0, 4), (3, 0), (1, 2**40)])
+def test_a_matrix_is_read_as_scipy_wrote_it(tmp_path, shape):
+    X = sp.csr_array(([1.5, 2], ([0, 0], [0, 1])), shape) if min(shape) else sp.csr_array(shape)
+    sp.save_npz(tmp_path / "a.npz", X, compressed=False)
+    found = _array_files.read_csr(tmp_path / "a.npz")
+    assert found.shape == shape
+    assert (found != X).nnz == 0
+
+
+def test_a_compressed_matrix_is_refused(tmp_path):
+    sp.save_npz(tmp_path / "a.npz", sp.csr_array((3, 4)))
+    with pytest.raises(ValueError, match="shape is compressed; expected arrays without compr"):
+        _array_files.read_csr(tmp_path / "a.npz")
 
 
 def damaged(draw, content):
