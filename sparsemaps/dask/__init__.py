@@ -1,4 +1,4 @@
-"""Rows on a Dask cluster: files to files, arrays to arrays.
+"""Rows on a Dask cluster: files to files.
 
 A map is a pure function of (seed, row), so that each worker needs the fitted map alone. A task that
 runs twice gives the same bytes. Dask decides which worker runs a task, and runs it again if the
@@ -6,7 +6,6 @@ worker is lost.
 
 Needs Dask: ``pip install "sparsemaps[dask]"``.
 
-- ``_arrays`` makes Dask arrays of the rows of files, and maps Dask arrays.
 - ``_map_files`` maps files to files, one part for each range of bytes. ``_ranges`` cuts the ranges.
 - ``_engine`` runs tasks of the jobs of ``sparsemaps.files`` on workers that share a folder, and
   connects the command with them.
@@ -22,10 +21,9 @@ except ImportError as error:
         f'sparsemaps.dask needs Dask ({error}): pip install "sparsemaps[dask]"'
     ) from error
 
-from sparsemaps.dask._arrays import encode, read_svmlight, transform
 from sparsemaps.dask._map_files import map_files
 
-__all__ = ["encode", "map_files", "read_svmlight", "transform"]
+__all__ = ["map_files"]
 
 
 def __dir__() -> list[str]:

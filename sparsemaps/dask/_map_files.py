@@ -92,7 +92,6 @@ def map_files(
     See Also
     --------
     sparsemaps.files.map_files : On one machine.
-    read_svmlight : Dask arrays of the rows.
 
     Examples
     --------

@@ -130,13 +130,9 @@ def test_damaged_inputs(inputs, tmp_path, ending):
     module = {"gz": gzip, "bz2": bz2, "xz": lzma}[ending]
     path = tmp_path / f"in.{ending}"
     path.write_bytes(module.compress(Path(inputs[0]).read_bytes())[:-9])
-    for read in (
-        lambda: sd.map_files(CWS, path, tmp_path / "out"),
-        lambda: sd.read_svmlight(path, n_features=1000),
-    ):
-        with pytest.raises(ValueError) as caught:  # noqa: PT011
-            read()
-        assert str(caught.value).count(f"in.{ending}: cannot be decompressed: ") == 1
+    with pytest.raises(ValueError) as caught:  # noqa: PT011
+        sd.map_files(CWS, path, tmp_path / "out")
+    assert str(caught.value).count(f"in.{ending}: cannot be decompressed: ") == 1
 
 
 def test_csr(inputs, tmp_path):
@@ -157,8 +153,6 @@ def test_other_file_systems(inputs, expected):
     assert b"".join(fs.cat_file(part) for part in parts) == expected
     assert len(fs.ls("/mapped")) == 2 * len(parts) + 1
     assert sd.map_files(CWS, "memory://rows", "memory://mapped", partition_bytes=800) == parts
-    X, _ = sd.read_svmlight("memory://rows/*.svm", n_features=300, partition_bytes=800)
-    assert X.shape[0] == 60 + 41 + 20
 
 
 class _Asking(fsspec.get_filesystem_class("memory")):
@@ -397,8 +391,6 @@ def test_a_corrupt_line_in_one_of_many_files(tmp_path):
     inputs = [tmp_path / f"{number:02d}" for number in range(20)]
     with pytest.raises(ValueError, match=r"13: line 42, column 7: indices must be sorted"):
         sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
-    with pytest.raises(ValueError, match=r"13: line 42, column 7: indices must be sorted"):
-        sd.read_svmlight(inputs, n_features=300, partition_bytes=1000)[0].compute()
     (tmp_path / "good").write_bytes(text)
     complete = {
         Path(part).read_bytes()

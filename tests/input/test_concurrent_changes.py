@@ -16,8 +16,6 @@ import sparsemaps
 from sparsemaps import approximation, codes, dask, kernels, libsvm, neighbors
 
 OTHERS = {
-    "dask.encode": "Dask cuts the matrix; the parts are given to a map",
-    "dask.transform": "the same",
     "codes.dump_svmlight_file": "refuses sparse labels without a look at them",
 }
 
