@@ -1,5 +1,6 @@
 """Fitted maps from the dictionaries of ``to_config``."""
 
+from importlib.metadata import entry_points
 from typing import Any
 
 import sparsemaps
@@ -9,6 +10,9 @@ from sparsemaps.maps._sparse_map import SparseMap
 
 _KEYS = ("class", "parameters", "seed", "scheme", "n_features")
 
+ENTRY_POINTS = "sparsemaps.maps"
+"""The group of entry points by which another package names its maps."""
+
 
 def from_config(config: dict[str, Any]) -> SparseMap:
     """Make a fitted map from the dictionary that ``to_config`` returned.
@@ -17,7 +21,8 @@ def from_config(config: dict[str, Any]) -> SparseMap:
     ----------
     config : dict
         A dictionary that ``to_config`` of a fitted map returned. It may have been written and read
-        as JSON.
+        as JSON. Its class is a map of sparsemaps, or of a package that names the map by an entry
+        point of the group ``sparsemaps.maps``.
 
     Returns
     -------
@@ -69,10 +74,7 @@ def from_config(config: dict[str, Any]) -> SparseMap:
 def _make(config: dict[str, Any]) -> SparseMap:
     """The map that is described by "class" and "parameters", not fitted."""
     name, parameters = config["class"], config["parameters"]
-    is_public = isinstance(name, str) and name in sparsemaps.__all__
-    cls = getattr(sparsemaps, name) if is_public else None
-    if not (isinstance(cls, type) and issubclass(cls, SparseMap)):
-        raise ValueError(f"class of config must be the name of a map of sparsemaps, got {name!r}")
+    cls = _class_of(name)
     if not isinstance(parameters, dict):
         raise ValueError(f"parameters of config must be a dictionary, got {parameters!r}")
     for left_out in ("n_jobs", "random_state"):  # one is of a machine, the other is the seed
@@ -84,6 +86,37 @@ def _make(config: dict[str, Any]) -> SparseMap:
     except TypeError as error:
         raise ValueError(f"parameters of config are not those of {name}: {error}") from None
     return made
+
+
+def _class_of(name: Any) -> type[SparseMap]:
+    """Return the class of maps of a name, of this package or of another one."""
+    cls: Any = None
+    if isinstance(name, str):
+        if name in sparsemaps.__all__:
+            cls = getattr(sparsemaps, name)
+        else:
+            cls = _class_of_another_package(name)
+    if not (isinstance(cls, type) and issubclass(cls, SparseMap)):
+        raise ValueError(
+            "class of config must be the name of a map of sparsemaps, or of an installed package "
+            f"that names it by an entry point of the group {ENTRY_POINTS!r}, got {name!r}"
+        )
+    return cls
+
+
+def _class_of_another_package(name: str) -> Any:
+    """Load the entry point of a name; None if there is none."""
+    # A package that is on the path twice has the same entry point twice.
+    found = sorted({(one.value, one) for one in entry_points(group=ENTRY_POINTS, name=name)})
+    places = [value for value, _ in found]
+    if len(set(places)) > 1:
+        raise ValueError(f"several packages have a map of the name {name!r}: {', '.join(places)}")
+    if not found:
+        return None
+    try:
+        return found[0][1].load()
+    except (ImportError, AttributeError) as error:
+        raise ValueError(f"the map {name!r} of {places[0]} cannot be imported: {error}") from error
 
 
 def _from_json(value: Any) -> Any:

@@ -406,9 +406,16 @@ def random_map(cls: type[Map]) -> type[Map]:
     made._names = tuple(sorted(parameters))
     made._allowed = {name: allowed for name, allowed in parameters.items() if allowed is not None}
     made.__doc__ = with_ranges(filled(made.__doc__ or "", _MAP_DOC), made._allowed)
-    for name, allowed in made._allowed.items():
-        if isinstance(allowed, Size):
-            made.size_name = name
+    sizes = [name for name, allowed in made._allowed.items() if isinstance(allowed, Size)]
+    has_size = sizes or made.set_size is not SparseMap.set_size  # as a product sets its maps
+    if not has_size or not {"random_state", "n_jobs"} <= parameters.keys():
+        raise TypeError(
+            f"{cls.__name__} must have the parameters random_state and n_jobs, and one with a "
+            "Size, the number of random components; write a transformer of scikit-learn for a map "
+            "that draws nothing"
+        )
+    for name in sizes:
+        made.size_name = name
     return made
 
 
