@@ -8,8 +8,9 @@ import html
 import itertools
 import re
 import unicodedata
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import SequenceMatcher
+from difflib import Match, SequenceMatcher
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -205,6 +206,12 @@ _WINDOW = 1500
 _BEFORE = 300
 """Characters before the first difference of two texts that are shown."""
 
+_MOST_COMPARISONS = 2**21
+"""Comparisons of words in a pair; a second has some 5 * 10^6. Of 1,429 pairs of different web
+pages, the median takes 10^5 and the largest 1.9 * 10^5."""
+
+_UNMARKED = "<i>[not marked, as too many words are repeated]</i>\n"
+
 _PIECE = 40
 """Characters of a removed text that are looked for in its witness."""
 
@@ -256,14 +263,52 @@ def _sides(removed: str | None, witness: str | None) -> tuple[str, str]:
     right = left
     if start != other_start:
         right = f"<i>[{other_start:,} characters before]</i>"
-    matcher = SequenceMatcher(None, one, other, autojunk=False)
-    for kind, i, i_end, j, j_end in matcher.get_opcodes():
+    differences = _differences(one, other)
+    if differences is None:
+        left, right = _UNMARKED + left, _UNMARKED + right
+        differences = [("equal", 0, len(one), 0, len(other))]
+    for kind, i, i_end, j, j_end in differences:
         is_equal = kind == "equal"
         left += _marked(one[i:i_end], "" if is_equal else "del")
         right += _marked(other[j:j_end], "" if is_equal else "ins")
     left += _after(removed, start + _WINDOW)
     right += _after(witness, other_start + _WINDOW)
     return f'<pre dir="auto">{left}</pre>', f'<pre dir="auto">{right}</pre>'
+
+
+class _TooMuchWork(Exception):
+    """The texts have so many equal words that comparing them takes too long."""
+
+
+class _BoundedMatcher(SequenceMatcher[str]):
+    """A matcher that gives up after `_MOST_COMPARISONS`. Where few different words are repeated, it
+    would compare the cube of their number."""
+
+    def __init__(self, one: list[str], other: list[str]) -> None:
+        super().__init__(None, one, other, autojunk=False)
+        n_places = Counter(other)
+        self._n_before = [0, *itertools.accumulate(n_places[token] for token in one)]
+        self.n_comparisons = 0
+
+    def find_longest_match(
+        self, alo: int = 0, ahi: int | None = None, blo: int = 0, bhi: int | None = None
+    ) -> Match:
+        end = len(self._n_before) - 1 if ahi is None else ahi
+        self.n_comparisons += self._n_before[end] - self._n_before[alo]
+        if self.n_comparisons > _MOST_COMPARISONS:
+            raise _TooMuchWork
+        return super().find_longest_match(alo, ahi, blo, bhi)
+
+
+def _differences(
+    one: list[str], other: list[str]
+) -> Sequence[tuple[str, int, int, int, int]] | None:
+    """Return the parts of two lists of words that are equal or differ, as `SequenceMatcher` does;
+    None if that takes too long."""
+    try:
+        return _BoundedMatcher(one, other).get_opcodes()
+    except _TooMuchWork:
+        return None
 
 
 def _shift(removed: str, witness: str, start: int) -> int:

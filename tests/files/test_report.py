@@ -74,6 +74,56 @@ def test_every_part_is_there():
         assert part in texts["pairs"]
 
 
+FEW_TOKENS = {
+    "one word": ("a " * 10**5, "a " * 10**5 + "b"),
+    "alternating words": ("a b " * 50_000, "b a " * 50_000),
+    "two marks in another order": (".," * 50_000, "..,," * 25_000),
+    "two marks in runs": ("...," * 25_000, ",,,." * 25_000),
+    "random letters": tuple(
+        "".join(np.random.default_rng(seed).choice(list("中文"), 10**5)) for seed in (0, 1)
+    ),
+    "random words": tuple(
+        " ".join(np.random.default_rng(seed).choice(["a", "b", "c"], 10**5)) for seed in (0, 1)
+    ),
+}
+
+
+@pytest.mark.parametrize("name", FEW_TOKENS)
+def test_work_for_texts_of_few_tokens_is_bounded(name, monkeypatch):
+    """Each step of the search for a longest equal part looks up the places of words."""
+    looked_up = []
+
+    class Counted(list):
+        def __iter__(self):
+            looked_up.append(len(self))
+            return super().__iter__()
+
+    init = _report._BoundedMatcher.__init__
+
+    def counting(self, one, other):
+        init(self, one, other)
+        self.b2j = {token: Counted(places) for token, places in self.b2j.items()}
+
+    monkeypatch.setattr(_report._BoundedMatcher, "__init__", counting)
+    one, other = FEW_TOKENS[name]
+    shown = page(Pair("9", "7", 0.81, one, other))
+    assert 0 < sum(looked_up) <= _report._MOST_COMPARISONS
+    assert ("not marked" in shown) == ("<ins>" not in shown and "<del>" not in shown)
+    assert ("not marked" in shown) == (name not in ("one word", "alternating words"))
+
+
+def test_a_pair_beyond_the_bound_is_shown_without_marks(monkeypatch):
+    pair = Pair("9", "7", 0.81, "a cat sat here", "a dog sat here")
+    assert "<del>cat</del>" in page(pair)
+    monkeypatch.setattr(_report, "_MOST_COMPARISONS", 5)
+    shown = page(pair)
+    assert "<del>" not in shown
+    assert "<ins>" not in shown
+    assert shown.count("[not marked, as too many words are repeated]") == 2
+    assert "a cat sat here" in shown
+    assert "a dog sat here" in shown
+
+
 def test_a_text_that_begins_a_little_later_is_shown_from_its_start():
     text = " ".join(f"word{n}" for n in range(60))
     assert "characters before" not in page(Pair("9", "7", 0.9, text, f"a head {text}"))
