@@ -9,6 +9,7 @@ import signal
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 import pytest
+from _data import chance
 from _data.rows import random_csr
 from _data.svmlight import write
 from _data.variants import MAPS, make
@@ -17,7 +18,14 @@ from sparsemaps.codes import _packed
 from sparsemaps.files import _coded_records
 
 
-def pytest_configure():
+def pytest_report_header():
+    return f"{chance.VARIABLE}={chance.NUMBER}"
+
+
+@pytest.hookimpl(tryfirst=True)  # before Hypothesis reads its options
+def pytest_configure(config):
+    if chance.VARIABLE in os.environ:
+        config.option.hypothesis_seed = str(chance.NUMBER)
     # A shell starts what it runs in the background with interrupts ignored; tests send some.
     signal.signal(signal.SIGINT, signal.default_int_handler)
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 ROOT = Path(__file__).parent.parent
 
@@ -31,7 +32,7 @@ def data(tmp_path):
     """A directory with a small data set in place of splice's."""
     from sparsemaps.libsvm import dump_svmlight_file
 
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     directory = tmp_path / "data"
     directory.mkdir()
     for part, n in (("train", 60), ("test", 30)):
@@ -109,7 +110,7 @@ def test_ridge_and_its_parts_learn(experiments, tmp_path):
     from experiments import regression
     from sparsemaps.libsvm import dump_svmlight_file
 
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     for part, n in (("train", 200), ("test", 100)):
         X = rng.normal(size=(n, 3))
         dump_svmlight_file(X, X[:, 0] + 2, tmp_path / f"cpu_act.{part}.svm", zero_based=False)
@@ -137,7 +138,7 @@ def test_other_tasks_have_no_figures_beside_the_papers(experiments, tmp_path):
     from sparsemaps.libsvm import dump_svmlight_file
 
     for part in ("train", "test"):
-        X = np.random.default_rng(0).gamma(1.0, size=(40, 5))
+        X = np.random.default_rng(SEED).gamma(1.0, size=(40, 5))
         file = tmp_path / f"covtype29k.{part}.svm"
         dump_svmlight_file(X, np.arange(40) % 7, file, zero_based=False)
     results = tmp_path / "results"
@@ -153,7 +154,7 @@ def test_other_tasks_have_no_figures_beside_the_papers(experiments, tmp_path):
 
 
 def test_raw_pages_to_accuracy_and_times(experiments, tmp_path):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     pages = []
     for number in range(24):
         letters = "abcdefgh" if number % 2 else "fghijklm"
@@ -176,7 +177,7 @@ def test_spoiled_parts_keep_their_length(experiments):
 
     parts = [b"a" * 6400, b"b" * 6450] * 20
     labels = np.array([0, 1] * 20)
-    spoiled = pages.spoil(parts, labels, np.random.default_rng(0))
+    spoiled = pages.spoil(parts, labels, np.random.default_rng(SEED))
     assert [len(part) for part in spoiled] == [len(part) for part in parts]
     shares = [part.count(b"ab"[1 - label]) / len(part)
               for part, label in zip(spoiled, labels, strict=True)]  # fmt: skip

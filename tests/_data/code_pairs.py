@@ -2,12 +2,15 @@
 
 import numpy as np
 
+from _data.chance import SEED
 from sparsemaps import MinHash, codes
 from sparsemaps.neighbors import KernelNeighbors, _bands, _hashing, _search
 
 
 def random_codes(n_rows, n_bytes, seed=0, n_values=256):
-    return np.random.default_rng(seed).integers(0, n_values, (n_rows, n_bytes), dtype=np.uint8)
+    return np.random.default_rng(SEED + seed).integers(
+        0, n_values, (n_rows, n_bytes), dtype=np.uint8
+    )
 
 
 def sorted_pairs(A, threshold, B=None):
@@ -53,13 +56,13 @@ def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None, sizes=_ha
 
 
 def index_of(X, **more):
-    return KernelNeighbors(MinHash(n_hashes=256, random_state=0), **more).fit(X)
+    return KernelNeighbors(MinHash(n_hashes=256, random_state=SEED), **more).fit(X)
 
 
 def pairs_at(threshold, n_pairs=3000, n_codes=128, seed=0):
     """Codes of which rows 2 i and 2 i + 1 agree in as many codes as the threshold needs, and in no
     other; which ones is random. Other rows agree by chance. And how many codes that is."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     array = rng.integers(0, 256, (n_pairs, 2, n_codes), np.uint8)
     like = codes.PackedCodes(array[:0, 0], 8, {})
     estimates = like.kernel(np.arange(n_codes + 1))

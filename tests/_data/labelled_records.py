@@ -5,6 +5,7 @@ import json
 import numpy as np
 import scipy.sparse as sp
 
+from _data.chance import SEED
 from sparsemaps import MinHash
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.linear import KernelClassifier
@@ -22,7 +23,7 @@ WORDS = {
 
 def records(n=90, seed=0):
     """Texts of words of which a few tell the label, with labels and ids."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     labels = rng.choice(list(WORDS), n)
     return [
         {"text": " ".join(rng.choice(WORDS[label], 9)), "label": str(label), "id": f"r{i}"}
@@ -43,7 +44,7 @@ def text_model(**parameters):
 
 
 def rows(n=70, seed=0):
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     X = sp.csr_array(rng.gamma(0.5, size=(n, 9)).round(3))
     return X, np.asarray(X.argmax(axis=1)).ravel() % 3
 

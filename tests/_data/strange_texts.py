@@ -2,6 +2,8 @@
 
 import random
 
+from _data.chance import SEED
+
 CHARACTERS = [
     "abYZ  \t\n\r_1-'.",
     "éÀßŉİıΣσςﬁΩЯяȺĿ",  # small letters of more characters, of more bytes, by what follows
@@ -19,7 +21,7 @@ WORDS = ["The", "quick", "brown", "Fox", "jumps", "over", "the", "lazy", "dog"]
 
 def strange_texts(n, seed=0):
     """`n` texts of 0 to 300 of the characters, and some of ASCII alone."""
-    draw = random.Random(seed)
+    draw = random.Random(SEED + seed)
     lengths = (0, 1, 2, 3, 7, 40, 300)
     texts = [
         "".join(draw.choice(draw.choice(CHARACTERS)) for _ in range(draw.choice(lengths)))

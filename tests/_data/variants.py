@@ -4,6 +4,7 @@ import numpy as np
 from scipy import special
 
 import sparsemaps
+from _data.chance import SEED
 from sparsemaps import (
     ConsistentWeightedSampling,
     CountSketch,
@@ -101,7 +102,7 @@ MAPS = {
 }
 
 
-def make(name, random_state=0, **parameters):
+def make(name, random_state=SEED, **parameters):
     return getattr(sparsemaps, name)(random_state=random_state, **parameters)
 
 

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 N_STANDARD_ERRORS = 5
 """A true statement fails with probability 6e-7."""
@@ -55,7 +56,7 @@ def structured_columns(n):
     """Sets of n <= 60 columns below 2^62 by name, in order, as encodings and grids make them."""
     i = np.arange(n)
     return {
-        "random": np.sort(np.random.default_rng(1).choice(10**6, n, replace=False)),
+        "random": np.sort(np.random.default_rng(SEED + 1).choice(10**6, n, replace=False)),
         "consecutive": i,
         "block after 2^40": 2**40 + i,
         "pairs of neighbours": 2000 * (i // 2) + i % 2,

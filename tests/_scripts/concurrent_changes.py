@@ -10,6 +10,7 @@ from unittest import mock
 
 import numpy as np
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.variants import MAPS, make
 
 from sparsemaps import approximation, kernels, libsvm, neighbors
@@ -131,7 +132,7 @@ def change(X, rng, stop):
 
 def call_all(make_calls, index_type, width, to_format, number):
     """Call each function for a while; `number` tells which one is being called."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     sound = matrix(rng, index_type, width)
     X = sound.asformat(to_format)
     all_calls = list(make_calls(sound.copy()))

@@ -18,13 +18,14 @@ from functools import partial
 from pathlib import Path
 
 import numpy as np
+from _data.chance import SEED
 
 from sparsemaps import MinHash, codes, neighbors
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import deduplicate_files, similar_pairs_of_files
 from sparsemaps.neighbors import KernelNeighbors
 
-X = (np.random.default_rng(0).random((24, 40)) < 0.3).astype(float)
+X = (np.random.default_rng(SEED).random((24, 40)) < 0.3).astype(float)
 X[5] = X[3]
 X[17] = X[3]
 X[9] = 0
@@ -259,7 +260,7 @@ def run(kind, seeds):
         files = write(folder)
         whole = Whole(folder)
         for seed in seeds:
-            draw = random.Random(seed)
+            draw = random.Random(SEED + seed)
             chosen = draw.choice(files)
             whole.write(chosen, damaged(draw, whole.contents[chosen]))
             try:

@@ -14,6 +14,8 @@ import tempfile
 from functools import partial
 from pathlib import Path
 
+from _data.chance import named
+
 from _scripts.ended_jobs import JOBS, files, outputs, write_inputs
 from _scripts.programs import Program
 
@@ -139,7 +141,7 @@ KINDS = *CHANGES, "output", "stages"
 def main(step, names):
     for name in names or JOBS:
         for kind in KINDS:
-            outcomes, draw = collections.Counter(), random.Random(f"{name} {kind}")
+            outcomes, draw = collections.Counter(), random.Random(named(f"{name} {kind}"))
             with tempfile.TemporaryDirectory() as made:
                 folder = Path(made)
                 write_inputs(folder)

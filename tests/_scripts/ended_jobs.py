@@ -14,6 +14,7 @@ import tempfile
 import time
 from pathlib import Path
 
+from _data.chance import named
 from _data.dedup_records import make_texts
 
 from _scripts.commands import command
@@ -120,7 +121,7 @@ def run_whole(folder, name):
 
 def main(n_times):
     for name in JOBS:
-        ended, draw = collections.Counter(), random.Random(name)
+        ended, draw = collections.Counter(), random.Random(named(name))
         with tempfile.TemporaryDirectory() as made:
             folder = Path(made)
             write_inputs(folder, 8 if name in ("pairs", "dedup", "kernel") else 60)

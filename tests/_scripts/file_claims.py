@@ -13,6 +13,7 @@ import zipfile
 
 import numpy as np
 import scipy.sparse as sp
+from _data.chance import SEED
 
 from _scripts.damaged_files import description_start, places_in
 from sparsemaps import MinHash, files, from_config
@@ -22,7 +23,7 @@ from sparsemaps.files._summary import summarize
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.neighbors import KernelNeighbors
 
-X = sp.csr_array((np.random.default_rng(0).random((24, 40)) < 0.3).astype(float))
+X = sp.csr_array((np.random.default_rng(SEED).random((24, 40)) < 0.3).astype(float))
 MAP = MinHash(n_hashes=64, bits=4, random_state=0)
 NUMBERS = [2**24, 2**31 - 1, 2**40, 2**60, 10**400]
 TYPES = ["<U4194304", "|S2147483647", "<f8", "|O", "<U0", "|V1073741824"]

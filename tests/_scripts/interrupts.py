@@ -16,6 +16,7 @@ import zlib
 
 import numpy as np
 import scipy.sparse as sp
+from _data.chance import SEED
 
 from sparsemaps import CountSketch
 from sparsemaps._tools import _threads
@@ -81,7 +82,7 @@ def at_each_step(n_tasks):
 
 
 def by_signals(n_signals):
-    X = sp.csr_array(np.random.default_rng(0).random((700, 40)))
+    X = sp.csr_array(np.random.default_rng(SEED).random((700, 40)))
     sketch = CountSketch(n_components=32, random_state=0, dense_output=True, n_jobs=2)
     sketch.fit(X)
     calls = [lambda: of_tasks(12), lambda: of_tasks(12, 3), lambda: sketch.transform(X).tolist()]

@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.close_rows import rows
 from _oracles import theorems
 from sklearn.base import BaseEstimator, clone
@@ -88,22 +89,22 @@ class Scaled(BaseEstimator):
 @pytest.mark.parametrize("name", MAPS)
 def test_deviation_and_bias_are_those_of_theory(name):
     n_seeds = 60 if name in ("cws", "product") else 120
-    found = kernel_error(MAPS[name], rows(), n_seeds=n_seeds, random_state=0)
+    found = kernel_error(MAPS[name], rows(), n_seeds=n_seeds, random_state=SEED)
     assert abs(found.std - found.theory_std) < N_STANDARD_ERRORS * found.std_std_error
     assert abs(found.bias - found.theory_bias) < N_STANDARD_ERRORS * found.bias_std_error + 1e-12
 
 
 def test_minhash_is_at_most_as_variable_as_independent_samples():
-    found = kernel_error(MinHash(n_hashes=64, bits=16), rows(), n_seeds=50, random_state=0)
+    found = kernel_error(MinHash(n_hashes=64, bits=16), rows(), n_seeds=50, random_state=SEED)
     assert found.std - found.theory_std < N_STANDARD_ERRORS * found.std_std_error
     assert abs(found.bias - found.theory_bias) < N_STANDARD_ERRORS * found.bias_std_error
 
 
 def test_a_wrong_map_has_a_bias():
     X = rows()
-    good = kernel_error(CountSketch(n_components=1024), X, n_seeds=50, random_state=0)
+    good = kernel_error(CountSketch(n_components=1024), X, n_seeds=50, random_state=SEED)
     wrong = Scaled(CountSketch(n_components=1024))
-    fitted = clone(wrong).set_params(random_state=0).fit(X)
+    fitted = clone(wrong).set_params(random_state=SEED).fit(X)
     estimates = _error.estimates(fitted, X, range(50))
     exact = _error.upper(fitted.exact_kernel(X))
     of_seeds = (estimates - exact).mean(axis=1)
@@ -114,31 +115,31 @@ def test_a_wrong_map_has_a_bias():
 
 def test_chance_agreements_show():
     cws = ConsistentWeightedSampling(n_hashes=2048, bits=2)
-    found = kernel_error(cws, rows(), random_state=0)
+    found = kernel_error(cws, rows(), random_state=SEED)
     assert found.theory_bias > 0.1
     assert found.rms_bias > 5 * found.std
 
 
 def narrow_rows():
-    return np.random.default_rng(0).gamma(1.0, size=(40, 4))
+    return np.random.default_rng(SEED).gamma(1.0, size=(40, 4))
 
 
 def test_the_bias_of_samples_without_bits_of_t_shows():
     X = narrow_rows()
     cws = ConsistentWeightedSampling(n_hashes=512, bits=16)
-    found = kernel_error(cws, X, random_state=0)
+    found = kernel_error(cws, X, random_state=SEED)
     assert found.zero_bit_bias > N_STANDARD_ERRORS * found.bias_std_error
     assert abs(found.other_bias) < N_STANDARD_ERRORS * found.bias_std_error
     assert found.bias == pytest.approx(found.theory_bias + found.other_bias)
     assert found.theory_bias == found.chance_bias + found.zero_bit_bias
     # The mean of the kernel of samples that are 0-bit, without any map: i* agrees.
-    i, _ = clone(cws).set_params(n_hashes=2**14, random_state=1).fit(X).sample(X)
+    i, _ = clone(cws).set_params(n_hashes=2**14, random_state=SEED + 1).fit(X).sample(X)
     first, second = np.triu_indices(len(X), 1)
     exact = min_max_kernel(X)[first, second]
     whole = (i[first] == i[second]).mean() - exact.mean()
     assert abs(found.zero_bit_bias - whole) < N_STANDARD_ERRORS * found.bias_std_error
     # Eight bits of t* leave 2**-8 of it.
-    with_t = kernel_error(clone(cws).set_params(t_bits=8), X, random_state=0)
+    with_t = kernel_error(clone(cws).set_params(t_bits=8), X, random_state=SEED)
     assert with_t.zero_bit_bias == pytest.approx(found.zero_bit_bias / 2**8, rel=1e-3)
     assert abs(with_t.other_bias) < N_STANDARD_ERRORS * with_t.bias_std_error
 
@@ -147,7 +148,7 @@ def test_the_bias_of_a_product_is_that_of_both_maps():
     X = narrow_rows()
     maps = MinHash(n_hashes=256, bits=1), ConsistentWeightedSampling(n_hashes=256, bits=16)
     product = KernelProduct(maps=maps)
-    found = kernel_error(product, np.where(X > 1, X, 0), n_seeds=20, random_state=0)
+    found = kernel_error(product, np.where(X > 1, X, 0), n_seeds=20, random_state=SEED)
     assert found.chance_bias > 5 * N_STANDARD_ERRORS * found.bias_std_error
     assert found.zero_bit_bias > N_STANDARD_ERRORS * found.bias_std_error
     assert abs(found.other_bias) < N_STANDARD_ERRORS * found.bias_std_error
@@ -157,22 +158,22 @@ def test_the_bias_of_a_product_is_that_of_both_maps():
 def test_rows_without_samples_do_not_agree_by_chance():
     X = narrow_rows()
     X[::2] = 0
-    found = kernel_error(MinHash(n_hashes=64, bits=1), X, random_state=0)
+    found = kernel_error(MinHash(n_hashes=64, bits=1), X, random_state=SEED)
     assert abs(found.other_bias) <= N_STANDARD_ERRORS * found.bias_std_error + 1e-12
     assert found.chance_bias == 0  # as rows of four columns are all the same set
     X[1::2, 0] *= np.arange(20) % 2
-    found = kernel_error(MinHash(n_hashes=64, bits=1), X, random_state=0)
+    found = kernel_error(MinHash(n_hashes=64, bits=1), X, random_state=SEED)
     assert abs(found.other_bias) <= N_STANDARD_ERRORS * found.bias_std_error
     assert found.chance_bias > 0
 
 
 def test_parts_of_the_bias_are_printed_by_name():
-    found = kernel_error(ConsistentWeightedSampling(bits=2), narrow_rows(), random_state=0)
+    found = kernel_error(ConsistentWeightedSampling(bits=2), narrow_rows(), random_state=SEED)
     lines = {" ".join(line.split()[:-1]): line.split()[-1] for line in str(found).splitlines()}
     assert lines["of chance agreements"] == f"{found.chance_bias:+.5f}"
     assert lines["of 0-bit samples"] == f"{found.zero_bit_bias:+.5f}"
     assert f"of other causes       {found.other_bias:+.5f}" in str(found)
-    signs = kernel_error(SignProjection(), narrow_rows(), random_state=0)
+    signs = kernel_error(SignProjection(), narrow_rows(), random_state=SEED)
     assert (signs.chance_bias, signs.zero_bit_bias, signs.other_bias) == (0, 0, signs.bias)
 
 
@@ -182,7 +183,7 @@ def test_parts_of_the_bias_are_printed_by_name():
 @functools.lru_cache
 def runs(random_map, n_seeds, n=250):
     """What kernel_error finds for the same pairs, n times, with other seeds each time."""
-    fitted, sample = _error.sample_rows(random_map, rows(8), 100, np.random.default_rng(0))
+    fitted, sample = _error.sample_rows(random_map, rows(8), 100, np.random.default_rng(SEED))
     pairs = _error.exact_pairs(fitted, sample)
     errors = _error.estimates(fitted, sample, range(n * n_seeds)) - pairs.kernel
     return [_error.summary(fitted, pairs, part) for part in np.split(errors, n)]
@@ -233,7 +234,7 @@ def test_rms_bias_has_no_part_of_the_deviation():
 def test_memory_does_not_grow_with_the_width(random_map, width):
     columns = [1, width - 1, 5, width - 1, 7, 5]
     X = sp.csr_array((np.ones(6), columns, [0, 2, 4, 6]), shape=(3, width))
-    found = kernel_error(random_map, X, n_seeds=50, random_state=0)
+    found = kernel_error(random_map, X, n_seeds=50, random_state=SEED)
     assert abs(found.other_bias) < N_STANDARD_ERRORS * found.bias_std_error + 1e-12
     assert min_components(random_map, 0.5, X=X) >= 1
 
@@ -254,10 +255,10 @@ def test_columns_that_change_after_the_check():
 
 def test_small_integers_do_not_overflow():
     X = (100 * rows(6).toarray()).astype(np.int8)
-    found = kernel_error(CountSketch(n_components=64), X, random_state=0)
-    expected = kernel_error(CountSketch(n_components=64), X.astype(float), random_state=0)
+    found = kernel_error(CountSketch(n_components=64), X, random_state=SEED)
+    expected = kernel_error(CountSketch(n_components=64), X.astype(float), random_state=SEED)
     assert found == expected
-    assert found == kernel_error(CountSketch(n_components=64), sp.csr_array(X), random_state=0)
+    assert found == kernel_error(CountSketch(n_components=64), sp.csr_array(X), random_state=SEED)
 
 
 # ---- results -------------------------------------------------------------------------------------
@@ -265,18 +266,18 @@ def test_small_integers_do_not_overflow():
 
 def test_gamma_scale_is_learnt_from_all_rows():
     X = rows()
-    by_name = kernel_error(RandomFourier(gamma="scale", n_components=64), X, random_state=0)
+    by_name = kernel_error(RandomFourier(gamma="scale", n_components=64), X, random_state=SEED)
     gamma = RandomFourier(gamma="scale").fit(X).gamma_
-    by_value = kernel_error(RandomFourier(gamma=gamma, n_components=64), X, random_state=0)
+    by_value = kernel_error(RandomFourier(gamma=gamma, n_components=64), X, random_state=SEED)
     assert by_name == by_value
     assert min_components(RandomFourier(gamma="scale"), 0.1, X=X) >= 2
 
 
 def test_summary():
-    found = kernel_error(MAPS["cws"], rows(), random_state=0)
+    found = kernel_error(MAPS["cws"], rows(), random_state=SEED)
     assert "root mean square" in str(found)
     assert f"{found.n_pairs} pairs" in str(found)
-    unknown = kernel_error(Fastfood(n_components=32, hash_dim=16), rows(), random_state=0)
+    unknown = kernel_error(Fastfood(n_components=32, hash_dim=16), rows(), random_state=SEED)
     assert unknown.theory_std is None
     assert "unknown" in str(unknown)
 
@@ -308,7 +309,9 @@ def test_display():
     import matplotlib.pyplot as plt
 
     cws = ConsistentWeightedSampling(n_hashes=32)
-    display = KernelApproximationDisplay.from_estimator(cws, rows(), sizes=[8, 32], random_state=0)
+    display = KernelApproximationDisplay.from_estimator(
+        cws, rows(), sizes=[8, 32], random_state=SEED
+    )
     assert [error.size for error in display.errors] == [8, 32]
     assert display.errors[0].rmse > display.errors[1].rmse
     assert len(display.axes_) == 2
@@ -340,7 +343,7 @@ def test_display_of_a_product():
     import matplotlib.pyplot as plt
 
     display = KernelApproximationDisplay.from_estimator(
-        MAPS["product"], rows(), sizes=[16, 64], n_seeds=3, random_state=0
+        MAPS["product"], rows(), sizes=[16, 64], n_seeds=3, random_state=SEED
     )
     assert [error.size for error in display.errors] == [16, 64]
     plt.close("all")

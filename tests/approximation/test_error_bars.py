@@ -6,6 +6,7 @@ Each of these kills a change of the source that other tests let pass (tests/muta
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import theorems
 from sklearn.base import clone
@@ -35,9 +36,9 @@ from sparsemaps.neighbors import KernelNeighbors, _bands
 def test_standard_error_of_sign_codes(kernel, rate):
     """The deviation of estimates from bits that agree at a known rate is what they say."""
     n = 4096
-    fourier = RandomFourier(kernel=kernel, n_components=n, random_state=0).fit(np.ones((1, 3)))
+    fourier = RandomFourier(kernel=kernel, n_components=n, random_state=SEED).fit(np.ones((1, 3)))
     packed = fourier.encode(np.ones((1, 3)), packed=True)
-    counts = np.random.default_rng(0).binomial(n, rate, 4000)
+    counts = np.random.default_rng(SEED).binomial(n, rate, 4000)
     estimates, std = packed.kernel(counts, return_std=True)
     theorems.assert_variance(estimates, (std**2).mean() * np.ones(()))
 
@@ -45,7 +46,7 @@ def test_standard_error_of_sign_codes(kernel, rate):
 @pytest.mark.parametrize("bits", [1, 2, 8])
 def test_standard_error_of_sampled_codes(bits):
     n = 1024
-    counts = np.random.default_rng(0).binomial(n, 0.6, 4000)
+    counts = np.random.default_rng(SEED).binomial(n, 0.6, 4000)
     estimates, std = codes.kernel_from_collisions(counts, n, bits, return_std=True)
     theorems.assert_variance(estimates, (std**2).mean() * np.ones(()))
 
@@ -56,9 +57,9 @@ def test_standard_error_of_sampled_codes(bits):
 def summaries(n_seeds=12, n_pairs=300, n_repeats=250, bias=0.0, common=0.0):
     """Of errors that are normal numbers: independent ones, and one that all pairs of a seed have in
     common; `bias` is that of every pair."""
-    sketch = CountSketch(n_components=16, random_state=0).fit(np.ones((1, 2)))
+    sketch = CountSketch(n_components=16, random_state=SEED).fit(np.ones((1, 2)))
     pairs = _error.exact_pairs(sketch, sp.csr_array(np.ones((2, 2))))
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     found = []
     for _ in range(n_repeats):
         errors = rng.normal(size=(n_seeds, n_pairs)) + bias
@@ -103,7 +104,7 @@ def test_the_root_mean_square_includes_the_bias():
 
 def near_and_far():
     """Rows of few columns, where all terms of a formula count."""
-    X = np.random.default_rng(0).normal(size=(4, 3)) / 2
+    X = np.random.default_rng(SEED).normal(size=(4, 3)) / 2
     X[1] = X[0] + 0.2 * X[1]
     return X
 
@@ -129,7 +130,7 @@ INDEPENDENT = {
 def test_variance_of_independent_components(name):
     """Each component by itself has the variance that the formula gives for one."""
     X, n = near_and_far(), 100_000
-    random_map = clone(INDEPENDENT[name]).set_params(n_components=n, random_state=0)
+    random_map = clone(INDEPENDENT[name]).set_params(n_components=n, random_state=SEED)
     expected = unit_variances(random_map, X)
     Z = random_map.fit_transform(X) * np.sqrt(n)
     one, other = np.triu_indices(4, 1)
@@ -145,7 +146,7 @@ def test_variance_of_sketches(sketch):
     one, other = np.triu_indices(4, 1)
     found = []
     for seed in range(1500):
-        Z = sketch.set_params(random_state=seed).fit_transform(X)
+        Z = sketch.set_params(random_state=SEED + seed).fit_transform(X)
         found.append((Z[one] * Z[other]).sum(axis=1))
     theorems.assert_variance(found, expected)
 
@@ -210,7 +211,7 @@ def test_rows_at_the_radius_are_neighbours():
     X = equal_rows()
     filled = np.flatnonzero(np.diff(X.indptr))
     for rerank in (True, False):
-        index = KernelNeighbors(MinHash(n_hashes=64, random_state=0), radius=0.0, rerank=rerank)
+        index = KernelNeighbors(MinHash(n_hashes=64, random_state=SEED), radius=0.0, rerank=rerank)
         graph = index.fit(X).radius_neighbors_graph(X)
         for row in filled:
             assert graph[[row], :].indices.tolist() == sorted([row % 40, row % 40 + 40])
@@ -220,7 +221,7 @@ def test_pairs_at_the_threshold_are_similar():
     X = equal_rows()
     filled = np.flatnonzero(np.diff(X.indptr)[:40])
     for rerank in (True, False):
-        index = KernelNeighbors(MinHash(n_hashes=64, random_state=0), rerank=rerank).fit(X)
+        index = KernelNeighbors(MinHash(n_hashes=64, random_state=SEED), rerank=rerank).fit(X)
         i, j, similarity = index.similar_pairs(1.0)
         assert set(zip(filled, filled + 40, strict=True)) <= set(zip(i, j, strict=True))
         assert (similarity == 1).all()
@@ -233,9 +234,9 @@ def test_pairs_at_the_threshold_are_similar():
 def test_every_row_has_its_own_output(n_jobs):
     """Of a matrix that is cut for threads as it is, not only where a test makes blocks small."""
     X = random_csr(2001, 300, density=0.1)[:2000]  # of which the last row is not empty
-    expected = CountSketch(n_components=64, random_state=0).fit_transform(X)
+    expected = CountSketch(n_components=64, random_state=SEED).fit_transform(X)
     for dense in (False, True):
-        sketch = CountSketch(n_components=64, dense_output=dense, random_state=0, n_jobs=n_jobs)
+        sketch = CountSketch(n_components=64, dense_output=dense, random_state=SEED, n_jobs=n_jobs)
         found = sketch.fit_transform(X)
         np.testing.assert_array_equal(
             found if dense else found.toarray(), expected.toarray(), strict=True
@@ -243,7 +244,7 @@ def test_every_row_has_its_own_output(n_jobs):
 
 
 def test_ranges_of_sizes_cover_all_rows():
-    sizes = np.random.default_rng(0).integers(0, 30, 200)
+    sizes = np.random.default_rng(SEED).integers(0, 30, 200)
     for largest in (1, 29, 100, 10_000):
         ranges = list(_blocks.cut_by_size(sizes, largest))
         assert [row for first, last in ranges for row in range(first, last)] == list(range(200))
@@ -253,7 +254,7 @@ def test_ranges_of_sizes_cover_all_rows():
 
 def test_wide_csr_output_has_wide_indices():
     X = sp.csr_array(([0.5], [2**40], [0, 1]), shape=(1, 2**41))
-    Z = RandomMaclaurin(n_components=8, h01=True, coef0=1.0, random_state=0).fit_transform(X)
+    Z = RandomMaclaurin(n_components=8, h01=True, coef0=1.0, random_state=SEED).fit_transform(X)
     assert Z.indices.dtype == np.int64
     assert Z.indices[-1] == 1 + 8 + 2**40
 
@@ -263,7 +264,7 @@ def test_products_without_samples_of_the_second_map():
     X = sp.csr_array((np.array([0.0, 1.0]), np.array([3, 3]), np.array([0, 1, 2])), shape=(2, 5))
     sampled, signs = MinHash(n_hashes=20), SignProjection(n_hashes=20)
     for maps in ((sampled, signs), (signs, sampled)):
-        product = KernelProduct(maps=maps, random_state=0).fit(X)
+        product = KernelProduct(maps=maps, random_state=SEED).fit(X)
         Z = product.transform(X)
         assert np.diff(Z.indptr).tolist() == [0, 20]
         assert product.encode(X, packed=True).sampled.tolist() == [False, True]
@@ -273,7 +274,7 @@ def test_rows_of_products_are_those_of_each_row_alone():
     """Also behind rows that have no sample, of which the other map has features."""
     X = random_csr(12, 60, density=0.1)
     maps = ConsistentWeightedSampling(n_hashes=16), RandomFourier(n_components=16, gamma=0.1)
-    product = KernelProduct(maps=maps, random_state=0).fit(X)
+    product = KernelProduct(maps=maps, random_state=SEED).fit(X)
     Z = product.transform(X).toarray()
     assert not Z[[0, 6, 11]].any()
     for row in range(12):

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from scipy import stats
 from sklearn.base import clone
 
@@ -22,7 +23,7 @@ def test_rows_of_a_sample_are_as_few_as_have_the_pairs():
     """And none stands twice."""
     X = np.arange(1.0, 41.0)[:, None]
     for n_pairs in range(1, 40):
-        _, sample = _error.sample_rows(CountSketch(), X, n_pairs, np.random.default_rng(0))
+        _, sample = _error.sample_rows(CountSketch(), X, n_pairs, np.random.default_rng(SEED))
         n = sample.shape[0]
         assert n * (n - 1) // 2 >= n_pairs > (n - 1) * (n - 2) // 2
         assert len(np.unique(sample.toarray())) == n
@@ -30,14 +31,14 @@ def test_rows_of_a_sample_are_as_few_as_have_the_pairs():
 
 def test_each_row_may_be_in_a_sample():
     X = np.arange(1.0, 7.0)[:, None]
-    rng, drawn = np.random.default_rng(0), set()
+    rng, drawn = np.random.default_rng(SEED), set()
     for _ in range(50):  # each row is in a third of the samples: all are missing one in 10^7 times
         drawn.update(_error.sample_rows(CountSketch(), X, 1, rng)[1].toarray().ravel())
     assert drawn == {*range(1, 7)}
 
 
 def test_what_is_learnt_from_the_rows_is_that_of_all_rows():
-    X = np.random.default_rng(0).normal(size=(40, 3)) * np.arange(1, 41)[:, None]
+    X = np.random.default_rng(SEED).normal(size=(40, 3)) * np.arange(1, 41)[:, None]
     by_name = RandomFourier(gamma="scale", n_components=8)
     by_value = RandomFourier(gamma=clone(by_name).fit(X).gamma_, n_components=8)
     found = (kernel_error(one, X, n_pairs=10, random_state=0) for one in (by_name, by_value))
@@ -55,7 +56,7 @@ def test_entries_that_stand_twice_count_as_their_sum():
 
 def test_what_formulas_ask_of_pairs():
     """One pair after the other, of rows of several lengths and of both signs."""
-    X = np.random.default_rng(0).normal(size=(5, 4)) * np.array([[1], [2], [0.5], [3], [-1]])
+    X = np.random.default_rng(SEED).normal(size=(5, 4)) * np.array([[1], [2], [0.5], [3], [-1]])
     X[1, 2] = X[3, 0] = 0
     X[4] = -abs(X[4]).max() * np.array([1, 0.1, 0.2, 0])
     fourier = RandomFourier(gamma=0.1, random_state=0).fit(X)
@@ -78,7 +79,7 @@ def test_what_formulas_ask_of_pairs():
 
 
 def test_measured_rates_are_means_over_seeds():
-    X = sp.csr_array(np.random.default_rng(0).gamma(1.0, size=(8, 4)))
+    X = sp.csr_array(np.random.default_rng(SEED).gamma(1.0, size=(8, 4)))
     for random_map in (ConsistentWeightedSampling(n_hashes=64),
                        SignProjection(n_hashes=64, distribution="rademacher")):  # fmt: skip
         fitted = random_map.fit(X)
@@ -92,7 +93,7 @@ def test_measured_rates_are_means_over_seeds():
 
 
 def test_measured_rates_of_signs_are_what_they_have_beyond_the_kernel():
-    X = sp.csr_array(np.random.default_rng(0).normal(size=(6, 4)))
+    X = sp.csr_array(np.random.default_rng(SEED).normal(size=(6, 4)))
     signs = SignProjection(n_hashes=64, distribution="rademacher")
     pairs = _error.exact_pairs(signs.fit(X), X)
     found = _error.measured(signs, X, pairs, [3], signs=True).measured
@@ -105,7 +106,7 @@ def test_measured_rates_of_signs_are_what_they_have_beyond_the_kernel():
 
 
 def test_rates_of_more_samples_than_are_compared_at_once():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     n = _error._N_COMPARED // 3 + 5
     i, t = (rng.integers(3, size=(3, n), dtype=np.int8) for _ in range(2))
     found = _error._rates_of_zero_bits(i, t)

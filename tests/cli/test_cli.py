@@ -9,6 +9,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _data.variants import map_classes
 from _scripts.commands import command
@@ -304,7 +305,7 @@ def test_info_of_unsound_arrays(file, tmp_path):
     matrix = tmp_path / "in.npz"
     assert command("map", "minmax", "--format", "npz", file, "-o", matrix).returncode == 0
     content = matrix.read_bytes()
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     for _ in range(30):
         damaged = bytearray(content)
         place = rng.integers(len(damaged) - 700, len(damaged)) if rng.random() < 0.5 else 0

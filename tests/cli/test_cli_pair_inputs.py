@@ -6,6 +6,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.code_pairs import sorted_pairs
 from _data.rows import families
 from _scripts.commands import command
@@ -189,7 +190,7 @@ def test_products_of_codes(tmp_path):
 
 def contained_sets():
     """Sets of 200 members, and ones of 20 of which all, most and none are in one of these."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     sets = [rng.choice(10**6, 200, replace=False) for _ in range(20)]
     small = []
     for number, one in enumerate(sets):

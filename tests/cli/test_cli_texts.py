@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _data.text_files import LABELS, TEXTS, write_jsonl
 from _scripts.commands import command
 from sklearn.datasets import dump_svmlight_file
@@ -76,7 +77,7 @@ def test_codes_are_those_of_python(file, tmp_path):
 
 @pytest.mark.parametrize("exact", [False, True])
 def test_pairs(tmp_path, exact):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     texts = [" ".join(rng.choice(list("abcdefghij"), 40)) for _ in range(30)]
     texts[20], texts[29] = texts[3], texts[7] + " z"
     ids = [f"doc {i}" for i in range(30)]

@@ -5,6 +5,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import theorems
 
@@ -13,7 +14,7 @@ from sparsemaps._loops import codes as _kernel
 
 
 def random_codes(n_rows, n_bytes, seed=0):
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     few = rng.integers(0, 4, (n_rows, n_bytes)).astype(np.uint8)  # so that many agree
     return np.where(
         rng.random((n_rows, n_bytes)) < 0.7, few, rng.integers(0, 256, few.shape)
@@ -98,9 +99,9 @@ def test_unpack(bits):
 @pytest.mark.parametrize(
     "new_map",
     [
-        ConsistentWeightedSampling(n_hashes=77, bits=3, t_bits=2, random_state=0),
-        ConsistentWeightedSampling(n_hashes=16, bits=16, random_state=0),
-        SignProjection(n_hashes=77, random_state=0),
+        ConsistentWeightedSampling(n_hashes=77, bits=3, t_bits=2, random_state=SEED),
+        ConsistentWeightedSampling(n_hashes=16, bits=16, random_state=SEED),
+        SignProjection(n_hashes=77, random_state=SEED),
     ],
     ids=str,
 )
@@ -143,7 +144,7 @@ def test_a_file_of_no_codes(tmp_path):
 @pytest.mark.parametrize("bits", [1, 2, 4, 8])
 def test_kernel_from_collisions(bits):
     """Unbiased, with the standard error that it states, also where chance agrees a lot."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     kernel, n_hashes, n_trials = 0.3, 64, 4000
     same = rng.random((n_trials, n_hashes)) < kernel
     chance = rng.integers(0, 2**bits, (n_trials, n_hashes)) == 0
@@ -162,10 +163,10 @@ def test_kernel_from_collisions(bits):
 
 def test_estimates_of_a_map():
     """From rows to the kernel: within 5 standard errors of the exact min-max kernel."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     X = rng.gamma(1.0, size=(6, 3000)) * (rng.random((6, 3000)) < 0.4)
     exact = np.minimum(X[:, None], X).sum(axis=2) / np.maximum(X[:, None], X).sum(axis=2)
-    A = ConsistentWeightedSampling(n_hashes=4096, bits=4, random_state=0).fit(X).encode(X)
+    A = ConsistentWeightedSampling(n_hashes=4096, bits=4, random_state=SEED).fit(X).encode(X)
     kernel, std = codes.kernel_from_collisions(codes.collisions(A, A, 4), 4096, 4, return_std=True)
     assert (abs(kernel - exact) <= theorems.N_STANDARD_ERRORS * std + 1e-12).all()
 

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import CodesOfFiles, save_blocks
 from sparsemaps.text import HashingVectorizer
 
-X = np.random.default_rng(0).random((60, 20)) < 0.2
+X = np.random.default_rng(SEED).random((60, 20)) < 0.2
 X[7] = False
 MINHASH = MinHash(n_hashes=50, bits=3, random_state=0).fit(X)
 A = MINHASH.encode(X, packed=True)

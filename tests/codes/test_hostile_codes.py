@@ -7,12 +7,13 @@ import os
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 from sparsemaps import KernelProduct, MinHash, codes, linear, neighbors
 from sparsemaps.codes import ByChance, PackedCodes
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 
-X = (np.random.default_rng(0).random((40, 30)) < 0.3).astype(float)
+X = (np.random.default_rng(SEED).random((40, 30)) < 0.3).astype(float)
 X[20:] = X[:20]
 LABELS = np.arange(40) % 2
 MAPS = {

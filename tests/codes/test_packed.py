@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import theorems
 from sklearn.metrics.pairwise import laplacian_kernel, rbf_kernel
@@ -21,13 +22,13 @@ from sparsemaps.codes import ByChance, ByProduct, BySigns, PackedCodes, ProductC
 from sparsemaps.codes._packed import with_rows
 
 MAPS = [
-    MinHash(n_hashes=70, bits=3, random_state=0),
-    ConsistentWeightedSampling(n_hashes=70, bits=8, t_bits=4, random_state=0),
-    ConsistentWeightedSampling(n_hashes=70, bits=16, method="dart", random_state=0),
-    SignProjection(n_hashes=70, random_state=0),
-    RandomBinning(n_grids=70, gamma=0.1, n_bins=64, random_state=0),
-    RandomFourier(n_components=70, gamma=0.1, random_state=0),
-    KernelProduct(random_state=0),
+    MinHash(n_hashes=70, bits=3, random_state=SEED),
+    ConsistentWeightedSampling(n_hashes=70, bits=8, t_bits=4, random_state=SEED),
+    ConsistentWeightedSampling(n_hashes=70, bits=16, method="dart", random_state=SEED),
+    SignProjection(n_hashes=70, random_state=SEED),
+    RandomBinning(n_grids=70, gamma=0.1, n_bins=64, random_state=SEED),
+    RandomFourier(n_components=70, gamma=0.1, random_state=SEED),
+    KernelProduct(random_state=SEED),
 ]
 
 
@@ -79,8 +80,8 @@ def test_all_rows_whatever_the_threads(new_map):
 
 def test_a_code_that_is_all_zeros_by_chance_has_samples():
     X = np.arange(1, 200)[:, None] * 1.0
-    A = SignProjection(n_hashes=2, random_state=0).fit(X).encode(-X, packed=True)
-    A2 = SignProjection(n_hashes=2, random_state=0).fit(X).encode(X, packed=True)
+    A = SignProjection(n_hashes=2, random_state=SEED).fit(X).encode(-X, packed=True)
+    A2 = SignProjection(n_hashes=2, random_state=SEED).fit(X).encode(X, packed=True)
     assert A.sampled.all()
     assert A2.sampled.all()
     assert not A.array.any() or not A2.array.any() or (A.array ^ A2.array == 3).all()
@@ -88,7 +89,7 @@ def test_a_code_that_is_all_zeros_by_chance_has_samples():
 
 def test_as_an_array():
     X = random_csr()
-    A = MinHash(n_hashes=5, bits=3, random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(n_hashes=5, bits=3, random_state=SEED).fit(X).encode(X, packed=True)
     assert np.asarray(A) is A.array
     copy = np.array(A, copy=True)
     np.testing.assert_array_equal(copy, A.array)
@@ -98,7 +99,7 @@ def test_as_an_array():
 
 def test_slices():
     X = random_csr()
-    A = MinHash(n_hashes=20, random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(n_hashes=20, random_state=SEED).fit(X).encode(X, packed=True)
     for rows in (slice(3, 30, 2), np.array([5, 1, 5]), X.sum(axis=1) > 0):
         B = A[rows]
         np.testing.assert_array_equal(B.array, A.array[rows])
@@ -115,7 +116,7 @@ def test_estimates_of_minhash(bits):
     estimates = []
     for seed in range(1_000):
         A = (
-            MinHash(n_hashes=32, bits=bits, random_state=seed)
+            MinHash(n_hashes=32, bits=bits, random_state=SEED + seed)
             .fit([a, b])
             .encode([a, b], packed=True)
         )
@@ -125,7 +126,7 @@ def test_estimates_of_minhash(bits):
 
 def test_signs_agree_at_the_rate_of_the_acos_kernel():
     X = np.array([[1.0, 0.0], [1.0, 1.0]])
-    A = SignProjection(n_hashes=100_000, random_state=0).fit(X).encode(X, packed=True)
+    A = SignProjection(n_hashes=100_000, random_state=SEED).fit(X).encode(X, packed=True)
     kernel, std = codes.kernel_from_collisions(codes.collisions(A, A), A, return_std=True)
     assert abs(kernel[0, 1] - 0.75) < 5 * std[0, 1]
 
@@ -140,7 +141,7 @@ def test_bits_of_fourier_features(kernel, distance):
     odd = np.arange(1, 20_001, 2)[:, None]
     K = exact(odd * X[1], X[:1], gamma=0.5)[:, 0]  # the first row is zero
     rate = 0.5 + 4 / np.pi**2 * (K / odd[:, 0] ** 2).sum()
-    fourier = RandomFourier(kernel=kernel, gamma=0.5, n_components=n, random_state=1).fit(X)
+    fourier = RandomFourier(kernel=kernel, gamma=0.5, n_components=n, random_state=SEED + 1).fit(X)
     A = fourier.encode(X, packed=True)
     agree = ~np.unpackbits(A.array[0] ^ A.array[1], bitorder="little")[:n].astype(bool)
     theorems.assert_rate(agree, rate)
@@ -154,10 +155,10 @@ def test_bits_of_fourier_features(kernel, distance):
 
 def test_bits_of_fourier_features_are_signs_of_the_offset_form():
     X = random_csr()
-    fourier = RandomFourier(n_components=75, gamma=0.1, form="offset", random_state=0).fit(X)
+    fourier = RandomFourier(n_components=75, gamma=0.1, form="offset", random_state=SEED).fit(X)
     expected = np.packbits(fourier.transform(X) >= 0, axis=1, bitorder="little")
     np.testing.assert_array_equal(fourier.encode(X), expected)
-    paired = RandomFourier(n_components=75, gamma=0.1, random_state=0).fit(X)
+    paired = RandomFourier(n_components=75, gamma=0.1, random_state=SEED).fit(X)
     np.testing.assert_array_equal(paired.encode(X), expected)
     folded = RandomFourier(kernel="folded_rbf")
     assert not any(hasattr(folded, name) for name in ("encode", "encode_texts", "numbers"))
@@ -166,7 +167,11 @@ def test_bits_of_fourier_features_are_signs_of_the_offset_form():
 @pytest.mark.parametrize("kernel", ["cauchy", "matern"])
 def test_kernels_without_an_estimate(kernel):
     X = random_csr()
-    A = RandomFourier(kernel=kernel, n_components=16, random_state=0).fit(X).encode(X, packed=True)
+    A = (
+        RandomFourier(kernel=kernel, n_components=16, random_state=SEED)
+        .fit(X)
+        .encode(X, packed=True)
+    )
     with pytest.raises(ValueError, match="these codes have no estimate"):
         codes.kernel_from_collisions([3], A)
 
@@ -217,7 +222,7 @@ def codes_of_parts(kernels, chances, n_hashes, n_rows, rng):
 @pytest.mark.parametrize("kernels", [(0.7, 0.4), (0.0, 0.0), (0.0, 0.9)])
 def test_products_are_unbiased(kernels, chances):
     """With the standard errors that they state, also where neither kernel is above 0."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     n_hashes, n_rows = 256, 4000
     A = codes_of_parts(kernels, chances, n_hashes, n_rows, rng)
     zeros = with_rows(A, np.zeros((1, A.shape[1]), np.uint8), [True])
@@ -254,7 +259,7 @@ def assert_covers(found, std, exact):
 def test_standard_errors_hold(kernel, chance, n_hashes):
     """Also near 0 and 1, where few codes agree or differ."""
     rate = kernel + (1 - kernel) * chance
-    counts = np.random.default_rng(0).binomial(n_hashes, rate, 20_000)
+    counts = np.random.default_rng(SEED).binomial(n_hashes, rate, 20_000)
     A = PackedCodes(np.ones((1, n_hashes), np.uint8), 8, {}, law=ByChance(8, chance))
     found, std = A.kernel(counts, return_std=True)
     assert_covers(found, std, kernel)
@@ -269,7 +274,7 @@ def test_standard_errors_of_bits_of_fourier_features(kernel, value):
     odd = np.arange(1, 20_001, 2)
     power = odd**2 if kernel == "rbf" else odd
     rate = 0.5 + 4 / np.pi**2 * (value ** power.astype(float) / odd**2).sum()
-    counts = np.random.default_rng(0).binomial(4096, rate, 20_000)
+    counts = np.random.default_rng(SEED).binomial(4096, rate, 20_000)
     found, std = A.kernel(counts, return_std=True)
     assert_covers(found, std, value)
     spread = found.std(ddof=1)
@@ -282,7 +287,7 @@ def test_products_of_products():
     signs = SignProjection(n_hashes=32)
     for sampled, has_estimate in ((MinHash(n_hashes=32), False), (signs, True)):
         inner = KernelProduct(maps=(sampled, signs))
-        A = KernelProduct(maps=(inner, signs), random_state=0).fit(X).encode(X, packed=True)
+        A = KernelProduct(maps=(inner, signs), random_state=SEED).fit(X).encode(X, packed=True)
         assert len(A.law.parts) == 3
         if has_estimate:
             assert codes.kernel_from_collisions(32, A) == 1
@@ -294,7 +299,7 @@ def test_products_of_products():
 def test_parts_are_the_codes_of_the_two_maps():
     X = sp.csr_array(sp.vstack([random_csr()] * 1500))  # more than are unpacked at a time
     maps = ConsistentWeightedSampling(n_hashes=20, bits=3, t_bits=2), MinHash(n_hashes=20, bits=4)
-    product = KernelProduct(maps=maps, random_state=0).fit(X)
+    product = KernelProduct(maps=maps, random_state=SEED).fit(X)
     A = product.encode(X, packed=True)
     for which, one in enumerate(product.maps_):
         B = A.part(which)
@@ -317,12 +322,20 @@ def encode(new_map):
 @pytest.mark.parametrize(
     ("one", "other", "message"),
     [
-        (MinHash(random_state=0), MinHash(random_state=1), "their seed are 0 and 1"),
-        (MinHash(bits=4, random_state=0), MinHash(bits=8, random_state=0), "of the same map"),
-        (MinHash(random_state=0), ConsistentWeightedSampling(random_state=0), "class are MinHash"),
         (
-            RandomFourier(gamma=1.0, random_state=0),
-            RandomFourier(gamma=2.0, random_state=0),
+            MinHash(random_state=SEED),
+            MinHash(random_state=SEED + 1),
+            f"their seed are {SEED} and {SEED + 1}",
+        ),
+        (MinHash(bits=4, random_state=SEED), MinHash(bits=8, random_state=SEED), "of the same map"),
+        (
+            MinHash(random_state=SEED),
+            ConsistentWeightedSampling(random_state=SEED),
+            "class are MinHash",
+        ),
+        (
+            RandomFourier(gamma=1.0, random_state=SEED),
+            RandomFourier(gamma=2.0, random_state=SEED),
             "parameters are",
         ),
     ],
@@ -358,7 +371,7 @@ def test_codes_of_maps_that_differ_are_refused(one, other, message):
 )
 def test_bad_input(call, message):
     with pytest.raises(ValueError, match=message):
-        call(encode(MinHash(random_state=0)))
+        call(encode(MinHash(random_state=SEED)))
 
 
 def test_counts_of_any_type_of_number():
@@ -394,7 +407,7 @@ def test_counts_that_are_no_numbers(counts, found):
 
 def test_codes_are_no_counts():
     codes = (
-        SignProjection(n_hashes=16, random_state=0).fit(np.eye(3)).encode(np.eye(3), packed=True)
+        SignProjection(n_hashes=16, random_state=SEED).fit(np.eye(3)).encode(np.eye(3), packed=True)
     )
     with pytest.raises(ValueError, match=r"give collisions\(A, B\)"):
         codes.kernel(codes)

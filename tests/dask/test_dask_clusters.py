@@ -12,6 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.svmlight import write
 from _oracles.one_machine import CWS, joined, on_one_machine
 from _scripts import children
@@ -93,7 +94,7 @@ def test_the_command(inputs, tmp_path):
 def large(tmp_path_factory):
     """An input that takes two workers some seconds, in about 40 parts."""
     folder = tmp_path_factory.mktemp("large")
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     X = sp.random_array((4000, 10**6), density=1e-4, random_state=rng, format="csr")
     X.data += 0.01
     dump_svmlight_file(X, rng.integers(0, 2, 4000), str(folder / "in.svm"), zero_based=False)

@@ -6,6 +6,7 @@ import random
 import signal
 
 import pytest
+from _data.chance import named
 from _scripts import disturbed_jobs
 from _scripts.commands import command
 from _scripts.ended_jobs import (
@@ -101,7 +102,7 @@ def test_signals_at_any_moment(folder, name):
     """The command says one line and leaves no temporary file; killed, it leaves what the next run
     removes or what has no effect. By hand: all jobs (`_scripts.ended_jobs`)."""
     write_inputs(folder, n_copies=3)
-    seconds, draw = run_whole(folder, name), random.Random(name)
+    seconds, draw = run_whole(folder, name), random.Random(named(name))
     for number in (signal.SIGINT, signal.SIGKILL):
         end(folder, name, number, seconds, draw)
     check_the_next_run(folder, name)

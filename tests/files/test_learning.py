@@ -7,6 +7,7 @@ import os
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.labelled_records import WORDS, records, rows, text_model, write_jsonl, write_rows
 from _scripts.commands import command
 from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score
@@ -288,7 +289,7 @@ def test_labels_of_two_kinds(tmp_path):
 
 
 def test_the_area_under_the_curve():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     for _ in range(20):
         scores, positive = rng.integers(0, 9, 50) / 9, rng.random(50) < 0.4
         expected = roc_auc_score(positive, scores)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.file_maps import cws, mapped
 from _data.rows import random_csr
 
@@ -209,7 +210,7 @@ def test_nothing_to_map(tmp_path):
 def test_damaged_files(tmp_path, ending, damage):
     """One error with the file's name, however it is read."""
     module = {"gz": gzip, "bz2": bz2, "xz": lzma}[ending]
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     text = b"".join(b"%d %d:%d\n" % (i, i + 1, rng.integers(1000)) for i in range(2000))
     content = bytearray(module.compress(text))
     if damage == "cut":

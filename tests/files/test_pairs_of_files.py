@@ -12,6 +12,7 @@ import time
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _data.code_pairs import banded, banded_pairs
 from _data.rows import families
 
@@ -210,7 +211,7 @@ def test_a_run_that_goes_on_divides_rows_by_the_keys_of_the_first(file, tmp_path
 @pytest.mark.parametrize("exact", [False, True])
 def test_a_search_of_contained_sets_goes_on(tmp_path, monkeypatch, exact):
     """The pairs of two classes of sizes are not searched again."""
-    rows = np.random.default_rng(0).integers(0, 400, 120)
+    rows = np.random.default_rng(SEED).integers(0, 400, 120)
     lines = ["1 " + " ".join(f"{column}:1" for column in range(row + 1, row + 17 + row % 40)) + "\n"
              for row in rows]  # fmt: skip
     file, out = tmp_path / "in.svm", tmp_path / "out.tsv"

@@ -10,6 +10,7 @@ import uuid
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -153,7 +154,7 @@ def keep_some(path, output, draw):
 @settings(max_examples=150, deadline=None)
 @given(some=st.lists(types, min_size=1, max_size=3), seed=st.integers(0, 2**32))
 def test_every_type_is_kept_or_refused(some, seed, tmp_path_factory):
-    draw = random.Random(seed)
+    draw = random.Random(SEED + seed)
     folder = tmp_path_factory.mktemp("parquet", numbered=True)
     path, output = str(folder / "in.parquet"), str(folder / "out.parquet")
     try:
@@ -284,12 +285,12 @@ def test_a_file_object_stays_where_it_is(tmp_path):
 )
 def test_nested_views_are_filtered(tmp_path, kind):
     path, output = str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet")
-    rows = [maybe(random.Random(seed), kind) for seed in range(30)]
+    rows = [maybe(random.Random(SEED + seed), kind) for seed in range(30)]
     assert rows.count(None) < 10
     with parquet.ParquetWriter(path, pa.schema([("c", kind)])) as writer:
         for start in range(0, len(rows), 7):
             writer.write_table(pa.table({"c": pa.array(rows[start : start + 7], kind)}))
-    kept = keep_some(path, output, random.Random(0))
+    kept = keep_some(path, output, random.Random(SEED))
     written = parquet.ParquetFile(output)
     assert written.schema_arrow.equals(parquet.read_schema(path))
     expected = itertools.compress(pa.array(rows, kind).to_pylist(), kept)

@@ -7,6 +7,7 @@ import pickle
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _data.labelled_records import records, rows, write_jsonl, write_rows
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
@@ -316,7 +317,7 @@ def test_labels_of_many_codes(tmp_path):
     codes = map.encode(X, packed=True)
     model = KernelClassifier(map, random_state=0).fit(codes, y)
     n = files._labels._CODED_ROWS + 3
-    which = np.random.default_rng(0).integers(0, 40, n)
+    which = np.random.default_rng(SEED).integers(0, 40, n)
     codes[which].save(tmp_path / "codes.npy")
     (tmp_path / "codes.npy.ids.txt").write_text("".join(f"{number}\n" for number in range(n)))
     plan = files._labels.plan_of(model, tmp_path / "codes.npy", io.BytesIO(), None, None)

@@ -4,11 +4,12 @@ import inspect
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _data.variants import MAPS, make
 
 from sparsemaps import MinHash, approximation, codes, kernels, libsvm, linear, neighbors
 
-X = np.random.default_rng(0).integers(0, 2, (20, 16)).astype(float)
+X = np.random.default_rng(SEED).integers(0, 2, (20, 16)).astype(float)
 X[:, 0] = 1
 MAP = MinHash(n_hashes=16, random_state=0)
 CODES = MAP.fit(X).encode(X, packed=True)

@@ -8,6 +8,7 @@ import inspect
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _data.variants import MAPS
 from _scripts import concurrent_changes, programs
 from _scripts.concurrent_changes import FUNCTIONS, calls, conversions, matrix, takes_matrix
@@ -49,7 +50,7 @@ def run(make_calls, index_type, width, to_format="csr"):
     process = context.Process(target=concurrent_changes.call_all, args=arguments)
     process.start()
     process.join()
-    names = [name for name, _ in make_calls(matrix(np.random.default_rng(0), index_type, width))]
+    names = [name for name, _ in make_calls(matrix(np.random.default_rng(SEED), index_type, width))]
     assert process.exitcode == 0, f"{names[number.value]} ended with {process.exitcode}"
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _data.variants import differences, kernel_by_formula
 from scipy import stats
@@ -47,7 +48,7 @@ PITCHES = {
 @pytest.mark.parametrize(("density", "factor"), PITCHES.values(), ids=PITCHES.keys())
 def test_exact_kernel_of_pitch_densities(density, factor):
     """A column's factor is the mean of max(0, 1 - d / pitch) over the pitches."""
-    X = np.random.default_rng(0).normal(size=(6, 6)) / 4
+    X = np.random.default_rng(SEED).normal(size=(6, 6)) / 4
     fitted = RandomBinning(gamma=0.5, pitch_density=density).fit(X)
     expected = factor(0.5 * differences(X, X)).prod(axis=-1)
     np.testing.assert_allclose(fitted.exact_kernel(X), expected, atol=2e-5)

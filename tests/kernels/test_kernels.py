@@ -7,6 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.close_rows import close_pairs
 from _data.rows import random_csr
 from scipy import special
@@ -94,7 +95,7 @@ each = pytest.mark.parametrize("name", sorted(NAIVE))
 def data(name, n_rows=40, seed=0, n_columns=60):
     X = random_csr(n_rows, n_columns, density=0.3, seed=seed)
     if name not in NONNEGATIVE:
-        X.data *= np.random.default_rng(seed).choice([-1.0, 1.0], X.nnz)
+        X.data *= np.random.default_rng(SEED + seed).choice([-1.0, 1.0], X.nnz)
     return X
 
 
@@ -264,7 +265,7 @@ def test_data_frames_of_sparse_columns():
 
 
 def test_precomputed_kernel():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     X = rng.poisson(1.0, (200, 30)).astype(float)
     y = (X[:, 0] > X[:, 1]).astype(int)
     model = SVC(kernel="precomputed", C=10).fit(kernels.min_max_kernel(X[:150]), y[:150])
@@ -333,7 +334,7 @@ def test_close_rows(name, dtype):
 def test_distances_of_every_nearness(name):
     """2^-20 of the distance, also where a sum would have lost but half of its digits."""
     power, root, parameters = DISTANCES[name]
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     x = 1 + rng.random(100)
     for exponent in range(50):
         y = x + 2.0**-exponent * rng.choice([-1, 1], 100)

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _oracles import theorems
 
 from sparsemaps.codes import ByChance, ByProduct, BySigns, ProductCounts
@@ -25,7 +26,7 @@ KERNELS = np.array([0.0, 0.05, 0.5, 0.9, 1.0])
 @pytest.mark.parametrize("chance", [0.0, 2.0**-8, 0.5])
 def test_agreements_by_chance_are_taken_off(chance):
     """Samples of two rows agree with probability K; of others, codes agree by chance."""
-    draw = np.random.default_rng(0)
+    draw = np.random.default_rng(SEED)
     same = draw.random((2000, 1, 64)) < KERNELS[:, None]
     counts = (same | (draw.random(same.shape) < chance)).sum(axis=2)
     found, std = ByChance(4, chance).estimate(counts, 64)
@@ -60,7 +61,7 @@ def rate_of_signs(draw, kernel, value, n):
 
 @pytest.mark.parametrize("kernel", ["rbf", "laplacian"])
 def test_signs_agree_at_the_rate_of_their_kernel(kernel):
-    draw = np.random.default_rng(0)
+    draw = np.random.default_rng(SEED)
     law = BySigns(kernel)
     for value in (0.1, 0.5, 0.9):
         agree = rate_of_signs(draw, kernel, value, 10**5)

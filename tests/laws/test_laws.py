@@ -5,6 +5,7 @@ import dataclasses
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _oracles import theorems
 
 from sparsemaps.kernels import acos_kernel, min_max_kernel, rbf_kernel
@@ -88,7 +89,7 @@ def same_signs(draw):
     ids=lambda law: type(law).__name__,
 )
 def test_moments_are_those_of_a_simulation(law, components):
-    estimates = components(np.random.default_rng(0)).mean(axis=1)
+    estimates = components(np.random.default_rng(SEED)).mean(axis=1)
     moments = law.moments(pairs_of(law))
     theorems.assert_mean(estimates, moments.kernel[0])
     theorems.assert_variance(estimates, moments.variance(SIZE)[0])
@@ -134,7 +135,7 @@ def test_products_with_components_that_are_no_codes():
     assert law.codes is None
     assert not law.is_one_hot
     assert "codes or one number" in law.second_rule
-    draw = np.random.default_rng(0)
+    draw = np.random.default_rng(SEED)
     agree = draw.random((N_SEEDS, SIZE)) < 0.5 + 0.5 / 16  # Jaccard similarity 1/2, and by chance
     estimates = (agree * projected(draw, "gaussian")).mean(axis=1)
     factors = pairs_of(law.sampled), pairs_of(GAUSSIAN)

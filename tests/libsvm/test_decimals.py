@@ -10,6 +10,7 @@ from io import BytesIO
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 
@@ -43,7 +44,7 @@ def written(values):
 
 def test_products_that_need_all_128_bits():
     """Decimals near the middle of two doubles, of every size."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     numbers = []
     for value in rng.integers(1, 2**63, 3000, np.uint64).view(np.float64):
         if not 1e-300 < value < 1e300:
@@ -58,7 +59,7 @@ def test_products_that_need_all_128_bits():
 
 
 def test_numbers_of_nineteen_to_twenty_four_digits():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     numbers = []
     for n_digits in range(17, 26):
         for whole in range(1, 8):
@@ -137,7 +138,7 @@ def test_large_floats_have_few_digits():
 
 
 def test_values_that_are_repeated():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     for n in (1, 2, 33, 200):
         values = rng.choice([0.1, 0.25, 3.0], n)
         values[1::2] = values[::2][: len(values[1::2])]

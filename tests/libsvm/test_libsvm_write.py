@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.svmlight import dumped, finite, fuzz, load
 from hypothesis import given
 from hypothesis import strategies as st
@@ -184,7 +185,7 @@ def test_load_undoes_dump(rows, single, with_qid):
 def test_shortest_digits(dtype):
     """As few digits as NumPy's repr, which is shortest too, for numbers of every size."""
     bits = np.uint32 if dtype == np.float32 else np.uint64
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     random = rng.integers(0, np.iinfo(bits).max, 20_000, bits, endpoint=True).view(dtype)
     powers = np.ldexp(dtype(1), np.arange(-1074, 1024)).astype(dtype)
     tens = np.array([float(f"1e{e}") for e in range(-323, 309)]).astype(dtype)

@@ -4,6 +4,7 @@ from io import BytesIO
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 
@@ -13,7 +14,7 @@ PADDING = b" # " + b"x" * 60
 
 def test_numbers_are_written_as_python_writes_them():
     """But for the .0 of whole numbers."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     tens = np.array([float(f"{digit}e{e}") for e in range(-30, 31) for digit in ("1", "9.5")])
     sizes = 10.0 ** rng.integers(-12, 22, 1000)
     values = np.concatenate([tens, rng.uniform(1, 10, 1000) * sizes, sizes * 3])

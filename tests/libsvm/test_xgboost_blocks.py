@@ -5,6 +5,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 from sparsemaps.libsvm import dump_svmlight_file
 
@@ -15,7 +16,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "coming_from.md"
 def test_blocks_for_xgboost(tmp_path, monkeypatch):
     """The trees are those of the whole matrix."""
     xgboost = pytest.importorskip("xgboost")
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     X = rng.random((300, 126)) * (rng.random((300, 126)) < 0.2)
     y = X[:, 0] + X[:, 1] > 0.1
     monkeypatch.chdir(tmp_path)

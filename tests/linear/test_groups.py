@@ -4,6 +4,7 @@ import threading
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps._loops import codes as kernel
@@ -61,7 +62,7 @@ def counted(monkeypatch, n_together=1):
 
 
 def rows_and_classes(n_classes):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     return rng.gamma(0.5, size=(200, 12)), rng.integers(0, n_classes, 200)
 
 

@@ -6,6 +6,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 from sparsemaps import SignProjection, codes
 from sparsemaps.linear import KernelClassifier
@@ -15,7 +16,7 @@ from sparsemaps.linear import KernelClassifier
 def test_memory_beside_the_codes(n_classes):
     """At most 16 bytes for each row and class, and the weights: those of the models, and of eight
     that are trained together."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     n_rows, map = 30_000, SignProjection(n_hashes=8, random_state=0).fit_any_width()
     packed = codes.PackedCodes(
         rng.integers(0, 256, (n_rows, 1), np.uint8), 1, map.to_config(),
@@ -37,7 +38,7 @@ def test_memory_beside_the_codes(n_classes):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_an_interrupt_ends_training(n_jobs):
     """A problem that takes hours; turns of threads end too."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     X, y = rng.gamma(0.5, size=(2000, 12)), rng.integers(0, 3, 2000)
     map = SignProjection(n_hashes=37, random_state=0)
     model = KernelClassifier(map, loss="hinge", C=1e6, tol=1e-12, max_iter=2**31 - 1, n_jobs=n_jobs)

@@ -10,6 +10,7 @@ import sys
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -38,7 +39,7 @@ def text_model(**parameters):
 
 
 def rows(n=80):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     X = rng.gamma(1.0, size=(n, 6))
     return sp.csr_array(X), X.argmax(axis=1), X[:, 0]
 
@@ -291,7 +292,7 @@ def damaged(data, rng):
 def test_damaged_files_are_errors_or_models(tmp_path):
     text_model().save(tmp_path / "model")
     data = (tmp_path / "model").read_bytes()
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     n_errors = 0
     for _ in range(300):
         (tmp_path / "damaged").write_bytes(damaged(data, rng))
@@ -386,7 +387,7 @@ def test_ngrams_add_up_to_the_score(map, vectorizer):
 
 def test_the_words_that_decide_come_first():
     """Texts of one word each that tells the class, among words that do not."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     noise = [f"word{n}" for n in range(30)]
     signs = {"red": ["crimson", "scarlet"], "blue": ["navy", "azure"], "green": ["lime", "olive"]}
     texts, labels = [], []

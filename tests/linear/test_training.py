@@ -6,6 +6,7 @@ import warnings
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _oracles.dual_descent import (
     hinge_by_definition,
     log_loss_by_definition,
@@ -21,7 +22,7 @@ from sparsemaps.linear import KernelClassifier, KernelRegressor, _solver
 
 def data(n_rows=150, seed=0):
     """Rows with a few that have no sample, three classes of which some rows are wrong, targets."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     X = rng.gamma(0.5, size=(n_rows, 12))
     y = X[:, :3].argmax(axis=1)
     wrong = rng.random(n_rows) < 0.1
@@ -134,7 +135,7 @@ def test_parameters_mean_what_they_mean_in_liblinear(parameters):
 def test_of_several_classes_each_is_told_from_the_rest():
     X, y, _ = data()
     map = MAPS["signs"]
-    weights = np.random.default_rng(1).gamma(1.0, size=len(y))
+    weights = np.random.default_rng(SEED + 1).gamma(1.0, size=len(y))
     model = KernelClassifier(map, tol=1e-9, random_state=0).fit(X, y, sample_weight=weights)
     Z = map.fit(X).transform(X)
     theirs = liblinear("squared_hinge", 1.0).set_params(tol=1e-9).fit(Z, y, sample_weight=weights)
@@ -220,7 +221,7 @@ def test_the_solver_does_what_the_definition_says(loss, C):
 def test_rows_at_C_leave():
     """Where a third of the labels is wrong and C is small, all rows end there: the passes tell."""
     packed, Z, y, _ = coded()
-    y = np.where(np.random.default_rng(0).random(len(y)) < 0.3, -y, y)
+    y = np.where(np.random.default_rng(SEED).random(len(y)) < 0.3, -y, y)
     _, dual, passes = hinge_by_definition(Z, y, 0.05, 1e-4, 77, squared=False)
     assert (dual == 0.05).all()
     _, variables, n_passes = trained(packed, "hinge", 0.05, 1e-4, 77, y)
@@ -235,7 +236,7 @@ def test_rows_at_C_leave():
 def test_first_visits_tell_when_passes_end(loss, C, n_rows, wrong):
     """With the later visits of a row there were more passes. A share of the labels is wrong."""
     packed, Z, y, targets = coded(n_rows=n_rows)
-    y = np.where(np.random.default_rng(0).random(len(y)) < wrong, -y, y)
+    y = np.where(np.random.default_rng(SEED).random(len(y)) < wrong, -y, y)
     if loss == "hinge":
         _, _, passes = hinge_by_definition(Z, y, C, 0.1, 77, squared=False)
     elif loss == "log_loss":
@@ -272,7 +273,7 @@ def test_turns_of_any_length_give_the_same_bits(loss):
 @pytest.mark.parametrize("bits", [*range(1, 17), 20])
 def test_codes_of_any_width(bits):
     """Of each width, the last codes of a row too: the scores are those of the features."""
-    rng = np.random.default_rng(bits)
+    rng = np.random.default_rng(SEED + bits)
     for n_hashes in (1, 3, 16, 29) if bits < 12 else (1, 3):
         numbers = rng.integers(0, 2**bits, (9, n_hashes))
         shifts = np.arange(bits)
@@ -305,7 +306,7 @@ def test_codes_of_any_width(bits):
 def test_the_order_of_additions_of_scores(n_models, n_hashes):
     """The bits of scores follow from the order: of 16 codes at a time, or of 8 where there are 8
     models, each fourth code is added up, and then the four sums."""
-    rng = np.random.default_rng(n_models)
+    rng = np.random.default_rng(SEED + n_models)
     numbers = rng.integers(0, 256, (7, n_hashes), dtype=np.uint8)
     sampled = (np.arange(7) != 4).view(np.uint8)
     weights = rng.normal(size=(n_hashes * 256, n_models))
@@ -397,7 +398,11 @@ def test_models_do_not_depend_on_those_they_are_trained_with(loss, C, bits):
     """Each alone, in the same order of rows, and in turns that end anywhere: the same bits."""
     packed, _, _, _ = coded(bits, n_hashes=21)
     shares = np.arange(1, kernel.most_models + 1) / sum(range(1, kernel.most_models + 1))
-    y = np.random.default_rng(0).choice(kernel.most_models, len(packed), p=shares).astype(np.int32)
+    y = (
+        np.random.default_rng(SEED)
+        .choice(kernel.most_models, len(packed), p=shares)
+        .astype(np.int32)
+    )
     for n_models in range(1, kernel.most_models + 1):
         together = trained_together(packed, loss, C, 1e-3, 7, y, 0, n_models, max_visits=17)
         for label, found in enumerate(together):

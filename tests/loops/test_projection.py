@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _oracles import reference, theorems
 from scipy import stats
 
@@ -113,7 +114,7 @@ def test_rademacher():
 @pytest.mark.parametrize("name", [*DISTRIBUTIONS, "rademacher"])
 def test_against_reference(name, dtype):
     """Bit by bit, with shared columns and a row longer than what is gathered at once."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     lengths = [0, 3, 70_000, 1, 40] if name == "rademacher" else [0, 3, 400, 1, 40]
     columns = [np.sort(rng.choice(2**45, n, replace=False)) for n in lengths]
     columns[4][:3] = columns[1]
@@ -138,7 +139,7 @@ def test_against_reference(name, dtype):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_shared_columns(dtype):
     """Bit by bit, where the columns of a group are drawn in several steps."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     X = sp.csr_array((rng.normal(size=(60, 300)) * (rng.random((60, 300)) < 0.15)).astype(dtype))
     out = np.empty((60, 70), dtype)
     loops.project(*open_matrix(X).block(0, 60), 13, loops.NORMAL, 70, out)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from scipy.spatial.distance import pdist
 
 from sparsemaps import Fastfood, RandomBinning, RandomFourier
@@ -20,7 +21,7 @@ MAPS = {
 
 
 def rows(n=60, seed=0):
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     return rng.gamma(1.0, size=(n, 7)) * (rng.random((n, 7)) < 0.5)
 
 

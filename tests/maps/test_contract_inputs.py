@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 import sklearn
+from _data.chance import SEED
 from _data.rows import random_csr
 from _data.variants import MAPS, make, map_classes
 from _oracles.equal import arrays_of, assert_same
@@ -123,7 +124,7 @@ def test_forms_of_the_same_matrix(first_variant, X, form):
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint16, np.int32, np.int64, bool, np.float16])
 def test_other_types_become_float64(first_variant, dtype):
-    X = np.random.default_rng(0).integers(0, 2, size=(10, 30)).astype(dtype)
+    X = np.random.default_rng(SEED).integers(0, 2, size=(10, 30)).astype(dtype)
     expected = first_variant().fit_transform(X.astype(np.float64))
     forms = (X, sp.csr_array(X)) if dtype is not np.float16 else (X,)
     for form in forms:
@@ -145,7 +146,7 @@ def test_float32_is_kept(new_map):
 
 def small_integers(lengths, n_columns):
     """Rows of small integers, of which float32 holds all sums and products exactly."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     columns = [np.sort(rng.choice(n_columns, n, replace=False)) for n in lengths]
     indptr = np.cumsum([0, *lengths])
     arrays = rng.integers(1, 5, indptr[-1]), np.concatenate(columns), indptr
@@ -287,7 +288,7 @@ def test_width_does_not_matter(new_map, X):
 
 def test_rows_of_more_entries_than_are_taken_at_once(first_variant):
     """Most of them are zeros, which count nothing: the same rows without are taken at once."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     values = np.where(rng.random((2, 300_000)) < 1e-3, rng.random((2, 300_000)), 0)
     columns, ends = np.tile(np.arange(300_000), 2), np.arange(3) * 300_000
     long = sp.csr_array((values.ravel(), columns, ends), shape=values.shape)
@@ -297,5 +298,5 @@ def test_rows_of_more_entries_than_are_taken_at_once(first_variant):
 
 
 def test_order_of_rows(first_variant, X):
-    order = np.random.default_rng(0).permutation(X.shape[0])
+    order = np.random.default_rng(SEED).permutation(X.shape[0])
     assert_same(first_variant().fit_transform(X[order]), first_variant().fit_transform(X)[order])

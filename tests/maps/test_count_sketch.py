@@ -5,6 +5,7 @@ import tracemalloc
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import reference, theorems
 
@@ -24,7 +25,7 @@ COLUMNS = theorems.structured_columns(N_ENTRIES) | {
 
 def pairs(columns):
     """Rows whose pairs have inner products of both signs, zero and large."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     values = rng.normal(size=(4, N_ENTRIES))
     values[1] = values[0] + 0.3 * values[1]
     values[2, ::2] = 0
@@ -35,7 +36,7 @@ def pairs(columns):
 
 
 def real_map(X, values, seed):
-    Z = CountSketch(n_components=N_COMPONENTS, dense_output=True, random_state=seed)
+    Z = CountSketch(n_components=N_COMPONENTS, dense_output=True, random_state=SEED + seed)
     return Z.fit_transform(X)
 
 
@@ -63,7 +64,7 @@ def test_theorem(columns):
 
 def hashed(values, seed, change):
     """A sketch by fully random hashes, after `change` has had its way with them."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     buckets = rng.integers(0, N_COMPONENTS, N_ENTRIES)
     signs = rng.choice([-1.0, 1.0], N_ENTRIES)
     buckets, signs, scale = change(buckets, signs)
@@ -101,7 +102,9 @@ def test_error_shrinks():
     def error(n_components):
         found = []
         for seed in range(400):
-            sketch = CountSketch(n_components=n_components, dense_output=True, random_state=seed)
+            sketch = CountSketch(
+                n_components=n_components, dense_output=True, random_state=SEED + seed
+            )
             Z = sketch.fit_transform(X)
             found.append(Z[0] @ Z[1] - exact)
         return np.sqrt(np.mean(np.square(found)))
@@ -112,13 +115,13 @@ def test_error_shrinks():
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n_components", [1, 2, 7, 64, 1000, 2**31 - 1])
 def test_against_reference(dtype, n_components):
-    rng = np.random.default_rng(0)
-    key = _seeding.keys(3, "count_sketch", 3)
+    rng = np.random.default_rng(SEED)
+    key = _seeding.keys(SEED + 3, "count_sketch", 3)
     rows = [np.sort(rng.choice(2**45, n, replace=False)) for n in (0, 1, 5, 300, 30)]
     indptr = np.cumsum([0] + [len(row) for row in rows])
     values = rng.normal(size=indptr[-1]).astype(dtype)
     X = sp.csr_array((values, np.concatenate(rows), indptr), shape=(len(rows), 2**45))
-    Z = CountSketch(n_components=n_components, random_state=3).fit_transform(X)
+    Z = CountSketch(n_components=n_components, random_state=SEED + 3).fit_transform(X)
     assert Z.has_canonical_format
     for row, columns in enumerate(rows):
         buckets, _ = reference.hashes(key, columns, n_components)
@@ -138,8 +141,8 @@ def test_against_reference(dtype, n_components):
 @pytest.mark.parametrize("n_components", [3, 40, 4096])
 def test_dense_and_sparse_agree(n_components):
     X = random_csr(50, 500, density=0.1)
-    sparse = CountSketch(n_components=n_components, random_state=1).fit_transform(X)
-    dense = CountSketch(n_components=n_components, dense_output=True, random_state=1)
+    sparse = CountSketch(n_components=n_components, random_state=SEED + 1).fit_transform(X)
+    dense = CountSketch(n_components=n_components, dense_output=True, random_state=SEED + 1)
     np.testing.assert_array_equal(sparse.toarray(), dense.fit_transform(X))
     assert sparse.nnz <= X.nnz
     assert (sparse.data != 0).all()
@@ -148,7 +151,7 @@ def test_dense_and_sparse_agree(n_components):
 def test_sums_that_cancel_are_not_stored():
     X = sp.csr_array(np.ones((1, 2000)))
     for n_components in (2, 2**20):
-        Z = CountSketch(n_components=n_components, random_state=0).fit_transform(X)
+        Z = CountSketch(n_components=n_components, random_state=SEED).fit_transform(X)
         assert (Z.data != 0).all()
         assert Z.has_canonical_format
 
@@ -172,7 +175,7 @@ def test_bad_parameters(parameters, message):
 def test_dense_input_takes_little_memory_beside_it(n_jobs):
     X = np.zeros((8192, 2048))
     X[::128, 7] = 1
-    sketch = CountSketch(n_components=64, random_state=0, n_jobs=n_jobs).fit(X[:1])
+    sketch = CountSketch(n_components=64, random_state=SEED, n_jobs=n_jobs).fit(X[:1])
     tracemalloc.start()
     try:
         Z = sketch.transform(X)

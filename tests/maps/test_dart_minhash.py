@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.min_max_pairs import assert_theorem, collisions, make_pairs
 from _data.rows import random_csr
 from _oracles import reference, theorems
@@ -16,7 +17,9 @@ N_HASHES = 40_000
 
 def real_map(columns, weights, seed, n_hashes=N_HASHES, width=100):
     X = sp.csr_array((weights, columns, [0, len(columns)]), shape=(1, width))
-    cws = ConsistentWeightedSampling(n_hashes=n_hashes, method="dart", random_state=seed).fit(X)
+    cws = ConsistentWeightedSampling(
+        n_hashes=n_hashes, method="dart", random_state=SEED + seed
+    ).fit(X)
     i, t = cws.sample(X)
     return i[0], t[0]
 
@@ -39,7 +42,7 @@ def test_scaling_a_pair_keeps_its_kernel(factor):
 def test_few_samples_of_many_entries_and_many_of_few():
     """Whatever the share of darts that a row's entries have; over seeds, and independent: the
     number of samples that agree has the binomial variance."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     for n_entries, n_hashes in ((400, 4), (3, 30), (40, 1)):
         u, v = rng.gamma(1.0, size=(2, n_entries))
         exact = reference.min_max(u, v)
@@ -70,7 +73,7 @@ def plain(change=lambda rng, column, at, rank, bucket: (column, at, rank, bucket
     """Darts by NumPy, as the definition has them; `change` may spoil them."""
 
     def sampler(columns, weights, seed):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(SEED + seed)
         n = rng.poisson(100 * HIGHEST * LIMIT)
         darts = (
             rng.integers(0, 100, n), HIGHEST * rng.random(n), rng.random(n),
@@ -96,7 +99,7 @@ HIGHEST = 16.0
 
 
 def plain_pairs():
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(SEED + 1)
     u = rng.gamma(2.0, size=30)
     return [(u, u * rng.uniform(0.3, 1, size=30)), (u, rng.gamma(2.0, size=30)), (u, u / 4)]
 
@@ -131,7 +134,7 @@ def test_wrong_darts_are_rejected(change):
 
 
 def test_binary_rows_have_jaccard_similarity():
-    rng = np.random.default_rng(2)
+    rng = np.random.default_rng(SEED + 2)
     u, v = (rng.random((2, 300)) < 0.4).astype(float)
     columns = np.arange(300)
     (i, _), (i2, _) = (real_map(columns[w > 0], w[w > 0], 1, width=300) for w in (u, v))
@@ -147,14 +150,14 @@ def test_one_entry_is_every_sample():
 def test_outputs_follow_from_the_samples():
     X = random_csr()
     cws = ConsistentWeightedSampling(
-        n_hashes=30, bits=3, t_bits=2, method="dart", random_state=0
+        n_hashes=30, bits=3, t_bits=2, method="dart", random_state=SEED
     ).fit(X)
     i, t = cws.sample(X)
     Z = cws.transform(X)
     filled = np.diff(X.indptr) > 0
     assert (np.diff(Z.indptr) == np.where(filled, 30, 0)).all()
     assert (i[~filled] == -1).all()
-    key = _seeding.keys(0, "weighted_sampling", 2, "dart")[1]
+    key = _seeding.keys(SEED, "weighted_sampling", 2, "dart")[1]
     codes = reference.sample_codes(key, i[filled], t[filled], 3, 2)
     np.testing.assert_array_equal(Z.indices.reshape(-1, 30), codes + 32 * np.arange(30))
     for row in np.flatnonzero(filled):
@@ -165,7 +168,7 @@ def test_outputs_follow_from_the_samples():
 def test_methods_differ():
     X = random_csr()
     one, other = (
-        ConsistentWeightedSampling(method=method, random_state=0).fit(X).sample(X)[0]
+        ConsistentWeightedSampling(method=method, random_state=SEED).fit(X).sample(X)[0]
         for method in ("icws", "dart")
     )
     assert (one != other).any()
@@ -173,7 +176,7 @@ def test_methods_differ():
 
 def test_extreme_weights_have_samples():
     X = np.array([[5e-324, 0, 0], [1.7e308, 0, 0], [5e-324, 1.0, 1.7e308], [1.7e308] * 3])
-    cws = ConsistentWeightedSampling(n_hashes=2000, method="dart", random_state=0).fit(X)
+    cws = ConsistentWeightedSampling(n_hashes=2000, method="dart", random_state=SEED).fit(X)
     i, _ = cws.sample(X)
     assert (i[:2] == 0).all()
     assert (i[2] == 2).all()
@@ -183,7 +186,7 @@ def test_extreme_weights_have_samples():
 def test_t_tells_darts_apart():
     """A dart lies in one bucket only. Its t has its number and its part, below the weight."""
     for weight, part in ((1.0, -1), (1.1, 0), (3.9, 0), (4.1, 1), (0.3, -1), (0.24, -2)):
-        cws = ConsistentWeightedSampling(n_hashes=256, method="dart", random_state=0)
+        cws = ConsistentWeightedSampling(n_hashes=256, method="dart", random_state=SEED)
         _, t = cws.fit([[weight]]).sample([[weight]])
         numbers, parts = np.divmod(t[0], 2048)
         assert len(np.unique(t)) == 256

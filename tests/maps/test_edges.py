@@ -8,6 +8,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import reference
 from scipy import special
@@ -45,7 +46,7 @@ def test_disorder_at_the_end_of_a_part(index_type):
 
 @pytest.mark.parametrize("n_rows", [1, 2, 300])
 def test_dense_rows_begin_where_the_ones_before_end(n_rows):
-    X = np.random.default_rng(n_rows).integers(0, 2, (n_rows, 37)).astype(float)
+    X = np.random.default_rng(SEED + n_rows).integers(0, 2, (n_rows, 37)).astype(float)
     block = _row_reader.open_matrix(X).block(0, n_rows)
     np.testing.assert_array_equal(block.indptr, np.cumsum([0, *np.count_nonzero(X, axis=1)]))
     np.testing.assert_array_equal(block.indices, np.nonzero(X)[1])
@@ -110,7 +111,7 @@ def test_entries_of_wide_sketches_are_sorted_by_all_their_bits(n_components):
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_gamma_scales_tensor_sketches(dtype, n_entries, method):
     """By a power of two, so exactly; of rows that are hashed one by one and eight at a time."""
-    X = sp.csr_array(np.random.default_rng(0).normal(size=(3, n_entries)).astype(dtype))
+    X = sp.csr_array(np.random.default_rng(SEED).normal(size=(3, n_entries)).astype(dtype))
     for degree in (1, 2, 3):
         options = {"n_components": 64, "degree": degree, "method": method, "random_state": 0}
         one = TensorSketch(**options).fit_transform(X)
@@ -127,7 +128,7 @@ def test_signed_rows_alone_and_together(method, dtype):
     """A row has the samples of its positive and negative parts in columns of their own, whether it
     is gathered alone or with others."""
     X = random_csr(30, 200, density=0.1, dtype=dtype)
-    X.data *= np.random.default_rng(0).choice([-1, 1], X.nnz).astype(dtype)
+    X.data *= np.random.default_rng(SEED).choice([-1, 1], X.nnz).astype(dtype)
     dense = X.toarray()
     doubled = np.stack([np.maximum(dense, 0), np.maximum(-dense, 0)], axis=2).reshape(30, -1)
     options = {"n_hashes": 40, "method": method, "random_state": 0}
@@ -162,7 +163,7 @@ def test_the_weights_of_subnormal_entries():
 @pytest.mark.parametrize("bits", [1, 2, 4, 8, 16])
 def test_limits_of_rows_longer_than_a_run(bits):
     """Comparisons of long rows end early for rows that are too far, and for none else."""
-    rng = np.random.default_rng(bits)
+    rng = np.random.default_rng(SEED + bits)
     A = rng.integers(0, 256, (90, 520), dtype=np.uint8)
     Q = A[:7].copy()
     for row, changes in enumerate((0, 3, 30, 100, 200, 400, 519)):
@@ -252,7 +253,7 @@ def binned(key, columns, values, n_grids, bits):
 
 def test_binning_against_the_definition():
     """Of values so large that each bit of a pitch counts."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     columns = np.sort(rng.choice(2**40, 30, replace=False))
     values = rng.normal(size=30) * 10.0 ** rng.integers(0, 7, 30)
     X = sp.csr_array((values, columns, [0, 30]), shape=(1, 2**40))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import reference, theorems
 from _oracles.equal import assert_same
@@ -35,7 +36,7 @@ def csr(*sets, width=2**40):
 def real_map(a, b, n_hashes, n_trials):
     """Samples of both sets in so many trials: of four seeds, and of columns renamed at random, so
     that those of one seed are independent."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     n_columns = max(a.max(), b.max()) + 1
     step = 2**40 // n_columns
     for seed, stop in enumerate(np.linspace(0, n_trials, 5).astype(int)[1:]):
@@ -45,14 +46,14 @@ def real_map(a, b, n_hashes, n_trials):
             names = rng.permutation(np.arange(n_columns) * step + rng.integers(0, step, n_columns))
             sets += [np.sort(names[a]), np.sort(names[b])]
         X = csr(*sets)
-        samples = MinHash(n_hashes=n_hashes, random_state=seed).fit(X).sample(X)
+        samples = MinHash(n_hashes=n_hashes, random_state=SEED + seed).fit(X).sample(X)
         yield from zip(samples[::2], samples[1::2], strict=True)
 
 
 def real_map_as_named(a, b, n_hashes, n_trials):
     X = csr(a, b)
     for seed in range(n_trials):
-        yield MinHash(n_hashes=n_hashes, random_state=seed).fit(X).sample(X)
+        yield MinHash(n_hashes=n_hashes, random_state=SEED + seed).fit(X).sample(X)
 
 
 def assert_theorem(sampler, a, b, n_hashes, n_trials=N_TRIALS):
@@ -112,7 +113,7 @@ def test_codes_of_structured_columns(columns, bits):
     column each. Samples that differ agree in 2^-bits of all cases."""
     sets = columns[:40], columns[20:], columns[::2], columns[1::2], columns[:1], columns[1:2]
     X, n_hashes = csr(*sets, width=2**62), 4_000
-    A = MinHash(n_hashes=n_hashes, bits=bits, random_state=0).fit(X).encode(X)
+    A = MinHash(n_hashes=n_hashes, bits=bits, random_state=SEED).fit(X).encode(X)
     numbers = codes.unpack(A, bits)
     agree = numbers[::2] == numbers[1::2]
     chance = 2.0**-bits
@@ -126,7 +127,7 @@ def test_each_member_is_sampled_alike():
         X = csr(a)
         counts = np.zeros(n_members)
         for seed in range(400):
-            found = MinHash(n_hashes=n_hashes, random_state=seed).fit(X).sample(X)
+            found = MinHash(n_hashes=n_hashes, random_state=SEED + seed).fit(X).sample(X)
             counts += np.bincount(found[0] // 3, minlength=n_members)
         few = counts.reshape(7, -1).sum(axis=1) if n_members == 7 else counts.reshape(10, -1).sum(1)
         # Members are not drawn independently: their counts vary less than that, never more.
@@ -142,7 +143,7 @@ def plain(change):
     def sampler(a, b, n_hashes, n_trials):
         n_members = max(a.max(), b.max()) + 1
         for seed in range(n_trials):
-            rng = np.random.default_rng(seed)
+            rng = np.random.default_rng(SEED + seed)
             bins = rng.integers(0, n_hashes, (2 * n_hashes, n_members))
             bins[n_hashes:] = np.arange(n_hashes)[:, None]
             values = rng.random((2 * n_hashes, n_members))
@@ -204,11 +205,11 @@ def test_mutants_are_rejected(change):
 @pytest.mark.parametrize("n_hashes", [1, 2, 3, 16, 100, 300])
 @pytest.mark.parametrize("n", [1, 2, 7, 8, 63, 64, 65, 127, 128, 129, 511, 513, 1_100])
 def test_against_the_definition(n, n_hashes):
-    rng = np.random.default_rng(n)
+    rng = np.random.default_rng(SEED + n)
     members = np.unique(rng.integers(0, 2**62, n))
     X = csr(members, width=2**62)
     minhash = MinHash(n_hashes=n_hashes, bits=11, random_state=n).fit(X)
-    key, code_key = _seeding.keys(n, "minhash", 2)
+    key, code_key = _seeding.keys(SEED + n, "minhash", 2)
     samples = reference.minhash(key, members, n_hashes)
     np.testing.assert_array_equal(minhash.sample(X)[0], samples)
     numbers = codes.unpack(minhash.encode(X), 11, n_hashes=n_hashes)
@@ -216,41 +217,41 @@ def test_against_the_definition(n, n_hashes):
 
 
 def test_more_members_than_starts_are_kept():
-    members = np.unique(np.random.default_rng(0).integers(0, 2**40, 20_000))
+    members = np.unique(np.random.default_rng(SEED).integers(0, 2**40, 20_000))
     X = csr(members)
     for n_hashes in (3, 100, 5_000):  # one round, and several
-        found = MinHash(n_hashes=n_hashes, random_state=5).fit(X).sample(X)[0]
-        key = _seeding.keys(5, "minhash", 2)[0]
+        found = MinHash(n_hashes=n_hashes, random_state=SEED + 5).fit(X).sample(X)[0]
+        key = _seeding.keys(SEED + 5, "minhash", 2)[0]
         np.testing.assert_array_equal(found, reference.minhash(key, members, n_hashes))
 
 
 def test_values_have_all_their_bits():
     """The upper half of a word has 15 bits of the value, of which members of a bin share all."""
-    members = np.unique(np.random.default_rng(0).integers(0, 2**40, 2**19)).astype(np.uint64)
+    members = np.unique(np.random.default_rng(SEED).integers(0, 2**40, 2**19)).astype(np.uint64)
     n_hashes, half = 2**17, np.uint64(32)
-    word = reference.mix64(_seeding.keys(0, "minhash", 2)[0] ^ reference.mix64(members))
+    word = reference.mix64(_seeding.keys(SEED, "minhash", 2)[0] ^ reference.mix64(members))
     bins = (word >> half) * np.uint64(n_hashes) >> half
     order = np.lexsort((word, bins))  # as n_hashes is a power of two, values are ordered as words
     filled, first = np.unique(bins[order], return_index=True)
     X = csr(members)
-    found = MinHash(n_hashes=n_hashes, random_state=0).fit(X).sample(X)[0]
+    found = MinHash(n_hashes=n_hashes, random_state=SEED).fit(X).sample(X)[0]
     np.testing.assert_array_equal(found[filled.astype(int)], members[order][first])
 
 
 def test_rounds_for_single_bins():
     """A set of one member fills bins one by one, the last of them in rounds k + j."""
     X = csr([2**39])
-    assert (MinHash(n_hashes=5_000, random_state=0).fit(X).sample(X) == 2**39).all()
+    assert (MinHash(n_hashes=5_000, random_state=SEED).fit(X).sample(X) == 2**39).all()
 
 
 def test_members_are_columns_that_are_not_zero():
     X = random_csr()
-    minhash = MinHash(n_hashes=20, random_state=0).fit(X)
+    minhash = MinHash(n_hashes=20, random_state=SEED).fit(X)
     expected = minhash.sample(X)
     other = X.copy()
     other.data[:] = -np.arange(1.0, X.nnz + 1)  # any value, of either sign
     np.testing.assert_array_equal(minhash.sample(other), expected)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     dense = X.toarray()
     filled = dense != 0
     dense[~filled & (rng.random(dense.shape) < 0.1)] = 7  # then stored as zeros
@@ -263,7 +264,7 @@ def test_members_are_columns_that_are_not_zero():
 
 def test_outputs_follow_from_the_samples():
     X = random_csr()
-    minhash = MinHash(n_hashes=30, bits=5, random_state=0).fit(X)
+    minhash = MinHash(n_hashes=30, bits=5, random_state=SEED).fit(X)
     members = minhash.sample(X)
     filled = np.diff(X.indptr) > 0
     assert members.dtype == np.int64
@@ -272,7 +273,7 @@ def test_outputs_follow_from_the_samples():
         assert np.isin(members[row], X.indices[X.indptr[row] : X.indptr[row + 1]]).all()
     Z = minhash.transform(X)
     assert (np.diff(Z.indptr) == np.where(filled, 30, 0)).all()
-    key = _seeding.keys(0, "minhash", 2)[1]
+    key = _seeding.keys(SEED, "minhash", 2)[1]
     expected = [reference.minhash_codes(key, row, 5) for row in members[filled]]
     np.testing.assert_array_equal(Z.indices.reshape(-1, 30) - 32 * np.arange(30), expected)
     assert (minhash.encode(X)[~filled] == 0).all()
@@ -285,7 +286,7 @@ def test_estimate_from_codes(bits):
     X, exact, n_hashes = csr(a, b), exact_kernel(a, b), 64
     counts = []
     for seed in range(N_TRIALS):
-        A = MinHash(n_hashes=n_hashes, bits=bits, random_state=seed).fit(X).encode(X)
+        A = MinHash(n_hashes=n_hashes, bits=bits, random_state=SEED + seed).fit(X).encode(X)
         counts.append(codes.collisions(A[:1], A[1:], bits)[0, 0])
     kernel, std = codes.kernel_from_collisions(counts, n_hashes, bits, return_std=True)
     theorems.assert_mean(kernel, exact)
@@ -295,6 +296,6 @@ def test_estimate_from_codes(bits):
 def test_one_member_each_agrees_by_chance_alone():
     """In each sample by itself: not in all of them, or in none."""
     X = csr([5], [6])
-    A = MinHash(n_hashes=40_000, bits=2, random_state=0).fit(X).encode(X)
+    A = MinHash(n_hashes=40_000, bits=2, random_state=SEED).fit(X).encode(X)
     one, other = codes.unpack(A, 2)
     theorems.assert_rate(one == other, 1 / 4)

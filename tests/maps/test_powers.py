@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _oracles import reference, theorems
 
 from sparsemaps import ConsistentWeightedSampling
@@ -12,11 +13,11 @@ from sparsemaps import ConsistentWeightedSampling
 @pytest.mark.parametrize("power", [0.25, 3.0])
 def test_theorem_of_powers(power, method):
     """The kernel of values to a power; of values of both signs too."""
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(SEED + 5)
     u, v = rng.gamma(1.0, size=(2, 30)) * rng.choice([-1, 1], 30)
     X = sp.csr_array(np.array([u, np.where(rng.random(30) < 0.6, u * rng.random(30), v)]))
     cws = ConsistentWeightedSampling(
-        n_hashes=50_000, power=power, signed=True, method=method, random_state=0
+        n_hashes=50_000, power=power, signed=True, method=method, random_state=SEED
     ).fit(X)
     (i, j), (t, s) = cws.sample(X)
     least, most = np.sort(abs(X.toarray()) ** power, axis=0)
@@ -29,7 +30,7 @@ def test_power_is_that_of_the_values(X, method):
     """Codes are those of the values' powers, in blocks, for both types; powers keep draws."""
     for dtype in (np.float32, np.float64):
         rows = X.astype(dtype)
-        cws = ConsistentWeightedSampling(n_hashes=40, method=method, random_state=0).fit(rows)
+        cws = ConsistentWeightedSampling(n_hashes=40, method=method, random_state=SEED).fit(rows)
         expected = cws.encode(rows.astype(float).power(2))
         found = cws.set_params(power=2).fit(rows).encode(rows)
         assert (found == expected).mean() > 0.999  # but where the last bits of a power decide
@@ -42,11 +43,13 @@ def test_power_is_that_of_the_values(X, method):
 )
 def test_powers_beyond_float64(factor, power, method):
     """Values are multiplied by a factor, which changes no kernel; powers are out of range."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(SEED + 1)
     values = rng.integers(8, 16, (2, 12)) / 8
     exact = reference.min_max(*values**power)
     X = sp.csr_array(values * factor)
-    cws = ConsistentWeightedSampling(n_hashes=20_000, power=power, method=method, random_state=4)
+    cws = ConsistentWeightedSampling(
+        n_hashes=20_000, power=power, method=method, random_state=SEED + 4
+    )
     (i, j), (t, s) = cws.fit(X).sample(X)
     theorems.assert_rate((i == j) & (t == s), exact)
     np.testing.assert_allclose(cws.exact_kernel(X)[0, 1], exact, rtol=1e-11)
@@ -58,7 +61,9 @@ def test_powers_beyond_float64(factor, power, method):
 def test_least_powers_make_sets_of_rows(power, method):
     """All weights are 1."""
     X = sp.csr_array(np.array([[1e300, 2.0, 1e-300, 0], [1.0, 7.0, 0, 1e5]]))
-    cws = ConsistentWeightedSampling(n_hashes=20_000, power=power, method=method, random_state=4)
+    cws = ConsistentWeightedSampling(
+        n_hashes=20_000, power=power, method=method, random_state=SEED + 4
+    )
     (i, j), (t, s) = cws.fit(X).sample(X)
     theorems.assert_rate((i == j) & (t == s), 0.5)
     assert cws.exact_kernel(X)[0, 1] == 0.5
@@ -75,6 +80,6 @@ def test_powers_that_are_too_large(method):
     with pytest.raises(ValueError, match=r"to the power of 5(\.0)? is beyond float64"):
         cws.exact_kernel(X)
     ones = sp.csr_array(np.ones((1, 3)))
-    again = ConsistentWeightedSampling(power=1e300, method=method, random_state=0).fit(ones)
-    other = ConsistentWeightedSampling(method=method, random_state=0).fit(ones)
+    again = ConsistentWeightedSampling(power=1e300, method=method, random_state=SEED).fit(ones)
+    other = ConsistentWeightedSampling(method=method, random_state=SEED).fit(ones)
     np.testing.assert_array_equal(again.encode(ones), other.encode(ones))

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import theorems
 from scipy import stats
@@ -24,7 +25,7 @@ DENSITIES = {
 
 def rows():
     """Rows of different supports, of both signs, near and far; the last is empty."""
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(SEED + 3)
     values = rng.normal(size=(6, 6)) / 4
     values[1] = values[0] + rng.normal(size=6) / 200
     values[2, ::2] = 0
@@ -45,7 +46,7 @@ def as_csr(values, columns, zeros=False):
 def boxes(X, gamma=1.0, density=None, seed=0, n_bins=N_BINS):
     """The code of each row in each grid."""
     binning = RandomBinning(
-        gamma=gamma, n_grids=N_GRIDS, n_bins=n_bins, pitch_density=density, random_state=seed
+        gamma=gamma, n_grids=N_GRIDS, n_bins=n_bins, pitch_density=density, random_state=SEED + seed
     )
     return codes.unpack(binning.fit(X).encode(X), n_bins.bit_length() - 1)[:, :N_GRIDS]
 
@@ -103,7 +104,7 @@ def test_grids_are_independent():
     exact = exact_kernel(rows())[2, 3]
     found = []
     for seed in range(2000):
-        binning = RandomBinning(n_grids=20, n_bins=2**16, random_state=seed)
+        binning = RandomBinning(n_grids=20, n_bins=2**16, random_state=SEED + seed)
         code = codes.unpack(binning.fit(X).encode(X), 16)
         found.append((code[2] == code[3]).mean())
     theorems.assert_mean(found, exact)
@@ -114,7 +115,7 @@ def test_rows_longer_than_a_group():
     """Rows that are taken run by run, as they have more entries than a group holds."""
     n = 300_000
     X = sp.csr_array(np.outer([0.0, 0.5, 1.2], np.ones(n) / n) + 1 / n)
-    binning = RandomBinning(n_grids=500, n_bins=2**16, random_state=0).fit(X)
+    binning = RandomBinning(n_grids=500, n_bins=2**16, random_state=SEED).fit(X)
     found = codes.unpack(binning.encode(X), 16)
     exact = binning.exact_kernel(X)
     for one, other in [(0, 1), (1, 2)]:
@@ -134,7 +135,7 @@ MUTANTS = {
 
 def floor_codes(values, shape=2, shifted=True, zeros=True):
     """Plain random binning by NumPy, hashed by Python; or a wrong one."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(SEED + 1)
     pitches = rng.gamma(shape, size=(6, N_GRIDS))
     shifts = rng.random((6, N_GRIDS)) * shifted
     bins = np.floor(values[:, :, None] / pitches - shifts).astype(np.int64)
@@ -173,7 +174,7 @@ def test_extreme_values():
 
 def test_one_hot_output():
     X = random_csr()
-    binning = RandomBinning(n_grids=10, n_bins=8, random_state=0)
+    binning = RandomBinning(n_grids=10, n_bins=8, random_state=SEED)
     Z = binning.fit_transform(X)
     assert Z.shape == (40, 80)
     assert (np.diff(Z.indptr) == 10).all()  # empty rows are points, too
@@ -187,7 +188,7 @@ def test_products_with_others():
     assert issubclass(RandomBinning, SampledMap)
     X = as_csr(rows(), np.arange(6))
     maps = RandomBinning(n_grids=2**12, n_bins=2**16), RandomFourier(n_components=2**12, gamma=0.3)
-    product = KernelProduct(maps=maps, random_state=0).fit(X)
+    product = KernelProduct(maps=maps, random_state=SEED).fit(X)
     Z = product.transform(X)
     used, columns = np.unique(Z.indices, return_inverse=True)  # of 2^28
     Z = sp.csr_array((Z.data, columns, Z.indptr), shape=(6, len(used)))
@@ -216,9 +217,9 @@ def test_bad_parameters(parameters, message):
 @pytest.mark.parametrize("density", DENSITIES.values(), ids=DENSITIES.keys())
 def test_gamma_divides_pitches_of_any_density(density):
     """Of a power of two, exactly as rows that are larger by this factor."""
-    X = np.random.default_rng(0).normal(size=(20, 6))
+    X = np.random.default_rng(SEED).normal(size=(20, 6))
     found, expected = (
-        RandomBinning(gamma=gamma, pitch_density=density, random_state=0).fit_transform(rows)
+        RandomBinning(gamma=gamma, pitch_density=density, random_state=SEED).fit_transform(rows)
         for gamma, rows in ((4.0, X), (1.0, 4.0 * X))
     )
     np.testing.assert_array_equal(found.indices, expected.indices)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import reference, theorems
 from scipy import stats
@@ -24,7 +25,7 @@ N_ENTRIES = 12
 
 def values():
     """Rows whose pairs have inner products of both signs, zero and large."""
-    rows = np.random.default_rng(0).normal(size=(4, N_ENTRIES))
+    rows = np.random.default_rng(SEED).normal(size=(4, N_ENTRIES))
     rows[1] = rows[0] + 0.3 * rows[1]
     rows[2, ::2] = 0
     rows[3] = 1
@@ -34,7 +35,7 @@ def values():
 def project(columns, distribution):
     indptr = np.arange(5) * N_ENTRIES
     X = sp.csr_array((values().ravel(), np.tile(columns, 4), indptr), shape=(4, 2**62))
-    projection = RandomProjection(n_components=N, distribution=distribution, random_state=0)
+    projection = RandomProjection(n_components=N, distribution=distribution, random_state=SEED)
     return projection.fit_transform(X)
 
 
@@ -81,7 +82,7 @@ MUTANTS = {
 @pytest.mark.parametrize("distribution", ["gaussian", "cauchy"])
 @pytest.mark.parametrize("name", MUTANTS)
 def test_mutants_are_rejected(name, distribution):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     W = (rng.normal if distribution == "gaussian" else rng.standard_cauchy)(size=(N_ENTRIES, N))
 
     def assert_law(W):
@@ -102,7 +103,9 @@ def test_estimates_of_distances():
     X = sp.csr_array(values())
     found = []
     for seed in range(n_seeds):
-        cauchy = RandomProjection(n_components=n, distribution="cauchy", random_state=seed).fit(X)
+        cauchy = RandomProjection(
+            n_components=n, distribution="cauchy", random_state=SEED + seed
+        ).fit(X)
         found.append(cauchy.approximate_l1(cauchy.transform(X))[np.triu_indices(4, 1)])
     exact = abs(values()[:, None] - values()).sum(axis=2)[np.triu_indices(4, 1)]
     relative = np.array(found) / exact
@@ -115,7 +118,7 @@ def test_estimates_of_distances():
 def test_distances_are_medians(dtype):
     X = random_csr(30, dtype=dtype)
     for n in (7, 8):
-        cauchy = RandomProjection(n_components=n, distribution="cauchy", random_state=0)
+        cauchy = RandomProjection(n_components=n, distribution="cauchy", random_state=SEED)
         Z = cauchy.fit_transform(X)
         expected = np.median(abs(Z[:, None] - Z[3:10]), axis=2)
         np.testing.assert_array_equal(cauchy.approximate_l1(Z, Z[3:10]), expected, strict=True)
@@ -123,7 +126,7 @@ def test_distances_are_medians(dtype):
 
 
 def test_distances_to_more_rows_than_fit_in_scratch_memory():
-    cauchy = RandomProjection(n_components=256, distribution="cauchy", random_state=0)
+    cauchy = RandomProjection(n_components=256, distribution="cauchy", random_state=SEED)
     Z, W = np.split(cauchy.fit_transform(random_csr(3002)), [2])
     expected = np.median(abs(Z[:, None] - W), axis=2)
     np.testing.assert_array_equal(cauchy.approximate_l1(Z, W), expected)
@@ -135,8 +138,8 @@ def test_against_reference(distribution, dtype):
     """Bit by bit, scaled by one multiplication."""
     X = sp.csr_array(random_csr(9, 100, 0.2, dtype))
     n = 70
-    key = _seeding.keys(3, "random_projection", 1, distribution)[0]
-    found = RandomProjection(n_components=n, distribution=distribution, random_state=3)
+    key = _seeding.keys(SEED + 3, "random_projection", 1, distribution)[0]
+    found = RandomProjection(n_components=n, distribution=distribution, random_state=SEED + 3)
     factor = dtype(1 if distribution == "cauchy" else 1 / np.sqrt(n))
     name = "normal" if distribution == "gaussian" else distribution
     for row, z in zip(reference.rows_of(X), found.fit_transform(X), strict=True):
@@ -146,7 +149,7 @@ def test_against_reference(distribution, dtype):
 
 def test_what_cauchy_projections_refuse():
     X = random_csr()
-    cauchy = RandomProjection(distribution="cauchy", random_state=0).fit(X)
+    cauchy = RandomProjection(distribution="cauchy", random_state=SEED).fit(X)
     for refused in (lambda: cauchy.exact_kernel(X), lambda: kernel_error(cauchy, X)):
         with pytest.raises(ValueError, match="have no mean, so that there is no exact kernel"):
             refused()
@@ -199,7 +202,7 @@ def test_product_with_resemblance(sampled):
     found = []
     for seed in range(n_seeds):
         maps = sampled.set_params(n_hashes=k), RandomProjection(n_components=k)
-        product = KernelProduct(maps=maps, random_state=seed).fit(X)
+        product = KernelProduct(maps=maps, random_state=SEED + seed).fit(X)
         Z = _sparse.used_columns(product.transform(X))
         found.append((Z @ Z.T).toarray()[one, other])
     resemblance, inner = (part.exact_kernel(X)[one, other] for part in product.maps_)
@@ -222,8 +225,8 @@ def test_why_a_product_with_a_count_sketch_is_refused():
     def error(other, k):
         found = []
         for seed in range(200):
-            agree = MinHash(n_hashes=k, bits=16, random_state=seed).fit(X).sample(X)
-            Z = other.set_params(n_components=k, random_state=1000 + seed).fit_transform(X)
+            agree = MinHash(n_hashes=k, bits=16, random_state=SEED + seed).fit(X).sample(X)
+            Z = other.set_params(n_components=k, random_state=SEED + 1000 + seed).fit_transform(X)
             found.append(((agree[0] == agree[1]) * Z[0] * Z[1]).sum() - exact)
         return np.sqrt(np.mean(np.square(found)))
 

@@ -6,6 +6,7 @@ import itertools
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import theorems
 from sklearn.base import clone
@@ -19,7 +20,7 @@ CORRELATIONS = [-0.9, -0.5, 0.0, 0.3, 0.7, 0.95, 0.99]
 
 def pair(rho, seed=0, n=40):
     """Two rows of the given correlation, in columns up to 2^40."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     u, v = np.linalg.qr(rng.normal(size=(n, 2)))[0].T
     v = rho * u + np.sqrt(1 - rho**2) * v
     columns = np.sort(rng.choice(2**40, n, replace=False))
@@ -28,7 +29,7 @@ def pair(rho, seed=0, n=40):
 
 
 def bits(X, **parameters):
-    codes = SignProjection(n_hashes=N_HASHES, random_state=1, **parameters).fit(X).encode(X)
+    codes = SignProjection(n_hashes=N_HASHES, random_state=SEED + 1, **parameters).fit(X).encode(X)
     return np.unpackbits(codes, axis=1, bitorder="little")[:, :N_HASHES]
 
 
@@ -59,11 +60,13 @@ def test_theorems_for_structured_columns(columns):
     def agree(one, other, values, **parameters):
         indices, indptr = np.concatenate([one, other]), [0, len(one), len(one) + len(other)]
         X = sp.csr_array((values, indices, indptr), (2, 2**62))
-        signs = SignProjection(n_hashes=20_000, random_state=1, **parameters).fit(X).encode(X)
+        signs = (
+            SignProjection(n_hashes=20_000, random_state=SEED + 1, **parameters).fit(X).encode(X)
+        )
         first, second = np.unpackbits(signs, axis=1, bitorder="little")
         return first == second
 
-    values = np.random.default_rng(2).normal(size=(2, 20))
+    values = np.random.default_rng(SEED + 2).normal(size=(2, 20))
     exact = exact_kernel(values)
     theorems.assert_rate(agree(columns, columns, values.ravel()), exact)
     found = agree(columns[:2], columns[[0, 2]], np.ones(4), distribution="rademacher")
@@ -74,7 +77,7 @@ def test_theorems_for_structured_columns(columns):
 
 @pytest.mark.parametrize("n", [1, 2, 3])
 def test_theorem_for_short_rows(n):
-    X = sp.csr_array(np.random.default_rng(n).normal(size=(2, n)))
+    X = sp.csr_array(np.random.default_rng(SEED + n).normal(size=(2, n)))
     assert_acos(bits(X), X)
 
 
@@ -94,7 +97,7 @@ def test_rademacher_is_close_for_long_rows(rho):
 
 
 def chi2_pair(shared):
-    u, v = np.random.default_rng(3).gamma(0.5, size=(2, 200))
+    u, v = np.random.default_rng(SEED + 3).gamma(0.5, size=(2, 200))
     return [u, shared * u + (1 - shared) * v]
 
 
@@ -115,7 +118,7 @@ def agreements_of_cauchy_vectors():
     rows = np.zeros((2 * len(CHI2_PAIRS), longest))
     for number, row in enumerate(row for pair in CHI2_PAIRS.values() for row in pair):
         rows[number, : len(row)] = row
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     signs = np.concatenate(
         [rng.standard_cauchy((20_000, longest)) @ rows.T >= 0 for _ in range(10)]
     )
@@ -208,7 +211,7 @@ def test_law_of_equal_entries(name, kind):
     X = np.array([u, v, -u, -v])
     found = []
     for seed in range(400):
-        codes = SignProjection(n_hashes=512, random_state=seed, **kind).fit(X).encode(X)
+        codes = SignProjection(n_hashes=512, random_state=SEED + seed, **kind).fit(X).encode(X)
         signs = np.unpackbits(codes, axis=1)
         assert (signs[:2] + signs[2:] == 1).all()
         found.append([(signs[0] == signs[1]).mean(), signs[0].mean(), signs[1].mean()])
@@ -239,7 +242,7 @@ def test_projections_of_zero(parameters, dtype):
     X = sp.csr_array(np.vstack([np.zeros((1, 160), dtype), rows]))
     if "kernel" in parameters:
         X = X[:5]  # whose values are not negative
-    maps = SignProjection(n_hashes=1000, random_state=3, **parameters)
+    maps = SignProjection(n_hashes=1000, random_state=SEED + 3, **parameters)
     signs = np.unpackbits(maps.fit(X).encode(X), axis=1, bitorder="little")[:, :1000]
     assert signs[0].all()
     if X.shape[0] == 9:
@@ -277,7 +280,9 @@ def test_more_bits_extend_the_first():
     X = random_csr()
     few, many = (
         np.unpackbits(
-            SignProjection(n_hashes=n, random_state=0).fit(X).encode(X), axis=1, bitorder="little"
+            SignProjection(n_hashes=n, random_state=SEED).fit(X).encode(X),
+            axis=1,
+            bitorder="little",
         )
         for n in (72, 200)
     )
@@ -304,6 +309,6 @@ def test_bad_parameters(parameters, message):
 
 def test_negative_values():
     X = np.array([[1.0, -2.0]])
-    SignProjection(random_state=0).fit(X)
+    SignProjection(random_state=SEED).fit(X)
     with pytest.raises(ValueError, match=r"-2.0 in row 0, column 1; .*kernel='acos' takes both"):
         SignProjection(kernel="acos_chi2").fit(X)

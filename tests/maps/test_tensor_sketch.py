@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import random_csr
 from _oracles import reference, theorems
 from sklearn.metrics.pairwise import polynomial_kernel
@@ -38,7 +39,7 @@ def name_of(parameters):
 
 def rows(columns=COLUMNS["random"]):
     """Rows whose pairs have inner products of both signs, zero and large; as CSR and as values."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     values = rng.normal(size=(4, N_ENTRIES)) / 2
     values[1] = values[0] + 0.2 * values[1]
     values[2, ::2] = 0
@@ -53,7 +54,7 @@ def real_map(columns, method="auto"):
 
     def sketch(values, kernel, seed):
         fitted = TensorSketch(
-            n_components=N_COMPONENTS, method=method, random_state=seed, **kernel
+            n_components=N_COMPONENTS, method=method, random_state=SEED + seed, **kernel
         ).fit(X)
         return fitted.transform(X)
 
@@ -64,7 +65,7 @@ def random_hashes(change=lambda hashes, extended, kernel: (hashes, extended)):
     """A sketch by fully random hashes, after `change` has had its way."""
 
     def sketch(values, kernel, seed):
-        rng = np.random.default_rng(seed)
+        rng = np.random.default_rng(SEED + seed)
         degree, gamma, coef0 = kernel["degree"], kernel.get("gamma", 1.0), kernel.get("coef0", 0.0)
         extended = np.hstack([np.sqrt(gamma) * values, np.full((len(values), 1), np.sqrt(coef0))])
         width = extended.shape[1]
@@ -191,7 +192,7 @@ def test_error_shrinks():
     def error(n_components):
         found = []
         for seed in range(600):
-            sketch = TensorSketch(n_components=n_components, random_state=seed)
+            sketch = TensorSketch(n_components=n_components, random_state=SEED + seed)
             Z = sketch.fit_transform(X)
             found.append(Z[0] @ Z[1] - exact)
         return np.sqrt(np.mean(np.square(found)))
@@ -204,7 +205,7 @@ def test_error_shrinks():
 
 def mixed_rows(dtype=np.float64):
     """Rows of 0 to 300 small integers, in columns up to 2^40."""
-    rng = np.random.default_rng(5)
+    rng = np.random.default_rng(SEED + 5)
     lengths = [3, 0, 300, 1, 17, 40, 0, 90, 8, 250, 2]
     columns = [np.sort(rng.choice(2**40, n, replace=False)) for n in lengths]
     values = rng.integers(1, 4, sum(lengths)) * rng.choice([-1, 1], sum(lengths))
@@ -219,14 +220,18 @@ def mixed_rows(dtype=np.float64):
 def test_against_reference(dtype, n_components, degree):
     """Directly summed, integers are exact; by the transforms they are so up to rounding."""
     X = mixed_rows(dtype)[[0, 1, 3, 4, 8, 10]]
-    keys = _seeding.keys(3, "tensor_sketch", 3 * degree, degree).reshape(-1, 3)
+    keys = _seeding.keys(SEED + 3, "tensor_sketch", 3 * degree, degree).reshape(-1, 3)
     expected = np.stack([
         reference.tensor_sketch(keys, *reference.with_constant(row, 2.0), n_components)
         for row in reference.rows_of(X)
     ])  # fmt: skip
     for method in ("direct", "fft", "auto"):
         sketch = TensorSketch(
-            degree=degree, coef0=4.0, n_components=n_components, method=method, random_state=3
+            degree=degree,
+            coef0=4.0,
+            n_components=n_components,
+            method=method,
+            random_state=SEED + 3,
         )
         Z = sketch.fit_transform(X)
         assert Z.dtype == dtype
@@ -243,7 +248,7 @@ def test_methods_agree(degree, gamma, coef0):
     results = [
         TensorSketch(
             degree=degree, gamma=gamma, coef0=coef0, n_components=120, method=method,
-            random_state=1,
+            random_state=SEED + 1,
         ).fit_transform(X)
         for method in ("direct", "fft", "auto")
     ]  # fmt: skip
@@ -257,7 +262,7 @@ def test_transforms_do_not_depend_on_other_rows(dtype, n_components):
     """However many rows and factors are transformed at once."""
     X = random_csr(600, 200, 0.05, dtype)
     sketch = TensorSketch(
-        degree=3, coef0=1.3, n_components=n_components, method="fft", random_state=0
+        degree=3, coef0=1.3, n_components=n_components, method="fft", random_state=SEED
     ).fit(X)
     Z = sketch.transform(X)
     for rows in (slice(7, 8), slice(100, 103), slice(200, 500)):
@@ -268,12 +273,12 @@ def test_transforms_do_not_depend_on_other_rows(dtype, n_components):
 @pytest.mark.parametrize("method", ["auto", "direct"])
 def test_sums_do_not_depend_on_other_rows(method, coef0):
     """However many rows are hashed at once, with rows between them that are transformed."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     lengths = rng.permutation([*rng.integers(0, 40, 60), 0, 0, 253, 254, 255, 256, 257, 271, 700])
     columns = [np.sort(rng.choice(5000, n, replace=False)) for n in lengths]
     arrays = rng.normal(size=lengths.sum()), np.concatenate(columns), np.cumsum([0, *lengths])
     X = sp.csr_array(arrays, shape=(len(lengths), 5000))
-    sketch = TensorSketch(coef0=coef0, n_components=64, method=method, random_state=1).fit(X)
+    sketch = TensorSketch(coef0=coef0, n_components=64, method=method, random_state=SEED + 1).fit(X)
     Z = sketch.transform(X)
     for i in range(len(lengths)):
         np.testing.assert_array_equal(sketch.transform(X[i : i + 1])[0], Z[i])
@@ -296,7 +301,7 @@ def test_sparse_output(method, n_components):
 
 def test_sparse_output_of_wide_sketches():
     """A row's tuples are sorted, not summed in an array of the width."""
-    sketch = TensorSketch(n_components=2**31 - 1, dense_output=False, coef0=1.0, random_state=0)
+    sketch = TensorSketch(n_components=2**31 - 1, dense_output=False, coef0=1.0, random_state=SEED)
     Z = sketch.fit_transform(mixed_rows()[[0, 1, 4]])
     assert np.diff(Z.indptr).tolist() == [16, 1, 18 * 18]
     assert Z.indices.max() > 2**30
@@ -306,7 +311,7 @@ def test_sums_that_cancel_are_not_stored():
     X = sp.csr_array(np.ones((1, 40)))
     for n_components in (2, 7):
         sketch = TensorSketch(
-            n_components=n_components, method="direct", dense_output=False, random_state=0
+            n_components=n_components, method="direct", dense_output=False, random_state=SEED
         )
         assert (sketch.fit_transform(X).data != 0).all()
 
@@ -315,7 +320,7 @@ def test_auto_takes_what_costs_least():
     """Per row: tuples of so many factors are summed and the rest convolved; 0 for transforms."""
 
     def summed(lengths, itemsize=8, **parameters):
-        draw = TensorSketch(**parameters, random_state=0).fit_any_width().draw
+        draw = TensorSketch(**parameters, random_state=SEED).fit_any_width().draw
         return draw._sketch._factors_to_sum(np.array(lengths), itemsize).tolist()
 
     assert summed([0, 1, 85, 86, 267, 268, 5000]) == [2, 2, 2, 1, 1, 0, 0]
@@ -330,7 +335,7 @@ def test_auto_takes_what_costs_least():
 
 def test_high_degree():
     X = sp.csr_array([[2.0, 0.0], [0.0, 0.0]])
-    Z = TensorSketch(degree=1000, random_state=0).fit_transform(X)
+    Z = TensorSketch(degree=1000, random_state=SEED).fit_transform(X)
     assert abs(Z).sum(axis=1).tolist() == [2.0**1000, 0.0]
 
 
@@ -338,7 +343,7 @@ def test_an_accurate_sketch():
     """Of many components, the Gram matrix is the kernel's."""
     X = random_csr(30, 50, density=0.3)
     X.data /= 4
-    Z = TensorSketch(degree=2, gamma=0.5, coef0=1, n_components=2**15, random_state=0)
+    Z = TensorSketch(degree=2, gamma=0.5, coef0=1, n_components=2**15, random_state=SEED)
     Z = Z.fit_transform(X)
     exact = polynomial_kernel(X, degree=2, gamma=0.5, coef0=1)
     bound = np.sqrt((2 + 9) / 2**15 * np.outer(exact.diagonal(), exact.diagonal()))

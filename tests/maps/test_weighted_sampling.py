@@ -5,6 +5,7 @@ import functools
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.min_max_pairs import assert_theorem, collisions, make_pairs
 from _data.rows import random_csr
 from _oracles import reference, theorems
@@ -18,7 +19,7 @@ N_HASHES = 40_000
 
 def real_map(columns, weights, seed):
     X = sp.csr_array((weights, columns, [0, len(columns)]), shape=(1, 100))
-    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, random_state=seed).fit(X)
+    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, random_state=SEED + seed).fit(X)
     i, t = cws.sample(X)
     return i[0], t[0]
 
@@ -33,9 +34,9 @@ def test_theorem():
 @theorems.each_structure(40)
 @pytest.mark.parametrize("method", ["icws", "dart"])
 def test_theorem_for_structured_columns(columns, method):
-    u, v = np.random.default_rng(7).gamma(1.0, size=(2, 40))
+    u, v = np.random.default_rng(SEED + 7).gamma(1.0, size=(2, 40))
     X = sp.csr_array((np.concatenate([u, v]), np.tile(columns, 2), [0, 40, 80]), (2, 2**62))
-    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, method=method, random_state=3).fit(X)
+    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, method=method, random_state=SEED + 3).fit(X)
     i, t = cws.sample(X)
     theorems.assert_rate((i[0] == i[1]) & (t[0] == t[1]), reference.min_max(u, v))
 
@@ -49,7 +50,7 @@ def test_scaling_a_pair_keeps_its_kernel():
 
 def test_zero_bit_bias_is_small():
     """i* alone agrees a little more often: on rows of many entries, by a percent at most."""
-    rng = np.random.default_rng(3)
+    rng = np.random.default_rng(SEED + 3)
     for scale in (0.1, 0.5, 1.0):
         u = rng.gamma(1.0, size=90)
         v = u * rng.lognormal(0, scale, size=90)
@@ -66,7 +67,7 @@ MIDDLE_PAIRS = make_pairs()[9:15]
 @functools.lru_cache(maxsize=1)  # for the two rows of a pair
 def draw(seed):
     """Variables for the columns of a pair."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     shape, f32 = (max(len(u) for u, _ in MIDDLE_PAIRS), N_HASHES), np.float32
     # A variable of shape 2 is the sum of two of shape 1.
     r, c = (sum(rng.standard_exponential((2, *shape), dtype=f32)) for _ in range(2))
@@ -77,7 +78,7 @@ def mutant(change):
     """The algorithm on NumPy's random numbers, after `change` has had its way with them."""
 
     def sampler(columns, weights, seed):
-        rng = np.random.default_rng([seed, 1])
+        rng = np.random.default_rng([SEED + seed, 1])
         r, c, beta, weights = change(rng, *draw(seed), weights)
         chosen = [a.astype(np.float32)[columns] for a in (r, c, beta)]
         return reference.icws(columns, weights, *chosen)
@@ -124,7 +125,7 @@ def test_half_a_sample_is_rejected(drop):
 def uniforms():
     """r, c, beta of structured columns, each through its distribution function."""
     columns = np.concatenate([np.arange(100), 2 ** np.arange(7, 62), 1000 * np.arange(1, 100)])
-    key = _seeding.keys(0, "weighted_sampling", 1, "icws")[0]
+    key = _seeding.keys(SEED, "weighted_sampling", 1, "icws")[0]
     r, c, beta = reference.icws_parameters(key, columns, 512)
     gamma = stats.gamma(2.0)
     return gamma.cdf(r), gamma.cdf(c), beta.astype(float)
@@ -175,7 +176,7 @@ def test_i_is_drawn_by_weight_and_independently():
 
 def test_against_reference():
     """The compiled loops make the same decisions as float32 NumPy, sample by sample."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     lengths = [1, 3, 0, 200, 40]
     columns = [np.sort(rng.choice(2**40, n, replace=False)) for n in lengths]
     weights = [rng.lognormal(0, 4, size=n) for n in lengths]
@@ -183,8 +184,8 @@ def test_against_reference():
     X = sp.csr_array(
         (np.concatenate(weights), np.concatenate(columns), indptr), shape=(len(lengths), 2**40)
     )
-    i, t = ConsistentWeightedSampling(n_hashes=150, random_state=9).fit(X).sample(X)
-    key = _seeding.keys(9, "weighted_sampling", 1, "icws")[0]
+    i, t = ConsistentWeightedSampling(n_hashes=150, random_state=SEED + 9).fit(X).sample(X)
+    key = _seeding.keys(SEED + 9, "weighted_sampling", 1, "icws")[0]
     for row, (c, w) in enumerate(zip(columns, weights, strict=True)):
         if len(c) == 0:
             assert (i[row] == -1).all()
@@ -199,10 +200,10 @@ def test_against_reference():
 def test_wide_columns_side_by_side(first):
     """Their numbers differ in the last bits alone; the widest rows are gathered one by one."""
     columns = first + np.arange(100)
-    weights = np.random.default_rng(0).lognormal(size=(2, 100))
+    weights = np.random.default_rng(SEED).lognormal(size=(2, 100))
     X = sp.csr_array((weights.ravel(), np.tile(columns, 2), [0, 100, 200]), (2, 2**62))
-    i, t = ConsistentWeightedSampling(n_hashes=600, random_state=9).fit(X).sample(X)
-    key = _seeding.keys(9, "weighted_sampling", 1, "icws")[0]
+    i, t = ConsistentWeightedSampling(n_hashes=600, random_state=SEED + 9).fit(X).sample(X)
+    key = _seeding.keys(SEED + 9, "weighted_sampling", 1, "icws")[0]
     parameters = reference.icws_parameters(key, columns, 600)
     for row in range(2):
         expected_i, expected_t = reference.icws(columns, weights[row], *parameters)
@@ -212,10 +213,10 @@ def test_wide_columns_side_by_side(first):
 
 def test_beta_has_all_its_bits():
     """Without the last 8 of its 24 bits, t* of a row of one column is another one in 1 of 2^17."""
-    weights, n = np.random.default_rng(0).lognormal(size=100), 20_000
+    weights, n = np.random.default_rng(SEED).lognormal(size=100), 20_000
     X = weights[:, None]
-    _, t = ConsistentWeightedSampling(n_hashes=n, random_state=9).fit(X).sample(X)
-    key = _seeding.keys(9, "weighted_sampling", 1, "icws")[0]
+    _, t = ConsistentWeightedSampling(n_hashes=n, random_state=SEED + 9).fit(X).sample(X)
+    key = _seeding.keys(SEED + 9, "weighted_sampling", 1, "icws")[0]
     parameters = reference.icws_parameters(key, np.array([0]), n)
     for weight, found in zip(weights, t, strict=True):
         np.testing.assert_array_equal(found, reference.icws([0], weight[None], *parameters)[1])
@@ -223,17 +224,17 @@ def test_beta_has_all_its_bits():
 
 def test_rows_longer_than_the_scratch():
     """A row of more entries than are sampled at once, alone and among others."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     row = sp.csr_array(rng.gamma(1.0, size=(1, 300_000)))
     others = random_csr(5, 300_000, density=0.001)
     both = sp.vstack([others, row, others], format="csr")
-    cws = ConsistentWeightedSampling(n_hashes=20, random_state=0).fit(both)
+    cws = ConsistentWeightedSampling(n_hashes=20, random_state=SEED).fit(both)
     i, t = cws.sample(both)
     alone_i, alone_t = cws.sample(row)
     np.testing.assert_array_equal(i[5], alone_i[0])
     np.testing.assert_array_equal(t[5], alone_t[0])
     np.testing.assert_array_equal(i[:5], i[6:])
-    key = _seeding.keys(0, "weighted_sampling", 1, "icws")[0]
+    key = _seeding.keys(SEED, "weighted_sampling", 1, "icws")[0]
     columns = np.arange(300_000)
     expected, _ = reference.icws(columns, row.data, *reference.icws_parameters(key, columns, 20))
     np.testing.assert_array_equal(i[5], expected)
@@ -244,9 +245,11 @@ def test_rows_longer_than_the_scratch():
 
 @pytest.mark.parametrize(("bits", "t_bits"), [(1, 0), (3, 0), (8, 0), (16, 0), (4, 3), (16, 8)])
 def test_outputs_follow_from_the_samples(X, bits, t_bits):
-    cws = ConsistentWeightedSampling(n_hashes=13, bits=bits, t_bits=t_bits, random_state=2).fit(X)
+    cws = ConsistentWeightedSampling(
+        n_hashes=13, bits=bits, t_bits=t_bits, random_state=SEED + 2
+    ).fit(X)
     width = bits + t_bits
-    key = _seeding.keys(2, "weighted_sampling", 2, "icws")[1]
+    key = _seeding.keys(SEED + 2, "weighted_sampling", 2, "icws")[1]
     codes = reference.sample_codes(key, *cws.sample(X), bits, t_bits)
     filled = np.diff(X.indptr) > 0
 
@@ -268,17 +271,17 @@ def test_outputs_follow_from_the_samples(X, bits, t_bits):
 @pytest.mark.parametrize("method", ["icws", "dart"])
 def test_codes_of_many_samples(X, method):
     """Also of samples beyond those that are made at once."""
-    cws = ConsistentWeightedSampling(n_hashes=600, method=method, random_state=2).fit(X)
-    key = _seeding.keys(2, "weighted_sampling", 2, method)[1]
+    cws = ConsistentWeightedSampling(n_hashes=600, method=method, random_state=SEED + 2).fit(X)
+    key = _seeding.keys(SEED + 2, "weighted_sampling", 2, method)[1]
     expected = reference.sample_codes(key, *cws.sample(X), 8, 0)
     expected[np.diff(X.indptr) == 0] = 0
     np.testing.assert_array_equal(cws.encode(X), expected)
 
 
 def test_wide_output_has_wide_indices(X):
-    Z = ConsistentWeightedSampling(n_hashes=2**9, bits=16, t_bits=8, random_state=0).fit_transform(
-        X
-    )
+    Z = ConsistentWeightedSampling(
+        n_hashes=2**9, bits=16, t_bits=8, random_state=SEED
+    ).fit_transform(X)
     assert Z.shape[1] == 2**33
     assert Z.indices.dtype == np.int64
     assert Z.indices.max() > 2**32
@@ -295,7 +298,7 @@ N_CODES = 4_000
 
 def codes_agree(X, **parameters):
     """Whether the codes of rows 0 and 1, 2 and 3, and so on agree; each sample by itself."""
-    cws = ConsistentWeightedSampling(n_hashes=N_CODES, random_state=1, **parameters).fit(X)
+    cws = ConsistentWeightedSampling(n_hashes=N_CODES, random_state=SEED + 1, **parameters).fit(X)
     columns = cws.transform(X).indices.reshape(-1, N_CODES)
     return columns[::2] == columns[1::2]
 
@@ -343,14 +346,14 @@ def test_other_weights_of_one_column_agree_by_chance(method, t_bits):
 @theorems.each_structure(60)
 def test_what_codes_agree(columns, method, bits, t_bits):
     """Equal samples: all; of one i*, a share of 2^-t_bits; others, 2^-(bits + t_bits)."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     u, v = rng.gamma(1.0, size=(2, 40))
     X = sp.csr_array(
         (np.concatenate([u, v]), np.concatenate([columns[:40], columns[20:]]), [0, 40, 80]),
         (2, 2**62),
     )
     agree = codes_agree(X, method=method, bits=bits, t_bits=t_bits)[0]
-    cws = ConsistentWeightedSampling(n_hashes=N_CODES, method=method, random_state=1).fit(X)
+    cws = ConsistentWeightedSampling(n_hashes=N_CODES, method=method, random_state=SEED + 1).fit(X)
     i, t = cws.sample(X)
     same_i, same_t = i[0] == i[1], t[0] == t[1]
     assert agree[same_i & same_t].all()
@@ -362,19 +365,19 @@ def test_codes_do_not_depend_on_the_width():
     """Also where all columns are below 2^bits."""
     X = random_csr(n_columns=200)
     wide = sp.csr_array((X.data, X.indices, X.indptr), (X.shape[0], 2**40))
-    maps = [ConsistentWeightedSampling(random_state=0).fit(rows) for rows in (X, wide)]
+    maps = [ConsistentWeightedSampling(random_state=SEED).fit(rows) for rows in (X, wide)]
     assert [cws.law.chance for cws in maps] == [2.0**-8, 2.0**-8]
     np.testing.assert_array_equal(maps[0].encode(X), maps[1].encode(wide))
 
 
 def test_signed_is_the_generalized_min_max_kernel():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     u = rng.normal(size=50)
     v = u + 0.5 * rng.normal(size=50)
     X = np.stack([u, v])
     doubled = np.stack([np.maximum(X, 0), np.maximum(-X, 0)], axis=2).reshape(2, -1)
-    signed = ConsistentWeightedSampling(n_hashes=N_HASHES, signed=True, random_state=0).fit(X)
-    plain = ConsistentWeightedSampling(n_hashes=N_HASHES, random_state=0).fit(doubled)
+    signed = ConsistentWeightedSampling(n_hashes=N_HASHES, signed=True, random_state=SEED).fit(X)
+    plain = ConsistentWeightedSampling(n_hashes=N_HASHES, random_state=SEED).fit(doubled)
     i, t = signed.sample(X)
     for one, other in zip((i, t), plain.sample(doubled), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -385,7 +388,7 @@ def test_signed_changes_nothing_else():
     """Non-negative rows: the columns are doubled, and the kernel is the same."""
     u, v = make_pairs()[0]
     X = np.stack([u, v])
-    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, signed=True, random_state=0).fit(X)
+    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, signed=True, random_state=SEED).fit(X)
     i, t = cws.sample(X)
     assert (i % 2 == 0).all()
     theorems.assert_rate((i[0] == i[1]) & (t[0] == t[1]), reference.min_max(u, v))
@@ -393,10 +396,10 @@ def test_signed_changes_nothing_else():
 
 def test_signed_samples_of_the_widest_rows():
     X = sp.csr_array((np.array([-1.0]), [2**62 - 1], [0, 1]), shape=(1, 2**62))
-    i, _ = ConsistentWeightedSampling(n_hashes=2, signed=True, random_state=0).fit(X).sample(X)
+    i, _ = ConsistentWeightedSampling(n_hashes=2, signed=True, random_state=SEED).fit(X).sample(X)
     assert i.tolist() == [[2**63 - 1] * 2]
     X.resize(1, 2**62 + 1)
-    cws = ConsistentWeightedSampling(n_hashes=2, signed=True, random_state=0).fit(X)
+    cws = ConsistentWeightedSampling(n_hashes=2, signed=True, random_state=SEED).fit(X)
     with pytest.raises(ValueError, match=r"at most 2\*\*62"):
         cws.sample(X)
     assert cws.transform(X).nnz == 2
@@ -404,22 +407,22 @@ def test_signed_samples_of_the_widest_rows():
 
 def test_extreme_weights_have_samples():
     X = np.array([[5e-324, 0, 0], [1.7e308, 0, 0], [5e-324, 1.0, 1.7e308], [2.3e-308, 0, 0]])
-    i, t = ConsistentWeightedSampling(n_hashes=2000, random_state=0).fit(X).sample(X)
+    i, t = ConsistentWeightedSampling(n_hashes=2000, random_state=SEED).fit(X).sample(X)
     assert (i[[0, 1, 3]] == 0).all()
     assert (i[2] == 2).all()
     assert (np.abs(t) < 2**31).all()
 
 
 def test_float32_and_float64_agree():
-    X = np.random.default_rng(0).lognormal(0, 10, size=(20, 50)).astype(np.float32)
-    cws = ConsistentWeightedSampling(n_hashes=200, random_state=0).fit(X)
+    X = np.random.default_rng(SEED).lognormal(0, 10, size=(20, 50)).astype(np.float32)
+    cws = ConsistentWeightedSampling(n_hashes=200, random_state=SEED).fit(X)
     for one, other in zip(cws.sample(X), cws.sample(X.astype(np.float64)), strict=True):
         np.testing.assert_array_equal(one, other)
 
 
 def test_more_samples_extend_the_first(X):
-    few = ConsistentWeightedSampling(n_hashes=10, random_state=0).fit(X).sample(X)
-    many = ConsistentWeightedSampling(n_hashes=100, random_state=0).fit(X).sample(X)
+    few = ConsistentWeightedSampling(n_hashes=10, random_state=SEED).fit(X).sample(X)
+    many = ConsistentWeightedSampling(n_hashes=100, random_state=SEED).fit(X).sample(X)
     for one, other in zip(few, many, strict=True):
         np.testing.assert_array_equal(one, other[:, :10])
 
@@ -453,7 +456,7 @@ def test_negative_values():
 
 def test_duplicates_are_judged_by_their_sum():
     X = sp.csr_array(([3.0, -1, 2], [2, 2, 1], [0, 2, 2, 3]), (3, 4))
-    assert ConsistentWeightedSampling(random_state=0).fit_transform(X).nnz == 2 * 256
+    assert ConsistentWeightedSampling(random_state=SEED).fit_transform(X).nnz == 2 * 256
     cancelled = sp.csr_array(([1.0, -1, 2], [2, 2, 1], [0, 2, 2, 3]), (3, 4))
-    Z = ConsistentWeightedSampling(random_state=0).fit_transform(cancelled)
+    Z = ConsistentWeightedSampling(random_state=SEED).fit_transform(cancelled)
     assert np.diff(Z.indptr).tolist() == [0, 0, 256]

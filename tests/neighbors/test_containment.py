@@ -5,6 +5,7 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _oracles import theorems
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, codes, neighbors
@@ -23,7 +24,7 @@ def matrix_of(sets, width=10**6):
 
 def parts_of_sets(n_sets, seed=0):
     """Sets of 40 to 120 members, of each a part with other members mixed in, and an empty one."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     sets = [rng.choice(10**6, rng.integers(40, 120), replace=False) for _ in range(n_sets)]
     for one in sets[:n_sets]:
         part = rng.choice(one, len(one) // 2, replace=False)
@@ -54,7 +55,7 @@ def all_contained(A, threshold, B=None):
 def test_sizes_are_kept(tmp_path):
     X = sp.csr_array(np.array([[1.0, 0, 2], [0, 0, 0], [1, 1, 1], [0, -1, 0]]))
     X.data[0] = 0  # stored, and no member
-    A = MinHash(n_hashes=20, bits=3, random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(n_hashes=20, bits=3, random_state=SEED).fit(X).encode(X, packed=True)
     assert A.sizes.tolist() == [1, 0, 3, 1]
     assert A.sizes.dtype == np.uint32
     assert A[1:3].sizes.tolist() == [0, 3]
@@ -80,15 +81,15 @@ def test_sizes_are_kept(tmp_path):
 def test_sizes_of_texts():
     words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
     texts = ["one two three", "", "one one"]
-    minhash = MinHash(random_state=0).fit(words.transform(texts))
+    minhash = MinHash(random_state=SEED).fit(words.transform(texts))
     assert minhash.encode_texts(words, texts, packed=True).sizes.tolist() == [3, 0, 1]
 
 
 def test_sizes_of_several_blocks():
     """Of a matrix whose blocks are smaller than it, and of texts of several blocks."""
-    X = sp.random_array((700, 1000), density=0.8, format="csr", random_state=0)
+    X = sp.random_array((700, 1000), density=0.8, format="csr", random_state=SEED)
     assert X.nnz > 2 * _blocks.BLOCK_ENTRIES
-    minhash = MinHash(n_hashes=8, random_state=0).fit(X)
+    minhash = MinHash(n_hashes=8, random_state=SEED).fit(X)
     assert minhash.encode(X, packed=True).sizes.tolist() == np.diff(X.indptr).tolist()
     words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
     texts = [" ".join(f"w{word}" for word in range(n % 700)) for n in range(300)]
@@ -115,11 +116,11 @@ def test_wrong_sizes(sizes):
 @pytest.mark.parametrize("bits", [2, 8])
 def test_mean_and_standard_error(a, b, shared, bits):
     """Of sets with many more members than there are hashes; of smaller ones, the error is less."""
-    members = np.random.default_rng(0).choice(10**6, a + b - shared, replace=False)
+    members = np.random.default_rng(SEED).choice(10**6, a + b - shared, replace=False)
     X = matrix_of([members[:a], members[a - shared :]])
     found = []
     for seed in range(200):
-        A = MinHash(n_hashes=512, bits=bits, random_state=seed).fit(X).encode(X, packed=True)
+        A = MinHash(n_hashes=512, bits=bits, random_state=SEED + seed).fit(X).encode(X, packed=True)
         _, _, containment, std = neighbors.contained_pairs(
             A[:1], 1e-3, other=A[1:], recall=1, return_std=True
         )
@@ -151,7 +152,7 @@ def test_the_error_that_the_specification_gives():
 @pytest.mark.parametrize("n_jobs", [None, 2])
 def test_recall_1_finds_all(threshold, n_jobs):
     X = parts_of_sets(80)
-    A = MinHash(n_hashes=1024, random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(n_hashes=1024, random_state=SEED).fit(X).encode(X, packed=True)
     for B in (None, A[40:]):
         found = neighbors.contained_pairs(
             A, threshold, other=B, recall=1, return_std=True, n_jobs=n_jobs
@@ -166,7 +167,7 @@ def test_recall_1_finds_all(threshold, n_jobs):
 def test_directions():
     """The small set is in the large one, and that not in the small one."""
     X = matrix_of([np.arange(100), np.arange(20), np.arange(20, 60)])
-    A = MinHash(n_hashes=2048, random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(n_hashes=2048, random_state=SEED).fit(X).encode(X, packed=True)
     i, j, _ = neighbors.contained_pairs(A, 0.8)
     assert list(zip(i.tolist(), j.tolist(), strict=True)) == [(1, 0), (2, 0)]
     i, j, _ = neighbors.contained_pairs(A[:1], 0.8, other=A[1:])
@@ -185,7 +186,7 @@ def test_directions_of_pairs_that_are_decided():
     """Of two sets in one class of sizes, the first may hold the second."""
     sets = [np.arange(100), np.arange(98)]
     X = matrix_of(sets)
-    A = MinHash(n_hashes=512, random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(n_hashes=512, random_state=SEED).fit(X).encode(X, packed=True)
     assert len(_containment._classes(A)) == 1
 
     def is_contained(i, j):
@@ -203,7 +204,7 @@ def test_recall_of_hashing(recall, n_sets):
     X = parts_of_sets(n_sets)
     shares = []
     for seed in range(8):
-        A = MinHash(n_hashes=384, random_state=seed).fit(X).encode(X, packed=True)
+        A = MinHash(n_hashes=384, random_state=SEED + seed).fit(X).encode(X, packed=True)
         expected = set(zip(*all_contained(A, 0.7)[:2], strict=True))
         i, j, _ = neighbors.contained_pairs(A, 0.7, recall=recall)
         found = set(zip(i, j, strict=True))
@@ -216,7 +217,7 @@ def test_recall_of_hashing(recall, n_sets):
 
 def test_the_threshold_of_a_pair_of_classes_is_below_that_of_each_pair():
     """So that no class loses a pair that the estimate would take."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     for _ in range(300):
         first, second = (np.sort(rng.integers(1, 2000, 5)).astype(float) for _ in range(2))
         c = rng.uniform(0.05, 1)
@@ -232,13 +233,13 @@ def test_the_threshold_of_a_pair_of_classes_is_below_that_of_each_pair():
 
 def test_the_number_of_hashes_that_is_named_is_enough():
     X = matrix_of([np.arange(500), np.arange(20)])
-    A = MinHash(n_hashes=256, random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(n_hashes=256, random_state=SEED).fit(X).encode(X, packed=True)
     with pytest.raises(ValueError, match=r"256 hashes are too few.* of 20 members") as error:
         neighbors.contained_pairs(A, 0.9)
     assert "fewer are enough if the smallest sets" in str(error.value)
     needed = int(re.search(r"n_hashes=(\d+)", str(error.value))[1])
     for n_hashes in (needed, needed - 1):
-        B = MinHash(n_hashes=n_hashes, random_state=0).fit(X).encode(X, packed=True)
+        B = MinHash(n_hashes=n_hashes, random_state=SEED).fit(X).encode(X, packed=True)
         if n_hashes == needed:
             assert neighbors.contained_pairs(B, 0.9)[0].tolist() == [1]
         else:
@@ -248,7 +249,7 @@ def test_the_number_of_hashes_that_is_named_is_enough():
 
 def test_no_rows():
     X = matrix_of([np.arange(5), np.empty(0, int)])
-    A = MinHash(random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(random_state=SEED).fit(X).encode(X, packed=True)
     for one in (A[:0], A[1:]):
         assert [len(part) for part in neighbors.contained_pairs(one, 0.5, return_std=True)] == [
             0
@@ -256,7 +257,7 @@ def test_no_rows():
         assert len(neighbors.contained_pairs(A, 0.5, other=one)[0]) == 0
 
 
-A = MinHash(random_state=0).fit(np.eye(4)).encode(np.eye(4), packed=True)
+A = MinHash(random_state=SEED).fit(np.eye(4)).encode(np.eye(4), packed=True)
 
 
 @pytest.mark.parametrize(
@@ -272,7 +273,7 @@ A = MinHash(random_state=0).fit(np.eye(4)).encode(np.eye(4), packed=True)
         ((with_rows(A, A.array, None), 0.5), {}, "codes must have the sizes of sets"),
         (
             (A, 0.5),
-            {"other": MinHash(random_state=1).fit(np.eye(4)).encode(np.eye(4), packed=True)},
+            {"other": MinHash(random_state=SEED + 1).fit(np.eye(4)).encode(np.eye(4), packed=True)},
             "codes and other must be codes of the same map",
         ),
     ],
@@ -287,11 +288,11 @@ def test_a_containment_of_the_threshold_at_the_edge_of_a_class(a, b, threshold):
     """Sets of `a` members and their subsets of `b`: the share that the subset has is the threshold,
     and no other size of either class allows a pair."""
     assert a * threshold == pytest.approx(b)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     large = [rng.choice(10**6, a, replace=False) for _ in range(100)]
     X = matrix_of([np.sort(one) for one in large])
     Y = matrix_of([np.sort(one[:b]) for one in large])
-    minhash = MinHash(n_hashes=2048, random_state=0).fit(X)
+    minhash = MinHash(n_hashes=2048, random_state=SEED).fit(X)
     A, B = minhash.encode(X, packed=True), minhash.encode(Y, packed=True)
     i, j = decided(A, B, threshold, 0.9, keep_all)
     error = np.sqrt(0.9 * 0.1 / 100)
@@ -307,11 +308,11 @@ def keep_all(i, j):
 
 def test_candidates_at_the_threshold_are_found():
     """With the least number of hashes that is allowed, which is below that of an estimate."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     sets = [rng.choice(10**7, 1000, replace=False) for _ in range(150)]
     small = [rng.choice(one, 10, replace=False) for one in sets]
     X, Y = matrix_of(small, 10**7), matrix_of(sets, 10**7)
-    few = MinHash(n_hashes=64, random_state=0).fit(Y)
+    few = MinHash(n_hashes=64, random_state=SEED).fit(Y)
     one, other = (few.encode(rows, packed=True) for rows in (X, Y))
     with pytest.raises(ValueError, match="too few") as refused:
         decided(one, other, 1.0, 0.9, keep_all)
@@ -320,7 +321,7 @@ def test_candidates_at_the_threshold_are_found():
     assert 1000 < n_hashes < 8000
     found = []
     for seed in range(2):
-        minhash = MinHash(n_hashes=n_hashes, random_state=seed).fit(Y)
+        minhash = MinHash(n_hashes=n_hashes, random_state=SEED + seed).fit(Y)
         one, other = (minhash.encode(rows, packed=True) for rows in (X, Y))
         i, j = decided(one, other, 1.0, 0.9, keep_all)
         assert (np.lexsort((j, i)) == np.arange(len(i))).all()
@@ -332,7 +333,7 @@ def test_candidates_at_the_threshold_are_found():
 
 def test_the_containment_of_exact_similarities():
     X = parts_of_sets(20)
-    A = MinHash(random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(random_state=SEED).fit(X).encode(X, packed=True)
     members = [set(row.indices.tolist()) for row in X]
     i, j = np.array([(a, b) for a in range(40) for b in range(40) if a != b]).T
     shared = np.array([len(members[a] & members[b]) for a, b in zip(i, j, strict=True)])

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.rows import families
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
@@ -24,7 +25,7 @@ def test_pairs_of_two_sets(bits):
     map = ConsistentWeightedSampling(random_state=0).fit(X)
     kernel = remembered_kernel(map, X, Y, bits)
     K = min_max_kernel(X, Y)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     for n in (0, 1, 1000, 1000):
         i, j = pairs_of(rng, 60, 90, n)
         np.testing.assert_array_equal(kernel(i, j), K[i, j])
@@ -37,7 +38,7 @@ def test_pairs_of_two_sets(bits):
 def test_pairs_of_sets(entries, few, set_limits):
     """Zeros and values that cancel are no members, in whatever parts pairs are compared."""
     set_limits(_exact, _MERGED_ENTRIES=entries, _FEW_PAIRS=few)
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     indptr = np.concatenate([[0, 0], np.sort(rng.integers(0, 900, 38)), [900]])
     values = rng.choice([-1.0, 0.0, 1.0, 2.5], 900)
     X = sp.csr_array((values, rng.integers(0, 40, 900), indptr), shape=(40, 50))

@@ -6,6 +6,7 @@ import threading
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.index_rows import (
     N_HASHES,
     THRESHOLD,
@@ -35,7 +36,7 @@ def test_readers_beside_a_writer():
         try:
             while not stop.is_set():
                 n_before = index.n_samples_fit_
-                own = np.random.default_rng(n_before).integers(0, n_before, 50)
+                own = np.random.default_rng(SEED + n_before).integers(0, n_before, 50)
                 graph = index.radius_neighbors_graph(X[own])
                 n_after = index.n_samples_fit_
                 found = pairs_of(graph)
@@ -102,7 +103,7 @@ def test_several_writers():
 
 def test_a_bucket_is_compared_no_further_than_its_bound(monkeypatch):
     """Rows of one band that differ elsewhere; the last ones are compared."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     array = rng.integers(0, 256, (5000, N_HASHES), dtype=np.uint8)
     array[:, :2] = 7
     kept = _index_rows.IndexRows(with_rows(A, array, None))
@@ -205,7 +206,7 @@ def test_a_state_has_no_later_rows():
 def test_bands_of_searches_are_chosen_again_as_rows_come():
     """At 4 times as many rows, but not after `insert_new`, whose bands stay."""
     Y = sp.random_array(
-        (4500, 10**6), density=30 / 10**6, random_state=np.random.default_rng(0), format="csr"
+        (4500, 10**6), density=30 / 10**6, random_state=np.random.default_rng(SEED), format="csr"
     )
     for inserts in (False, True):
         index = new_index().fit(Y[:1100])
@@ -228,7 +229,7 @@ def test_bands_of_searches_are_chosen_again_as_rows_come():
 @pytest.mark.parametrize("n_slots", [2, 8, 1024])
 def test_rows_of_a_slot_are_told_apart_by_their_bands(n_slots):
     """However many share a slot, those of equal bands are found, once for each such band."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     array, queries = rng.integers(0, 4, (300, 6)), rng.integers(0, 4, (20, 6))
     array, queries = array.astype(np.uint8), queries.astype(np.uint8)
     heads = np.full((3, n_slots), _index_rows._kernel.NONE, np.uint32)

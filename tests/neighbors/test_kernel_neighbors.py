@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.code_pairs import index_of, sorted_pairs
 from _data.rows import families
 from _oracles import theorems
@@ -119,7 +120,7 @@ def test_graphs_of_transform_ascend():
 @pytest.mark.parametrize("parts", [[300], [150, 300]])
 def test_distances_of_kernels_that_counts_do_not_give(parts):
     X = families(300)
-    product = KernelProduct(maps=RERANKED[-1].maps, random_state=0)
+    product = KernelProduct(maps=RERANKED[-1].maps, random_state=SEED)
     index = KernelNeighbors(product, radius=0.7)
     for first, last in itertools.pairwise([0, *parts]):
         index.partial_fit(X[first:last])
@@ -135,7 +136,7 @@ def test_distances_of_kernels_that_counts_do_not_give(parts):
 def pairs_of_similarity(shared, n_pairs=300, n_members=40, seed=0):
     """Rows 2 i and 2 i + 1 are sets with `n_members` members together, of which both have
     `shared`; no others have one in common."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     columns = rng.permutation(n_pairs * n_members).reshape(n_pairs, n_members)
     half = (n_members - shared) // 2
     first, second = (
@@ -151,10 +152,10 @@ def pairs_of_similarity(shared, n_pairs=300, n_members=40, seed=0):
 
 
 RERANKED = [
-    MinHash(n_hashes=64, random_state=0),
-    MinHash(n_hashes=64, bits=1, random_state=0),
-    SignProjection(n_hashes=128, random_state=0),
-    RandomFourier(n_components=128, gamma=0.01, random_state=0),
+    MinHash(n_hashes=64, random_state=SEED),
+    MinHash(n_hashes=64, bits=1, random_state=SEED),
+    SignProjection(n_hashes=128, random_state=SEED),
+    RandomFourier(n_components=128, gamma=0.01, random_state=SEED),
     KernelProduct(maps=(MinHash(n_hashes=128, bits=3), SignProjection(n_hashes=128))),
 ]
 
@@ -169,7 +170,10 @@ def test_recall_of_rerank_at_the_threshold(new_map, algorithm, recall):
     shares = []
     for seed in range(3):
         index = KernelNeighbors(
-            new_map.set_params(random_state=seed), algorithm=algorithm, recall=recall, rerank=True
+            new_map.set_params(random_state=SEED + seed),
+            algorithm=algorithm,
+            recall=recall,
+            rerank=True,
         ).fit(X)
         i, j, similarity = index.similar_pairs(threshold)
         assert (i // 2 == j // 2).all()
@@ -187,7 +191,7 @@ def test_recall_of_rerank_at_the_threshold(new_map, algorithm, recall):
 @pytest.mark.parametrize("shared", [20, 28, 32])
 def test_pairs_at_the_radius_are_within_it(shared):
     X = pairs_of_similarity(shared, n_pairs=20)
-    index = KernelNeighbors(MinHash(random_state=0), rerank=True, recall=1.0).fit(X)
+    index = KernelNeighbors(MinHash(random_state=SEED), rerank=True, recall=1.0).fit(X)
     threshold = shared / 40
     assert len(index.similar_pairs(threshold)[0]) == 20
     assert len(index.similar_pairs(threshold + 1e-6)[0]) == 0
@@ -204,7 +208,7 @@ def test_recall_of_rerank_among_nearest_rows(recall):
     X = X[np.diff(X.indptr) > 0]
     shares = []
     for seed in range(5):
-        new_map = MinHash(n_hashes=32, random_state=seed)
+        new_map = MinHash(n_hashes=32, random_state=SEED + seed)
         index = KernelNeighbors(new_map, rerank=True, recall=recall).fit(X)
         K = index.map_.exact_kernel(X)
         distances, _ = index.kneighbors(X, 3)
@@ -244,10 +248,10 @@ def test_candidates_of_many_rows_are_compared_some_at_a_time(set_limits):
 
 def test_rows_are_added_and_removed():
     X = families()
-    index = KernelNeighbors(MinHash(n_hashes=64, random_state=0), rerank=True)
+    index = KernelNeighbors(MinHash(n_hashes=64, random_state=SEED), rerank=True)
     for start in range(0, 600, 200):
         index.partial_fit(X[start : start + 200])
-    whole = KernelNeighbors(MinHash(n_hashes=64, random_state=0), rerank=True).fit(X)
+    whole = KernelNeighbors(MinHash(n_hashes=64, random_state=SEED), rerank=True).fit(X)
     np.testing.assert_array_equal(index.codes_.array, whole.codes_.array)
     for one, other in zip(index.kneighbors(X), whole.kneighbors(X), strict=True):
         np.testing.assert_array_equal(one, other)
@@ -367,7 +371,7 @@ def test_rows_appear_with_their_codes(tmp_path):
     """Where the codes cannot be written, the rows of the file before stay."""
     path = tmp_path / "index.npy"
     X = families()
-    index = KernelNeighbors(MinHash(n_hashes=2048, random_state=0), rerank=True).fit(X)
+    index = KernelNeighbors(MinHash(n_hashes=2048, random_state=SEED), rerank=True).fit(X)
     index.save(path)
     before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
     index.partial_fit(X)
@@ -406,7 +410,7 @@ def test_neighbours_of_graph_based_estimators():
     X = families()
     X = X[np.diff(X.indptr) > 0]
     y = np.arange(X.shape[0]) // 30
-    new_map = MinHash(n_hashes=256, random_state=0)
+    new_map = MinHash(n_hashes=256, random_state=SEED)
     clusters = make_pipeline(
         KernelNeighbors(new_map, radius=0.5), DBSCAN(eps=0.5, min_samples=2, metric="precomputed")
     ).fit_predict(X)

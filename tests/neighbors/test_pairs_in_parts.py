@@ -4,6 +4,7 @@ import tracemalloc
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _data.code_pairs import banded, banded_pairs, random_codes
 from _data.rows import families
 
@@ -19,7 +20,7 @@ from sparsemaps.neighbors._hashing import Limits
 @pytest.fixture
 def A():
     codes = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
-    return codes[np.random.default_rng(0).integers(0, 400, 3000)]
+    return codes[np.random.default_rng(SEED).integers(0, 400, 3000)]
 
 
 @pytest.mark.parametrize("n_jobs", [None, 3])
@@ -135,7 +136,7 @@ def test_rows_of_a_part_share_keys_less_often():
 @pytest.mark.parametrize("in_place", [0, 2**20])
 def test_a_bucket_whose_rows_are_not_in_memory_at_a_time(in_place, call_bytes, max_bucket):
     """Each row is compared with the last `max_bucket` rows before it, or of the first set."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     A = PackedCodes(np.zeros((400, 8), np.uint8), 8, {})
     A.array[:, 4:] = np.arange(400, dtype=np.uint32)[:, None].view(np.uint8)
     bucket = (rng.random(400) < 0.8).astype(np.uint8)

@@ -4,6 +4,7 @@ with the probability that is promised, and no other pair. A search for a lower r
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.code_pairs import assert_recall, pairs_at
 from _oracles import theorems
 from scipy import stats
@@ -53,7 +54,7 @@ def test_of_removals(threshold):
 def test_the_halves_of_what_is_missed(threshold, recall):
     """Where the exact kernel decides: too few codes agree, or hashing misses the pair. Both
     together are missed at most as often as is allowed, and no fewer codes could be asked for."""
-    codes = MinHash(n_hashes=1000, random_state=0).fit([[1.0]]).encode([[1.0]], packed=True)
+    codes = MinHash(n_hashes=1000, random_state=SEED).fit([[1.0]]).encode([[1.0]], packed=True)
     least, of_hashing = _search.for_candidates(codes, threshold, recall)
     rate = threshold + (1 - threshold) / 256
     few = stats.binom.cdf([least - 1, least], 1000, rate)
@@ -63,7 +64,7 @@ def test_the_halves_of_what_is_missed(threshold, recall):
 
 def sets_of_pairs(shared, n_pairs, seed):
     """Sets of 40 members in pairs: 2 i and 2 i + 1 share so many, others none."""
-    members = np.random.default_rng(seed).permutation(n_pairs * (80 - shared))
+    members = np.random.default_rng(SEED + seed).permutation(n_pairs * (80 - shared))
     members = members.reshape(n_pairs, -1)
     rows = np.stack([members[:, :40], members[:, 40 - shared :]], axis=1).reshape(2 * n_pairs, 40)
     indptr = np.arange(len(rows) + 1) * 40
@@ -80,7 +81,7 @@ def test_of_an_index(threshold):
     X = sets_of_pairs(round(80 * threshold / (1 + threshold)), n_pairs, 0)
     one, other = np.arange(n_pairs), np.arange(0, 2 * n_pairs, 2)
     for seed in range(3):
-        minhash = MinHash(n_hashes=128, random_state=seed)
+        minhash = MinHash(n_hashes=128, random_state=SEED + seed)
         A = minhash.fit(X).encode(X, packed=True)
         agreeing = (A.array[::2] == A.array[1::2]).sum(axis=1)
         is_near = A.kernel(agreeing) >= threshold - 1e-12
@@ -106,7 +107,7 @@ def test_what_an_index_with_the_exact_kernel_states(shared, threshold):
     similarity = shared / (80 - shared)
     shares = []
     for seed in range(3):
-        cws = ConsistentWeightedSampling(n_hashes=128, random_state=seed)
+        cws = ConsistentWeightedSampling(n_hashes=128, random_state=SEED + seed)
         index = KernelNeighbors(cws, radius=1 - threshold, algorithm="lsh", recall=0.5, rerank=True)
         graph = index.fit(X[::2]).radius_neighbors_graph(X[1::2], mode="distance")
         np.testing.assert_allclose(graph.data, 1 - similarity, rtol=1e-12)
@@ -124,7 +125,7 @@ def test_of_files(tmp_path, seed):
     X = sets_of_pairs(36, 1500, seed)
     texts = [" ".join(f"w{column}" for column in row.indices) for row in X]
     (tmp_path / "in.txt").write_text("\n".join(texts))
-    minhash = MinHash(n_hashes=128, random_state=seed)
+    minhash = MinHash(n_hashes=128, random_state=SEED + seed)
     removed = []
     for options in ({}, {"recall": 1}):
         done = deduplicate_files(

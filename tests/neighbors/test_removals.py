@@ -5,6 +5,7 @@ from collections import defaultdict
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _data.code_pairs import sorted_pairs
 from _data.rows import families
 from _oracles import theorems
@@ -18,7 +19,7 @@ from sparsemaps.neighbors._hashing import Limits, Sizes
 
 def near_codes(n_rows, seed=0, n_codes=64, n_families=25, share=0.4):
     """Rows of families: some codes of a family's first row are replaced. A few have no samples."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     array = rng.integers(0, 256, (n_families, n_codes), np.uint8)[
         rng.integers(0, n_families, n_rows)
     ]
@@ -89,7 +90,7 @@ def test_each_row_in_its_order(seed, max_bucket, tmp_path):
     in memory or in files."""
     codes, earlier = near_codes(500, seed), near_codes(100, 100 + seed)
     earlier = PackedCodes.concatenate([earlier, codes[::29]])
-    key = np.random.default_rng(seed).integers(0, 50, len(codes))
+    key = np.random.default_rng(SEED + seed).integers(0, 50, len(codes))
     for threshold, by, before in (
         (0.8, None, None), (0.8, key, None), (0.7, None, earlier), (0.85, key, earlier),
     ):  # fmt: skip
@@ -110,11 +111,11 @@ def test_each_row_in_its_order(seed, max_bucket, tmp_path):
 @pytest.mark.parametrize(
     "new_map",
     [
-        MinHash(n_hashes=128, random_state=0),
-        SignProjection(n_hashes=256, random_state=0),
-        KernelProduct(random_state=0),
+        MinHash(n_hashes=128, random_state=SEED),
+        SignProjection(n_hashes=256, random_state=SEED),
+        KernelProduct(random_state=SEED),
         KernelProduct(
-            maps=(MinHash(n_hashes=128, bits=1), SignProjection(n_hashes=128)), random_state=0
+            maps=(MinHash(n_hashes=128, bits=1), SignProjection(n_hashes=128)), random_state=SEED
         ),
     ],
     ids=str,
@@ -126,7 +127,7 @@ def test_recall_1_is_the_first_independent_set_of_all_pairs(new_map):
     i, j, similarity = _search.similar(codes, None, 0.8, 1.0)
     near[i, j] = near[j, i] = True
     of_pair = dict(zip(zip(i.tolist(), j.tolist(), strict=True), similarity.tolist(), strict=True))
-    key = np.random.default_rng(0).random(len(codes))
+    key = np.random.default_rng(SEED).random(len(codes))
     for by in (None, key):
         order = np.arange(len(codes)) if by is None else np.argsort(by)
         witness = first_independent(near, order)
@@ -142,7 +143,7 @@ def test_deliveries_one_after_the_other(recall):
     """Wherever rows are cut into deliveries, the same rows are kept, with the same witnesses."""
     codes = near_codes(900, 5)
     whole = removals(codes, 0.8, recall=recall)
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(SEED + 1)
     for _ in range(12):
         ends = np.sort(rng.integers(0, len(codes) + 1, rng.integers(1, 6)))
         numbers, parts = np.empty(0, int), []
@@ -162,7 +163,7 @@ def test_what_is_removed_is_near_its_witness_and_what_is_kept_is_not():
     shares = []
     for seed in range(20):
         X = families(400)
-        codes = MinHash(n_hashes=128, random_state=seed).fit(X).encode(X, packed=True)
+        codes = MinHash(n_hashes=128, random_state=SEED + seed).fit(X).encode(X, packed=True)
         removed, witness, similarity = removals(codes, 0.6)
         is_kept = np.ones(len(codes), bool)
         is_kept[removed] = False
@@ -221,7 +222,7 @@ def test_copies_are_found_in_full_buckets():
 def test_memory_does_not_grow_with_the_pairs(recall):
     """A family of 6,000 near copies has 18 million pairs; 20,000 equal rows have 200 million."""
     n_rows = 20_000 if recall < 1 else 6_000
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     array = np.repeat(rng.integers(0, 256, (1, 64), np.uint8), n_rows, axis=0)
     copies = PackedCodes(array.copy(), 8, {})
     array[np.arange(n_rows)[:, None], rng.integers(0, 64, (n_rows, 4))] += 1
@@ -249,7 +250,7 @@ def test_memory_does_not_grow_with_the_candidates(recall):
     """Of a family of 3,000 near copies, of which 4 million pairs are decided: none is kept.
     Each row is in a pair that tells which rows are read."""
     n_rows = 3000
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     array = np.repeat(rng.integers(0, 256, (1, 64), np.uint8), n_rows, axis=0)
     array[np.arange(n_rows)[:, None], rng.integers(0, 64, (n_rows, 4))] += 1
     codes, least = PackedCodes(array, 8, {}), 52

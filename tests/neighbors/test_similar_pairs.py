@@ -6,6 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 from _data.code_pairs import banded, banded_pairs, random_codes, sorted_pairs
 from _data.rows import families
 from _oracles import theorems
@@ -29,12 +30,12 @@ from sparsemaps.neighbors._hashing import Limits
 
 
 PAIR_MAPS = [
-    MinHash(n_hashes=128, random_state=0),
-    MinHash(n_hashes=256, bits=1, random_state=0),
-    MinHash(n_hashes=100, bits=12, random_state=0),
-    SignProjection(n_hashes=256, random_state=0),
-    RandomFourier(n_components=256, gamma=0.01, random_state=0),
-    ConsistentWeightedSampling(n_hashes=100, t_bits=3, random_state=0),
+    MinHash(n_hashes=128, random_state=SEED),
+    MinHash(n_hashes=256, bits=1, random_state=SEED),
+    MinHash(n_hashes=100, bits=12, random_state=SEED),
+    SignProjection(n_hashes=256, random_state=SEED),
+    RandomFourier(n_components=256, gamma=0.01, random_state=SEED),
+    ConsistentWeightedSampling(n_hashes=100, t_bits=3, random_state=SEED),
 ]
 
 
@@ -63,7 +64,7 @@ def test_recall_of_hashing(new_map, recall):
     X = families(300)
     shares = []
     for seed in range(25):
-        A = new_map.set_params(random_state=seed).fit(X).encode(X, packed=True)
+        A = new_map.set_params(random_state=SEED + seed).fit(X).encode(X, packed=True)
         i, j, similarity = sorted_pairs(A, 0.6)
         expected = dict(zip(zip(i.tolist(), j.tolist(), strict=True), similarity, strict=True))
         i, j, similarity = banded(A, 0.6, recall)
@@ -78,7 +79,7 @@ def test_recall_of_hashing(new_map, recall):
 @pytest.mark.parametrize("n_agreeing", [5, 30, 51, 63, 64])
 @pytest.mark.parametrize(("length", "n_bands"), [(1, 3), (4, 16), (7, 9), (20, 2)])
 def test_recall_is_the_share_of_ways_to_agree(n_agreeing, length, n_bands):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     agree = np.argsort(rng.random((20_000, 64)), axis=1) < n_agreeing
     found = agree[:, : n_bands * length].reshape(-1, n_bands, length).all(axis=2).any(axis=1)
     expected = _bands.recall_of(_bands.Bands(length, n_bands), 64, n_agreeing)
@@ -88,7 +89,7 @@ def test_recall_is_the_share_of_ways_to_agree(n_agreeing, length, n_bands):
 
 @pytest.mark.parametrize("bits", [1, 2, 4, 8, 16, 24])
 def test_pairs_that_hashing_finds_are_compared_by_all_codes(bits):
-    A = random_codes(50, 96)[np.random.default_rng(1).integers(0, 50, 300)]
+    A = random_codes(50, 96)[np.random.default_rng(SEED + 1).integers(0, 50, 300)]
     A[:, ::7] = random_codes(300, 14, seed=2)
     n_codes = 8 * A.shape[1] // bits
     agreeing = codes.collisions(A, A, bits)
@@ -100,7 +101,7 @@ def test_pairs_that_hashing_finds_are_compared_by_all_codes(bits):
 
 def test_hashing_by_parts_by_threads_and_of_two_sets():
     X = families()
-    A = MinHash(n_hashes=128, random_state=0).fit(X).encode(X, packed=True)
+    A = MinHash(n_hashes=128, random_state=SEED).fit(X).encode(X, packed=True)
     B = A[::2]
     expected = banded(A, 0.6, 0.9), banded(A, 0.6, 0.9, B)
     all_of_two = dict.fromkeys(zip(*sorted_pairs(A, 0.6, B)[:2], strict=True))
@@ -118,7 +119,7 @@ def test_a_text_that_stands_thousands_of_times():
     """The answer is bounded, and its connected components are those of the copies."""
     X = families(500)
     rows = np.concatenate([np.arange(500), np.full(20_000, 3)])
-    A = MinHash(n_hashes=64, random_state=0).fit(X).encode(X, packed=True)[rows]
+    A = MinHash(n_hashes=64, random_state=SEED).fit(X).encode(X, packed=True)[rows]
     i, j, similarity = neighbors.similar_pairs(A, 0.8)
     assert len(i) < 1000 * len(A)
     graph = sp.coo_array((similarity, (i, j)), shape=(len(A), len(A)))
@@ -134,7 +135,7 @@ def test_a_text_that_stands_thousands_of_times():
 
 def test_copies_are_counted_by_their_codes():
     """Also where rows with other codes have the same hash."""
-    A = random_codes(3, 16)[np.random.default_rng(0).integers(0, 3, 60)]
+    A = random_codes(3, 16)[np.random.default_rng(SEED).integers(0, 3, 60)]
     keys = np.arange(60, dtype=np.uint64)
     _kernel.number_buckets(keys, A, A[:0], 0, 128, 5, 5, 2**20, np.zeros(2, np.int64))
     pairs = _hashing.copies(keys, 5)
@@ -147,7 +148,7 @@ def test_copies_are_counted_by_their_codes():
 
 def test_rows_are_numbered_by_their_bits():
     """Not by the hashes of these alone."""
-    array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
+    array = np.random.default_rng(SEED).integers(0, 50, (300, 2)).astype(np.uint8)
     keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, Limits(1)).buckets(0, 8, 0)
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     assert np.array_equal(np.unique(numbers), np.arange(len(np.unique(array[:, 0]))))
@@ -165,7 +166,7 @@ def test_large_buckets_are_of_equal_bits(monkeypatch):
         return n
 
     monkeypatch.setattr(_kernel, "band_keys", weak)
-    array = np.random.default_rng(0).integers(0, 50, (300, 2)).astype(np.uint8)
+    array = np.random.default_rng(SEED).integers(0, 50, (300, 2)).astype(np.uint8)
     keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, Limits(1)).buckets(0, 8, 0)
     assert len(keys) == 300
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
@@ -198,7 +199,7 @@ def test_what_may_be_missing(recall):
 @pytest.mark.parametrize("max_rows", [1, 10, 10**6])
 def test_buckets_are_of_equal_bits(max_rows):
     """Whatever the hashes are, in two sets of rows, and however often a call ends."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     A, B = rng.integers(0, 3, (2, 200, 4)).astype(np.uint8)
     rows = np.arange(400, dtype=np.uint64)
     hashes = np.concatenate([A, B])[:, 1].astype(np.uint64) % 2  # a function of the bits
@@ -223,8 +224,8 @@ def test_buckets_are_of_equal_bits(max_rows):
 
 def test_the_answer_does_not_depend_on_the_key():
     """Which each call draws."""
-    A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
-    A = A[np.random.default_rng(0).integers(0, 400, 3000)]
+    A = MinHash(n_hashes=64, random_state=SEED).fit_any_width().encode(families(400), packed=True)
+    A = A[np.random.default_rng(SEED).integers(0, 400, 3000)]
     expected = banded(A, 0.7, 0.9, max_bucket=4), banded(A, 0.7, 0.9, A[::3], max_bucket=4)
     for _ in range(10):
         found = banded(A, 0.7, 0.9, max_bucket=4), banded(A, 0.7, 0.9, A[::3], max_bucket=4)
@@ -262,8 +263,8 @@ def test_equal_rows_cost_no_more_than_max_bucket_each(max_bucket):
 
 def test_a_call_compares_few_pairs(short_calls):
     """And goes on where it ended, with the same answer."""
-    A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
-    A = A[np.random.default_rng(0).integers(0, 400, 1000)]
+    A = MinHash(n_hashes=64, random_state=SEED).fit_any_width().encode(families(400), packed=True)
+    A = A[np.random.default_rng(SEED).integers(0, 400, 1000)]
 
     def answers(n_jobs, sizes=_hashing.SIZES):
         for other in (None, A[::2]):
@@ -280,8 +281,8 @@ def test_a_call_compares_few_pairs(short_calls):
 
 
 def test_pairs_do_not_depend_on_how_many_keys_are_held():
-    A = MinHash(n_hashes=64, random_state=0).fit_any_width().encode(families(400), packed=True)
-    A = A[np.random.default_rng(0).integers(0, 400, 3000)]
+    A = MinHash(n_hashes=64, random_state=SEED).fit_any_width().encode(families(400), packed=True)
+    A = A[np.random.default_rng(SEED).integers(0, 400, 3000)]
     expected = banded(A, 0.7, 0.9, max_bucket=4)
     for n_keys in (100, 999):
         found = banded(A, 0.7, 0.9, max_bucket=4, sizes=_hashing.Sizes(keys=n_keys))
@@ -290,7 +291,11 @@ def test_pairs_do_not_depend_on_how_many_keys_are_held():
 
 
 def test_the_estimate_is_that_of_the_codes_that_know_their_map():
-    A = SignProjection(n_hashes=256, random_state=0).fit_any_width().encode(families(), packed=True)
+    A = (
+        SignProjection(n_hashes=256, random_state=SEED)
+        .fit_any_width()
+        .encode(families(), packed=True)
+    )
     expected = neighbors.similar_pairs(A, 0.8, recall=1, other=A)
     for one, other in ((A.array, A), (A, A.array)):
         found = neighbors.similar_pairs(one, 0.8, recall=1, other=other)
@@ -359,7 +364,7 @@ def test_bands_find_pairs_that_are_just_at_the_threshold(n_hashes, n_agreeing, l
     assert _bands._least_bands(length, n_hashes, n_agreeing, recall - 1e-9) == n_bands
     assert _bands._least_bands(length, n_hashes, n_agreeing, recall + 1e-9) == n_bands + 1
     n_pairs = 20_000
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     one = rng.integers(0, 256, (n_pairs, n_hashes), dtype=np.uint8)
     agree = np.argsort(rng.random(one.shape), axis=1) < n_agreeing
     A = PackedCodes(one, 8, {})

@@ -2,13 +2,14 @@
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools._growing_array import GrowingArray, rows_where
 
 
 def test_what_is_appended_is_there():
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     array, parts = GrowingArray(np.int32), []
     for size in (0, 1, 5, 100, 3, 1000):
         more, added = rng.integers(0, 9, size, np.int32), int(rng.integers(100))
@@ -23,7 +24,7 @@ def test_what_is_appended_is_there():
 @pytest.mark.parametrize("n", [0, 1, 4096, 20_000])
 @pytest.mark.parametrize("share", [0.0, 0.01, 0.9, 1.0])
 def test_rows_that_are_kept(n, share):
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     array = rng.integers(0, 2**60, (n, 2))
     kept = rng.random(n) < share
     expected = array[kept]

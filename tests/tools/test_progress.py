@@ -4,6 +4,7 @@ import io
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _data.rows import families
 
 from sparsemaps import MinHash
@@ -13,7 +14,7 @@ from sparsemaps.files import deduplicate_files, similar_pairs_of_files
 from sparsemaps.files._results import Results, Steps
 from sparsemaps.libsvm import dump_svmlight_file
 
-MINHASH = MinHash(n_hashes=2048, random_state=0)
+MINHASH = MinHash(n_hashes=2048, random_state=SEED)
 
 
 @pytest.fixture

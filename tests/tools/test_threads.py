@@ -16,6 +16,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.chance import SEED
 
 from sparsemaps import CountSketch
 from sparsemaps._loops import maps as _loops
@@ -198,7 +199,7 @@ def test_blocks_of_a_block_have_one_thread():
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])
 def test_blocks_are_of_about_equal_work(n_jobs):
     """As many for each thread, none of them of a rest."""
-    lengths = np.random.default_rng(0).integers(0, 200, 20_000)
+    lengths = np.random.default_rng(SEED).integers(0, 200, 20_000)
     before = np.concatenate([[0], np.cumsum(lengths)])
     blocks = _blocks.cut_rows(len(lengths), lambda row: int(before[row]), n_jobs)
     assert [start for start, _ in blocks[1:]] == [stop for _, stop in blocks[:-1]]
@@ -363,7 +364,7 @@ def test_cuts_cover_all_rows(lengths, n_jobs):
 @pytest.mark.parametrize("n_jobs", [2, 5])
 def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
     """Each is put behind those before it, whichever thread has written it and when."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     X = sp.random_array((16_000, 300), density=0.05, format="csr", random_state=rng)
     assert len(_blocks.cut_rows(16_000, X.indptr.item, n_jobs)) >= 4 * n_jobs
     expected = CountSketch(n_components=64, random_state=0).fit_transform(X)
