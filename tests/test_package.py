@@ -212,3 +212,27 @@ def test_linters_have_one_version():
     assert run == set(tools) - {"pre-commit", "spin"}
     for file in (WORKFLOW, ROOT / ".ci" / "run", ROOT / "pyproject.toml"):
         assert not [tool for tool in tools if re.search(rf"\b{tool}==", file.read_text())]
+
+
+CIMPORT = re.compile(r"^from [\w.]+ cimport (\([^)]*\)|[^\n(]+)\n", re.MULTILINE)
+
+
+def cimported(source):
+    return {name for names in CIMPORT.findall(source) for name in re.findall(r"\w+", names)}
+
+
+@pytest.mark.parametrize("module", sorted(path.stem for path in SOURCES.glob("_loops/*.pyx")))
+def test_each_included_file_names_what_it_uses(module):
+    """By cimport lines of its own, though the names of the module would do."""
+    folder = SOURCES / "_loops"
+    module = (folder / f"{module}.pyx").read_text(encoding="utf-8")
+    files = {
+        name: (folder / name).read_text(encoding="utf-8")
+        for name in re.findall(r'^include "(\w+\.pxi)"', module, re.MULTILINE)
+    }
+    known = cimported(module).union(*map(cimported, files.values()))
+    assert known
+    for name, source in files.items():
+        body = re.sub(r'"""(?:.|\n)*?"""|#[^\n]*', "", CIMPORT.sub("", source))
+        used = {one for one in known if re.search(rf"(?<![\w.]){one}\b", body)}
+        assert used == cimported(source), name

@@ -4,6 +4,9 @@
 # offset is read once, and used if it lies within the array's data as they were when it was opened.
 # The interface does not tell how large most buffers are: an array is as long as it says, unless no
 # memory is so large.
+from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
+from libc.stdint cimport int32_t, int64_t, uint8_t
+from libc.string cimport memcpy, memset
 
 
 cdef extern from "c/text/arrow.h" nogil:

@@ -13,6 +13,11 @@
 # One thread may insert while others search: links of a row are written before it becomes a head,
 # and a search passes over rows from its `n_rows` on. Rows of a slot are in descending order, which
 # every step checks: also in tables of a damaged file, a search ends and reads no other memory.
+from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from sparsemaps._loops.arrays cimport WORDS, array_of, array_t
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch
 
 
 cdef extern from * nogil:

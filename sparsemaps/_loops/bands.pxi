@@ -1,4 +1,7 @@
 # Bands of rows of packed codes: their hashes, and comparing two rows (c/codes/codes.h).
+from libc.stdint cimport uint8_t, uint32_t, uint64_t
+
+from sparsemaps._loops.levels cimport Scratch
 
 
 cdef extern from "c/random/random.h" nogil:

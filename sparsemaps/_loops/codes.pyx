@@ -4,14 +4,12 @@
 # Input: rows of packed codes, `n_codes` of `bits` bits each. Output: packed codes, numbers, or
 # counts of codes that differ. Cost: packing and unpacking O(codes); all pairs of rows O(words) a
 # pair, 64 bits a word.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
 
-from sparsemaps._loops.arrays cimport WORDS, array_of, array_t
 from sparsemaps._loops.code_output cimport (AS_COLUMNS, AS_NUMBERS, AS_PACKED, code_output,
                                             code_output_at, code_output_loops, code_output_t)
 from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
-from sparsemaps._loops.sort cimport pair_t, sort_pairs
 
 # The layouts of codes (code_output.pxd).
 PACKED, NUMBERS, ONE_HOT_COLUMNS = AS_PACKED, AS_NUMBERS, AS_COLUMNS

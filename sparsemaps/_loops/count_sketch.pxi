@@ -4,6 +4,14 @@
 # Output: those rows' sketches. Entries of one bucket are added in the order of their columns.
 # Cost: O(entries), and O(n_buckets) a row where the output is dense.
 # Reference: Charikar, Chen & Farach-Colton 2002; Pham & Pagh 2013, section 3.1.
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+
+from sparsemaps._loops.arrays cimport (array_t, csr_block, csr_of, csr_output, csr_output_t,
+                                       dense_output, end_row, indices_from, next_columns,
+                                       next_values, values_from)
+from sparsemaps._loops.emit cimport emit_at, emit_loops
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
+from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs
 
 
 # CSR output. Where there are few columns, each is hashed once; its slot is the place of its bucket

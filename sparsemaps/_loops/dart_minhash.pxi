@@ -5,6 +5,11 @@
 # Output: samples, or their codes; -1 where a row has no positive entry.
 # Cost: O(entries + n_hashes log n_hashes) a row.
 # Reference: Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
+from libc.math cimport fabs
+from libc.stdint cimport int64_t, uint64_t
+
+from sparsemaps._loops.arrays cimport column_at, csr_block, value_at
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 
 cdef extern from "c/maps/dart_minhash.h" nogil:

@@ -6,6 +6,11 @@
 # Cost: O(d log d) a block and row.
 # Reference: Le, Sarlos & Smola, "Fastfood - approximating kernel expansions in loglinear time",
 # ICML 2013.
+from libc.stdint cimport int8_t, int32_t, uint64_t
+
+from sparsemaps._loops.arrays cimport (ANY_SIZE, FLOATS, array_of, array_t, csr_block, csr_of,
+                                       dense_output, spread_row)
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 
 cdef extern from "c/maps/fastfood.h" nogil:

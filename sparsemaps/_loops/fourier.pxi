@@ -4,6 +4,10 @@
 # Output: pairs (cos, sin), then single cosines with their phases, all times one factor.
 # Cost: O(features). Accurate to a few units in the last place of the projection.
 # Reference: Rahimi & Recht 2007, algorithm 1.
+from libc.string cimport memcpy
+
+from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, array_of, array_t
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 
 cdef extern from "c/random/functions.h" nogil:

@@ -3,6 +3,9 @@
 #
 # Input and output: an array of float64, changed in place; for products, complex numbers of either
 # precision. Cost: O(numbers).
+from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, array_of, array_t
+from sparsemaps._loops.levels cimport level
+
 
 cdef extern from "c/random/functions.h" nogil:
     enum:

@@ -5,6 +5,11 @@
 # not 0. They are copies, which no other thread can change.
 # Output: out[i, j], the sum for row i of the first block and row j of the second.
 # Cost: O(entries of the second block) for each LANES rows of the first.
+from libc.math cimport fabs
+from libc.stdint cimport int32_t, int64_t
+
+from sparsemaps._loops.arrays cimport csr_block, csr_of, index_at
+from sparsemaps._loops.levels cimport level
 
 
 cdef extern from "c/rows/gram.h" nogil:

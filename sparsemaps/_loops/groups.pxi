@@ -8,6 +8,11 @@
 #             while next_part(&groups):      # a single one, unless one row is very long
 #                 add groups.group to the sums
 #             write what the sums are
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+
+from sparsemaps._loops.arrays cimport csr_block
+from sparsemaps._loops.levels cimport Scratch, level
+
 
 cdef extern from "c/rows/groups.h" nogil:
     enum:

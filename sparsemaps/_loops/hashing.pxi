@@ -1,5 +1,8 @@
 # Random numbers (c/random/random.h), and count sketches of rows: buckets, signs and sums
 # (c/random/hashing.h). The headers say what these do.
+from libc.stdint cimport uint32_t, uint64_t
+
+
 cdef extern from "c/random/random.h" nogil:
     uint64_t mix64(uint64_t x)
     uint64_t column_start(uint64_t key, uint64_t column)

@@ -3,7 +3,6 @@
 import os
 import threading
 
-from libc.string cimport memset
 
 cdef extern from "c/base/cpu.h" nogil:
     int widest_built_level()

@@ -5,9 +5,11 @@
 # Cost: O(bytes).
 # References: c/text/read_decimal.h, c/text/libsvm_write.c.
 from cpython.exc cimport PyErr_CheckSignals
-from libc.stdint cimport INT64_MAX
+from libc.stdint cimport INT64_MAX, int32_t, int64_t, uint64_t
 
-from sparsemaps._loops.arrays cimport csr_block, csr_of, integer_at
+from sparsemaps._loops.arrays cimport (FLOATS, INTEGERS, array_of, array_t, csr_block, csr_of,
+                                       integer_at)
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 from decimal import Decimal
 

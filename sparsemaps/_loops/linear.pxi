@@ -4,6 +4,10 @@
 # Output: dual variables and weights; scores.
 # Cost: a visit of a row reads n_codes weights, and writes them if its variable changes.
 # Reference: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; Yu, Huang & Lin 2011; Ho & Lin 2012.
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from sparsemaps._loops.levels cimport Scratch, level
 
 
 cdef extern from "c/linear/one_hot.h" nogil:

@@ -6,6 +6,12 @@
 # Cost: O(entries + n_hashes log n_hashes) a row.
 # Reference: Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017; Li & Konig, "b-bit
 # minwise hashing", WWW 2010.
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from sparsemaps._loops.arrays cimport ANY_SIZE, INTEGERS, array_of, array_t
+from sparsemaps._loops.code_output cimport code_output, code_output_t
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 
 cdef extern from "c/maps/minhash.h" nogil:

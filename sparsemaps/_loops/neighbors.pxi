@@ -7,6 +7,11 @@
 # Reference: Indyk & Motwani, "Approximate nearest neighbors", STOC 1998; Leskovec, Rajaraman &
 # Ullman, "Mining of massive datasets", 3.4 (banding); Tarjan & van Leeuwen, "Worst-case analysis of
 # set union algorithms", JACM 1984 (components).
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch
+from sparsemaps._loops.sort cimport pair_t, sort_pairs
 
 
 # A key of the nearest rows has the number of codes that differ above the number of the row, so that

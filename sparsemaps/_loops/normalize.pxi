@@ -1,4 +1,6 @@
 # Normal forms of texts (c/text/normalize.h), by tables that are filled where a text needs them.
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memset
 
 
 cdef extern from "c/text/normalize.h" nogil:

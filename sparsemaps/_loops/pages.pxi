@@ -1,4 +1,6 @@
 # New memory that holds zeros, to which sums are added.
+
+
 cdef extern from * nogil:
     void prefetch "__builtin_prefetch"(const void *address, int to_write)
 

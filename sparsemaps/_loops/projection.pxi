@@ -8,6 +8,12 @@
 # group and a tile of projections, so the more rows share their columns the cheaper they are. Random
 # signs cost little, and are made again for each row.
 # Normal entries are quantiles of uniform numbers (normals.h); others are read from a table.
+from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
+
+from sparsemaps._loops.arrays cimport array_t, csr_block, csr_of, dense_output, values_from
+from sparsemaps._loops.code_output cimport code_output, code_output_t
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 
 cdef extern from "c/maps/projection.h" nogil:

@@ -5,6 +5,12 @@
 # Cost: O(entries * grids). The random numbers of a column are made once for the rows of a group
 # and a tile of grids, so the more rows share their columns the cheaper they are.
 # Reference: Rahimi & Recht 2007, section 4.
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memset
+
+from sparsemaps._loops.arrays cimport csr_block, csr_of
+from sparsemaps._loops.code_output cimport code_output, code_output_t
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 
 cdef extern from "c/maps/random_binning.h" nogil:

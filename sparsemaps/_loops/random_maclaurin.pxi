@@ -5,6 +5,14 @@
 # Output: feature j is factors[j] times the product of projections firsts[j] to firsts[j + 1].
 # Cost: O(projections).
 # Reference: Kar & Karnick 2012, algorithm 1.
+from libc.stdint cimport int64_t
+
+from sparsemaps._loops.arrays cimport (ANY_SIZE, FLOATS, array_of, array_t, csr_block, csr_of,
+                                       csr_output, csr_output_t, dense_output, end_row,
+                                       next_columns, next_values, put_value)
+from sparsemaps._loops.emit cimport emit_at, emit_loops
+from sparsemaps._loops.levels cimport level
+from sparsemaps._loops.types cimport value_t
 
 
 cdef void multiply_projections(const value_t *projections, const value_t *factors,

@@ -2,7 +2,6 @@
 #
 # Input: arrays of any content. Output: whether they are sound and allowed; if not, the caller finds
 # where and why. Cost: one pass, without branches on the values.
-from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 

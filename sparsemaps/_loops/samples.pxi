@@ -1,4 +1,11 @@
 # Where samples (i*, t*) of rows go: whole, or as codes (c/codes/sample_codes.h).
+from libc.stdint cimport int64_t, uint64_t
+from libc.string cimport memset
+
+from sparsemaps._loops.arrays cimport csr_block, csr_of
+from sparsemaps._loops.code_output cimport code_output, code_output_t
+from sparsemaps._loops.levels cimport level
+
 
 cdef extern from "c/codes/sample_codes.h" nogil:
     enum:

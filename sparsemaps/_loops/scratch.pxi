@@ -1,4 +1,7 @@
 # Memory that kernels need during a call only (levels.pxd).
+from libc.string cimport memset
+
+
 cdef extern from "c/base/aligned.h" nogil:
     void *aligned(size_t size)
     void release_aligned(void *memory)

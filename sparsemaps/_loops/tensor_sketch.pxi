@@ -11,6 +11,15 @@
 # Output: those rows' sketches, dense or as CSR. Tuples are added in lexicographic order.
 # Cost of a row of m entries, s factors summed: O(m ** s + (degree - s) * m * n_buckets).
 # Reference: Pham & Pagh 2013, section 4 and lemma 5: the sum that their FFT computes.
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memcpy
+
+from sparsemaps._loops.arrays cimport (FLOATS, array_of, array_t, csr_block, csr_of, csr_output,
+                                       csr_output_t, dense_output, end_row, indices_from,
+                                       next_columns, next_values, put_value, values_from)
+from sparsemaps._loops.emit cimport emit_at, emit_loops
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
+from sparsemaps._loops.sort cimport pair_t
 
 
 cdef extern from "c/maps/tensor_sketch.h" nogil:

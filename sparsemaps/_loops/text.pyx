@@ -1,12 +1,5 @@
 # The drivers of texts, one file each, of raw text and of LIBSVM's format. Together they are one
 # extension module, as Cython and the C compiler take a second for any module, however short.
-from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
-from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
-
-from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, INTEGERS, array_of, array_t
-from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 import numpy as np
 

@@ -1,4 +1,9 @@
 # Counts of byte n-grams of texts (c/text/text_bytes.h): texts of a block to rows of CSR.
+from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
+
+from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, INTEGERS, array_of, array_t
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 
 cdef extern from "c/text/text_bytes.h" nogil:

@@ -1,4 +1,7 @@
 # Tables for texts (c/text/text.h): characters as the running Python has them, and stop words.
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+
+from sparsemaps._loops.levels cimport level
 
 
 cdef extern from "c/text/text_pages.h" nogil:

@@ -7,6 +7,11 @@
 # Cost: O(entries * n_hashes). The random numbers of a column are made once for the rows of a group
 # and a tile of samples, so the more rows share their columns the cheaper they are.
 # Reference: Ioffe 2010; Li, "0-bit consistent weighted sampling", KDD 2015.
+from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
+from libc.string cimport memset
+
+from sparsemaps._loops.arrays cimport column_at, csr_block
+from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 
 cdef extern from "c/maps/weighted_sampling.h" nogil:
