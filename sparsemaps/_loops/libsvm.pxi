@@ -108,18 +108,21 @@ def _nearest_float32(text, value):
 
 
 cdef int slow(const char *text, const char *end, int to_float, double *value) except -1 nogil:
-    """The number as Python's float reads it, but for its underscores; or the nearest float32."""
+    """The number as Python's float reads it, but for its underscores, or as C's strtod reads
+    hexadecimal digits; or the nearest float32."""
     with gil:
         PyErr_CheckSignals()  # such numbers are slow
         token = text[:end - text]
+        is_hexadecimal = token.lstrip(b"+-")[:2].lower() == b"0x"
         if to_float:
-            value[0] = _nearest_float32(token, value[0])
+            if not is_hexadecimal:  # others are few digits, and are exact in *value
+                value[0] = _nearest_float32(token, value[0])
             return 1
         try:
             if b"_" in token:
                 return 0
-            value[0] = float(token)
-        except ValueError:
+            value[0] = float.fromhex(token.decode("ascii")) if is_hexadecimal else float(token)
+        except (ValueError, OverflowError):
             return 0
         return 1
 

@@ -107,10 +107,15 @@ class SvmlightFormat(OutputFormat):
 
     def _begin(self, path: Any) -> None:
         self._file = self._stack.enter_context(_output_files.atomic_output(path))
+        self._n_rows = self._n_qids = 0
         if self._options.header:
             self._file.write(b"# " + " ".join(self._options.header.split()).encode() + b"\n")
 
-    def convert(self, block: InputBlock) -> bytes:
+    def convert(self, block: InputBlock) -> tuple[bytes, int, int]:
+        return self._lines(block), block.n_rows, len(block.heads.qids)
+
+    def _lines(self, block: InputBlock) -> bytes:
+        """Return the lines of a block."""
         map = self._map
         if map is None:
             lines = format_rows(block.X, block.heads)
@@ -124,8 +129,15 @@ class SvmlightFormat(OutputFormat):
             return b"".join(b"%s # %s\n" % (line.rstrip(), id.encode()) for line, id in pairs)
         return with_comments(block.text, lines) if self._options.comments else lines
 
-    def write(self, converted: bytes) -> None:
-        self._file.write(converted)
+    def write(self, converted: tuple[bytes, int, int]) -> None:
+        lines, n_rows, n_qids = converted
+        self._n_rows += n_rows
+        self._n_qids += n_qids
+        self._file.write(lines)
+
+    def finish(self) -> None:
+        super().finish()
+        _check_qids(self._n_qids, self._n_rows)
 
 
 class _CodesFormat(OutputFormat):

@@ -17,7 +17,7 @@ from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._job_options import Svmlight
-from sparsemaps.libsvm._parse import Part, RowsRead, line_of_row, parse, rows_of, width_of
+from sparsemaps.libsvm._parse import Part, RowsRead, has_qid, line_of_row, parse, rows_of, width_of
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
 from sparsemaps.libsvm._write import Heads
 from sparsemaps.maps._texts import TextEncoder
@@ -279,7 +279,7 @@ def _check_labels(text: bytes, part: Part) -> None:
 def _raise_mixed_qids(text: bytes) -> None:
     is_first_with = None
     for number, line in rows_of(text):
-        is_with = any(token.startswith(b"qid:") for token in line.split(None, 2)[:2])
+        is_with = has_qid(line)
         if is_first_with is None:
             is_first_with = is_with
         elif is_with != is_first_with:

@@ -114,6 +114,19 @@ def _zero_error(text: bytes) -> BadLine:
     return _error(text, match.start(1), match[1], expected)
 
 
+def check_every_qid(text: bytes, part: Part) -> None:
+    """Raise a `BadLine` unless each row of the text has a qid."""
+    if len(part.qids) == len(part.entry_ends):
+        return
+    line = next(number for number, line in rows_of(text) if not has_qid(line))
+    raise BadLine(line, f": expected qid:number in each row, as {setting('query_id', True)}")
+
+
+def has_qid(line: bytes) -> bool:
+    """Return whether a line that is a row has a qid, which stands first or behind the labels."""
+    return any(token.startswith(b"qid:") for token in line.split(None, 2)[:2])
+
+
 def rows_of(text: bytes) -> Iterator[tuple[int, bytes]]:
     """The lines that are rows, each with its number; all lines are numbered from 1."""
     for number, line in enumerate(text.split(b"\n"), 1):

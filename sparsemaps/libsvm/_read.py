@@ -119,7 +119,7 @@ def load_svmlight_file(
         Whether indices count from 0. "auto" is False if no index is 0, and True otherwise.
         With `offset` or `length` it is True, as the indices of the other parts are not known.
     query_id : bool, default=False
-        Whether to return the numbers after ``qid:`` too.
+        Whether to return the numbers after ``qid:`` too. Every row must have one then.
     offset : int, default=0
         Skip that many bytes and the rest of the line in which they end.
     length : int, default=-1
@@ -269,6 +269,8 @@ def _load(f: Any, options: Options, one_based: bool, n_jobs: int | None) -> _par
 
     def parse(text: bytes) -> tuple[tuple[_parse.Part, int], int]:
         part = _parse.parse(text, options.multilabel, options.dtype, one_based)
+        if options.query_id:
+            _parse.check_every_qid(text, part)
         return (part, len(text)), part.n_lines
 
     rows = _parse.RowsRead(options.dtype)

@@ -98,7 +98,7 @@ def iter_svmlight_file(
         Whether indices count from 0. An index 0 is an error unless this is True. "auto" is not
         allowed, as the whole file would have to be read first.
     query_id : bool, default=False
-        Whether to yield the numbers after ``qid:`` too.
+        Whether to yield the numbers after ``qid:`` too. Every row must have one then.
     n_jobs : int or None, default=None
         Threads, which parse the next blocks in advance: at most two blocks for each thread.
     max_line_bytes : int, default=2**30
@@ -145,6 +145,8 @@ def _iterate(
 
     def read(text: bytes) -> tuple[list[Any], int]:
         part = _parse.parse(text, options.multilabel, options.dtype, one_based)
+        if options.query_id:
+            _parse.check_every_qid(text, part)
         width = _parse.width_of(part.largest, one_based)
         n_columns = width if options.n_features is None else options.n_features
         _parse.check_width(n_columns, width)

@@ -1,5 +1,8 @@
 """Writing LIBSVM files: rows to lines."""
 
+import contextlib
+import math
+import numbers
 import os
 from collections.abc import Callable
 from importlib import metadata
@@ -43,9 +46,10 @@ def dump_svmlight_file(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         Finite values. For sparse input every stored entry is written, also zeros; for dense input
         the values that are not zero.
-    y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels)
-        Labels; if `multilabel`, an indicator matrix: the columns in which a row is not zero are its
-        labels.
+    y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels), or list
+        Labels. If `multilabel`, an indicator matrix of 0 and 1: the numbers of the columns in which
+        a row has a 1 are its labels. Or a list of tuples, as `load_svmlight_file` returns: each has
+        the labels of a row.
     f : str, path-like or file-like
         Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2", ".xz" or
         ".zst" is compressed. A path appears only when it is complete.
@@ -66,8 +70,8 @@ def dump_svmlight_file(
     ValueError
         If shapes do not fit, the arrays of a sparse matrix are not sound, a value is not finite, a
         query id is not a whole number, an integer is outside int64, float64 cannot hold an
-        integer label exactly, or a row of `multilabel` data has neither labels nor entries, for
-        which the format has no line.
+        integer label exactly, `multilabel` data have a number that is not 0 or 1 in a matrix, or a
+        row of them has neither labels nor entries, for which the format has no line.
     OSError
         If the file cannot be written.
 
@@ -83,12 +87,15 @@ def dump_svmlight_file(
     zero_based = check_bool("zero_based", zero_based)
     multilabel = check_bool("multilabel", multilabel)
     header = format_header(comment, zero_based)
-    matrix, targets = _sound(X, y)
-    if not multilabel:
-        if sp.issparse(targets) and targets.shape[1] != 1:
-            raise ValueError(f"expected y of shape (n_samples, 1), got {targets.shape}")
-        if not sp.issparse(targets) and targets.ndim != 1:
-            raise ValueError(f"expected y of shape (n_samples,), got {targets.shape}")
+    matrix = _sound_rows(X)
+    targets: Any = _label_tuples(y) if multilabel and _are_tuples(y) else _sound_labels(y)
+    if multilabel:
+        if not isinstance(targets, _LabelTuples):
+            _check_indicators(targets)
+    elif sp.issparse(targets) and targets.shape[1] != 1:
+        raise ValueError(f"expected y of shape (n_samples, 1), got {targets.shape}{_OF_SEVERAL}")
+    elif not sp.issparse(targets) and targets.ndim != 1:
+        raise ValueError(f"expected y of shape (n_samples,), got {targets.shape}{_OF_SEVERAL}")
     n_rows, n_labels = matrix.shape[0], targets.shape[0]
     if n_rows != n_labels:
         raise ValueError(
@@ -96,7 +103,8 @@ def dump_svmlight_file(
         )
     qids = _no_qids if query_id is None else _check_query_id(query_id, n_rows)
     _check_integers("X", matrix.values if isinstance(matrix, Csr) else matrix)
-    check_labels(targets.data if sp.issparse(targets) else targets)
+    if not multilabel:
+        check_labels(targets.data if sp.issparse(targets) else targets)
     width = matrix.shape[1]
     entries_before = matrix.indptr.item if isinstance(matrix, Csr) else lambda row: row * width
     blocks = _blocks.cut_rows(
@@ -113,7 +121,10 @@ def dump_svmlight_file(
         else:
             block = sp.csr_array(np.array(matrix[rows]))  # a copy, as its zeros are counted first
             values, indices, indptr = block.data, block.indices, block.indptr
-        heads = _labels(targets[rows]) if multilabel else one_label_each(targets[rows])
+        if isinstance(targets, _LabelTuples):
+            heads = targets.heads(start, stop)
+        else:
+            heads = _labels(targets[rows]) if multilabel else one_label_each(targets[rows])
         if multilabel:
             _check_rows_have_lines(np.diff(heads.label_ends, prepend=0), np.diff(indptr), start)
         return _lines(values, indices, indptr, heads._replace(qids=qids[rows]), zero_based)
@@ -121,20 +132,100 @@ def dump_svmlight_file(
     write_lines(f, header, lines, blocks, n_jobs)
 
 
-def _sound(X: Any, y: Any) -> tuple[Any, Any]:
-    """Sound rows, as `Csr` or an array, and labels."""
+_OF_SEVERAL = "; rows of several labels need multilabel=True"
+
+
+def _sound_rows(X: Any) -> Any:
+    """Return sound rows, as `Csr` or an array."""
     plain = _row_reader.open_plain(X)
-    X = plain or _sparse.sound_matrix(X, "X")
-    y = _sparse.sound_matrix(y, "y")
+    if plain is not None:
+        return plain
+    X = _sparse.sound_matrix(X, "X")
     with np.errstate(all="ignore"):  # sums may overflow though all values are finite
-        if not _is_plain(y):
-            y = _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False, input_name="y")
-        if plain is None:
-            X = _sklearn.check_array(X, accept_sparse="csr", input_name="X")
-            if sp.issparse(X):
-                X = X if X.has_sorted_indices else X.sorted_indices()
-                X = Csr(X.data, X.indices, X.indptr.astype(np.int64), X.shape)
-    return X, y
+        X = _sklearn.check_array(X, accept_sparse="csr", input_name="X")
+    if sp.issparse(X):
+        X = X if X.has_sorted_indices else X.sorted_indices()
+        X = Csr(X.data, X.indices, X.indptr.astype(np.int64), X.shape)
+    return X
+
+
+def _sound_labels(y: Any) -> Any:
+    """Return labels as an array or a sound sparse matrix."""
+    y = _sparse.sound_matrix(y, "y")
+    if _is_plain(y):
+        return y
+    with np.errstate(all="ignore"):
+        return _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False, input_name="y")
+
+
+class _LabelTuples(NamedTuple):
+    """The labels of all rows, and where those of each row end."""
+
+    labels: Array
+    ends: Array
+    shape: tuple[int, ...]
+
+    def heads(self, start: int, stop: int) -> "Heads":
+        """Return the beginnings of the lines of some rows."""
+        first = int(self.ends[start - 1]) if start else 0
+        ends = self.ends[start:stop]
+        last = int(ends[-1]) if len(ends) else first
+        return Heads(self.labels[first:last], ends - first, _no_qids)
+
+
+def _are_tuples(y: Any) -> bool:
+    """Return whether labels are a list of tuples. Other lists are arrays."""
+    return isinstance(y, list) and len(y) > 0 and all(isinstance(row, tuple) for row in y)
+
+
+def _label_tuples(y: Any) -> _LabelTuples:
+    """Return tuples of labels as arrays."""
+    counts = np.array([len(row) for row in y], np.int64)
+    labels = np.empty(int(counts.sum()))
+    place = 0
+    for number, row in enumerate(y):
+        for label in row:
+            labels[place] = _checked_label(label, number)
+            place += 1
+    return _LabelTuples(labels, np.cumsum(counts), (len(y),))
+
+
+def _checked_label(label: Any, row: int) -> float:
+    """Return a label as a float, which must be the same number."""
+    if isinstance(label, (numbers.Real, np.bool_)):
+        with contextlib.suppress(OverflowError):
+            number = float(label)
+            if math.isfinite(number) and number == label:
+                return number
+    raise ValueError(
+        f"y must have tuples of finite numbers that float64 holds exactly, got {label!r} in row "
+        f"{row}"
+    )
+
+
+def _check_indicators(y: Any) -> None:
+    """Refuse labels of several a row that are not marks of columns."""
+    if y.ndim != 2:
+        raise ValueError(
+            "multilabel y must be an indicator matrix of shape (n_samples, n_labels), or a list of "
+            f"tuples of labels, got shape {y.shape}"
+        )
+    if sp.issparse(y):
+        y = sp.csr_array(y, copy=True)
+        y.sum_duplicates()
+        values = y.data
+    else:
+        values = y.reshape(-1)
+    others = (values != 0) & (values != 1)
+    if others.any():
+        place = int(np.argmax(others))
+        row = (
+            np.searchsorted(y.indptr, place, "right") - 1 if sp.issparse(y) else place // y.shape[1]
+        )
+        raise ValueError(
+            "a multilabel indicator matrix must have numbers 0 and 1, got "
+            f"{values[place]} in row {row}; labels of rows are given as a list of tuples"
+        )
 
 
 def write_lines(

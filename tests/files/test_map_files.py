@@ -14,9 +14,9 @@ from _data.chance import SEED
 from _data.file_maps import cws, mapped
 from _data.rows import random_csr
 
-from sparsemaps import CountSketch, KernelProduct, RandomMaclaurin, SignProjection
+from sparsemaps import CountSketch, KernelProduct, MinHash, RandomMaclaurin, SignProjection
 from sparsemaps._tools import _text_input
-from sparsemaps.files import Svmlight, _summary, map_files
+from sparsemaps.files import Svmlight, _formats, _summary, map_files
 from sparsemaps.libsvm import iter_svmlight_file, load_svmlight_file
 
 # ---- text ----------------------------------------------------------------------------------------
@@ -75,6 +75,17 @@ def test_comments():
         line.split(b"#")[0].rstrip() for line in kept.splitlines() if line[0] != ord("#")
     )
     assert without.split() == plain.split()
+
+
+@pytest.mark.parametrize("format", _formats.PUBLIC)
+def test_query_ids_of_some_inputs(tmp_path, format):
+    """Each input has all or none; the output must too."""
+    (tmp_path / "a.svm").write_bytes(b"1 qid:1 1:1\n" * 3)
+    (tmp_path / "b.svm").write_bytes(b"1 1:1\n" * 2)
+    inputs, map = [tmp_path / "a.svm", tmp_path / "b.svm"], MinHash(n_hashes=8, random_state=0)
+    with pytest.raises(ValueError, match="3 of 5 rows have a qid; all or none must have one"):
+        map_files(map.fit_any_width(), inputs, tmp_path / "out", format=format)
+    assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize(

@@ -146,9 +146,8 @@ def test_loading_in_pieces():
     """The file is read by pieces, of which the numbers of lines and the result know nothing."""
     X, y = random_csr(), np.arange(40.0)
     text = dumped(X, y)
-    Y = sp.csr_array(np.tile([[1], [0]], (20, 1)))
-    multilabel = dumped(X, sp.hstack([Y, Y], format="csr") + sp.csr_array(np.ones((40, 2))),
-                        multilabel=True)  # fmt: skip
+    Y = sp.csr_array(np.tile([[1, 1], [0, 1]], (20, 1)))
+    multilabel = dumped(X, Y, multilabel=True)
     with _text_input.open_text(BytesIO(text * N_COPIES)) as pieces:
         assert len(list(_pipeline.blocks_of(pieces, None))) > 3
     expected, expected_labels = load(text), load(multilabel, multilabel=True)

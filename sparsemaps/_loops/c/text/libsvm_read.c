@@ -113,7 +113,9 @@ static const char *read_entry(svm_text *text, const char *p, const char *end, in
     }
     if (*index < 0)
         return fail(text, BAD_INDEX, p, end), NULL;
-    const char *stop = number(text, colon + 1, end, ' ', text->to_float, value);
+    /* LIBSVM's own programs read blanks before a value. */
+    const char *first = skip_blanks(colon + 1, end);
+    const char *stop = number(text, first, end, ' ', text->to_float, value);
     if (!stop)
         return fail(text, BAD_VALUE, p, end), NULL;
     return stop;
