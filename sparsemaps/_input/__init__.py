@@ -6,9 +6,11 @@ not check them.
 
 - ``_sparse`` makes CSR arrays of a sparse matrix of any format; their ``indptr`` is private and
   sound.
+- ``_estimator_input`` reads the matrix of an estimator, with the checks of scikit-learn.
 - ``_row_reader`` has `RowReader`, which returns blocks of rows as canonical CSR. Each entry is
   checked when its block is read. An `EntryError` names the row and the column of the first entry
   that is not allowed.
 
-``maps``, ``kernels`` and ``libsvm`` read matrices by these modules. Nothing here knows a map.
+``maps``, ``kernels``, ``text`` and ``libsvm`` read matrices by these modules. Nothing here knows a
+map.
 """

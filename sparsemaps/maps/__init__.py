@@ -7,7 +7,6 @@ number of threads, on any machine.
 
 - ``_sparse_map`` has the base class: scikit-learn's estimator API.
 - ``_draw`` has the base classes of draws, with and without codes, and the work they are given.
-- ``_map_input`` reads the matrix of a map, with the checks of scikit-learn.
 - ``_sampled_map`` has the base class of maps that draw codes, and ``encode`` of rows and texts.
 - ``_texts`` encodes texts without a matrix of them.
 - ``_csr_output`` makes CSR output whose size is not known beforehand.

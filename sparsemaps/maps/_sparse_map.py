@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, Self, TypeVar, datacla
 import numpy as np
 
 from sparsemaps._input import _sparse
+from sparsemaps._input._estimator_input import read_input
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._tools import _seeding, _sklearn
 from sparsemaps._tools._allowed import About, Allowed, Size, with_ranges
@@ -15,7 +16,6 @@ from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array, MatrixLike, Output
 from sparsemaps.laws._law import Law
 from sparsemaps.maps._draw import Draw, Work
-from sparsemaps.maps._map_input import read_input
 
 Map = TypeVar("Map")
 

@@ -1,4 +1,4 @@
-"""The matrix that a map reads, with the checks of scikit-learn."""
+"""The matrix that an estimator reads, with the checks of scikit-learn."""
 
 from typing import Any
 
@@ -10,20 +10,20 @@ from sparsemaps._input._row_reader import RowReader
 from sparsemaps._tools import _sklearn
 
 
-def read_input(map: Any, X: Any, nonnegative_rule: str | None, reset: bool) -> RowReader:
+def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool) -> RowReader:
     """A reader of `X`, whose entries are checked when they are read.
 
-    `reset` says that the map is being fitted, and takes the width and the names of `X`.
+    `reset` says that the estimator is being fitted, and takes the width and the names of `X`.
     """
     of_floats = type(X) is np.ndarray and X.dtype in (np.float64, np.float32)
     if sp.issparse(X) or (of_floats and X.ndim == 2):
         # scikit-learn's other checks are not needed here, and take longer than a single row.
         rows = _row_reader.open_matrix(X, nonnegative_rule)
-        _check_shape(map, X, reset)
+        _check_shape(estimator, X, reset)
         return rows
     try:
         X = _sklearn.validate_data(
-            map,
+            estimator,
             X,
             reset=reset,
             accept_sparse="csr",  # data frames of sparse columns become CSR
@@ -38,7 +38,7 @@ def read_input(map: Any, X: Any, nonnegative_rule: str | None, reset: bool) -> R
             raise
         cure = _OF_TEXTS if column is None else _OF_COLUMNS
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{type(map).__name__} takes a matrix, got {what}: {cure}") from error
+        raise kind(f"{type(estimator).__name__} takes a matrix, got {what}: {cure}") from error
     return _row_reader.open_matrix(X, nonnegative_rule)
 
 
@@ -52,18 +52,18 @@ _OF_COLUMNS = (
 )
 
 
-def _check_shape(map: Any, X: Any, reset: bool) -> None:
+def _check_shape(estimator: Any, X: Any, reset: bool) -> None:
     """Check the shape of a matrix as scikit-learn does."""
     minima = (("sample(s)", int(reset)), ("feature(s)", 1))
     for length, (what, minimum) in zip(X.shape, minima, strict=True):
         if length < minimum:
             raise ValueError(
                 f"Found array with {length} {what} (shape={X.shape}) while a minimum of "
-                f"{minimum} is required by {type(map).__name__}."
+                f"{minimum} is required by {type(estimator).__name__}."
             )
-    other_width = map.n_columns not in (None, X.shape[1])
-    if reset or other_width or "feature_names_in_" in vars(map):
-        _sklearn.validate_data(map, X, reset=reset, skip_check_array=True)
+    other_width = vars(estimator).get("n_features_in_") not in (None, X.shape[1])
+    if reset or other_width or "feature_names_in_" in vars(estimator):
+        _sklearn.validate_data(estimator, X, reset=reset, skip_check_array=True)
 
 
 def _column_of_strings(X: Any) -> Any:
