@@ -210,3 +210,13 @@ def test_errors(experiments, arguments, message, capsys):
     with pytest.raises(SystemExit):
         experiments.main(arguments)
     assert message in capsys.readouterr().err
+
+
+def test_what_tables_of_frequencies_hold(experiments, tmp_path):
+    import experiments.frequencies as frequencies
+
+    frequencies.main(["-o", str(tmp_path), "--buckets", "500"])
+    models = (tmp_path / "frequencies-models.csv").read_text().splitlines()
+    near = (tmp_path / "frequencies-near-duplicates.csv").read_text().splitlines()
+    assert len(models) == 13
+    assert len(near) == 13

@@ -1,5 +1,6 @@
-# The drivers of texts, one file each, of raw text and of LIBSVM's format. Together they are one
-# extension module, as Cython and the C compiler take a second for any module, however short.
+# The drivers of texts, one file each, of raw text, of frequencies and of LIBSVM's format. Together
+# they are one extension module, as Cython and the C compiler take a second for any module, however
+# short.
 
 import numpy as np
 
@@ -16,5 +17,6 @@ include "arrow.pxi"
 include "text_tables.pxi"
 include "vectorizer.pxi"
 include "text_bytes.pxi"
+include "frequencies.pxi"
 include "normalize.pxi"
 include "libsvm.pxi"

@@ -37,7 +37,8 @@ class _Nothing:
     """Nothing."""
 
 
-ClassifierMixin = RegressorMixin = ClassNamePrefixFeaturesOutMixin = _Nothing
+ClassifierMixin = RegressorMixin = _Nothing
+ClassNamePrefixFeaturesOutMixin = OneToOneFeatureMixin = _Nothing
 
 
 def clone(value: Any) -> Any:

@@ -47,6 +47,9 @@ if TYPE_CHECKING:
     class ClassNamePrefixFeaturesOutMixin:
         def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
 
+    class OneToOneFeatureMixin:
+        def get_feature_names_out(self, input_features: Iterable[str] | None = None) -> Array: ...
+
     class HashingVectorizer(TransformerMixin, BaseEstimator):
         input: str
         encoding: str
@@ -85,6 +88,7 @@ elif _light_bases.in_use:
         BaseEstimator,
         ClassifierMixin,
         ClassNamePrefixFeaturesOutMixin,
+        OneToOneFeatureMixin,
         RegressorMixin,
         TransformerMixin,
         available_if,
@@ -95,6 +99,7 @@ else:
         BaseEstimator,
         ClassifierMixin,
         ClassNamePrefixFeaturesOutMixin,
+        OneToOneFeatureMixin,
         RegressorMixin,
         TransformerMixin,
         clone,
@@ -105,6 +110,7 @@ __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
     "ClassifierMixin",
+    "OneToOneFeatureMixin",
     "RegressorMixin",
     "TransformerMixin",
     "available_if",

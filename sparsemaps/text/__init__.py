@@ -9,15 +9,19 @@ These modules make rows for the maps from texts.
 - ``_normal_forms`` makes normal forms of texts.
 - ``_vectorizer`` has `HashingVectorizer`, scikit-learn's class with compiled loops.
 - ``_byte_ngrams`` has `ByteNgrams`, which counts byte n-grams at exact columns.
+- ``_frequencies`` counts how many records have a column, in a table of fixed size. ``_idf`` has
+  `IdfWeights`, which weights columns by it.
 - ``_analyzers`` makes vectorizers from descriptions such as "word:5", and describes vectorizers.
 - ``_records`` has `iter_records`, which reads texts from files: lines and JSON Lines by
   ``_line_records``, Parquet by ``_parquet_records``. ``_fields`` has what both take of a record.
 
-The loops are ``_loops/vectorizer.pxi``, ``text_bytes.pxi`` and ``normalize.pxi``, with their inner
-loops in ``_loops/c/text``. Users, ``maps`` and ``files`` call these modules.
+The loops are ``_loops/vectorizer.pxi``, ``text_bytes.pxi``, ``frequencies.pxi`` and
+``normalize.pxi``, with their inner loops in ``_loops/c/text``. Users, ``maps`` and ``files``
+call these modules.
 """
 
 from sparsemaps.text._byte_ngrams import ByteNgrams
+from sparsemaps.text._idf import IdfWeights
 from sparsemaps.text._normal_forms import normalize
 from sparsemaps.text._records import iter_records
 from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
@@ -26,6 +30,7 @@ __all__ = [
     "WORDS_AND_CHARACTERS",
     "ByteNgrams",
     "HashingVectorizer",
+    "IdfWeights",
     "iter_records",
     "normalize",
 ]

@@ -14,6 +14,7 @@ from _data.chance import SEED
 from _data.variants import MAPS, make
 
 from sparsemaps import approximation, kernels, libsvm, neighbors
+from sparsemaps.text import IdfWeights
 
 SECONDS = float(os.environ.get("SPARSEMAPS_CHANGES_SECONDS", "0.01"))
 
@@ -69,6 +70,7 @@ def instances(X):
     for name, variants in MAPS.items():
         for number, parameters in enumerate(variants):
             yield f"{name} {number}", make(name, **parameters).fit(X)
+    yield "IdfWeights", IdfWeights(n_buckets=2**10, n_jobs=2).fit(X)
     for algorithm in ("brute", "lsh"):
         index = neighbors.KernelNeighbors(
             minhash(), n_neighbors=2, radius=0.5, rerank=True, algorithm=algorithm

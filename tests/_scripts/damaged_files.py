@@ -1,7 +1,8 @@
-"""Files of codes, of an index and of stages that are damaged, and what reads them.
+"""Files of codes, of an index, of stages and of frequencies that are damaged, and what reads them.
 
-``python -m _scripts.damaged_files codes 100000`` reads so many damaged files of codes; "index" and
-"stages" likewise. Each is read and used, or is a ValueError; what was read is printed at the end.
+``python -m _scripts.damaged_files codes 100000`` reads so many damaged files of codes; "index",
+"stages" and "frequencies" likewise. Each is read and used, or is a ValueError; what was read is
+printed at the end.
 """
 
 import collections
@@ -24,6 +25,7 @@ from sparsemaps import MinHash, codes, neighbors
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import deduplicate_files, similar_pairs_of_files
 from sparsemaps.neighbors import KernelNeighbors
+from sparsemaps.text import IdfWeights
 
 X = (np.random.default_rng(SEED).random((24, 40)) < 0.3).astype(float)
 X[5] = X[3]
@@ -37,13 +39,16 @@ VALUES = [
     *("", "x", None, True, [], {}, [3], [[1, 2]], {"a": 1}, "by signs", "by a product", "rbf"),
 ]
 
+DESCRIBED = b"SMCODES1", b"SMCOUNTS"
+"""The marks of files with a description."""
+
 
 def damaged(draw, content):
     """A file with changed bytes or words; some with lost or added bytes too; of a file with a
     description, also with another one."""
     if content.startswith(b"PK") and draw.random() < 0.6:
         return with_another_member(draw, content)
-    if content.endswith(b"SMCODES1") and draw.random() < 0.4:
+    if content.endswith(DESCRIBED) and draw.random() < 0.4:
         start = description_start(content)
         return in_places(draw, content[:start]) + content[start:]
     return in_places(draw, content)
@@ -92,7 +97,7 @@ def in_place(draw, content):
 
 def anywhere(draw, content):
     """Change, cut or lengthen a file anywhere."""
-    has_description = content.endswith(b"SMCODES1")
+    has_description = content.endswith(DESCRIBED)
     kind, at = draw.randrange(8 if has_description else 5), draw.randrange(len(content) + 1)
     if kind == 0 and draw.random() < 0.3:
         del content[at:]
@@ -112,13 +117,13 @@ def anywhere(draw, content):
 
 
 def description_start(content):
-    """Where the description of a file of codes begins."""
+    """Where the description of a file begins."""
     (n_bytes,) = struct.unpack("<Q", content[-16:-8])
     return max(len(content) - 16 - n_bytes, 0)
 
 
 def with_another_description(draw, content):
-    """A file of codes whose description has another value somewhere."""
+    """A file whose description has another value somewhere."""
     try:
         start = description_start(content)
         description = json.loads(content[start:-16])
@@ -244,10 +249,23 @@ def try_to(*uses):
             use()
 
 
+def write_frequencies(folder):
+    IdfWeights(n_buckets=2**11).fit(np.repeat(X, 20, axis=0)).save(folder / "table")
+    return ["table"]
+
+
+def read_frequencies(folder, draw, _):
+    found = IdfWeights.load(folder / "table")
+    values = found.transform(np.ones((1, found.n_features_in_)) if draw.random() < 0.5 else X).data
+    assert (values >= 0).all()
+    try_to(lambda: found.merge(found), lambda: found.partial_fit(X), found.to_config)
+
+
 KINDS = {
     "codes": (write_codes, read_codes),
     "index": (write_index, read_index),
     "stages": (write_stages, read_stages),
+    "frequencies": (write_frequencies, read_frequencies),
 }
 
 

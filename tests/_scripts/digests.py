@@ -165,6 +165,11 @@ def of_texts():
     for ngram_range in ((1, 3), (5, 5)):
         vectorizer = text.ByteNgrams(ngram_range=ngram_range, lowercase=True)
         yield f"bytes, {ngram_range}", vectorizer.transform(texts)
+    for shape, X in inputs().items():
+        for power, sublinear in ((1, False), (2.5, True)):
+            weights = text.IdfWeights(power=power, sublinear_tf=sublinear, n_buckets=2**10).fit(X)
+            yield f"idf, {shape}, {power}", weights.transform(X)
+            yield f"frequencies, {shape}, {power}", weights.to_config()["table"].encode()
 
 
 def of_linear_models():

@@ -1,4 +1,5 @@
-"""Damaged files of codes, of an index and of stages are read or refused, and nothing else."""
+"""Damaged files of codes, of an index, of stages and of frequencies are read or refused, and
+nothing else."""
 
 import json
 

@@ -1,0 +1,163 @@
+#include "frequencies.h"
+
+#include "elementary.h"
+
+enum { TILE = 256 }; /* entries that are hashed and weighed together */
+
+INLINE const void *from(const void *columns, size_t itemsize, ptrdiff_t first)
+{
+    return (const char *)columns + (size_t)first * itemsize;
+}
+
+/* The buckets of n <= TILE columns in a row of the table: the upper bits of a word of each. */
+static void hash_columns(const frequency_table *table, ptrdiff_t row, const void *columns,
+                         size_t itemsize, ptrdiff_t n, uint64_t *restrict buckets)
+{
+    const int shift = 64 - table->n_bits;
+    column_starts(columns, itemsize, 0, n, table->key, buckets);
+    for (ptrdiff_t i = 0; i < n; i++)
+        buckets[i] = word(buckets[i], (uint64_t)row) >> shift;
+}
+
+/* A hash table of the buckets that were met, with linear probing. */
+static ptrdiff_t buckets(const frequency_table *table, ptrdiff_t row, const void *columns,
+                         size_t itemsize, ptrdiff_t n, uint64_t *slots, uint64_t *out)
+{
+    const uint64_t none = UINT64_MAX, mask = (uint64_t)slots_for(n) - 1;
+    uint64_t tile[TILE];
+    ptrdiff_t n_out = 0;
+    memset(slots, 0xff, (mask + 1) * sizeof *slots);
+    for (ptrdiff_t first = 0; first < n; first += TILE) {
+        const ptrdiff_t n_here = n - first < TILE ? n - first : TILE;
+        hash_columns(table, row, from(columns, itemsize, first), itemsize, n_here, tile);
+        for (ptrdiff_t i = 0; i < n_here; i++) {
+            uint64_t slot = tile[i] & mask;
+            while (slots[slot] != none && slots[slot] != tile[i])
+                slot = (slot + 1) & mask;
+            out[n_out] = tile[i];
+            n_out += slots[slot] == none;
+            slots[slot] = tile[i];
+        }
+    }
+    return n_out;
+}
+
+/* The largest number of an unsigned type. */
+#define LARGEST(TYPE) ((TYPE) ~(TYPE)0)
+
+#define ADD_TO(TYPE)                                                                               \
+    for (ptrdiff_t i = 0; i < n; i++) {                                                            \
+        TYPE *count = (TYPE *)counts + (buckets[i] & mask);                                        \
+        *count = (TYPE)(*count + (*count != LARGEST(TYPE)));                                       \
+    }
+
+static void add(void *counts, size_t count_size, int n_bits, const uint64_t *buckets, ptrdiff_t n)
+{
+    const uint64_t mask = (UINT64_C(1) << n_bits) - 1;
+    if (count_size == 1)
+        ADD_TO(uint8_t)
+    else if (count_size == 2)
+        ADD_TO(uint16_t)
+    else
+        ADD_TO(uint32_t)
+}
+
+#define MERGE(TYPE)                                                                                \
+    for (ptrdiff_t i = 0; i < n; i++) {                                                            \
+        const TYPE sum = (TYPE)(((TYPE *)counts)[i] + ((const TYPE *)others)[i]);                  \
+        ((TYPE *)counts)[i] = sum < ((const TYPE *)others)[i] ? LARGEST(TYPE) : sum;               \
+    }
+
+static void merge(void *counts, const void *others, size_t count_size, ptrdiff_t n)
+{
+    if (count_size == 1)
+        MERGE(uint8_t)
+    else if (count_size == 2)
+        MERGE(uint16_t)
+    else
+        MERGE(uint32_t)
+}
+
+INLINE uint32_t count_at(const frequency_table *table, ptrdiff_t row, uint64_t bucket)
+{
+    const uint64_t place = ((uint64_t)row << table->n_bits) + bucket;
+    if (table->count_size == 1)
+        return ((const uint8_t *)table->counts)[place];
+    if (table->count_size == 2)
+        return ((const uint16_t *)table->counts)[place];
+    return ((const uint32_t *)table->counts)[place];
+}
+
+static void look_up(const frequency_table *table, const void *columns, size_t itemsize, ptrdiff_t n,
+                    uint32_t *frequencies)
+{
+    uint64_t tile[TILE];
+    for (ptrdiff_t first = 0; first < n; first += TILE) {
+        const ptrdiff_t n_here = n - first < TILE ? n - first : TILE;
+        for (ptrdiff_t row = 0; row < table->n_rows; row++) {
+            hash_columns(table, row, from(columns, itemsize, first), itemsize, n_here, tile);
+            for (ptrdiff_t i = 0; i < n_here; i++) {
+                const uint32_t count = count_at(table, row, tile[i]);
+                uint32_t *least = frequencies + first + i;
+                *least = row == 0 || count < *least ? count : *least;
+            }
+        }
+    }
+}
+
+/* The weights of n <= TILE columns. A column that no record has is as rare as one that a single
+ * record has. */
+static void weights_of(const idf_weighting *idf, const uint32_t *restrict frequencies, ptrdiff_t n,
+                       double *restrict weights)
+{
+    const double all = idf->n_records + 1.0;
+    const double rarest = idf->n_records > 2.0 ? log_f64(all / 2.0) : 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        double df = (double)frequencies[i];
+        df = df < 1.0 ? 1.0 : df;
+        df = df > idf->n_records ? idf->n_records : df;
+        weights[i] = log_f64(all / (df + 1.0));
+    }
+    if (rarest == 0.0) {
+        for (ptrdiff_t i = 0; i < n; i++)
+            weights[i] = 1.0;
+        return;
+    }
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double share = weights[i] / rarest;
+        /* ln of the least number in place of ln 0, so that no loop has a branch */
+        const double raised = exp_f64(idf->power * log_f64(share > 0.0 ? share : 0x1p-1022));
+        weights[i] = share > 0.0 ? raised : 0.0;
+    }
+}
+
+#define WEIGH(TYPE)                                                                                \
+    for (ptrdiff_t i = 0; i < n_here; i++) {                                                       \
+        const double x = (double)((const TYPE *)values)[first + i], size = x < 0.0 ? -x : x;       \
+        const double grown = 1.0 + log_f64(size > 1.0 ? size : 1.0);                               \
+        const double f = idf->sublinear && size > 1.0 ? grown : size;                              \
+        const double y = idf->levels * (weights[i] * f);                                           \
+        ((TYPE *)out)[first + i] = (TYPE)(x < 0.0 ? -y : y);                                       \
+    }
+
+static void weigh(const idf_weighting *idf, const uint32_t *frequencies, const void *values,
+                  size_t value_size, ptrdiff_t n, void *out)
+{
+    double weights[TILE];
+    for (ptrdiff_t first = 0; first < n; first += TILE) {
+        const ptrdiff_t n_here = n - first < TILE ? n - first : TILE;
+        weights_of(idf, frequencies + first, n_here, weights);
+        if (value_size == sizeof(float))
+            WEIGH(float)
+        else
+            WEIGH(double)
+    }
+}
+
+const frequencies_loops TABLE(frequencies)[] = {{
+    .buckets = buckets,
+    .add = add,
+    .merge = merge,
+    .look_up = look_up,
+    .weigh = weigh,
+}};

@@ -1,0 +1,58 @@
+/* Tables of how many records have a column, by a hash of the column, and weights made of them.
+ *
+ * A table has one or more rows of 2^n_bits counts. In each row a column has one bucket, whose count
+ * is that of the records which have any column in it. So the least of a column's counts is at least
+ * the number of records that have the column. */
+#ifndef SPARSEMAPS_FREQUENCIES_H
+#define SPARSEMAPS_FREQUENCIES_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "levels.h"
+
+typedef struct {
+    const void *counts;
+    size_t count_size; /* of a count: 1, 2 or 4 bytes */
+    ptrdiff_t n_rows;
+    int n_bits;
+    uint64_t key;
+} frequency_table;
+
+/* What a value x becomes: levels * (ln((N + 1) / (df + 1)) / ln((N + 1) / 2))^power * f(x). */
+typedef struct {
+    double n_records; /* N */
+    double power;
+    double levels;
+    int sublinear; /* f(x) = 1 + ln x from x = 1 on; else f(x) = x */
+} idf_weighting;
+
+typedef struct {
+    /* The different buckets of n columns in a row of the table, in the order of the columns; returns
+     * how many. `slots` has room for as many words as `slots_for(n)` says. */
+    ptrdiff_t (*buckets)(const frequency_table *table, ptrdiff_t row, const void *columns,
+                         size_t itemsize, ptrdiff_t n, uint64_t *slots, uint64_t *buckets);
+    /* Add 1 to the counts of n buckets; the largest counts stay. */
+    void (*add)(void *counts, size_t count_size, int n_bits, const uint64_t *buckets, ptrdiff_t n);
+    /* Add n counts to others; sums beyond the largest count are that. */
+    void (*merge)(void *counts, const void *others, size_t count_size, ptrdiff_t n);
+    /* The least count of each of n columns. */
+    void (*look_up)(const frequency_table *table, const void *columns, size_t itemsize, ptrdiff_t n,
+                    uint32_t *frequencies);
+    /* The weighted values of n entries of these frequencies; values of 4 or 8 bytes. */
+    void (*weigh)(const idf_weighting *idf, const uint32_t *frequencies, const void *values,
+                  size_t value_size, ptrdiff_t n, void *out);
+} frequencies_loops;
+
+/* A power of two, at least twice n. */
+static inline ptrdiff_t slots_for(ptrdiff_t n)
+{
+    ptrdiff_t n_slots = 16;
+    while (n_slots < 2 * n)
+        n_slots *= 2;
+    return n_slots;
+}
+
+DECLARE_TABLES(frequencies)
+
+#endif

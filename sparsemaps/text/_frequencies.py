@@ -1,0 +1,174 @@
+"""How many records have a column: a table of counts by a hash of the column, which adds up.
+
+A table has a fixed size, whatever the records. Each column has one bucket in each row of the table,
+and the count of a bucket is the number of records that have any column in it. The least of a
+column's counts is its frequency: never less than the number of records that have the column, and
+more where other columns share all its buckets. The counts of shards add up to those of the whole,
+bit for bit.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._input._row_reader import RowReader
+from sparsemaps._loops import text as _text
+from sparsemaps._tools import _blocks, _checks, _described_files, _output_files, _seeding, _threads
+from sparsemaps._tools._typing import Array
+
+MARK = b"SMCOUNTS"
+_VERSION = 1
+
+LARGEST_N_BUCKETS = 2**32
+_LARGEST_N_ROWS = 4
+
+_ESCAPE = 255
+"""In a file, a count is a byte; this byte stands for a count of at least so many records, which is
+behind the bytes."""
+
+_KEY: int = _seeding.keys(0, "frequencies", 1)[0].item()
+"""The key of the hashes, which is the same for all tables, as tables of shards are added."""
+
+
+class Frequencies:
+    """A table of `n_rows` times `n_buckets` counts, each of `count_bytes` 1, 2 or 4 bytes.
+
+    A count ends at the largest number of its type.
+    """
+
+    def __init__(self, n_buckets: int, *, n_rows: int = 1, count_bytes: int = 4) -> None:
+        self.n_records = 0
+        self.counts: Array = np.zeros((n_rows, n_buckets), f"u{count_bytes}")
+
+    def add(self, rows: RowReader, n_jobs: int | None = None) -> None:
+        """Count rows, each a record, in place. The result does not depend on `n_jobs`."""
+
+        def buckets(start: int, stop: int) -> tuple[int, list[Array]]:
+            block = rows.block(start, stop)
+            return stop - start, _text.record_buckets(
+                self.counts, _KEY, block.indices, block.indptr
+            )
+
+        n_threads = _threads.resolve_n_jobs(n_jobs)
+        blocks = _blocks.cut_rows(rows.n_rows, rows.work_before, n_threads)
+        for n_records, found in _threads.stream(buckets, blocks, n_threads):
+            for counts, of_row in zip(self.counts, found, strict=True):
+                _text.add_buckets(counts, of_row)
+            self.n_records += n_records
+
+    def merge(self, other: "Frequencies") -> None:
+        """Add the counts of other records, in place; a ValueError if the tables differ in form."""
+        if (self.counts.shape, self.counts.dtype) != (other.counts.shape, other.counts.dtype):
+            raise ValueError(
+                f"tables must have one form to be added, got {_form(self)} and {_form(other)}"
+            )
+        _text.merge_counts(self.counts, other.counts)
+        self.n_records += other.n_records
+
+    def of(self, columns: Array) -> Array:
+        """The frequencies (uint32) of columns of int32 or int64."""
+        found = np.empty(len(columns), np.uint32)
+        _text.look_up_frequencies(self.counts, _KEY, columns, found)
+        return found
+
+    def digest(self) -> str:
+        """A digest of the table: of equal tables, and only of these, it is the same."""
+        facts = [*self.counts.shape, self.counts.itemsize, self.n_records]
+        found = hashlib.sha256(json.dumps(facts).encode())
+        for array in _small_and_large(self.counts):
+            for piece in _described_files.pieces_of(array):
+                found.update(piece)
+        return found.hexdigest()
+
+
+def _form(table: Frequencies) -> str:
+    n_rows, n_buckets = table.counts.shape
+    return f"{n_rows} x {n_buckets} counts of {table.counts.itemsize} bytes"
+
+
+def _small_and_large(counts: Array) -> tuple[Array, Array]:
+    """The counts as bytes, in which `_ESCAPE` stands for large ones; and these, in order."""
+    flat = counts.reshape(-1)
+    small = np.minimum(flat, _ESCAPE).astype("|u1")
+    return small, flat[small == _ESCAPE].astype("<u4")
+
+
+def write(path: Any, table: Frequencies, about: Mapping[str, Any]) -> None:
+    """Write a file of a table and a description of what it belongs to. It appears when it is
+    complete."""
+    small, large = _small_and_large(table.counts)
+    n_rows, n_buckets = table.counts.shape
+    description = {
+        **about,
+        "version": _VERSION,
+        "shape": [n_rows, n_buckets],
+        "count_bytes": table.counts.itemsize,
+        "n_records": table.n_records,
+        "n_large": len(large),
+    }
+    with _output_files.atomic_output(path) as file:
+        file.write(_described_files.header_of("|u1", (n_rows, n_buckets)))
+        for array in (small, large):
+            file.writelines(_described_files.pieces_of(array))
+        file.write(_described_files.ending_of(description, MARK))
+
+
+def read(path: str) -> tuple[Frequencies, dict[str, Any]]:
+    """The table of a file, and the description.
+
+    All sizes are compared with the size of the file before memory is allocated.
+    """
+    with open(path, "rb") as file:
+        description, end = _described_files.read_description(
+            file, path, MARK, "a table of frequencies"
+        )
+        with _described_files.damage_named(path, "its description"):
+            version = description["version"]
+        if version != _VERSION:
+            raise ValueError(
+                f"{path} holds a table of version {version!r}; this version of sparsemaps reads "
+                f"version {_VERSION}"
+            )
+        with _described_files.damage_named(path, "its description"):
+            n_rows, n_buckets = _checked_shape(description, end)
+            n_records = _checks.check_int(
+                "n_records", description["n_records"], 0, _checks.LARGEST_INT
+            )
+            n_large = _checks.check_int("n_large", description["n_large"], 0, n_rows * n_buckets)
+            offset = end - n_rows * n_buckets - 4 * n_large
+            if not _described_files.has_header(file, "|u1", (n_rows, n_buckets), offset):
+                raise ValueError
+        file.seek(offset)
+        small = np.fromfile(file, "|u1", n_rows * n_buckets)
+        large = np.fromfile(file, "<u4", n_large)
+    table = Frequencies(n_buckets, n_rows=n_rows, count_bytes=description["count_bytes"])
+    with _described_files.damage_named(path, "its counts"):
+        _fill(table, small, large, n_records)
+    return table, description
+
+
+def _checked_shape(description: Any, end: int) -> tuple[int, int]:
+    """The shape of a table whose bytes are before `end`; an error if there is no such table."""
+    n_rows, n_buckets = description["shape"]
+    n_rows = _checks.check_int("the number of rows", n_rows, 1, _LARGEST_N_ROWS)
+    n_buckets = _checks.check_int("n_buckets", n_buckets, 2, end // n_rows)
+    if n_buckets & (n_buckets - 1) or description["count_bytes"] not in (1, 2, 4):
+        raise ValueError
+    return n_rows, n_buckets
+
+
+def _fill(table: Frequencies, small: Array, large: Array, n_records: int) -> None:
+    """Put the counts of a file into a new table; an error unless records can have these counts."""
+    flat = table.counts.reshape(-1)
+    escaped = small == _ESCAPE
+    most = min(n_records, int(np.iinfo(flat.dtype).max))
+    if np.count_nonzero(escaped) != len(large) or small[~escaped].max(initial=0) > most:
+        raise ValueError
+    if len(large) and not _ESCAPE <= large.min() <= large.max() <= most:
+        raise ValueError
+    flat[:] = small
+    flat[escaped] = large
+    table.n_records = n_records

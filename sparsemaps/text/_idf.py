@@ -1,0 +1,392 @@
+"""Weights of columns by how few records have them."""
+
+import os
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar, Self
+
+import numpy as np
+
+from sparsemaps._input import _sparse
+from sparsemaps._input._estimator_input import read_input
+from sparsemaps._input._row_reader import RowReader
+from sparsemaps._loops import text as _text
+from sparsemaps._tools import _blocks, _checks, _sklearn, _text_input, _threads
+from sparsemaps._tools._allowed import Allowed, Bool, PowerOfTwo, Real
+from sparsemaps._tools._described_files import damage_named
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike
+from sparsemaps.text import _frequencies
+from sparsemaps.text._frequencies import LARGEST_N_BUCKETS, Frequencies
+
+_SAVED = "power", "levels", "n_buckets", "sublinear_tf"
+
+
+class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _sklearn.BaseEstimator):
+    r"""Weights of columns by how few records have them, for rows of hashed n-grams.
+
+    Of :math:`N` records that were counted, :math:`\mathrm{df}` have a column. A value :math:`x` of
+    the column becomes
+
+    .. math::
+
+        \mathrm{levels} \cdot w \cdot (1 + \ln x), \qquad
+        w = \left(\frac{\ln((N + 1) / (\mathrm{df} + 1))}{\ln((N + 1) / 2)}\right)^p.
+
+    The weight :math:`w` is 1 for a column that one record has, and 0 for one that all have. The
+    values are real numbers of levels, which ``ConsistentWeightedSampling`` takes.
+
+    Parameters
+    ----------
+    power : float, default=2.0
+        The power :math:`p` of weights, a number from 0 to 100. With 0, all columns but those that
+        all records have weigh 1.
+    levels : float, default=16
+        The value of a count of 1 of a column that one record has, a number above 0. The
+        more levels, the finer weights are told apart where values are rounded to whole numbers.
+    n_buckets : int, default=2**22
+        The number of counts in the table, a power of two from 2 to 2**32. Each takes 4 bytes of
+        memory, and little more than one byte in a file. Columns whose hashes share a bucket have
+        one weight: that of the number of records which have any of them. See
+        :doc:`/frequencies` for what that loses.
+    sublinear_tf : bool, default=True
+        Whether a value above 1 counts as :math:`1 + \ln x`, as in scikit-learn's
+        ``TfidfTransformer``, in place of :math:`x`. Values below 1 count as they are.
+    n_jobs : int or None, default=None
+        Number of threads: None is one, -1 all processors. The output does not depend on it.
+
+    Attributes
+    ----------
+    n_records_ : int
+        The number of records that were counted.
+    n_features_in_ : int
+        Number of columns seen in ``fit``.
+    feature_names_in_ : ndarray of str
+        Names of the columns, where ``fit`` saw names.
+
+    See Also
+    --------
+    HashingVectorizer : Makes the rows, with ``norm=None`` and ``alternate_sign=False``.
+    sparsemaps.ConsistentWeightedSampling : Takes the weighted rows.
+
+    Notes
+    -----
+    A record has a column if its value is not 0. The memory is fixed: the columns are counted by a
+    hash, whatever their number. Collisions make a rare column look more frequent, and never less.
+    Counts of shards add up to those of the whole: ``partial_fit`` counts more records, ``merge``
+    those of another table. A column that no record has weighs 1, as one that a single record has;
+    where at most two records were counted, each column weighs 1. A negative value becomes the
+    negative of what its absolute value becomes. Zeros that a weight makes stay stored.
+
+    `power`, `levels` and `sublinear_tf` do not change the table: another value is in effect at
+    once. Rows that were weighted by two different tables, or with other parameters, do not compare;
+    ``to_config`` tells them apart.
+
+    References
+    ----------
+    K. Spärck Jones, "A statistical interpretation of term specificity and its application in
+    retrieval", Journal of Documentation 28, 1972.
+
+    Examples
+    --------
+    >>> from sparsemaps.text import HashingVectorizer, IdfWeights
+    >>> texts = ["the cat sat", "the dog sat", "the cow ate", "the end"]
+    >>> X = HashingVectorizer(norm=None, alternate_sign=False).transform(texts)
+    >>> weights = IdfWeights(levels=16).fit(X)
+    >>> weights.transform(X)[0].data.round(1).tolist()  # "sat", "the", "cat"
+    [5.0, 0.0, 16.0]
+    """
+
+    _allowed: ClassVar[Mapping[str, Allowed]] = {
+        "power": Real(least=0.0, most=100),
+        "levels": Real(above=0, most=2**31),
+        "n_buckets": PowerOfTwo(2, LARGEST_N_BUCKETS),
+        "sublinear_tf": Bool(),
+    }
+
+    _table: Frequencies
+    n_features_in_: int
+
+    def __init__(
+        self,
+        *,
+        power: float = 2.0,
+        levels: float = 16,
+        n_buckets: int = 2**22,
+        sublinear_tf: bool = True,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.power = power
+        self.levels = levels
+        self.n_buckets = n_buckets
+        self.sublinear_tf = sublinear_tf
+        self.n_jobs = n_jobs
+
+    def fit(self, X: MatrixLike, y: Any = None) -> Self:
+        """Count the records that have each column.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Each row is a record.
+        y : None
+            Ignored. scikit-learn's pipelines pass it.
+
+        Returns
+        -------
+        self : object
+            The fitted transformer.
+
+        Raises
+        ------
+        ValueError
+            If a parameter is not allowed, or X is not sound or not finite.
+        """
+        self._check_parameters()
+        rows = read_input(self, X, None, reset=True)
+        table = Frequencies(self.n_buckets)
+        table.add(rows, self.n_jobs)
+        self._table = table
+        return self
+
+    def partial_fit(self, X: MatrixLike, y: Any = None) -> Self:
+        """Count further records.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Each row is a record.
+        y : None
+            Ignored.
+
+        Returns
+        -------
+        self : object
+            The transformer, as if all records had been counted by one ``fit``.
+
+        Raises
+        ------
+        ValueError
+            As in ``fit``, and if the number of columns or `n_buckets` is not that of the records
+            before. Then no row of X is counted.
+        """
+        if not self.__sklearn_is_fitted__():
+            return self.fit(X)
+        self._check_parameters()
+        self._refuse_other_n_buckets()
+        rows = read_input(self, X, None, reset=False)
+        self._run(rows, lambda start, stop: len(rows.block(start, stop)))  # which checks entries
+        self._table.add(rows, self.n_jobs)
+        return self
+
+    def merge(self, other: "IdfWeights") -> Self:
+        """Add the counts of other records, such as those of another shard.
+
+        Parameters
+        ----------
+        other : IdfWeights
+            A fitted transformer of the same `n_buckets`, for rows of as many columns.
+
+        Returns
+        -------
+        self : object
+            The transformer, as if it had counted the records of both.
+
+        Raises
+        ------
+        ValueError
+            If `other` is no fitted transformer with tables of this form.
+        """
+        _sklearn.check_is_fitted(self)
+        if not isinstance(other, IdfWeights) or not other.__sklearn_is_fitted__():
+            raise ParameterError("other", repr(other), "a fitted IdfWeights")
+        if other.n_features_in_ != self.n_features_in_:
+            raise ValueError(
+                f"both must be fitted to rows of as many columns, got {self.n_features_in_} and "
+                f"{other.n_features_in_}"
+            )
+        self._table.merge(other._table)
+        return self
+
+    def transform(self, X: MatrixLike) -> CsrMatrix:
+        """Weight each value by how few records have its column.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            CSR with int32 or int64 indices is read in place; other formats are converted.
+
+        Returns
+        -------
+        X_new : CSR matrix of shape (n_samples, n_features)
+            float32 if `X` is float32, otherwise float64. A ``csr_array`` if `X` is a sparse array
+            or scikit-learn's ``sparse_interface`` asks for it, otherwise a ``csr_matrix``.
+
+        Raises
+        ------
+        ValueError
+            As in ``fit``; if the number of columns is not that of ``fit``; or if a value times
+            `levels` is beyond its type.
+        """
+        _sklearn.check_is_fitted(self)
+        self._check_parameters()
+        rows = read_input(self, X, None, reset=False)
+        parts = self._run(rows, lambda start, stop: self._weighted(rows, start, stop))
+        values, columns, lengths = (
+            (np.concatenate(arrays) if len(arrays) > 1 else arrays[0])
+            for arrays in zip(*parts or [_nothing(rows)], strict=True)
+        )
+        index_type = _sparse.index_type(max(rows.n_columns, len(columns)))
+        indptr = np.zeros(rows.n_rows + 1, index_type)
+        np.cumsum(lengths, out=indptr[1:])
+        arrays = values, columns.astype(index_type, copy=False), indptr
+        return _sparse.csr_of(rows.container, arrays, (rows.n_rows, rows.n_columns))
+
+    if TYPE_CHECKING:
+
+        def fit_transform(self, X: MatrixLike, y: Any = None) -> CsrMatrix: ...
+
+    @property
+    def n_records_(self) -> int:
+        """The number of records that were counted."""
+        _sklearn.check_is_fitted(self)
+        return self._table.n_records
+
+    def to_config(self) -> dict[str, Any]:
+        """Describe the fitted transformer by a dictionary, which ``json.dumps`` takes.
+
+        Returns
+        -------
+        config : dict
+            "class" and "parameters" without `n_jobs`, "n_features", "n_records", and "table", a
+            digest of the counts. Two transformers that weight all rows alike for the same reason,
+            the same parameters and the same counts, have equal dictionaries.
+        """
+        _sklearn.check_is_fitted(self)
+        return {
+            **self._about(),
+            "n_records": self._table.n_records,
+            "table": self._table.digest(),
+        }
+
+    def save(self, path: Any) -> None:
+        """Write the table and the parameters to a file for `load`.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file, which appears when it is complete. It has little more than a byte for each
+            bucket. `n_jobs` and the names of columns are left out.
+
+        Raises
+        ------
+        OSError
+            If the file cannot be written. An earlier file of this name then stays as it is.
+        """
+        _sklearn.check_is_fitted(self)
+        if _text_input.without_compression(os.fspath(path)) != os.fspath(path):
+            raise ValueError(f"{path}: a table of frequencies is not compressed")
+        _frequencies.write(path, self._table, self._about())
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Read a transformer that was saved.
+
+        Parameters
+        ----------
+        path : str or path-like
+            The file.
+
+        Returns
+        -------
+        weights : IdfWeights
+            Its output has the same bits as that of the transformer that was saved. It counts
+            further records, and is merged, in the same way.
+
+        Raises
+        ------
+        ValueError
+            If the file holds no transformer of this class, is cut short or damaged, or is of
+            another version.
+        """
+        path = os.fspath(path)
+        table, description = _frequencies.read(path)
+        if description.get("class") != "IdfWeights":
+            raise ValueError(f"{path} holds a {description.get('class')!r}, not an IdfWeights")
+        with damage_named(path, "its parameters"):
+            parameters = description["parameters"]
+            if sorted(parameters) != sorted(_SAVED):
+                raise ValueError
+            weights = cls(**parameters)
+            weights._check_parameters()
+            if table.counts.shape != (1, weights.n_buckets) or table.counts.itemsize != 4:
+                raise ValueError
+            weights.n_features_in_ = _checks.check_int(
+                "n_features", description["n_features"], 1, _checks.LARGEST_INT
+            )
+        weights._table = table
+        return weights
+
+    def _about(self) -> dict[str, Any]:
+        return {
+            "class": "IdfWeights",
+            "parameters": {
+                "power": float(self.power),
+                "levels": float(self.levels),
+                "n_buckets": int(self._table.counts.shape[1]),
+                "sublinear_tf": bool(self.sublinear_tf),
+            },
+            "n_features": int(self.n_features_in_),
+        }
+
+    def _check_parameters(self) -> None:
+        for name, allowed in self._allowed.items():
+            allowed.check(name, getattr(self, name))
+
+    def _refuse_other_n_buckets(self) -> None:
+        counted = self._table.counts.shape[1]
+        if counted != self.n_buckets:
+            raise ParameterError(
+                "n_buckets", str(self.n_buckets), f"{counted}, as before, to count more records"
+            )
+
+    def _run(self, rows: RowReader, function: Any) -> list[Any]:
+        """The results of a function of blocks (start, stop) of rows."""
+        n_jobs = _threads.resolve_n_jobs(self.n_jobs)
+        blocks = _blocks.cut_rows(rows.n_rows, rows.work_before, n_jobs)
+        return _threads.run(function, blocks, n_jobs)
+
+    def _weighted(self, rows: RowReader, start: int, stop: int) -> tuple[Array, Array, Array]:
+        """Values, columns, and numbers of entries of some rows."""
+        block = rows.block(start, stop)
+        entries = slice(block.indptr[0], block.indptr[-1])
+        columns = block.indices[entries].copy()
+        if len(columns) and not 0 <= columns.min() <= columns.max() < rows.n_columns:
+            raise ValueError("X was changed while it was read: a column is out of range")
+        values = np.empty(len(columns), block.values.dtype)
+        _text.idf_values(
+            self._table.of(columns), block.values[entries], values,
+            n_records=self._table.n_records, power=self.power, levels=self.levels,
+            sublinear=self.sublinear_tf,
+        )  # fmt: skip
+        if not np.isfinite(values).all():
+            wrong = int(np.argmin(np.isfinite(values)))
+            row = start + int(np.searchsorted(block.indptr, entries.start + wrong, "right")) - 1
+            raise ValueError(
+                f"X has {block.values[entries][wrong]:g} in row {row}, column {columns[wrong]}; "
+                f"times levels={self.levels} it is beyond {values.dtype}"
+            )
+        return values, columns, np.diff(block.indptr)
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_table" in vars(self)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        return tags
+
+
+def _nothing(rows: RowReader) -> tuple[Array, Array, Array]:
+    """Values, columns and numbers of entries of no rows."""
+    return np.empty(0, rows.dtype), np.empty(0, np.int32), np.empty(0, np.int64)
