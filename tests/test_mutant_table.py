@@ -1,10 +1,10 @@
 """The tables of changes to the source (tests/mutants) are sound, and their runner tells what it
-should. That texts have moved since an entry was written is for the runner to report."""
+should. That tokens are gone since an entry was written is for the runner to report."""
 
 from pathlib import Path
 
 import pytest
-from mutants import run
+from mutants import places, run
 
 ROOT = Path(__file__).resolve().parent.parent
 pytestmark = pytest.mark.skipif(not (ROOT / "sparsemaps").exists(), reason="not in a checkout")
@@ -17,7 +17,7 @@ def test_names_are_unique():
 
 
 def test_every_change_changes():
-    assert [mutant.name for mutant in MUTANTS if mutant.new == mutant.text] == []
+    assert [mutant.name for mutant in MUTANTS if mutant.new == mutant.tokens] == []
 
 
 def test_every_change_has_tests():
@@ -36,8 +36,8 @@ def test_stale_entries(tmp_path, capsys):
     expected = {
         entry(): "",
         entry(test="test_one.py"): "",
-        entry("never"): "its text stands 0 times in source.py",
-        entry("twice"): "its text stands 2 times in source.py",
+        entry("never"): "its tokens stand 0 times in source.py",
+        entry("twice"): "its tokens stand 2 times in source.py",
         entry(path="gone.py"): "gone.py is not there",
         entry(test="test_two.py::test_a"): "test_two.py is not there",
         entry(test="test_one.py::test_b"): "test_one.py::test_b is not there",
@@ -59,7 +59,7 @@ def test_a_share_is_the_same_for_the_same_text():
 
 def test_the_summary():
     def mutant(name, reason=""):
-        return run.Mutant(name, "path", "text", "new", ("test",), reason)
+        return run.Mutant(name, "path", "text", "new", ("test",), reason=reason)
 
     a, b, c, d, e = (mutant(name) for name in "abcde")
     alike, not_alike = mutant("alike", "no number changes"), mutant("not alike", "it seems")
@@ -74,3 +74,80 @@ def test_the_summary():
     assert run.report([a, alike], {a: "killed", alike: "survived"}, 1)
     assert run.report([a, b], {a: "killed", b: "does not compile"}, 1)
     assert not run.report([a], {a: "tests cannot run"}, 1)
+
+
+SOURCES = {
+    ".py": """
+@decorated
+class Sweep(list):
+    "A list."
+
+    def begin(self, n):
+        if n and (
+            n < 3
+        ):
+            return [n,
+                    n + 1]
+        return n
+
+def begin(n):
+    return n
+""",
+    ".pyx": """
+cdef class Sweep:
+    cdef int n
+
+    def begin(self, Py_ssize_t n):
+        if n and n < 3:
+            return [n, n + 1]
+        return n
+
+cdef inline int begin(int n) noexcept nogil:
+    return n
+""",
+    ".c": """
+static int TYPED(begin)(int n, const int *more)
+{
+    if (n && n < 3)
+        return more[n,
+                    n + 1];
+    return n;
+}
+
+int begin_again(int n) { return begin(n);
+}
+""",
+}
+
+
+@pytest.mark.parametrize(
+    ("suffix", "function", "tokens", "expected"),
+    [
+        (".py", "Sweep.begin", "[n, n+1]", "[n,\n                    n + 1]"),
+        (".py", "Sweep.begin", "if n and (n < 3):", "if n and (\n            n < 3\n        ):"),
+        (".py", "Sweep", '@decorated class Sweep', "@decorated\nclass Sweep"),
+        (".py", "begin", "return", "return"),
+        (".pyx", "Sweep.begin", "  return n\n", "return n"),
+        (".pyx", "Sweep", "cdef int n", "cdef int n"),
+        (".pyx", "begin", "return", "return"),
+        (".c", "begin", "more[n, n+1]", "more[n,\n                    n + 1]"),
+        (".c", "begin", "return n;", "return n;"),
+        (".c", "begin_again", "return", "return"),
+    ],
+)  # fmt: skip
+def test_tokens_are_found_wherever_lines_end(suffix, function, tokens, expected):
+    source = SOURCES[suffix]
+    (span,) = places.find(source, suffix, function, tokens)
+    assert source[slice(*span)] == expected
+    assert len(places.find(source, suffix, "", "return")) == 3
+    assert places.find(source, suffix, "gone", tokens) == []
+    assert places.find(source, suffix, function, tokens + "x") == []
+
+
+def test_new_lines_move_with_the_function():
+    source = "class A:\n    def f(self):\n        if a:\n            b\n            c\n"
+    old = "    if a:\n        b\n"
+    (span,) = places.find(source, ".py", "A.f", old)
+    changed = places.replaced(source, span, old, "    if d:\n        e\n        b\n")
+    assert changed == source.replace("if a:\n", "if d:\n            e\n")
+    assert places.replaced(source, span, old, "") == source.replace("if a:\n            b", "")

@@ -12,8 +12,9 @@ that compare with stored outputs (golden values), as they would kill any change.
 need, and meson, ninja and Cython. One line is printed for each change, and a summary. The exit
 status is 1 if one survived, took too long, or if its tests could not run.
 
-An entry is stale if its text does not stand once in its file, if a test that it names is not there,
-or if its change does not compile. Stale entries are printed, and do not change the exit status.
+An entry names a function and the tokens that change there (places.py). It is stale if they do not
+stand there once, if a test that it names is not there, or if its change does not compile. Stale
+entries are printed, and do not change the exit status.
 """
 
 import argparse
@@ -40,6 +41,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE))
+
+import places  # noqa: E402
+
 ROOT = HERE.parent.parent
 COMPILED = {".c", ".h", ".pyx", ".pxd", ".pxi"}
 MEMORY = 8 << 30  # of a process of tests, as a change may ask for any amount
@@ -51,9 +56,10 @@ class Mutant:
 
     name: str
     path: str  # of the file, from the root of the repository
-    text: str  # what stands there once
-    new: str  # what is put in its place
+    tokens: str  # which stand there once
+    new: str  # what is put in their place
     tests: tuple[str, ...]  # of which one must fail
+    function: str = ""  # where the tokens stand; "" is anywhere in the file
     reason: str = ""  # why the change alters nothing, if so
     seconds: int = 120  # which the tests may take
     timeout: bool = False  # whether to take longer is to fail
@@ -67,6 +73,8 @@ def load(folder=HERE):
             for change in file["change"]:
                 change = {"path": file["path"], "tests": file.get("tests", []), **change}
                 change["tests"] = tuple(change["tests"])
+                if "text" in change:
+                    change["tokens"] = change.pop("text")
                 mutants.append(Mutant(**change))
     return mutants
 
@@ -76,9 +84,10 @@ def staleness(mutant, root=ROOT):
     file = root / mutant.path
     if not file.exists():
         return f"{mutant.path} is not there"
-    n = file.read_text(encoding="utf-8").count(mutant.text)
+    n = len(spans(mutant, file.read_text(encoding="utf-8")))
     if n != 1:
-        return f"its text stands {n} times in {mutant.path}"
+        where = f"{mutant.function} of {mutant.path}" if mutant.function else mutant.path
+        return f"its tokens stand {n} times in {where}"
     for test in mutant.tests:
         path, _, name = test.partition("::")
         if not (root / path).exists():
@@ -86,6 +95,11 @@ def staleness(mutant, root=ROOT):
         if name and name.partition("[")[0] not in _names_in(root / path):
             return f"{test} is not there"
     return ""
+
+
+def spans(mutant, source):
+    """The places where the tokens of a change stand."""
+    return places.find(source, Path(mutant.path).suffix, mutant.function, mutant.tokens)
 
 
 @functools.cache
@@ -240,7 +254,9 @@ class Copy:
         text = file.read_text(encoding="utf-8")
         is_compiled = file.suffix in COMPILED
         try:
-            file.write_text(text.replace(mutant.text, mutant.new), encoding="utf-8")
+            (span,) = spans(mutant, text)
+            changed = places.replaced(text, span, mutant.tokens, mutant.new)
+            file.write_text(changed, encoding="utf-8")
             # The build still has the change of before, if that was of a compiled file.
             if (is_compiled or self._build_is_changed) and not self.compile():
                 self._build_is_changed = True
