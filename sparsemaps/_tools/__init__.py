@@ -13,6 +13,7 @@
 - ``_output_files`` writes files that appear when they are complete, and refuses equal names.
 - ``_locks`` lets one process at a time write to a folder.
 - ``_stages`` is what a search tells of its steps.
+- ``_whole_numbers`` has numbers of records with all their digits.
 - ``_array_files`` reads NumPy's files, whose types, shapes and numbers it checks.
   ``_described_files`` has the form of files of an array with a description.
 - ``_progress`` has the progress bar.

@@ -136,7 +136,7 @@ def map_files(
 
 
 def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:
-    """The job with the numbers of labels that are strings, in any range."""
+    """The job with the numbers of labels that are strings or booleans, in any range."""
     if not isinstance(job.source, TextRows) or job.source.given.label_field is None:
         return job
     labels: set[Any] = set()
@@ -145,6 +145,6 @@ def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:
     return job._replace(source=with_classes(job.source, labels))
 
 
-def _labels_of(part: ByteRange, *, source: TextRows) -> set[str]:
+def _labels_of(part: ByteRange, *, source: TextRows) -> set[Any]:
     pieces = read_pieces(source, part, source.distinct_labels, n_jobs=None)
-    return {label for some in pieces for label in some if isinstance(label, str)}
+    return {label for some in pieces for label in some if isinstance(label, (str, bool))}

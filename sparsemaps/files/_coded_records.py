@@ -73,7 +73,8 @@ class Coded:
         return _numbers(self.path, _sources.LENGTHS, self.n_rows)
 
     def keys(self) -> Array:
-        """The number of each record, by which records are ordered; NaN if it has none."""
+        """The number of each record, by which records are ordered, in two parts
+        (`_whole_numbers.in_two`); NaN if it has none."""
         # Without records there is no file.
         return _numbers(self.path, _sources.KEYS, self.n_rows) if self.n_rows else np.empty(0)
 

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files, _sources
 from sparsemaps._tools._typing import Array
+from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
 from sparsemaps.files._recipes import config_of
@@ -116,14 +117,14 @@ class SvmlightFormat(OutputFormat):
 
     def _lines(self, block: InputBlock) -> bytes:
         """Return the lines of a block."""
-        map = self._map
+        map, heads = self._map, block.exact_heads()
         if map is None:
-            lines = format_rows(block.X, block.heads)
+            lines = format_rows(block.X, heads)
         elif map.is_one_hot:
             codes = apply(map, map.numbers, block)
-            lines = format_codes(codes, map.law.bits, block.heads, ones=self._options.ones)
+            lines = format_codes(codes, map.law.bits, heads, ones=self._options.ones)
         else:
-            lines = format_rows(sp.csr_array(apply(map, map.transform, block)), block.heads)
+            lines = format_rows(sp.csr_array(apply(map, map.transform, block)), heads)
         if block.ids is not None:
             pairs = zip(lines.splitlines(), block.ids, strict=True)
             return b"".join(b"%s # %s\n" % (line.rstrip(), id.encode()) for line, id in pairs)
@@ -197,6 +198,8 @@ class NpyFormat(_CodesFormat):
     def _begin(self, path: Any) -> None:
         super()._begin(path)
         self._beside[_sources.LABELS].append(NOTHING)
+        folder = os.path.dirname(os.path.realpath(path))
+        self._labels = LabelSpool(folder, np.float64, self._stack)
 
     def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
         _check_one_label(block)
@@ -205,12 +208,15 @@ class NpyFormat(_CodesFormat):
     def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
         codes, block = converted
         self._append(codes, block.ids)
-        self._beside[_sources.LABELS].append(block.heads.labels)
+        self._labels.append(block.heads.labels)
         if len(block.heads.qids):
             self._beside[_sources.QIDS].append(block.heads.qids)
 
     def finish(self) -> None:
-        _check_qids(self._beside[_sources.QIDS].n, self._beside[_sources.LABELS].n)
+        _check_qids(self._beside[_sources.QIDS].n, self._labels.n)
+        self._beside[_sources.LABELS].dtype = self._labels.dtype
+        for labels in self._labels.blocks():
+            self._beside[_sources.LABELS].append(labels)
         super().finish()
 
 
@@ -223,7 +229,7 @@ class RecordsFormat(_CodesFormat):
         _sources.LENGTHS: np.uint32,
         _sources.DIGESTS: np.uint64,
         _sources.CHECKSUMS: np.uint32,
-        _sources.KEYS: np.float64,
+        _sources.KEYS: np.complex128,
         **dict.fromkeys((_sources.IDS, _sources.COMMENTS, _sources.BAD)),
     }
 
@@ -292,7 +298,10 @@ class NpzFormat(OutputFormat):
         folder = os.path.dirname(os.path.realpath(path))
         types = {"data": np.float64, "indices": _sparse.index_type(self._map.draw.width)}
         types |= {"indptr": np.int64, "labels": np.float64, "query_ids": np.int64}
-        self._parts = {name: Spool(folder, dtype, self._stack) for name, dtype in types.items()}
+        self._parts = {
+            name: (LabelSpool if name == "labels" else Spool)(folder, dtype, self._stack)
+            for name, dtype in types.items()
+        }
         self._parts["indptr"].append(np.zeros(1))
 
     def convert(self, block: InputBlock) -> tuple[Any, InputBlock]:
@@ -337,23 +346,57 @@ class Spool:
 
     def __init__(self, folder: str, dtype: Any, stack: ExitStack) -> None:
         self._file = stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
-        self._dtype, self.n = dtype, 0
+        self.dtype, self.n = np.dtype(dtype), 0
 
     def append(self, array: Array) -> None:
-        self._file.write(np.ascontiguousarray(array, self._dtype).data)
+        self._file.write(np.ascontiguousarray(array, self.dtype).data)
         self.n += len(array)
 
     def array(self) -> Array:
         """The numbers, mapped into memory."""
         self._file.flush()
-        empty = np.empty(0, self._dtype)
-        return np.memmap(self._file, self._dtype, "r", shape=self.n) if self.n else empty
+        empty = np.empty(0, self.dtype)
+        return np.memmap(self._file, self.dtype, "r", shape=self.n) if self.n else empty
+
+    def blocks(self) -> Iterator[Array]:
+        """The numbers, some at a time."""
+        numbers = self.array()
+        for start in range(0, self.n, _NUMBERS):
+            yield np.array(numbers[start : start + _NUMBERS])
 
     def copy_to(self, file: IO[bytes]) -> None:
         """Write a .npy file."""
-        file.write(_npy_header(self._dtype, (self.n,)))
+        file.write(_npy_header(self.dtype, (self.n,)))
         self._file.seek(0)
         shutil.copyfileobj(self._file, file, 2**20)
+
+
+_NUMBERS = 2**17  # that are read of a temporary file at a time
+
+
+class LabelSpool(Spool):
+    """A temporary file of labels: float64, or int64 or uint64 if there are whole numbers that
+    float64 does not hold. The labels before are converted when the first of these comes."""
+
+    _some = np.empty(0)
+    """The least and the largest label, and a fraction if there is one."""
+
+    def append(self, array: Array) -> None:
+        both = joined([self._some, array])
+        if both.dtype != self.dtype:
+            self._convert(both.dtype)
+        super().append(both[len(self._some) :])
+        if len(both):
+            self._some = np.array([both.min(), both.max(), *both[both % 1 != 0][:1]], both.dtype)
+
+    def _convert(self, dtype: Any) -> None:
+        """Convert the labels, in place: all types have 64 bits."""
+        for start, labels in zip(range(0, self.n, _NUMBERS), self.blocks(), strict=True):
+            self._file.seek(start * self.dtype.itemsize)
+            self._file.write(labels.astype(dtype).data)
+            self._file.flush()
+        self._file.seek(0, os.SEEK_END)
+        self.dtype = dtype
 
 
 FORMATS: dict[str, type[OutputFormat]] = {
@@ -372,16 +415,16 @@ class _FileBeside:
     It is opened when something is appended, which may be nothing."""
 
     def __init__(self, path: str, stack: ExitStack, dtype: Any = None) -> None:
-        self._path, self._stack, self._dtype, self.n = path, stack, dtype, 0
+        self._path, self._stack, self.dtype, self.n = path, stack, dtype, 0
         self._file: IO[bytes] | None = None
 
     def append(self, what: Any) -> None:
         if self._file is None:
             self._file = self._stack.enter_context(_output_files.atomic_output(self._path))
-            if self._dtype is not None:
-                self._file.write(_npy_header(self._dtype, (0,)))
-        if self._dtype is not None:
-            what = np.ascontiguousarray(what, self._dtype).data
+            if self.dtype is not None:
+                self._file.write(_npy_header(self.dtype, (0,)))
+        if self.dtype is not None:
+            what = np.ascontiguousarray(what, self.dtype).data
         with _output_files.errors_naming(self._path):  # not the file that was opened last
             self._file.write(what)
         self.n += len(what)
@@ -393,10 +436,10 @@ class _FileBeside:
                 self.append(block)
 
     def finish(self) -> None:
-        if self._file is not None and self._dtype is not None:
+        if self._file is not None and self.dtype is not None:
             with _output_files.errors_naming(self._path):
                 self._file.seek(0)
-                self._file.write(_npy_header(self._dtype, (self.n,)))
+                self._file.write(_npy_header(self.dtype, (self.n,)))
 
 
 _HEADER_BYTES = 128

@@ -29,8 +29,8 @@ class Texts:
     field : str, default="text"
         The field of a record of .jsonl, or the column of .parquet. In .txt, each line is a text.
     label_field : str or None, default=None
-        The field of labels; without it labels are 0. Labels that are strings are numbered from 0 in
-        sorted order.
+        The field of labels, which are strings, booleans or numbers; without it labels are 0. Labels
+        that are strings are numbered from 0 in sorted order; False is 0, and True is 1.
     id_field : str or None, default=None
         The field of ids.
     format : {"txt", "jsonl", "parquet"} or None, default=None

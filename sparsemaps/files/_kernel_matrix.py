@@ -10,6 +10,7 @@ from sparsemaps._tools import _blocks, _output_files, _threads
 from sparsemaps._tools._progress import counted
 from sparsemaps._tools._sources import known_inputs, refuse_changes
 from sparsemaps._tools._typing import Array
+from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.files._formats import rows_at_once
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._rows import InputBlock, LibsvmRows, of_rows, read_rows, with_width
@@ -65,11 +66,11 @@ def _load(
 
     def check(block: InputBlock) -> tuple[Any, Array]:
         of_rows(lambda X: function(X, X[:0]), block, block.X, block.X.shape[1])
-        return block.X, block.heads.labels
+        return block.X, block.exact_heads().labels
 
     blocks = list(read_rows(source, input, check, n_jobs=n_jobs))
     if not blocks:
         return sp.csr_array((0, 0)), np.empty(0)
     width = max(X.shape[1] for X, _ in blocks)
     X = sp.vstack([with_width(X, width) for X, _ in blocks], format="csr")
-    return sp.csr_array(X), np.concatenate([y for _, y in blocks])
+    return sp.csr_array(X), joined([y for _, y in blocks])

@@ -16,6 +16,7 @@ from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress, training
 from sparsemaps._tools._sources import CLASSES, LABELS, expand, known_inputs, refuse_changes
 from sparsemaps._tools._typing import Array
+from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
 from sparsemaps.files._coded_records import holds_codes
@@ -80,7 +81,7 @@ def read_labelled(
         codes = parts[0].codes
         if len(parts) > 1:
             codes = PackedCodes.concatenate([part.codes for part in parts])
-        return LabelledRows(codes, np.concatenate([part.labels for part in parts]))
+        return LabelledRows(codes, _joined(coded, [part.labels for part in parts]))
     rows = rows_of(map, vectorizer, source, paths, multilabel=False)
     if isinstance(rows, TextRows) and rows.given.label_field is None:
         raise ValueError(f"texts need {setting('label_field', 'FIELD')}, the field of their labels")
@@ -99,7 +100,7 @@ def read_labelled(
         refuse_changes(known)
     if not any(len(block) for block in blocks):
         raise ValueError(f"{', '.join(str(path) for path in paths)}: there are no records")
-    codes, numbers = PackedCodes.concatenate(blocks), np.concatenate(labels)
+    codes, numbers = PackedCodes.concatenate(blocks), _joined(paths, labels)
     if isinstance(rows, TextRows) and rows.classes is not None:
         return LabelledRows(codes, np.array(list(rows.classes))[numbers.astype(np.intp)])
     return LabelledRows(codes, numbers)
@@ -109,7 +110,17 @@ def _labelled(map: Any, block: InputBlock) -> LabelledRows:
     if len(block.heads.labels) != block.n_rows:
         row = int(np.argmax(np.diff(block.heads.label_ends, prepend=0) != 1))
         raise block.error(row, 0, ": expected one label")
-    return LabelledRows(codes_of(map, block), np.array(block.heads.labels, float))
+    return LabelledRows(codes_of(map, block), np.array(block.exact_heads().labels))
+
+
+def _joined(paths: list[Any], labels: list[Array]) -> Array:
+    """The labels of several blocks, with all digits of whole numbers."""
+    try:
+        return joined(labels)
+    except MixedNumbers as error:
+        raise ValueError(
+            f"{', '.join(str(path) for path in paths)}: of the labels, {error}"
+        ) from None
 
 
 def _coded_and_labelled(path: Any) -> LabelledRows:
@@ -281,11 +292,13 @@ def validation(model: Model, rows: LabelledRows) -> list[str]:
         share = 1 - float((differences**2).sum()) / spread if spread else float("nan")
         return [f"{len(differences)} records, root mean square error {error:.6g}, R2 {share:.4f}"]
     found = model.predict(rows.codes)
-    right = float((found == rows.labels).mean())
+    right = float(are_equal(found, rows.labels).mean())
     lines = [f"{len(found)} records, accuracy {right:.4f}"]
     classes = model.classes_
     if len(classes) == 2:
-        share = area_under_curve(model.decision_function(rows.codes), rows.labels == classes[1])
+        share = area_under_curve(
+            model.decision_function(rows.codes), are_equal(rows.labels, classes[1:])
+        )
         lines[0] += f", area under the ROC curve {share:.4f}"
     if len(classes) <= _TABLE:
         lines += _confusion(classes, rows.labels, found)

@@ -75,7 +75,11 @@ def key_of(codes: Coded, rule: Rule) -> Array | None:
         return None
     if rule.keep == "longest":
         return -codes.lengths().astype(np.int64)
-    return -codes.keys()  # NaN, where a record has no number, is sorted to the end
+    keys = -codes.keys()  # NaN, where a record has no number, is sorted to the end
+    order = np.argsort(keys, kind="stable")
+    in_order, place = keys[order], np.zeros(len(keys), np.int64)
+    place[order[1:]] = np.cumsum(in_order[1:] != in_order[:-1])
+    return place
 
 
 def _near(

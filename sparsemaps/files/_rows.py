@@ -17,7 +17,16 @@ from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._job_options import Svmlight
-from sparsemaps.libsvm._parse import Part, RowsRead, has_qid, line_of_row, parse, rows_of, width_of
+from sparsemaps.libsvm._parse import (
+    Part,
+    RowsRead,
+    exact_labels,
+    has_qid,
+    line_of_row,
+    parse,
+    rows_of,
+    width_of,
+)
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
 from sparsemaps.libsvm._write import Heads
 from sparsemaps.maps._texts import TextEncoder
@@ -44,6 +53,8 @@ class InputBlock(NamedTuple):
     """Lines that are no records: the number from 0, the reason, and the line."""
     encoder: TextEncoder | None = None
     """It makes codes of the texts, if codes are wanted."""
+    part: Part | None = None
+    """The lines of a LIBSVM file, whose labels are float64."""
 
     @property
     def X(self) -> Any:
@@ -59,8 +70,16 @@ class InputBlock(NamedTuple):
     def n_rows(self) -> int:
         return len(self.heads.label_ends)
 
+    def exact_heads(self) -> Heads:
+        """The beginnings of lines. Of labels that are whole numbers, all digits are there."""
+        return (
+            self.heads
+            if self.part is None
+            else self.heads._replace(labels=exact_labels(self.text, self.part))
+        )
+
     def without_rows(self) -> "InputBlock":
-        return self._replace(rows=None, text=b"", texts=None)
+        return self._replace(rows=None, text=b"", texts=None, heads=self.exact_heads(), part=None)
 
     def _lines(self) -> list[bytes]:
         return [line.rstrip(b"\r") for _, line in rows_of(self.text)]
@@ -226,7 +245,7 @@ class LibsvmRows(NamedTuple):
         X, _ = rows.finish(width, one_based, multilabel=False, query_id=False)
         heads = Heads(part.labels, part.label_ends, part.qids)
         line_of = partial(line_of_row, piece)
-        return InputBlock(X, heads, piece, part.n_lines, one_based, line_of, bad=bad)
+        return InputBlock(X, heads, piece, part.n_lines, one_based, line_of, bad=bad, part=part)
 
     def _good(self, piece: bytes) -> tuple[bytes, list[tuple[int, str, bytes]]]:
         """The lines, with empty ones in place of lines that are set aside; and the lines that are

@@ -14,6 +14,7 @@ from sparsemaps._tools._described_files import is_marked
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_standard
 from sparsemaps._tools._typing import Array
+from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, open_file
@@ -42,7 +43,7 @@ class Summary:
         self.n_rows = self.n_entries = self.n_qids = 0
         self._columns: tuple[int, int] | None = None
         self._values: tuple[float, float] | None = None
-        self._labels: dict[float, int] = {}
+        self._labels: dict[float | int, int] = {}
 
     def add_entries(self, indices: Array, values: Array) -> None:
         if not len(indices):
@@ -54,9 +55,10 @@ class Summary:
         self._values = min(least, values.min()), max(largest, values.max())
 
     def add_labels(self, labels: Array) -> None:
-        for label, count in zip(*np.unique(labels, return_counts=True), strict=True):
+        found, counts = np.unique(labels, return_counts=True)
+        for label, count in zip(found.tolist(), counts.tolist(), strict=True):
             if len(self._labels) <= _LARGEST_COUNT:
-                self._labels[float(label)] = self._labels.get(float(label), 0) + int(count)
+                self._labels[label] = self._labels.get(label, 0) + count
 
     def lines(self) -> Iterator[str]:
         yield f"rows     {self.n_rows}"
@@ -72,9 +74,15 @@ class Summary:
         labels = self._labels
         if len(labels) > _SHOWN_CLASSES:
             number = f"over {_LARGEST_COUNT}" if len(labels) > _LARGEST_COUNT else str(len(labels))
-            return f"labels   {number} of {min(labels):g} to {max(labels):g}"
-        counts = ", ".join(f"{label:g}: {count}" for label, count in sorted(labels.items()))
+            return f"labels   {number} of {_shown(min(labels))} to {_shown(max(labels))}"
+        counts = ", ".join(f"{_shown(label)}: {count}" for label, count in sorted(labels.items()))
         return f"labels   {counts or 'none'}"
+
+
+def _shown(label: float | int) -> str:
+    """A label. Whole numbers have all their digits."""
+    is_whole = isinstance(label, int) or (label.is_integer() and is_held(int(label)))
+    return str(int(label)) if is_whole else f"{label:g}"
 
 
 def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
@@ -105,7 +113,7 @@ def _of_text(path: Any, n_jobs: int | None, progress: bool | None) -> Iterator[s
             summary.n_rows += block.n_rows
             summary.n_qids += len(block.heads.qids)
             summary.add_entries(block.X.indices, block.X.data)
-            summary.add_labels(block.heads.labels)
+            summary.add_labels(block.exact_heads().labels)
     if header:
         yield f"header   {header.decode('utf-8', 'backslashreplace')}"
     yield from summary.lines()

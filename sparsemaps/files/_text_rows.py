@@ -15,13 +15,14 @@ from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._sources import spooled
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
+from sparsemaps._tools._whole_numbers import MixedNumbers, array_of
 from sparsemaps.files._job_options import Texts
 from sparsemaps.files._rows import InputBlock, LibsvmRows, read_pieces
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
 from sparsemaps.libsvm._write import one_label_each
 from sparsemaps.maps._texts import TextEncoder, width_of
 from sparsemaps.text import _line_records, _parquet_records
-from sparsemaps.text._fields import Fields, Records
+from sparsemaps.text._fields import KINDS_OF_LABELS, Fields, Records, kind_of_label
 from sparsemaps.text._records import format_of
 
 _BATCH_BYTES = 2**20  # of rows of Parquet that are vectorized at a time
@@ -30,12 +31,13 @@ _BATCH_BYTES = 2**20  # of rows of Parquet that are vectorized at a time
 class TextRows(NamedTuple):
     """The rows that a vectorizer makes of texts; it takes the place of their analyzer.
 
-    Labels that are strings have their numbers by `classes`, the sorted labels of all inputs.
+    Labels that are strings or booleans have their numbers by `classes`, the sorted labels of all
+    inputs.
     """
 
     vectorizer: Any
     given: Texts = Texts()
-    classes: dict[str, int] | None = None
+    classes: dict[Any, int] | None = None
     key_field: str | None = None
     """The field of a number that orders the records."""
     sets_aside: bool = False
@@ -100,7 +102,7 @@ class TextRows(NamedTuple):
         given = {name: getattr(self.given, name) for name in names}
         labels = None
         if self.classes is not None:
-            text = "\n".join(self.classes).encode("utf-8", "surrogatepass")
+            text = "\n".join(map(str, self.classes)).encode("utf-8", "surrogatepass")
             labels = hashlib.sha256(text).hexdigest()[:16]
         own = {"key_field": self.key_field, "sets_aside": self.sets_aside, "labels": labels}
         return {**given, **own}
@@ -108,6 +110,8 @@ class TextRows(NamedTuple):
     def classes_table(self) -> bytes:
         """The numbers of labels that are strings, as a table; empty if there are none."""
         classes = self.classes or {}
+        if self._kind is bool:  # their numbers are 0 and 1, as everywhere
+            return b""
         lines = (f"{number}\t{escaped(name)}\n" for name, number in classes.items())
         return "".join(lines).encode("utf-8", "surrogatepass")
 
@@ -128,17 +132,27 @@ class TextRows(NamedTuple):
         """The labels as numbers; 0 for inputs without labels."""
         if batch.labels is None:
             return np.zeros(len(batch.texts))
-        wanted = float if self.classes is None else str
+        wanted = self._kind
         for row, label in enumerate(batch.labels):
-            if not isinstance(label, wanted):
-                kind = {float: "a number", str: "a string"}
-                expected = f": expected {kind[wanted]} as label, as in the first record; found"
-                raise LineError(_line_of(piece, row), f"{expected} {kind[type(label)]}")
+            if (kind := kind_of_label(label)) is not wanted:
+                expected = f"expected {KINDS_OF_LABELS[wanted]} as label, as in the first record"
+                found = KINDS_OF_LABELS[kind]
+                raise LineError(_line_of(piece, row), f": {expected}; found {found}")
             if self.classes is not None and label not in self.classes:
                 raise LineError(_line_of(piece, row), f": the label {label!r} is new: has the "
                                 "input changed?")  # fmt: skip
-        numbers = batch.labels if self.classes is None else map(self.classes.get, batch.labels)
-        return np.fromiter(numbers, np.float64, len(batch.texts))
+        if self.classes is not None:
+            numbers = map(self.classes.__getitem__, batch.labels)
+            return np.fromiter(numbers, np.float64, len(batch.texts))
+        try:
+            return array_of(batch.labels)
+        except MixedNumbers as error:
+            raise LineError(_line_of(piece, error.row), f": {error}") from None
+
+    @property
+    def _kind(self) -> type:
+        """The kind of the labels."""
+        return float if self.classes is None else kind_of_label(next(iter(self.classes)))
 
     def distinct_labels(self, piece: Any) -> tuple[tuple[set[Any], int], int]:
         """The labels of a piece, and how many records and lines it has."""
@@ -192,12 +206,15 @@ def number_labels(
         ) as pieces:
             for some in pieces:
                 labels |= some
-                if any(isinstance(label, float) for label in some):
+                if any(kind_of_label(label) is float for label in some):
                     return source, inputs
     return with_classes(source, labels), inputs
 
 
 def with_classes(source: TextRows, labels: set[Any]) -> TextRows:
-    """The source with classes for those of the labels that are strings."""
-    names = sorted(label for label in labels if isinstance(label, str))
+    """The source with classes for those of the labels that are strings; without strings, for
+    booleans."""
+    names: list[Any] = sorted(label for label in labels if isinstance(label, str))
+    if not names and any(isinstance(label, bool) for label in labels):
+        names = [False, True]
     return source._replace(classes={name: n for n, name in enumerate(names)}) if names else source

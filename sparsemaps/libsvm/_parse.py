@@ -11,11 +11,11 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._loops import text as _kernel
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _sklearn, _whole_numbers
 from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._growing_array import GrowingArray
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._text_input import BadLine
+from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 
 _COMPRESSED_HINT = "compressed by {0}: decompress it, or give it as a file whose name ends in {1}"
@@ -101,6 +101,46 @@ def _hint(text: bytes, at: int, token: bytes) -> str | None:
     if b"|" in line.partition(b"#")[0]:
         return f"{_EXPECTED} Vowpal Wabbit's format"
     return None
+
+
+def exact_labels(text: bytes, part: Part) -> Array:
+    """The labels of a part of `text`, where whole numbers have all their digits: float64, or int64
+    or uint64. The text is read once more if a label may have lost some."""
+    labels = part.labels
+    if not (np.abs(labels) >= _whole_numbers.FLOAT_HOLDS).any():
+        return labels
+    numbers: list[int | float] = []
+    lines: list[int] = []
+    starts = [0, *part.label_ends.tolist()]
+    for (start, stop), (line, content) in zip(
+        itertools.pairwise(starts), rows_of(text), strict=True
+    ):
+        if start == stop:
+            continue
+        tokens = content.partition(b"#")[0].split(None, 1)[0].split(b",")
+        for token, label in zip(tokens, labels[start:stop].tolist(), strict=True):
+            is_whole = _WHOLE.fullmatch(token) is not None
+            numbers.append(_whole_label(line, token) if is_whole else label)
+            lines.append(line)
+    try:
+        return _whole_numbers.array_of(numbers)
+    except _whole_numbers.MixedNumbers as error:
+        raise LineError(lines[error.row], f": {error}") from None
+
+
+_WHOLE = re.compile(rb"[+-]?[0-9]+")
+
+
+def _whole_label(line: int, token: bytes) -> int:
+    value = int(token) if len(token.lstrip(b"+-0")) < _MOST_DIGITS else None
+    if value is None or not _whole_numbers.LEAST <= value <= _whole_numbers.LARGEST:
+        shown = token[:40].decode() + ("..." if len(token) > 40 else "")
+        expected = "expected a whole number of at most 64 bits as label"
+        raise BadLine(line, f", column 1: {expected}; found '{shown}'")
+    return value
+
+
+_MOST_DIGITS = 30  # more than numbers of 64 bits have
 
 
 _ZERO = re.compile(rb"^[^#\n]*?(?<!\S)([+-]?0+:[^\s#]*)", re.MULTILINE)

@@ -135,7 +135,8 @@ def load_svmlight_file(
         A csr_array where scikit-learn's ``sparse_interface`` asks for it. Indices are int32 while
         they fit, else int64.
     y : ndarray of float64, shape (n_samples,), or list of tuples of float
-        The labels; a list of ascending tuples if `multilabel`.
+        The labels; a list of ascending tuples if `multilabel`. As in scikit-learn, a whole number
+        beyond 2**53 is rounded to the nearest float64; `sparsemaps.files` keeps all digits.
     query_id : ndarray of int64, shape (n_samples,)
         Only if `query_id` is True.
 

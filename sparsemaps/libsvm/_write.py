@@ -1,6 +1,8 @@
 """Writing LIBSVM files: rows to lines."""
 
 import contextlib
+import io
+import itertools
 import math
 import numbers
 import os
@@ -18,6 +20,7 @@ from sparsemaps._loops import text as _kernel
 from sparsemaps._tools import _blocks, _output_files, _sklearn, _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_bool
 from sparsemaps._tools._typing import Array, MatrixLike, SparseMatrix, Writer
+from sparsemaps._tools._whole_numbers import are_equal
 
 _BLOCK_ENTRIES = 2**14
 """Entries whose text is made at a time: the text stays in the cache while it is copied."""
@@ -243,7 +246,8 @@ def write_lines(
 
 
 class Heads(NamedTuple):
-    """The beginnings of lines: labels of all rows, the end of each row's labels, and qids."""
+    """The beginnings of lines: labels of all rows, the end of each row's labels, and qids. Labels
+    are float64, or int64 or uint64."""
 
     labels: Array
     label_ends: Array
@@ -253,7 +257,8 @@ class Heads(NamedTuple):
 def one_label_each(y: Any) -> Heads:
     """The beginnings of lines that have one label each."""
     y = y.toarray().ravel() if sp.issparse(y) else y
-    labels = np.ascontiguousarray(y, np.float64)
+    dtype = y.dtype if y.dtype in (np.int64, np.uint64) else np.float64
+    labels = np.ascontiguousarray(y, dtype)
     return Heads(labels, np.arange(1, len(labels) + 1), _no_qids)
 
 
@@ -270,7 +275,26 @@ def format_codes(
     `codes` is of int32; the first code of a row without codes is -1.
     """
     value = 1.0 if ones else 1 / np.sqrt(codes.shape[1])
-    return _kernel.format_codes(codes, bits, value, *heads, 0 if zero_based else 1)
+    lines = _kernel.format_codes(codes, bits, value, *_of_floats(heads), 0 if zero_based else 1)
+    return _with_whole_labels(lines, heads)
+
+
+def _of_floats(heads: Heads) -> Heads:
+    """The beginnings of lines that compiled code writes; without labels if they are integers."""
+    if heads.labels.dtype.kind == "f":
+        labels = np.ascontiguousarray(heads.labels, np.float64)
+        return Heads(labels, heads.label_ends.astype(np.int64), heads.qids)
+    return Heads(np.empty(0), np.zeros(len(heads.label_ends), np.int64), heads.qids)
+
+
+def _with_whole_labels(lines: bytes, heads: Heads) -> bytes:
+    """Lines with their labels before them, if these are integers."""
+    if heads.labels.dtype.kind == "f":
+        return lines
+    labels = heads.labels.tolist()
+    ends = itertools.pairwise([0, *heads.label_ends.tolist()])
+    texts = (",".join(map(str, labels[start:stop])).encode() for start, stop in ends)
+    return b"".join(text + line for text, line in zip(texts, io.BytesIO(lines), strict=True))
 
 
 def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_based: bool) -> bytes:
@@ -285,15 +309,17 @@ def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_base
     if values.dtype != number_type or indices.dtype != index_type:  # convert these rows only
         here = slice(indptr[0], indptr[-1])
         values, indices, indptr = values[here], indices[here], indptr - indptr[0]
-    return _kernel.format_rows(
+    labels, label_ends, qids = _of_floats(heads)
+    lines = _kernel.format_rows(
         np.ascontiguousarray(values, number_type),
         np.ascontiguousarray(indices, index_type),
         indptr,
-        np.ascontiguousarray(heads.labels, np.float64),
-        heads.label_ends.astype(np.int64),
-        np.ascontiguousarray(heads.qids, np.int64),
+        labels,
+        label_ends,
+        np.ascontiguousarray(qids, np.int64),
         0 if zero_based else 1,
     )
+    return _with_whole_labels(lines, heads)
 
 
 def _is_plain(y: Any) -> bool:
@@ -343,7 +369,7 @@ def check_labels(y: Array) -> None:
     """Refuse integer labels that would become other numbers."""
     _check_integers("y", y)
     if y.dtype.kind in "iu" and y.dtype.itemsize == 8 and y.size:
-        changed = y.astype(np.float64).astype(y.dtype) != y
+        changed = ~are_equal(y, y.astype(np.float64))
         if changed.any():
             raise ValueError(
                 f"y must have labels that float64 holds exactly, got {y[changed].flat[0]}"

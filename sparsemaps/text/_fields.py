@@ -1,11 +1,14 @@
 """The fields of records, and batches of records."""
 
+import decimal
 import math
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsemaps._tools import _whole_numbers
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
 
@@ -26,7 +29,8 @@ class Records(_Batch):
     Attributes
     ----------
     texts : list of str, or pyarrow.Array of strings where the input is Parquet
-    labels : list of float, list of str, or None without `label_field`
+    labels : list of numbers, of str or of bool, or None without `label_field`
+        Numbers are float; whole numbers from 2**53 on are int, with all their digits.
     records : list of bytes, pyarrow.RecordBatch where the input is Parquet, or None if not asked
         for. Bytes are the lines as they stand, with their ends; the last line may have none.
     ids : list of str or int, or None without `id_field`
@@ -40,7 +44,7 @@ class Records(_Batch):
     input: Any = None
     n_bytes: int = 0
     keys: Any = None
-    """A number of each record, NaN if it has none."""
+    """A number of each record as two parts (`_whole_numbers.in_two`), NaN if it has none."""
     bad: Any = ()
     """Lines or rows that are no records: the number, from 0; what is wrong; and the line."""
 
@@ -72,6 +76,11 @@ class BadRecord(ValueError):
         self.number = number
 
 
+class MixedLabels(BadRecord):
+    """A label of another kind than those before. No job sets such a record aside, as none of the
+    two kinds is wrong by itself."""
+
+
 @dataclass
 class Fields:
     """The fields that are read from each record, and the lengths that texts may have."""
@@ -84,20 +93,19 @@ class Fields:
     lengths: tuple[int | None, int | None] = (None, None)
     _kind_of_labels: type | None = field(default=None, init=False)
 
-    def take(self, record: Any, into: Records) -> None:
-        """Append the fields of a JSON object."""
+    def take(self, record: Any, into: Records, again: Callable[[], Any] | None = None) -> None:
+        """Append the fields of a JSON object. `again` gives the object once more, with all digits
+        of whole numbers; readers of JSON round those of more than 64 bits."""
         if not isinstance(record, dict):
             raise BadRecord("a JSON object", _kind(record))
+        if again is not None and any(map(_may_be_rounded, map(record.get, (self.label, self.key)))):
+            record = again()
         text = _field(record, self.text)
         if not isinstance(text, str):
             raise BadRecord(f"a string in the field {self.text!r}", _kind(text))
         self.check_lengths([text])
         label = None if self.label is None else self.check_label(_field(record, self.label))
         id = None if self.id is None else self.check_id(_field(record, self.id))
-        if isinstance(id, float) and abs(id) >= 2**63:  # readers of JSON round larger integers
-            raise BadRecord(
-                f"a string or a number of at most 64 bits in the field {self.id!r}", "a larger one"
-            )
         key = None if self.key is None else self.check_key(record.get(self.key))
         into.texts.append(text)
         if label is not None:
@@ -121,28 +129,80 @@ class Fields:
             upper = "or more" if most is None else f"to {most}"
             raise BadRecord(f"{least} {upper} characters", f"{lengths[number]}", number)
 
-    def check_label(self, label: Any, place: str = "field") -> float | str:
-        """A label: numbers as float. `place` is the word for fields in errors."""
-        _check_scalar(label, self.label, place)
-        kind = str if isinstance(label, str) else float
+    def check_label(self, label: Any, place: str = "field") -> float | int | str | bool:
+        """A label: a string, a boolean, or a number as `number_of` has it. `place` is the word for
+        fields in errors."""
+        label = _plain(label)
+        if not isinstance(label, bool):
+            _check_scalar(label, self.label, place, "a string, a boolean or a finite number")
+        kind = kind_of_label(label)
         if self._kind_of_labels not in (kind, None):
-            known = "string" if kind is float else "number"
-            raise BadRecord(f"a {known} as label, as in the records before", _kind(label))
+            known = KINDS_OF_LABELS[self._kind_of_labels]
+            raise MixedLabels(f"{known} as label, as in the records before", _kind(label))
         self._kind_of_labels = kind
-        return kind(label)
+        if kind is not float:
+            return label
+        if isinstance(label, int):
+            _check_size(
+                label, f"a string or a number of at most 64 bits in the {place} {self.label!r}"
+            )
+        return _whole_numbers.number_of(label)
 
-    def check_key(self, key: Any, place: str = "field") -> float:
-        """A number as float; NaN if there is none."""
+    def check_key(self, key: Any, place: str = "field") -> complex:
+        """A number as two parts; NaN if there is none."""
+        key = _plain(key)
         if key is None:
-            return math.nan
+            return complex(math.nan, 0.0)
         if isinstance(key, bool) or not isinstance(key, (int, float)):
             raise BadRecord(f"a number in the {place} {self.key!r}", _kind(key))
-        return float(key)
+        try:
+            return _whole_numbers.in_two(key)
+        except ValueError:
+            least = f"a number below 2**106 in the {place} {self.key!r}"
+            raise BadRecord(least, f"one of {key.bit_length()} bits") from None  # type: ignore[union-attr]
 
     def check_id(self, id: Any, place: str = "field") -> Any:
         """An id as it stands."""
+        id = _plain(id)
         _check_scalar(id, self.id, place)
+        allowed = f"a string or a number of at most 64 bits in the {place} {self.id!r}"
+        if isinstance(id, int) or place == "field":  # readers of JSON round larger integers
+            _check_size(id, allowed)
         return id
+
+
+KINDS_OF_LABELS = {float: "a number", str: "a string", bool: "a boolean"}
+"""The kinds of labels, of which a job has one, in words."""
+
+
+def kind_of_label(label: Any) -> type:
+    """The kind of a label: float of any number, str or bool."""
+    return type(label) if isinstance(label, (str, bool)) else float
+
+
+def _may_be_rounded(value: Any) -> bool:
+    return isinstance(value, float) and abs(value) >= 2.0**63
+
+
+def _check_size(value: Any, allowed: str) -> None:
+    """Raise a `BadRecord` for a number that has more than 64 bits."""
+    if isinstance(value, int) and not _whole_numbers.LEAST <= value <= _whole_numbers.LARGEST:
+        raise BadRecord(allowed, f"{value}" if abs(value) < 10**40 else "a larger one")
+    if _may_be_rounded(value):
+        raise BadRecord(allowed, "a larger one")
+
+
+def _plain(value: Any) -> Any:
+    """A value of a column as str, bool, int or float: bytes are UTF-8."""
+    if isinstance(value, bytes):
+        try:
+            return value.decode()
+        except UnicodeDecodeError as error:
+            byte = f"byte 0x{error.object[error.start]:02x} as byte {error.start + 1}"
+            raise BadRecord("UTF-8", byte) from None
+    if isinstance(value, decimal.Decimal) and value.is_finite():
+        return int(value) if value == value.to_integral_value() else float(value)
+    return float(value) if isinstance(value, np.floating) else value
 
 
 def _field(record: dict[str, Any], name: str) -> Any:
@@ -152,11 +212,13 @@ def _field(record: dict[str, Any], name: str) -> Any:
     return record[name]
 
 
-def _check_scalar(value: Any, name: str | None, place: str) -> None:
+def _check_scalar(
+    value: Any, name: str | None, place: str, allowed: str = "a string or a finite number"
+) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     if not isinstance(value, str) and not (is_number and math.isfinite(value)):
         shown = repr(value) if is_number else _kind(value)
-        raise BadRecord(f"a string or a finite number in the {place} {name!r}", shown)
+        raise BadRecord(f"{allowed} in the {place} {name!r}", shown)
 
 
 def _kind(value: Any) -> str:

@@ -29,7 +29,11 @@ def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterat
                 first += stop - start
                 start = stop
         return
-    iterator = _of_array(texts) if isinstance(texts, np.ndarray) else iter(texts)
+    iterator = iter(texts)
+    if isinstance(texts, np.ndarray):
+        iterator = _of_array(texts)
+    elif type(texts).__module__.split(".")[0] == "pyarrow":  # numbers of strings in a dictionary
+        iterator = _of_scalars(iterator)
     while block := _text.take_block(iterator, n_characters):
         yield first, block
         first += len(block)
@@ -56,6 +60,11 @@ def _arrow_chunks(texts: Any) -> Iterator[Any] | None:
     except ImportError:  # some objects need a library for it
         pass
     return None
+
+
+def _of_scalars(scalars: Iterator[Any]) -> Iterator[Any]:
+    for scalar in scalars:
+        yield scalar.as_py() if hasattr(scalar, "as_py") else scalar
 
 
 def _of_array(texts: Any) -> Iterator[Any]:

@@ -12,7 +12,7 @@ from typing import Any
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import BadLine, LineError
-from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, Records
+from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels, Records
 
 _PIECE_BYTES = 2**18
 """The number of bytes of a file that are decoded at a time, nearly."""
@@ -128,9 +128,10 @@ def _read_json(
     for number, line in enumerate(io.BytesIO(piece)):
         content = line.removeprefix(MARK) if is_first and number == 0 else line
         try:
-            fields.take(loads(content), into)
+            fields.take(loads(content), into, functools.partial(_loads, content, _EXACT))
         except BadRecord as error:
-            raise BadLine(number + 1, f": {error}") from None
+            kind = LineError if isinstance(error, MixedLabels) else BadLine
+            raise kind(number + 1, f": {error}") from None
         except ValueError as error:
             if content.isspace() or not content:
                 continue
@@ -144,18 +145,30 @@ def _reader(format: str) -> Callable[[bytes, bool, Fields, Records], None]:
     if format == "txt":
         return _read_txt
     try:
-        return functools.partial(_read_json, importlib.import_module("orjson").loads)
+        orjson = importlib.import_module("orjson")
     except ImportError:
         return functools.partial(_read_json, _loads)
+    return functools.partial(_read_json, functools.partial(_loads_fast, orjson.loads))
 
 
-def _loads(line: bytes) -> Any:
-    """As orjson reads a line: UTF-8, finite numbers, no halves of surrogate pairs."""
+def _loads_fast(loads: Callable[[bytes], Any], line: bytes) -> Any:
+    """As orjson reads a line; by the standard library if it has NaN or Infinity."""
+    try:
+        return loads(line)
+    except ValueError:
+        if b"NaN" in line or b"Infinity" in line:
+            return _loads(line)
+        raise
+
+
+def _loads(line: bytes, decoder: json.JSONDecoder | None = None) -> Any:
+    """As orjson reads a line: UTF-8, no infinite decimals, no halves of surrogate pairs; but NaN,
+    Infinity and -Infinity are numbers, as Python's json writes them."""
     text = line.decode()
     try:
         if _HALF_PAIRS.search(text):
             json.dumps(_ALL_PAIRS.decode(text), ensure_ascii=False).encode()
-        return _DECODER.decode(text)
+        return (decoder or _DECODER).decode(text)
     except RecursionError:
         raise json.JSONDecodeError("too many levels", text, 0) from None
     except UnicodeEncodeError:
@@ -167,6 +180,10 @@ def _integer(digits: str) -> float:
     return value if -(2**63) <= value < 2**64 else float(value)
 
 
+def _exact_integer(digits: str) -> int | float:
+    return int(digits) if len(digits) < _MOST_EXACT_DIGITS else _number(digits)
+
+
 def _number(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
@@ -174,15 +191,16 @@ def _number(digits: str) -> float:
     return value
 
 
-def _json_decoder(**hooks: Any) -> json.JSONDecoder:
-    # NaN and Infinity are refused as numbers that are not finite.
-    return json.JSONDecoder(
-        parse_constant=_number, parse_int=_integer, parse_float=_number, **hooks
-    )
+def _json_decoder(parse_int: Callable[[str], Any] = _integer, **hooks: Any) -> json.JSONDecoder:
+    return json.JSONDecoder(parse_int=parse_int, parse_float=_number, **hooks)
 
 
 _MOST_DIGITS = 22  # more than integers of 64 bits have, with a sign
+_MOST_EXACT_DIGITS = 400  # float64 holds none of so many
 _DECODER, _ALL_PAIRS = _json_decoder(), _json_decoder(object_pairs_hook=list)
+_EXACT = _json_decoder(_exact_integer)
+"""Whole numbers have all their digits."""
+
 _HALF_PAIRS = re.compile(r"\\u[dD][89a-fA-F]")
 
 

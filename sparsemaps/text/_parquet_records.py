@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._extras import library
-from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, Records
+from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels, Records
 
 _MOST_ROWS = 2**20
 """The largest number of rows that are decoded at a time."""
@@ -59,7 +59,6 @@ def of_parquet(
 
 def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
     """The columns to read. It is an error if one is missing or of another type."""
-    types = library("pyarrow", "reading Parquet").types
     fields_of_all = fields.text, fields.label, fields.id, fields.key
     wanted = list(dict.fromkeys(name for name in fields_of_all if name is not None))
     for column in wanted:
@@ -68,15 +67,58 @@ def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
             more = ", ..." if len(schema.names) > 8 else ""
             raise ValueError(f"{name}: expected one column {column!r}; found {columns}{more}")
         kind = schema.field(column).type
-        kind = kind.value_type if types.is_dictionary(kind) else kind
-        is_text = types.is_string(kind) or types.is_large_string(kind) or types.is_string_view(kind)
-        is_number = types.is_integer(kind) or types.is_floating(kind)
-        if column == fields.key and not is_number:
-            raise ValueError(f"{name}: expected numbers in the column {column!r}; found {kind}")
-        if not is_text and (column == fields.text or not is_number):
-            allowed = "strings" if column == fields.text else "strings or numbers"
-            raise ValueError(f"{name}: expected {allowed} in the column {column!r}; found {kind}")
+        roles = (fields.text, is_text), (fields.label, is_label), (fields.id, is_id)
+        for role, is_allowed in (*roles, (fields.key, is_number)):
+            if column == role and not is_allowed(kind):
+                what = ALLOWED_COLUMNS[is_allowed]
+                raise ValueError(f"{name}: expected {what} in the column {column!r}; found {kind}")
     return wanted
+
+
+# ---- types of columns ----------------------------------------------------------------------------
+
+_STRINGS = ("string", "large_string", "string_view")
+_BYTES = ("binary", "large_binary", "binary_view")
+
+
+def is_text(kind: Any) -> bool:
+    """Whether a type of Arrow is one of texts: strings, bytes that are UTF-8, or numbers of these
+    in a dictionary. A column of the type null has nulls only."""
+    return _is_one_of(kind, (*_STRINGS, *_BYTES, "null"))
+
+
+def is_number(kind: Any) -> bool:
+    """Whether a type of Arrow is one of numbers."""
+    return _is_one_of(kind, ("integer", "floating", "decimal", "null"))
+
+
+def is_id(kind: Any) -> bool:
+    """Whether a type of Arrow is one of ids: texts or numbers."""
+    return is_text(kind) or is_number(kind)
+
+
+def is_label(kind: Any) -> bool:
+    """Whether a type of Arrow is one of labels: texts, numbers or booleans."""
+    return is_id(kind) or _is_one_of(kind, ("boolean",))
+
+
+ALLOWED_COLUMNS = {
+    is_text: "strings",
+    is_number: "numbers",
+    is_id: "strings or numbers",
+    is_label: "strings, numbers or booleans",
+}
+"""The types of columns, in words."""
+
+
+def _is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
+    types = library("pyarrow", "reading Parquet").types
+    kind = kind.value_type if types.is_dictionary(kind) else kind
+    tests = (getattr(types, f"is_{name}", None) for name in names)  # older releases have no views
+    return any(test is not None and test(kind) for test in tests)
+
+
+# ---- rows ----------------------------------------------------------------------------------------
 
 
 def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
@@ -106,11 +148,16 @@ def bad_rows(rows: Any, fields: Fields) -> list[tuple[int, str]]:
     try:
         next(_of_rows(rows, fields, 2**62), None)
         return []
+    except MixedLabels:
+        raise
     except BadRecord:
         bad = []
     for row in range(len(rows)):
         try:
             next(_of_rows(rows.slice(row, 1), fields, 1), None)
+        except MixedLabels as error:
+            error.number = row
+            raise
         except BadRecord as error:
             bad.append((row, str(error)))
     return bad
@@ -133,7 +180,11 @@ def _without(rows: Any, bad: list[tuple[int, str]], fields: Fields) -> Records:
 def _strings(column: Any, name: str) -> Any:
     """A column as Arrow's strings. It is an error if one is null or not UTF-8."""
     pa = library("pyarrow", "reading Parquet")
-    if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if _is_one_of(column.type, _BYTES):
+        column = column.cast(pa.large_binary()).view(pa.large_string())
+    elif not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         column = column.cast(pa.large_string())
     if column.null_count:
         row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))

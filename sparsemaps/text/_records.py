@@ -45,7 +45,8 @@ def iter_records(
     field : str, default="text"
         The field of an object, or the column, that holds the text. Lines of text have no fields.
     label_field, id_field : str or None, default=None
-        Fields of a label and of an id.
+        Fields of a label and of an id. Labels are strings, booleans or numbers; ids are strings or
+        numbers.
     format : {"txt", "jsonl", "parquet"} or None, default=None
         The format of all inputs. None follows the names: .txt; .jsonl or .ndjson; .parquet. It must
         be given for pipes, file objects and other names.
@@ -68,10 +69,10 @@ def iter_records(
     ------
     ValueError
         If a parameter is not allowed. If a record is not UTF-8, not JSON or not an object; if it
-        does not have the field, or the field is not a string; if a label or an id is neither a
-        string nor a finite number, or if labels are of both kinds; if an id in JSON is a number of
-        more than 64 bits. The error names the file, the line and what was expected. If a compressed
-        or Parquet file is damaged.
+        does not have the field, or the field is not a string; if an id is neither a string nor a
+        finite number, or a label none of these and no boolean, or if labels are of several kinds;
+        if a label or an id is a whole number of more than 64 bits. The error names the file, the
+        line and what was expected. If a compressed or Parquet file is damaged.
     ImportError
         If a library is missing.
 
@@ -83,8 +84,8 @@ def iter_records(
     -----
     Lines end with ``"\n"`` or ``"\r\n"``; the last line need not have an end. A byte order mark
     before the first line is ignored. An empty line of "txt" is an empty text; blank lines of
-    "jsonl" are not records. An empty file has no records. NUL is a character like others.
-    ``"\ud800"`` and other halves of surrogate pairs are not JSON.
+    "jsonl" are not records. An empty file has no records. NUL is a character like others. NaN and
+    Infinity in JSON are numbers. ``"\ud800"`` and other halves of surrogate pairs are not JSON.
 
     The memory is that of two batches; for Parquet, that of a page of each column in addition.
 

@@ -1,11 +1,14 @@
-"""JSON by the standard library: the values, and the errors, of orjson."""
+"""JSON by the standard library and by orjson: the same values, and errors of the same lines."""
 
+import functools
+import io
 import random
 
 import pytest
 from _data.chance import SEED
 
-from sparsemaps.text._line_records import _loads
+from sparsemaps.text import iter_records
+from sparsemaps.text._line_records import _loads, _loads_fast
 
 orjson = pytest.importorskip("orjson")
 
@@ -20,6 +23,8 @@ LINES = [
     b"1" * 400,
     b"[" * 500 + b"]" * 500,
 ]
+fast = functools.partial(_loads_fast, orjson.loads)
+
 BYTES = [
     *b'{}[],:"\\eE+-.0123456789untrfalsd \t\n\r\x00\x0b\x7f\xc3\xa9\xed\xa0\x80\xef\xbb\xbf\xff'
 ]
@@ -34,7 +39,7 @@ def result(loads, line):
 
 def test_lines():
     for line in LINES:
-        assert result(_loads, line) == result(orjson.loads, line), line
+        assert result(_loads, line) == result(fast, line), line
 
 
 def test_changed_lines():
@@ -47,7 +52,7 @@ def test_changed_lines():
             line[at : at + draw.choice([0, 1, 1, 9])] = bytes(
                 draw.choices(BYTES, k=draw.randrange(3))
             )
-        expected = result(orjson.loads, bytes(line))
+        expected = result(fast, bytes(line))
         assert result(_loads, bytes(line)) == expected, bytes(line)
         kinds.add(expected[0])
     assert kinds == {"a value", "an error"}
@@ -56,4 +61,19 @@ def test_changed_lines():
 def test_levels_beyond_the_interpreters():
     """orjson has 1,024; either refuses more."""
     line = b"[" * 10**5 + b"]" * 10**5
-    assert result(_loads, line) == result(orjson.loads, line) == ("an error", "")
+    assert result(_loads, line) == result(fast, line) == ("an error", "")
+
+
+@pytest.mark.usefixtures("json_library")
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
+def test_numbers_that_python_writes(number):
+    """In a field that is not read, they do no harm; in others they are no finite numbers."""
+    line = f'{{"text": "NaN a", "other": [{number}], "y": 1, "n": {number}}}\n'.encode() * 2
+    (batch,) = iter_records(io.BytesIO(line), label_field="y", format="jsonl")
+    assert (batch.texts, batch.labels) == (["NaN a"] * 2, [1.0, 1.0])
+    assert b"".join(batch.records) == line
+    for option in ("label_field", "id_field"):
+        with pytest.raises(
+            ValueError, match=r"line 1: expected a string.* in the field 'n'; found"
+        ):
+            list(iter_records(io.BytesIO(line), format="jsonl", **{option: "n"}))

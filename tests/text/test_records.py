@@ -196,7 +196,7 @@ def test_labels_and_ids():
 BAD_JSON = {
     "no JSON": (b"{", "expected a JSON object; found no JSON: .*, at character 3"),
     "text": (b"text", "expected a JSON object; found no JSON: "),
-    "NaN": (b'{"text": NaN}', "found no JSON: "),
+    "NaN": (b'{"text": NaN}', "expected a string in the field 'text'; found a number"),
     "NUL": (b'{"text": "\0"}', "found no JSON: "),
     "two": (b'{"text": ""} {"text": ""}', "found no JSON: "),
     "half of a pair": (rb'{"text": "\ud800"}', "found no JSON: "),
@@ -217,9 +217,12 @@ BAD_JSON = {
     "no label": (b'{"text": ""}', "expected the field 'y'; found 'text'"),
     "null as label": (
         b'{"text": "", "y": null}',
-        "expected a string or a finite number in the field 'y'; found null",
+        "expected a string, a boolean or a finite number in the field 'y'; found null",
     ),
-    "boolean as label": (b'{"text": "", "y": true}', "in the field 'y'; found a boolean"),
+    "boolean as label": (
+        b'{"text": "", "y": true}',
+        "expected a number as label, as in the records before; found a boolean",
+    ),
     "array as label": (b'{"text": "", "y": [1]}', "in the field 'y'; found an array"),
     "object as label": (b'{"text": "", "y": {}}', "in the field 'y'; found an object"),
     "infinite label": (b'{"text": "", "y": 1e999}', "found no JSON: "),
@@ -310,7 +313,7 @@ def test_bad_parquet(tmp_path):
     twice = pa.table([texts, texts], names=["text", "text"])
     assert message(twice) == "expected one column 'text'; found 'text', 'text'"
     assert message({"text": [1]}) == "expected strings in the column 'text'; found int64"
-    assert message({"text": [b"a"]}) == "expected strings in the column 'text'; found binary"
+    assert message({"text": [True]}) == "expected strings in the column 'text'; found bool"
     assert (
         message({"text": [*texts, None, "b"]})
         == "row 6: expected a string in the column 'text'; found null"
@@ -321,12 +324,13 @@ def test_bad_parquet(tmp_path):
     assert message({"text": texts}, **labels) == "expected one column 'y'; found 'text'"
     assert (
         message({"text": ["a"], "y": [[1]]}, **labels)
-        == "expected strings or numbers in the column 'y'; found list<element: int64>"
+        == "expected strings, numbers or booleans in the column 'y'; found list<element: int64>"
     )
-    assert "in the column 'y'; found bool" in message({"text": ["a"], "y": [True]}, **labels)
+    ids = {"text": ["a"], "n": [True]}
+    assert "numbers in the column 'n'; found bool" in message(ids, id_field="n")
     assert (
         message({"text": texts, "y": [1, 2, 3, None, 4]}, **labels)
-        == "row 4: expected a string or a finite number in the column 'y'; found null"
+        == "row 4: expected a string, a boolean or a finite number in the column 'y'; found null"
     )
     assert "row 2: " in message({"text": ["a", "a"], "y": [1.0, float("nan")]}, **labels)
     ids = {"text": ["a"], "n": pa.array([None], "str")}
