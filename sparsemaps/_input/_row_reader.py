@@ -73,6 +73,9 @@ class RowReader:
     `container` is the type of sparse output for this input, ``csr_array`` or ``csr_matrix``.
     """
 
+    weights: Array | None = None
+    """How often each row counts where parameters are computed from the rows; None is once."""
+
     def __init__(
         self,
         X: Csr | Array,

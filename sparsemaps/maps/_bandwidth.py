@@ -1,5 +1,6 @@
 """The factor `gamma` of a distance, computed from the data: gamma="scale" and gamma="median"."""
 
+from collections.abc import Iterator
 from typing import Any, Literal
 
 import numpy as np
@@ -20,12 +21,13 @@ _MAX_ROWS = 256
 
 
 def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
-    """gamma as a number.
+    """Return gamma as a number.
 
     "scale" is 1 / (columns * variance of all values) for squared distances, as in scikit-learn's
     RBFSampler, and the same quantity in their units for other distances. "median" makes the kernel
     e^(-1/2) (of squared distances) or e^-1 at the median distance of a sample of rows. The sample
-    does not depend on the seed. If all rows are equal, both are 1.
+    does not depend on the seed. If all rows are equal, both are 1. A row counts as often as its
+    weight says.
     """
     if not isinstance(gamma, str):
         return float(gamma)
@@ -34,8 +36,9 @@ def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
             f"gamma={gamma!r} is computed from data, and there are none here: fit the map to a "
             "matrix, or give a number"
         )
+    exponent = _exponent(rows)  # numbers are divided by 2**exponent, so that no square overflows
     if gamma == "scale":
-        variance = _variance(rows)
+        variance = _variance(rows, exponent)
         if of == "squared":
             unit = rows.n_columns * variance
         elif of == "euclidean":
@@ -43,29 +46,92 @@ def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
         else:
             unit = rows.n_columns * np.sqrt(variance)
     else:
-        distance = _median(rows, of)
+        distance = _median(rows, of, exponent)
         unit = 2 * distance**2 if of == "squared" else distance
-    return float(1.0 / unit) if unit > 0 else 1.0
+    if not unit > 0:
+        return 1.0
+    with np.errstate(over="ignore", under="ignore"):
+        found = float(np.ldexp(1.0 / unit, -exponent * (2 if of == "squared" else 1)))
+    if not 0 < found < np.inf:
+        raise ValueError(
+            f"gamma={gamma!r} of these rows is beyond float64, as their values are about "
+            f"{2.0**exponent:.0e}: scale the rows, or give a number"
+        )
+    return found
 
 
-def _variance(rows: RowReader) -> float:
-    """Variance of all values of a matrix, zeros included.
-
-    The same parts are summed at every call, so that the result has the same bits.
-    """
-    total = squares = 0.0
+def _blocks_of(rows: RowReader, exponent: int) -> Iterator[tuple[Array, Array | None]]:
+    """Yield the values of some rows divided by 2**exponent, and their weights: the same blocks at
+    every call, so that sums have the same bits."""
+    weights = rows.weights
     for start, stop in _blocks.ranges(0, rows.n_rows, 1024):
         block = rows.block(start, stop)
         values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
-        total += values.sum()
-        squares += (values**2).sum()
-    size = rows.n_rows * rows.n_columns
-    return float(max(squares / size - (total / size) ** 2, 0.0))
+        if weights is None:
+            yield np.ldexp(values, -exponent), None
+            continue
+        of_rows = weights[start:stop] / weights.max()
+        of_values = np.repeat(of_rows, np.diff(block.indptr))
+        counts = of_values > 0
+        yield np.ldexp(values[counts], -exponent), of_values[counts]
 
 
-def _median(rows: RowReader, of: Of) -> float:
-    """The median distance of the pairs of a sample of rows."""
-    sample = _sample(rows)
+def _exponent(rows: RowReader) -> int:
+    """The exponent of the value that is farthest from 0."""
+    largest = max((float(np.abs(v).max(initial=0)) for v, _ in _blocks_of(rows, 0)), default=0.0)
+    return int(np.frexp(largest)[1])
+
+
+_LOST_BITS = 4
+"""Bits that the variance may lose to the square of the mean before it is summed again."""
+
+
+def _variance(rows: RowReader, exponent: int) -> float:
+    """The variance of all values of a matrix, zeros included."""
+    mean, square = _moments(rows, exponent, 0.0)
+    variance = square - mean**2
+    if variance < square / 2**_LOST_BITS:
+        if _are_equal(rows, exponent):
+            return 0.0
+        mean, square = _moments(rows, exponent, mean)
+        variance = square - mean**2
+    return float(max(variance, 0.0))
+
+
+def _are_equal(rows: RowReader, exponent: int) -> bool:
+    """Whether all values are equal, and none is 0."""
+    low, high, n_values = float("inf"), float("-inf"), 0
+    for values, _ in _blocks_of(rows, exponent):
+        low, high = float(values.min(initial=low)), float(values.max(initial=high))
+        n_values += len(values)
+    n_rows = rows.n_rows if rows.weights is None else int(np.count_nonzero(rows.weights))
+    return bool(low == high and n_values == n_rows * rows.n_columns)
+
+
+def _moments(rows: RowReader, exponent: int, center: float) -> tuple[float, float]:
+    """The mean and the mean square of the differences of all values from a number."""
+    total = squares = rest = 0.0
+    if rows.weights is None:
+        size = float(rows.n_rows * rows.n_columns)
+    else:
+        size = float((rows.weights / rows.weights.max()).sum()) * rows.n_columns
+    for values, weights in _blocks_of(rows, exponent):
+        values = values - center if center else values
+        if weights is None:
+            total += values.sum()
+            squares += (values**2).sum()
+            rest += len(values)
+        else:
+            total += float(weights @ values)
+            squares += float(weights @ values**2)
+            rest += float(weights.sum())
+    n_zeros = max(size - rest, 0.0)
+    return (total - n_zeros * center) / size, (squares + n_zeros * center**2) / size
+
+
+def _median(rows: RowReader, of: Of, exponent: int) -> float:
+    """The median distance of the pairs of a sample of rows, divided by 2**exponent."""
+    sample = _sample(rows, exponent)
     distances = []
     for row in range(1, sample.shape[0]):
         difference = sp.csr_array(sample[:row] - sample[[row] * row])
@@ -76,19 +142,33 @@ def _median(rows: RowReader, of: Of) -> float:
     return float(np.median(np.concatenate(distances))) if distances else 0.0
 
 
-def _sample(rows: RowReader) -> Any:
+def _sample(rows: RowReader, exponent: int) -> Any:
     """At most `_MAX_ROWS` rows, as float64 CSR, without the columns that none of them has."""
-    chosen: Array = np.arange(rows.n_rows)
-    if rows.n_rows > _MAX_ROWS:
-        chosen = np.sort(np.random.default_rng(0).choice(rows.n_rows, _MAX_ROWS, replace=False))
     values, columns, lengths = [], [], [0]
-    for row in chosen.tolist():
+    for row in _sampled(rows).tolist():
         block = rows.block(row, row + 1)
         entries = slice(block.indptr[0], block.indptr[-1])
-        values.append(block.values[entries].astype(float))
+        values.append(np.ldexp(block.values[entries].astype(float), -exponent))
         columns.append(block.indices[entries])
         lengths.append(len(values[-1]))
     # After the columns are numbered anew, none is out of range, even if another thread changes X.
     used, numbers = np.unique(np.concatenate(columns), return_inverse=True)
     arrays = np.concatenate(values), numbers, np.cumsum(lengths)
-    return sp.csr_array(arrays, shape=(len(chosen), max(len(used), 1)))
+    return sp.csr_array(arrays, shape=(len(lengths) - 1, max(len(used), 1)))
+
+
+def _sampled(rows: RowReader) -> Array:
+    """The numbers of rows of the sample: those of a matrix that has each row as often as its weight
+    says. Where weights are not whole, that matrix is stretched to as many rows as have a weight."""
+    weights, n_rows = rows.weights, rows.n_rows
+    if weights is not None:
+        ends = np.cumsum(weights)
+        is_whole = ends[-1] < 2.0**53 and not (weights % 1).any()
+        n_rows = int(ends[-1]) if is_whole else int(np.count_nonzero(weights))
+    chosen: Array = np.arange(min(n_rows, _MAX_ROWS))
+    if n_rows > _MAX_ROWS:
+        chosen = np.sort(np.random.default_rng(0).choice(n_rows, _MAX_ROWS, replace=False))
+    if weights is None:
+        return chosen
+    places = chosen if is_whole else (chosen + 0.5) / n_rows * ends[-1]
+    return np.searchsorted(ends, places, "right")

@@ -184,9 +184,15 @@ class SparseMap(
             If a parameter is not allowed; or if X is not sound, not finite, or has negative values
             that the kernel does not allow.
         """
+        return self._fit_weighed(X, None)
+
+    def _fit_weighed(self, X: MatrixLike, weights: Array | None) -> Self:
+        """Fit as ``fit`` does, to rows that count as often as their weights say: estimators with
+        sample weights call this. All rows are checked, also those of weight 0."""
         self.check_parameters()
         rows = read_input(self, X, self.law.nonnegative_rule, reset=True)
         Work(rows, self.n_jobs).each_block(lambda block: None)  # which checks entries
+        rows.weights = None if weights is None or len(weights) != rows.n_rows else weights
         return self._finish_fit(rows.n_columns, rows)
 
     def fit_any_width(self) -> Self:

@@ -1,5 +1,7 @@
 """gamma="scale" and gamma="median"."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -91,3 +93,41 @@ def test_a_linear_model_of_ten_classes_fits_in_100_megabytes():
 def test_kinds():
     assert set(METRICS) == {"squared", "euclidean", "absolute"}
     assert _bandwidth.choose(2.5, "squared", None) == 2.5
+
+
+@pytest.mark.parametrize("name", MAPS)
+@pytest.mark.parametrize("offset", [0.0, 1e3, 1e6, -1e7])
+def test_values_that_are_far_from_0(name, offset):
+    """The variance is right to the last bits of the values: no square of the mean is subtracted."""
+    features, of = MAPS[name]
+    X = rows() + offset
+    found = features.set_params(gamma="scale", random_state=0).fit(X).gamma_
+    exact = [Fraction(value) for value in X.ravel().tolist()]
+    mean = sum(exact) / len(exact)
+    variance = float(sum((value - mean) ** 2 for value in exact) / len(exact))
+    units = {"squared": variance, "euclidean": np.sqrt(variance / 7), "absolute": variance**0.5}
+    assert found == pytest.approx(1 / (7 * units[of]), rel=1e-12)
+
+
+@pytest.mark.parametrize("gamma", ["scale", "median"])
+@pytest.mark.parametrize("name", [name for name in MAPS if name != "fastfood"])  # of float32
+def test_values_of_any_size(name, gamma):
+    """A factor changes gamma as it changes the unit, or there is an error: squares neither overflow
+    nor vanish."""
+    features, of = MAPS[name]
+    X = rows()
+    features.set_params(gamma=gamma, random_state=0)
+    expected = features.fit(X).gamma_
+    for exponent in (-1000, -600, -300, 300, 600, 1000):
+        power = -exponent * (2 if of == "squared" else 1)
+        if abs(power) < 1000:
+            assert features.fit(np.ldexp(X, exponent)).gamma_ == np.ldexp(expected, power)
+        elif abs(power) > 1050:
+            with pytest.raises(ValueError, match=f"gamma='{gamma}' of these rows is beyond float"):
+                features.fit(np.ldexp(X, exponent))
+
+
+@pytest.mark.parametrize("value", [0.1, 1e-300, -7.3, 1e200])
+def test_equal_values_have_no_variance(value):
+    X = np.full((50, 7), value)
+    assert RandomFourier(gamma="scale").fit(X).gamma_ == 1.0
