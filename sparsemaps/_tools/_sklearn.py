@@ -197,7 +197,6 @@ _MODULES = {
     "HashingVectorizer": "sklearn.feature_extraction.text",
     "LinearSVC": "sklearn.svm",
     "SVC": "sklearn.svm",
-    "compute_class_weight": "sklearn.utils",
     "get_tags": "sklearn.utils",
     "load_digits": "sklearn.datasets",
     "normalize": "sklearn.preprocessing",

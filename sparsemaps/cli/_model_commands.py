@@ -13,6 +13,7 @@ from sparsemaps.files import _labels
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import vectorizer_for
 from sparsemaps.files._job_options import Texts, rows_unless_said
+from sparsemaps.files._learning import label_of
 from sparsemaps.files._map import OutputPlan
 
 
@@ -64,17 +65,30 @@ def predict(options: argparse.Namespace) -> None:
     how = _how(options, model)
     plan = _labels.plan_of(model, options.inputs, options.output, *how, options.explain)
     answer = _run_labels(options, plan)
-    if answer is not None and not answer.n_records:
+    if answer is None:
+        return
+    if not answer.n_records:
         print(f"sparsemaps: {', '.join(options.inputs)}: there are no records", file=sys.stderr)
+    print(f"{answer.n_records} records{_unknown(answer)}", file=sys.stderr)
 
 
 def filter(options: argparse.Namespace) -> None:
     model = _load_model(options.model)
-    how, rule = _how(options, model), _labels.rule_of(model, options.label, options.min_score)
+    how, label = _how(options, model), options.label
+    if hasattr(model, "classes_"):
+        label = label_of(model.classes_, label)
+    rule = _labels.rule_of(model, label, options.min_score)
     plan = _labels.plan_of(model, options.inputs, options.output, *how, rule=rule)
     answer = _run_labels(options, plan)
     if answer is not None:
-        print(f"{answer.n_records} records, {answer.n_kept} kept", file=sys.stderr)
+        kept = f"{answer.n_records} records, {answer.n_kept} kept"
+        print(f"{kept}{_unknown(answer)}", file=sys.stderr)
+
+
+def _unknown(answer: Any) -> str:
+    """The end of a line about records, if some are unknown."""
+    n = answer.n_unknown
+    return f", {n} unknown (without an n-gram or an entry)" if n else ""
 
 
 def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:

@@ -27,17 +27,23 @@ from sparsemaps.files._tasks import How, Running
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._model import scores_of
-from sparsemaps.linear._model_checks import refuse_other_codes
+from sparsemaps.linear._model_checks import number_of_label, refuse_other_codes
 from sparsemaps.linear._model_file import digest_of
 
 _CODED_ROWS = 2**16
 """Rows of a file of codes whose scores are computed together."""
 
 
+UNKNOWN = ""
+"""The label of a record without samples, such as a text without an n-gram: no model knows it."""
+
+
 class LabelledFile(NamedTuple):
     """The result of `predict_files`."""
 
     n_records: int
+    n_unknown: int
+    """Records without an n-gram or an entry, which have no label."""
 
 
 class FilteredFile(NamedTuple):
@@ -45,6 +51,7 @@ class FilteredFile(NamedTuple):
 
     n_records: int
     n_kept: int
+    n_unknown: int
 
 
 def predict_files(
@@ -65,8 +72,9 @@ def predict_files(
     The command ``sparsemaps predict`` calls this function. A line of the output has the number of a
     record, from 1 through all inputs, or its id. Its label follows, and then the score of each
     class. For two classes there is one score, that of the second class. A regressor gives its
-    number in place of label and scores. Tabs separate the columns. The output appears when it is
-    complete.
+    number in place of label and scores. A record without an n-gram, or a row without an entry, is
+    unknown: its label, or its number by a regressor, is empty. Tabs separate the columns. The
+    output appears when it is complete.
 
     Parameters
     ----------
@@ -99,7 +107,8 @@ def predict_files(
     Returns
     -------
     answer : LabelledFile
-        The number of records (`n_records`); of a `task` those of the outputs that it has made.
+        The numbers of records (`n_records`) and of those that are unknown (`n_unknown`); of a
+        `task` those of the outputs that it has made.
 
     Raises
     ------
@@ -144,8 +153,9 @@ def filter_files(
     r"""Write the records of files that have a label, byte for byte and in their order.
 
     The command ``sparsemaps filter`` calls this function. The inputs are read twice: once for the
-    scores, and once for the records. In between, a record takes one byte of memory. The output
-    appears when it is complete.
+    scores, and once for the records. In between, a record takes one byte of memory. Unknown
+    records, as of `predict_files`, have no label and are not written. The output appears when it is
+    complete.
 
     Parameters
     ----------
@@ -159,7 +169,7 @@ def filter_files(
         output. A directory, which is one that exists or a name that ends in a slash, gets one
         output for each input, of the input's name.
     label : object
-        A class of the model, or its text.
+        A class of the model, compared as it is: "1" is not 1.
     min_score : float or None, default=None
         The least score of that class; None takes the records whose score is highest for it. Of two
         classes, the score of the first is that of the second times -1.
@@ -171,8 +181,8 @@ def filter_files(
     Returns
     -------
     answer : FilteredFile
-        The numbers of records (`n_records`) and of those that are written (`n_kept`); of a `task`
-        those of the outputs that it has made.
+        The numbers of records (`n_records`), of those that are written (`n_kept`) and of those that
+        are unknown (`n_unknown`); of a `task` those of the outputs that it has made.
 
     Raises
     ------
@@ -192,7 +202,7 @@ def filter_files(
     >>> model = model.fit([[1, 0, 1], [0, 1, 0]], ["a", "b"])
     >>> out = BytesIO()
     >>> filter_files(model, BytesIO(b"0 2:1 # kept\n0 1:1 3:1\n"), out, label="b")
-    FilteredFile(n_records=2, n_kept=1)
+    FilteredFile(n_records=2, n_kept=1, n_unknown=0)
     >>> out.getvalue()
     b'0 2:1 # kept\n'
     """
@@ -217,7 +227,7 @@ class Labelling(NamedTuple):
     """The rule of the records that are written; None for `predict_files`, which writes lines about
     all."""
     beside: tuple[str, ...] = ()
-    n_counts: int = 2
+    n_counts: int = 3
 
     @property
     def name(self) -> str:
@@ -242,6 +252,7 @@ class Labelling(NamedTuple):
         options: dict[str, Any] = {"explain": self.explain}
         if self.rule is not None:
             options = {"rule": self.rule}
+        options["unknown"] = UNKNOWN
         options["source"] = dataclasses.asdict(self.source.given)
         return {"model": digest_of(self.model), "options": options}
 
@@ -252,7 +263,7 @@ class Labelling(NamedTuple):
 
     def run(self, inputs: list[Any], output: Any, how: How) -> list[list[int]]:
         """Write lines about the records of some inputs, or records; returns the numbers of all
-        records of each, and of those that are written."""
+        records of each, of those that are written, and of those that are unknown."""
         write = self._write_lines if self.rule is None else self._write_records
         with _output_files.atomic_output(output) as file:
             numbers = write(inputs, file, how)
@@ -263,7 +274,7 @@ class Labelling(NamedTuple):
         return self.run([input], path, how)[0]
 
     def _write_lines(self, inputs: list[Any], file: Any, how: How) -> list[list[int]]:
-        names, n_records = None, [0] * len(inputs)
+        names, n_records, n_unknown = None, [0] * len(inputs), [0] * len(inputs)
         if isinstance(self.model, KernelClassifier):
             names = [escaped(name_of(label)) for label in self.model.classes_.tolist()]
         for number, part in self.scored(inputs, how):
@@ -271,17 +282,23 @@ class Labelling(NamedTuple):
             ids = part.ids or range(first, first + len(part.scores))
             file.write(_lines(names, part, ids))
             n_records[number] += len(part.scores)
-        return [[n, n] for n in n_records]
+            n_unknown[number] += int((~part.known).sum())
+        return [[n, n, unknown] for n, unknown in zip(n_records, n_unknown, strict=True)]
 
     def _write_records(self, inputs: list[Any], file: Any, how: How) -> list[list[int]]:
         assert self.rule is not None
         kept: list[list[Array]] = [[np.zeros(0, bool)] for _ in inputs]
+        n_unknown = [0] * len(inputs)
         for number, part in self.scored(inputs, how):
-            kept[number].append(self.rule.of(part.scores))
+            kept[number].append(self.rule.of(part.scores) & part.known)
+            n_unknown[number] += int((~part.known).sum())
         selections = list(map(Selection, inputs, map(np.concatenate, kept)))
         with FileProgress(inputs, how.bar is None and how.progress, "records") as bar:
             write_kept(self.source, selections, file, how.n_jobs, bar)
-        return [[len(one.kept), int(one.kept.sum())] for one in selections]
+        return [
+            [len(one.kept), int(one.kept.sum()), unknown]
+            for one, unknown in zip(selections, n_unknown, strict=True)
+        ]
 
     def scored(self, inputs: list[Any], how: How) -> Iterator[tuple[int, "_Scored"]]:
         """The scores of the records of each input, and its number, a block at a time."""
@@ -292,7 +309,7 @@ class Labelling(NamedTuple):
             if self.explain:
                 texts = (str(text) for text in block.texts)
                 reasons = [self.model.explain(text)[: self.explain] for text in texts]
-            return _Scored(scores_of(self.model, codes), block.ids, reasons)
+            return _Scored(scores_of(self.model, codes), codes.sampled, block.ids, reasons)
 
         with how.reading(inputs, "scores") as bar:
             for number, input in enumerate(inputs):
@@ -325,9 +342,10 @@ listing = _map.listing
 def run(plan: OutputPlan, running: Running) -> Any:
     """Write the output, or all outputs, or those of a share: the numbers of records."""
     numbers = [made.numbers for made in _map.run(plan, running)]
-    n_records, n_kept = (sum(number[which] for number in numbers) for which in (0, 1))
-    is_filter = plan.job.rule is not None
-    return FilteredFile(n_records, n_kept) if is_filter else LabelledFile(n_records)
+    n_records, n_kept, n_unknown = (sum(one[which] for one in numbers) for which in range(3))
+    if plan.job.rule is None:
+        return LabelledFile(n_records, n_unknown)
+    return FilteredFile(n_records, n_kept, n_unknown)
 
 
 class _Rule(NamedTuple):
@@ -351,14 +369,13 @@ class _Rule(NamedTuple):
 def rule_of(model: Any, label: Any, min_score: float | None) -> _Rule:
     if not isinstance(model, KernelClassifier):
         raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
-    labels = model.classes_.tolist()
-    found = [n for n, one in enumerate(labels) if one == label or name_of(one) == str(label)]
-    if len(found) != 1:
-        shown = ", ".join(name_of(one) for one in labels[:20])
+    number = number_of_label(model.classes_, label)
+    if number is None:
+        shown = ", ".join(repr(one) for one in model.classes_[:20].tolist())
         raise ParameterError("label", repr(label), f"a class of the model ({shown})")
     if min_score is not None:
         min_score = _checks.check_real("min_score", min_score)
-    return _Rule(found[0], min_score)
+    return _Rule(number, min_score)
 
 
 # ---- scores --------------------------------------------------------------------------------------
@@ -368,6 +385,8 @@ class _Scored(NamedTuple):
     """Records with their scores, one column for each model."""
 
     scores: Array
+    known: Array
+    """Which records have samples. The score of the others is the intercept."""
     ids: list[str] | None
     reasons: list[list[tuple[str, float]]] | None = None
     """For each text, the n-grams that add most to its score."""
@@ -385,7 +404,7 @@ def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[_Scored]:
         for start in range(0, len(codes), _CODED_ROWS):
             some = codes[start : start + _CODED_ROWS]
             ids = [name(start + row) for row in range(len(some))] if has_ids else None
-            yield _Scored(scores_of(model, some), ids)
+            yield _Scored(scores_of(model, some), some.sampled, ids)
     bar.add(os.path.getsize(path), len(codes))
 
 
@@ -393,12 +412,13 @@ def _lines(names: list[str] | None, part: _Scored, ids: Any) -> bytes:
     """Lines about records; `names` are those of the classes, None for a regressor."""
     lines = []
     reasons = part.reasons or [[]] * len(part.scores)
-    for id, row, ngrams in zip(ids, part.scores.tolist(), reasons, strict=True):
+    rows = zip(ids, part.scores.tolist(), part.known.tolist(), reasons, strict=True)
+    for id, row, is_known, ngrams in rows:
         if names is None:
-            columns = [f"{row[0]:.9g}"]
+            columns = [f"{row[0]:.9g}" if is_known else UNKNOWN]
         else:
             best = int(row[0] > 0) if len(row) == 1 else max(range(len(row)), key=row.__getitem__)
-            columns = [names[best], *(f"{score:.6g}" for score in row)]
+            columns = [names[best] if is_known else UNKNOWN, *(f"{score:.6g}" for score in row)]
         columns += [f"{escaped(ngram)} {share:+.4g}" for ngram, share in ngrams]
         lines.append("\t".join([str(id), *columns]) + "\n")
     return "".join(lines).encode("utf-8", "surrogatepass")

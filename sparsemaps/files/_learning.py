@@ -268,8 +268,24 @@ def rows_of(
 
 
 def name_of(label: Any) -> str:
-    """A label as text: whole numbers have no point."""
+    """A label as text: whole numbers have no point, booleans are those of JSON."""
+    if isinstance(label, bool):
+        return "true" if label else "false"
     return f"{label:.17g}" if isinstance(label, float) else str(label)
+
+
+def label_of(classes: Array, text: str) -> Any:
+    """The class that a text names, as the data have it; the text itself if there is none. Numbers
+    are compared by their values."""
+    labels = classes.tolist()
+    for label in labels:
+        if name_of(label) == text:
+            return label
+    if classes.dtype.kind in "iuf":
+        for number in (int, float):
+            with contextlib.suppress(ValueError):
+                return number(text)
+    return text
 
 
 # ---- validation ----------------------------------------------------------------------------------

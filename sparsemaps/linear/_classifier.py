@@ -6,8 +6,9 @@ import numpy as np
 import scipy
 
 from sparsemaps._tools import _checks, _sklearn
+from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.linear import _losses
+from sparsemaps.linear import _losses, _model_checks
 from sparsemaps.linear._model import CodesModel
 
 
@@ -36,8 +37,10 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     intercept_scaling : float, default=1.0
         The value of that feature.
     class_weight : dict, "balanced" or None, default=None
-        What the losses of the rows of a class are multiplied by, in the problems of all classes;
-        as in scikit-learn.
+        What the losses of the rows of a class are multiplied by, in the problems of all classes.
+        "balanced" is the sum of the weights of all rows, divided by the number of classes and by
+        the sum of the weights of the rows of the class. Keys of a dictionary are compared with
+        labels as they are: "1" is not 1.
     tol : float, default=1e-3
         The passes end when the projected gradients of the dual problem are within `tol`, as
         LIBLINEAR's do.
@@ -150,9 +153,11 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             Rows as the map takes them; texts if there is a `vectorizer`; or codes of a map of the
             same class and parameters, which may be mapped into memory.
         y : array-like of shape (n_samples,)
-            The class of each row: numbers or strings.
+            The class of each row: numbers, strings or booleans.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            What the loss of each row is multiplied by, at least 0.
+            What the loss of each row is multiplied by, at least 0. A row of weight 2 counts as two
+            rows, also where the map computes `gamma` from the data. A row of weight 0 does not
+            count, but must be valid.
 
         Returns
         -------
@@ -161,12 +166,12 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Raises
         ------
         ValueError
-            If there is no row or one class only, if lengths differ, or if a value or parameter is
-            not allowed.
+            If there is no row or one class only, if lengths differ, if a label is missing or labels
+            are of several types, or if a value or parameter is not allowed.
         """
         codes, y, costs = self._begin(X, y, sample_weight, classes=True)
         seen = y if costs is None else y[costs > 0]
-        classes = np.unique(seen)
+        classes = _classes_of(seen)
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs rows of at least 2 classes, got one class only: "
@@ -174,7 +179,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             )
         labels = np.minimum(np.searchsorted(classes, y), len(classes) - 1).astype(np.int32)
         if self.class_weight is not None:
-            of_classes = _weights_of(classes, self.class_weight, seen)
+            of_classes = _weights_of(classes, self.class_weight, labels, costs)
             costs = of_classes[labels] * (1.0 if costs is None else costs)
         self.classes_ = classes
         n_models = 1 if len(classes) == 2 else len(classes)
@@ -220,7 +225,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes; of equal scores, the first.
+            Classes; of equal scores, the first. A row without samples, such as a text without an
+            n-gram, has the intercepts as scores, and gets the class of the highest of them. The
+            commands ``sparsemaps predict`` and ``filter`` call such a record unknown.
 
         Raises
         ------
@@ -320,21 +327,40 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         _sklearn.check_is_fitted(self, "map_")
         if label is None:
             label = self.predict([text])[0]
-        found = np.flatnonzero(self.classes_ == label)
-        if len(found) != 1:
+        found = _model_checks.number_of_label(self.classes_, label)
+        if found is None:
             raise ValueError(f"label must be one of classes_, got {label!r}")
         if len(self.classes_) > 2:
-            return self._explained(text, int(found[0]))
+            return self._explained(text, found)
         shares = self._explained(text, 0)
-        return shares if found[0] == 1 else [(ngram, -share) for ngram, share in shares]
+        return shares if found == 1 else [(ngram, -share) for ngram, share in shares]
 
 
-def _weights_of(classes: Array, class_weight: Any, seen: Array) -> Array:
-    """The weight of each class."""
-    if isinstance(class_weight, dict):
-        for label, weight in class_weight.items():
-            _checks.check_real(f"class_weight of the class {label!r}", weight, 0)
-    weights: Array = _sklearn.compute_class_weight(class_weight, classes=classes, y=seen)
+def _classes_of(labels: Array) -> Array:
+    """The different labels in sorted order; strings in an array as wide as the longest of them."""
+    classes = np.unique(labels)
+    return np.array(classes.tolist()) if classes.dtype.kind == "U" else classes
+
+
+def _weights_of(classes: Array, class_weight: Any, labels: Array, costs: Array | None) -> Array:
+    """The weight of each class. `labels` are numbers of classes, `costs` weights of the rows."""
+    if isinstance(class_weight, str) and class_weight == "balanced":
+        shares = np.ones(len(labels)) if costs is None else costs / costs.max()
+        sums = np.bincount(labels, shares, len(classes))
+        return np.asarray(sums.sum() / (len(classes) * sums))
+    if not isinstance(class_weight, dict):
+        raise ParameterError("class_weight", repr(class_weight), "None, a dictionary or 'balanced'")
+    weights, unknown = np.ones(len(classes)), []
+    numbers = {label: number for number, label in enumerate(classes.tolist())}
+    for label, weight in class_weight.items():
+        _checks.check_real(f"class_weight of the class {label!r}", weight, 0)
+        if label in numbers:
+            weights[numbers.pop(label)] = weight
+        else:
+            unknown.append(label)
+    if unknown and numbers:  # a class may be missing in a fold, but a key may not be misspelt
+        found = f"the key {unknown[0]!r} and none for the class {next(iter(numbers))!r}"
+        raise ParameterError("class_weight", found, "a dictionary whose keys are classes")
     if not weights.any():
         raise ValueError("class_weight must be above 0 for a class, got 0 for all")
     return weights

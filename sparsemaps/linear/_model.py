@@ -71,16 +71,19 @@ class CodesModel(_sklearn.BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
+        if classes:
+            y = _model_checks.labels_of_one_type(y)
         y = _sklearn.check_targets(y, classes=classes)
-        codes = self._fitted_to(X)
+        weights = _model_checks.checked_weights(sample_weight, len(y))
+        codes = self._fitted_to(X, weights)
         if len(codes) != len(y):
             raise ValueError(
                 "Found input variables with inconsistent numbers of samples: X has "
                 f"{len(codes)} rows and y has {len(y)}"
             )
-        return codes, y, _model_checks.checked_weights(sample_weight, len(codes))
+        return codes, y, weights
 
-    def _fitted_to(self, X: Any) -> PackedCodes:
+    def _fitted_to(self, X: Any, weights: Array | None) -> PackedCodes:
         """The codes of the rows of `X`, by the map that is fitted to them."""
         for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_encoder"):
             vars(self).pop(name, None)
@@ -91,7 +94,7 @@ class CodesModel(_sklearn.BaseEstimator):
         elif self.vectorizer is not None:
             self.map_ = _sklearn.clone(self.map).fit_any_width()
         else:
-            self.map_ = _sklearn.clone(self.map).fit(X)
+            self.map_ = _sklearn.clone(self.map)._fit_weighed(X, weights)
         _ = self._encoder  # which raises here if a parameter is wrong
         codes = self._codes(X)
         for name in ("n_features_in_", "feature_names_in_"):
@@ -173,6 +176,20 @@ class CodesModel(_sklearn.BaseEstimator):
             n_iter = max(n_iter, solution.n_passes)
             if solution.dual is not None:
                 duals[number] = solution.dual
+        try:
+            _model_checks.refuse_beyond_float64(weights, intercepts, codes.n_hashes)
+        except ValueError as error:
+            largest = {
+                "values of y": 1.0 if targets is None else float(np.abs(targets).max()),
+                "C": float(self.C),
+                "weights of rows": 1.0 if costs is None else float(costs.max()),
+                "intercept_scaling": bias,
+            }
+            cause = max(largest, key=lambda name: largest[name])
+            raise ValueError(
+                f"training ends beyond float64, as {cause} are up to {largest[cause]:.6g}: scale "
+                f"them ({error})"
+            ) from None
         self._weights, self.intercept_, self.n_iter_ = weights, intercepts, n_iter
         self._code_bits, self._n_codes = codes.bits, codes.n_hashes
         if duals:

@@ -1,5 +1,6 @@
 """Checks of a model's parameters, and of codes and weights of rows that it is given."""
 
+import contextlib
 import json
 import numbers
 from typing import Any
@@ -75,6 +76,66 @@ def refuse_other_codes(model: Any, codes: PackedCodes) -> None:
         both = (vectorizer_config(model.vectorizer_, values=values) for values in (True, False))
         if json.loads(json.dumps(texts)) not in json.loads(json.dumps(list(both))):
             raise ValueError("X must be codes of texts that `vectorizer` vectorizes")
+
+
+_LABELS = (("strings", str), ("booleans", (bool, np.bool_)), ("numbers", numbers.Real))
+"""Types of labels. Python's booleans are numbers too, so that they stand before these."""
+
+
+def labels_of_one_type(y: Any) -> Any:
+    """Labels that are strings, numbers or booleans; a ValueError if one is missing, or of another
+    type than the first. Lists and arrays of objects become arrays of that type."""
+    array = np.asarray(y) if hasattr(y, "dtype") else np.array(y, object)
+    if array.dtype != object:
+        return y
+    given = array.ravel().tolist()
+    kind = None
+    for row, label in enumerate(given):
+        found = next((name for name, types in _LABELS if isinstance(label, types)), None)
+        if found is None or label != label:
+            raise ValueError(
+                f"y must have a string, a number or a boolean for each row, got {label!r} in row "
+                f"{row}"
+            )
+        kind = kind or found
+        if found != kind:
+            raise ValueError(
+                f"y must have labels of one type, got {kind}, and {label!r} in row {row}"
+            )
+    if kind is None or kind == "strings":
+        return array if hasattr(y, "dtype") else np.asarray(y)
+    types: tuple[Any, ...] = (bool,)
+    if kind == "numbers":
+        are_integers = all(isinstance(label, numbers.Integral) for label in given)
+        types = (np.int64, np.uint64) if are_integers else (np.float64,)
+    for dtype in types:
+        with contextlib.suppress(OverflowError):
+            labels = np.array(given, dtype)
+            if labels.tolist() == given:
+                return labels.reshape(array.shape)
+    raise ValueError("y must have integers that one type of 64 bits holds, or strings")
+
+
+def number_of_label(classes: Array, label: Any) -> int | None:
+    """The number of a class; None if there is no such class. Labels are compared as they are: a
+    string is no number."""
+    is_string = isinstance(label, str)
+    for number, one in enumerate(classes.tolist()):
+        if isinstance(one, str) == is_string and one == label:
+            return number
+    return None
+
+
+def refuse_beyond_float64(weights: Array, intercepts: Array, n_codes: int) -> None:
+    """Raise a ValueError unless all scores of a model are finite."""
+    low, high = float(weights.min()), float(weights.max())
+    with np.errstate(over="ignore"):
+        largest = max(-low, high) * n_codes + np.abs(intercepts).max()
+    if not np.isfinite(largest):
+        raise ValueError(
+            f"its weights must be finite, and small enough that scores are, got {low} to {high}, "
+            f"and intercepts {intercepts.min()} to {intercepts.max()}"
+        )
 
 
 def checked_weights(sample_weight: Any, n_rows: int) -> Array | None:

@@ -16,12 +16,17 @@ import scipy.sparse as sp
 import sparsemaps
 from sparsemaps._tools import _checks, _described_files, _output_files, _sklearn, _text_input
 from sparsemaps._tools._typing import Array
-from sparsemaps.linear._model_checks import check_parameters
+from sparsemaps.linear._model_checks import check_parameters, refuse_beyond_float64
 
 MARK = b"SMLINEAR"
 _VERSION = 1
-_KINDS = "biuUf"
-"""Kinds of the types of labels; others are strings as objects, "O"."""
+_NUMBERS = frozenset(
+    np.dtype(kind).str for kind in (bool, *np.typecodes["AllInteger"], *"efd")
+)  # fmt: skip
+"""Types of labels that are numbers. Others are strings: "U", or "O" as objects."""
+
+_LONGEST_ARRAY = 64
+"""Strings of an array take at most this number of bytes for each byte of the file."""
 
 _SIZES = "n_hashes", "n_components", "n_grids"
 """Parameters of maps that are the number of codes."""
@@ -50,6 +55,7 @@ def content_of(model: Any) -> Iterator[Any]:
     """The bytes of the file of a model."""
     _sklearn.check_is_fitted(model, "map_")
     weights = model._weights
+    refuse_beyond_float64(weights, model.intercept_, model._n_codes)
     description = {
         "class": type(model).__name__,
         "version": _VERSION,
@@ -68,19 +74,21 @@ def content_of(model: Any) -> Iterator[Any]:
     }
     classes = getattr(model, "classes_", None)
     if classes is not None:
-        kind = classes.dtype.str if classes.dtype.kind in _KINDS else "O"
-        description["classes"] = [kind, _labels(classes)]
+        description["classes"] = _described_labels(classes)
     ending = _described_files.ending_of(description, MARK)
     yield _described_files.header_of("<f8", weights.shape)
     yield from _described_files.pieces_of(np.asarray(weights, "<f8"))
     yield ending
 
 
-def _labels(classes: Array) -> list[Any]:
+def _described_labels(classes: Array) -> list[Any]:
+    """The type of labels, and the labels."""
     labels: list[Any] = classes.tolist()
-    if classes.dtype.kind not in _KINDS and not all(isinstance(label, str) for label in labels):
+    if classes.dtype.str in _NUMBERS:
+        return [classes.dtype.str, labels]
+    if not all(isinstance(label, str) for label in labels):
         raise ValueError("classes must be numbers or strings to be saved, got other objects")
-    return labels
+    return [classes.dtype.kind, labels]
 
 
 def _for_json(name: str, value: Any) -> Any:
@@ -178,6 +186,7 @@ def load(path: str, *classes: Any) -> Any:
             model.n_features_in_ = map.n_features_in_
         model._weights, model._n_codes, model._code_bits = weights, n_codes, bits
         model.intercept_ = _intercepts_in(description, n_models)
+        refuse_beyond_float64(weights, model.intercept_, n_codes)
         largest = _checks.LARGEST_INT
         model.n_iter_ = _checks.check_int("n_iter", description["n_iter"], 0, largest)
         if issubclass(known[name], _sklearn.ClassifierMixin):
@@ -198,19 +207,20 @@ def _classes_in(description: dict[str, Any], n_models: int) -> Array:
     kind, labels = description["classes"]
     if not isinstance(labels, list) or len(labels) != (2 if n_models == 1 else n_models):
         raise ValueError("its classes are not those of its weights")
-    if kind == "O":
-        if not all(isinstance(label, str) for label in labels):
-            raise ValueError("its classes are no strings")
+    if kind in _NUMBERS:
+        classes = np.array(labels, kind)
+        is_sound = classes.tolist() == labels
+    elif isinstance(kind, str) and kind.lstrip("<>=|")[:1] in ("U", "O"):
+        is_sound = all(isinstance(label, str) for label in labels)
         classes = np.empty(len(labels), object)
         classes[:] = labels
+        n_bytes = 4 * len(labels) * max(map(len, labels)) if is_sound else 0
+        if kind != "O" and n_bytes <= _LONGEST_ARRAY * sum(len(label) + 1 for label in labels):
+            classes = np.array(labels)
     else:
-        if not isinstance(kind, str) or np.dtype(kind).kind not in _KINDS:
-            raise ValueError("its classes have no type")
-        if np.dtype(kind).itemsize > 2**24:
-            raise ValueError("its classes are too long")
-        classes = np.array(labels, np.dtype(kind))
-    if classes.shape != (len(labels),) or not (classes[:-1] < classes[1:]).all():
-        raise ValueError("its classes are not in order")
+        raise ValueError("its classes have no type")
+    if not is_sound or classes.shape != (len(labels),) or not (classes[:-1] < classes[1:]).all():
+        raise ValueError("its classes are not sound, or not in order")
     return classes
 
 

@@ -122,7 +122,7 @@ default="squared_epsilon_insensitive"
         y : array-like of shape (n_samples,)
             The number that belongs to each row.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            What the loss of each row is multiplied by, at least 0.
+            As in `KernelClassifier`.
 
         Returns
         -------

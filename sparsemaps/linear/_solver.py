@@ -274,6 +274,8 @@ def _solve_by_blocks(
             return
         order = _seeding.uniforms(np.uint64(key), (round_number + 1) * len(blocks))[-len(blocks) :]
         for start, stop in (blocks[block] for block in np.argsort(order)):
+            if rows.weights is not None and not rows.weights[start:stop].any():
+                continue
             block, sampled = np.array(codes.array[start:stop]), codes.sampled[start:stop]
             turning = going
             while turning:

@@ -171,7 +171,7 @@ def test_records_of_a_label_are_written_as_they_are(trained, label, min_score, t
     scores = model.decision_function(texts)[:, list(model.classes_).index(label)]
     wanted = model.predict(texts) == label if min_score is None else scores >= min_score
     assert 0 < wanted.sum() < len(some)
-    assert answer == (len(some), wanted.sum())
+    assert answer == (len(some), wanted.sum(), 0)
     expected = b"".join(line for line, is_wanted in zip(lines, wanted, strict=True) if is_wanted)
     assert (tmp_path / "out.jsonl").read_bytes() == expected
 
@@ -185,10 +185,10 @@ def test_rows_of_a_label_of_two(tmp_path):
     lines = (tmp_path / "in.svm").read_bytes().splitlines(keepends=True)
     scores = model.decision_function(X)
     for label, min_score, wanted in (
-        ("0", None, scores <= 0),
+        (0, None, scores <= 0),
         (1.0, None, scores > 0),
-        ("0", 0.2, -scores >= 0.2),
-        ("1", -0.2, scores >= -0.2),
+        (0.0, 0.2, -scores >= 0.2),
+        (1, -0.2, scores >= -0.2),
     ):
         files.filter_files(
             model, tmp_path / "in.svm", tmp_path / "out.svm", label=label, min_score=min_score
@@ -388,3 +388,112 @@ def test_mistakes_of_commands(arguments, message, tmp_path, monkeypatch):
     assert message in text
     assert text.count("\n") == 1
     assert not os.path.exists("m")
+
+
+# ---- unknown records -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_unknown(tmp_path):
+    """Texts of which the first and the fourth have no n-gram."""
+    texts = ["", *(record["text"] for record in records(2, seed=8)), " \t", "cat"]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return tmp_path / "in.jsonl"
+
+
+def test_a_text_without_an_ngram_is_unknown(trained, with_unknown, tmp_path):
+    """It has the scores of the intercepts, an empty label, and is of no class."""
+    model = KernelClassifier.load(trained)
+    answer = files.predict_files(model, with_unknown, tmp_path / "out.tsv")
+    assert answer == (5, 2)
+    lines = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
+    assert [number for number, line in enumerate(lines) if line[1] == ""] == [0, 3]
+    expected = [f"{score:.6g}" for score in model.intercept_]
+    assert lines[0][2:] == lines[3][2:] == expected
+    kept = []
+    for label in model.classes_:
+        for min_score, n_all in ((None, None), (-1e9, 3)):
+            answer = files.filter_files(
+                model, with_unknown, tmp_path / "out", label=label, min_score=min_score
+            )
+            assert answer[::2] == (5, 2)
+            assert n_all in (None, answer.n_kept)
+            kept.append(answer.n_kept if min_score is None else 0)
+    assert sum(kept) == 3
+
+
+def test_a_row_without_an_entry_is_unknown(tmp_path):
+    X, y = rows()
+    map = ConsistentWeightedSampling(n_hashes=16, random_state=0)
+    (tmp_path / "in.svm").write_bytes(b"0 1:1\n0\n0 2:1 3:1\n")
+    map = map.fit_any_width()
+    coded = map.encode(np.array([[1.0, 0, 0], [0, 0, 0], [0, 1, 1]]), packed=True)
+    coded.save(tmp_path / "in.npy")
+    classifier = KernelClassifier(map, random_state=0).fit(X, y)
+    regressor = KernelRegressor(map, random_state=0).fit(X, y)
+    for model, path in [(classifier, "in.svm"), (classifier, "in.npy"), (regressor, "in.svm")]:
+        assert files.predict_files(model, tmp_path / path, tmp_path / "out").n_unknown == 1
+        labels = [line.split("\t")[1] for line in (tmp_path / "out").read_text().splitlines()]
+        assert [label == "" for label in labels] == [False, True, False]
+
+
+def test_commands_count_unknown_records(trained, with_unknown, tmp_path):
+    done = command("predict", trained, with_unknown, "-o", tmp_path / "out.tsv")
+    assert done.stderr.decode() == "5 records, 2 unknown (without an n-gram or an entry)\n"
+    for n in (1, 2):  # the second time, results that are there are counted
+        done = command("filter", trained, with_unknown, "-o", f"{tmp_path}/out/", "--label", "pets")
+        assert done.stderr.decode().endswith("kept, 2 unknown (without an n-gram or an entry)\n"), n
+    known = write_jsonl(tmp_path / "known.jsonl", records(3))
+    done = command("predict", trained, known, "-o", tmp_path / "out.tsv")
+    assert done.stderr.decode() == "3 records\n"
+
+
+# ---- labels as they are --------------------------------------------------------------------------
+
+
+def label_model(labels):
+    X = np.repeat(np.eye(len(labels)), 3, axis=0)
+    y = np.repeat(np.array(labels), 3)
+    return KernelClassifier(MinHash(n_hashes=16, random_state=0), random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "expected"),
+    [
+        ([1, 2], "1", 1),
+        ([1, 2], "1.0", 1),
+        ([1, 2], "+1", 1),
+        ([-1.0, 1.0], "+1", 1.0),
+        ([2**60, 2**60 + 1], str(2**60 + 1), 2**60 + 1),
+        (["1", "01"], "1", "1"),
+        (["1", "01"], "01", "01"),
+        (["1", "2"], "1.0", None),
+        ([1, 2], "3", None),
+        ([1, 2], "one", None),
+        ([False, True], "true", True),
+        (["True", "false"], "true", None),
+    ],
+)
+def test_the_label_of_a_command_is_that_of_the_data(labels, text, expected, tmp_path):
+    model = label_model(labels)
+    model.save(tmp_path / "model")
+    lines = [f"0 {column + 1}:1\n" for column in range(len(labels))]
+    (tmp_path / "in.svm").write_text("".join(lines))
+    out = tmp_path / "out.svm"
+    done = command("filter", tmp_path / "model", tmp_path / "in.svm", "-o", out, f"--label={text}")
+    if expected is None:
+        assert done.returncode == 2
+        assert b"--label must be a class of the model" in done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
+        assert out.read_text() == lines[labels.index(expected)]
+    of_python = [(expected, True)] if expected is not None else []
+    if not isinstance(labels[0], str):
+        of_python.append((text, False))
+    for label, is_class in of_python:
+        if is_class:
+            files.filter_files(model, tmp_path / "in.svm", out, label=label)
+            assert out.read_text() == lines[labels.index(label)]
+        else:
+            with pytest.raises(ValueError, match="label must be a class of the model"):
+                files.filter_files(model, tmp_path / "in.svm", out, label=label)
