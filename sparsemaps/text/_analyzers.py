@@ -69,9 +69,10 @@ def vectorizer_of(
 
 
 def compiled_loops(vectorizer: Any) -> Any:
-    """The loops of a vectorizer of this package; None of others, and if they do not handle it."""
-    own = isinstance(vectorizer, HashingVectorizer | ByteNgrams)
-    return vectorizer._compiled() if own else None
+    """Return the loops of a vectorizer of this package; None for others, and if they do not handle
+    it."""
+    compiled = getattr(vectorizer, "_compiled", None)
+    return None if compiled is None else compiled()
 
 
 _IGNORED = ("n_jobs", "dtype", "input")
@@ -86,7 +87,11 @@ def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]
 
     scikit-learn's `HashingVectorizer` and that of this package, whose rows are equal, have equal
     descriptions. Without `values`, rows are sets, and parameters that decide values are left out.
+    What a vectorizer selects of the rows of another one is described beside that one.
     """
+    if hasattr(vectorizer, "describe"):
+        config = vectorizer_config(vectorizer.vectorizer, values=values)
+        return {**config, "own": vectorizer.describe()}
     parameters = dict(vectorizer.get_params(deep=False))
     if isinstance(vectorizer, _sklearn.hashing_vectorizer()) and vectorizer.analyzer != "word":
         for name in ("token_pattern", "stop_words", "tokenizer"):  # of words only

@@ -1,0 +1,102 @@
+"""The n-grams of a text that few records share.
+
+A frame that thousands of records share, such as a menu or a licence, makes distinct records alike.
+A record is therefore judged by its own n-grams, those that at most `max_df` records have, if it has
+at least `min_own` of them. Any other record, such as a member of a large family of near copies, is
+judged by all of its n-grams.
+"""
+
+from functools import cached_property
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._input import _sparse
+from sparsemaps._tools._typing import Array
+from sparsemaps.text import _frequencies
+from sparsemaps.text._analyzers import compiled_loops
+from sparsemaps.text._frequencies import Frequencies
+
+
+class OwnNgrams:
+    """A vectorizer whose rows have the own n-grams of each text, or all if these are too few.
+
+    Parameters
+    ----------
+    vectorizer : HashingVectorizer or ByteNgrams
+        It makes the rows with all n-grams.
+    table : str
+        The path of a table that `sparsemaps.text._frequencies.write` has written. It is read when
+        the first text comes, so that the vectorizer is small wherever it is sent.
+    max_df : int
+        The largest number of records that have an own n-gram.
+    min_own : int
+        The least number of own n-grams of a text that is judged by them.
+    """
+
+    def __init__(self, vectorizer: Any, table: str, max_df: int, min_own: int) -> None:
+        self.vectorizer, self.table = vectorizer, table
+        self.max_df, self.min_own = max_df, min_own
+
+    def __reduce__(self) -> Any:
+        return OwnNgrams, (self.vectorizer, self.table, self.max_df, self.min_own)
+
+    @cached_property
+    def frequencies(self) -> Frequencies:
+        """The table."""
+        return _frequencies.read(self.table)[0]
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        width = getattr(self.vectorizer, "n_features_out", None)
+        return int(self.vectorizer.n_features if width is None else width)
+
+    def transform(self, texts: Any) -> Any:
+        """Return the rows of texts as CSR."""
+        X = sp.csr_array(self.vectorizer.transform(texts))
+        columns, values, ends = self.own(X.indices, X.data, X.indptr[1:])
+        index_type = _sparse.index_type(max(X.shape[1], len(columns)))
+        indptr = np.concatenate([[0], ends]).astype(index_type)
+        columns = columns.astype(index_type, copy=False)
+        return _sparse.csr_of(sp.csr_array, (values, columns, indptr), X.shape)
+
+    def own(self, columns: Array, values: Array, ends: Array) -> tuple[Array, Array, Array]:
+        """Return the entries that count, of rows that end at `ends`, and where rows end then."""
+        is_own = self.is_own(columns)
+        before = np.concatenate([[0], np.cumsum(is_own)])
+        lengths = np.diff(ends, prepend=0)
+        n_own = np.diff(before[ends], prepend=0)
+        takes_all = n_own < self.min_own
+        counts = is_own | np.repeat(takes_all, lengths)
+        return columns[counts], values[counts], np.cumsum(np.where(takes_all, lengths, n_own))
+
+    def is_own(self, columns: Array) -> Array:
+        """Return which columns at most `max_df` records have."""
+        return self.frequencies.of(np.ascontiguousarray(columns)) <= self.max_df
+
+    def describe(self) -> dict[str, Any]:
+        """Return what decides the rows beside the vectorizer, for JSON."""
+        facts = {"max_df": self.max_df, "min_own": self.min_own}
+        return {**facts, "table": self.frequencies.digest()}
+
+    def _compiled(self) -> Any:
+        loops = compiled_loops(self.vectorizer)
+        return None if loops is None else _OwnLoops(self, loops)
+
+
+class _OwnLoops(NamedTuple):
+    """The compiled loops of a vectorizer, with the entries that count."""
+
+    own: OwnNgrams
+    loops: Any
+
+    def rows(self, first: int, block: Any) -> tuple[Array, Array, Array, int]:
+        columns, values, ends, _ = self.loops.rows(first, block)
+        found = self.own.own(columns, values, np.asarray(ends))
+        self.loops.give_back(columns, values)
+        return *found, len(found[0])
+
+    def give_back(self, columns: Array, values: Array) -> None:
+        """Let the arrays of `rows` go. They are not of the loops, which keep their own."""
