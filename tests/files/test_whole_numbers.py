@@ -101,7 +101,7 @@ def test_labels_keep_all_digits(tmp_path, kind, labels, data):
     assert found == list(map(str, of_records))
     if kind in ("jsonl", "svm"):
         kept = io.BytesIO()
-        filter_files(loaded, path, kept, label=str(labels[0]))
+        filter_files(loaded, path, kept, label=labels[0])
         lines = path.read_bytes().splitlines(keepends=True)
         expected = [line for line, y in zip(lines, of_records, strict=True) if y == labels[0]]
         assert kept.getvalue() == b"".join(expected)
