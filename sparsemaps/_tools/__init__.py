@@ -11,6 +11,7 @@
 - ``_text_input`` reads files, pipes and compressed files in blocks of whole lines.
 - ``_zstd`` reads and writes Zstandard files. ``_extras`` imports libraries of the extras.
 - ``_output_files`` writes files that appear when they are complete, and refuses equal names.
+- ``_regular_files`` opens files that must be no pipe, device or folder.
 - ``_locks`` lets one process at a time write to a folder.
 - ``_stages`` is what a search tells of its steps.
 - ``_whole_numbers`` has numbers of records with all their digits.

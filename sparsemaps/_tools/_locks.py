@@ -7,6 +7,8 @@ import sys
 import time
 from collections.abc import Iterator
 
+from sparsemaps._tools._regular_files import refuse_other_files
+
 if sys.platform == "win32":
     import msvcrt
 else:
@@ -45,7 +47,7 @@ def _locked(path: str, folder: str, shared: bool) -> int:
         with contextlib.suppress(FileExistsError):
             os.mkdir(folder)
         try:
-            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o666)
+            file = _opened(path)
         except FileNotFoundError:
             if time.monotonic() < limit:  # the run before has just removed the folder
                 continue
@@ -68,6 +70,25 @@ def _locked(path: str, folder: str, shared: bool) -> int:
             os.close(file)
             raise
         os.close(file)
+
+
+def _opened(path: str) -> int:
+    """Open the file of a lock, which is made unless it is there. A link that stands in its place is
+    removed; a ValueError if another kind of file does."""
+    if os.path.islink(path):
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(path)
+    flags = (getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC"))
+    try:
+        file = os.open(path, os.O_RDWR | os.O_CREAT | sum(flags), 0o666)
+    except IsADirectoryError:
+        raise ValueError(f"{path} is no regular file; remove it") from None
+    try:
+        refuse_other_files(file, path)
+    except BaseException:
+        os.close(file)
+        raise
+    return file
 
 
 def _is_named(file: int, path: str) -> bool:

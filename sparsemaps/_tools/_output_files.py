@@ -8,8 +8,10 @@ import lzma
 import os
 import re
 import secrets
+import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from typing import IO, Any
 
 from sparsemaps._tools._sources import is_standard
@@ -66,13 +68,14 @@ def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
     """
     temporary = os.path.join(os.path.dirname(target), f".sparsemaps-{secrets.token_hex(8)}.tmp")
     try:
-        with open(temporary, "x+b") as file:
+        with open(temporary, "x+b", opener=partial(_open_as_private, _mode_of(target))) as file:
             yield file
             file.flush()
             if synced:  # else a loss of power could leave the name without the content
                 os.fsync(file.fileno())
-        if os.path.exists(target):
-            os.chmod(temporary, os.stat(target).st_mode & 0o777)
+        mode = _mode_of(target)  # which may be another one by now
+        if mode is not None:
+            os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException as error:
         with contextlib.suppress(OSError):  # the first error is the one to report
@@ -80,6 +83,54 @@ def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
         if isinstance(error, OSError) and error.filename == temporary:
             error.filename = None  # the caller knows the name of the target
         raise
+
+
+def _mode_of(target: str) -> int | None:
+    """Return the permissions of a file; None if it is not there."""
+    try:
+        return os.stat(target).st_mode & 0o777
+    except FileNotFoundError:
+        return None
+
+
+def _open_as_private(mode: int | None, path: str, flags: int) -> int:
+    """Open a new file that nobody can read who cannot read a file of these permissions."""
+    file = os.open(path, flags, 0o666 if mode is None else mode)
+    if mode is not None and hasattr(os, "fchmod"):
+        os.fchmod(file, mode)  # with what the umask has taken away
+    return file
+
+
+@contextlib.contextmanager
+def like_file(path: str, target: str) -> Iterator[None]:
+    """Give a file that is written to `path` the permissions of `target`, if that is there."""
+    mode = _mode_of(target)
+    if mode is None:
+        yield
+        return
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+    file = _open_as_private(mode, path, flags)
+    empty = os.fstat(file)
+    os.close(file)
+    try:
+        yield
+    finally:
+        with contextlib.suppress(OSError):
+            if os.path.samestat(os.lstat(path), empty):  # it was not written
+                os.unlink(path)
+
+
+def move(path: str, target: str) -> None:
+    """Give a file another name, of another file system too. The file there is replaced, and a link
+    is not followed."""
+    try:
+        os.replace(path, target)
+    except OSError as error:
+        if error.errno != errno.EXDEV:
+            raise
+        with open(path, "rb") as file, errors_naming(target), _replacing(target, True) as copy:
+            shutil.copyfileobj(file, copy, 2**20)
+        os.unlink(path)
 
 
 _TEMPORARY = re.compile(r"\.sparsemaps-[0-9a-f]{16}\.tmp")

@@ -24,7 +24,10 @@ LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD = (
 """The same beside codes of records: their lengths, digests of those without samples, comments of
 their lines, checksums, the numbers that order them, and the records that could not be read."""
 
-BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD
+SIMILARITY = ".similarity.npy"
+"""The same beside pairs of rows: their similarities."""
+
+BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD, SIMILARITY
 """All of them but the record."""
 
 

@@ -30,12 +30,21 @@ class Workers(NamedTuple):
         with Progress(sum(task.size for task in stage.tasks), progress, stage.name) as bar:
 
             def take(task: Task, result: Result) -> None:
+                stage.deliver(
+                    task, results
+                )  # workers hold no lock, and may be those of another run
                 made[task.name] = result
                 bar.add(task.size, result.value if isinstance(result.value, int) else 0)
 
             own = stage._replace(tasks=(), part_of=None)
             shared = delayed((own, results), traverse=False)
-            compute_each(stage.tasks, _make, take, self.client, shared=shared)
+            try:
+                compute_each(stage.tasks, _make, take, self.client, shared=shared)
+            except ValueError:  # of one task: what others have made is complete
+                for task in stage.tasks:
+                    with contextlib.suppress(ValueError, OSError):
+                        stage.deliver(task, results)
+                raise
         return [made[task.name] for task in stage.tasks]
 
 

@@ -124,10 +124,10 @@ def map_files(
     results.refuse_inputs(file.path for file in files)
     results.begin()
     recipe = job.recipe()
-    tasks = [
-        Task(name, {**recipe, "input": [*one[:3], *one.version, format_of(one)]}, one, one.n_bytes)
-        for name, one in zip(names, ranges, strict=True)
-    ]
+    tasks = []
+    for name, one in zip(names, ranges, strict=True):
+        about = {**recipe, "input": [*one[:3], *one.version, format_of(one)]}
+        tasks.append(Task(name, about, one, one.n_bytes, name))
     stage = Stage("map", tasks, job.make, ("", *job.beside))
     with results.locked():
         Running(progress, resume, Workers(client)).run([stage], results, None)

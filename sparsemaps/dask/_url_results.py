@@ -15,7 +15,8 @@ from sparsemaps.dask._ranges import full_name, is_local
 from sparsemaps.files._results import Results
 
 _TEMPORARY = re.compile(
-    r"\.(part-\d{6}\.[a-z.]+|_sparsemaps\.json)\.[0-9a-f]{32}\.tmp|\.sparsemaps-[0-9a-f]{16}\.tmp"
+    r"\.((part-\d{6}\.[a-z.]+|_sparsemaps\.json)\.)?[0-9a-f]{32}\.tmp"
+    r"|\.sparsemaps-[0-9a-f]{16}\.tmp"
 )
 """Names of files that are not complete."""
 
@@ -72,7 +73,7 @@ class UrlResults(Results):
         begins = place(self._place) if is_local(self._fs) else self.folder.rstrip("/")
         for path in inputs:
             name = place(path).removeprefix(f"{begins}/")
-            if name.startswith(("part-", ".part-", ".sparsemaps-", MARK)):
+            if name.startswith(("part-", ".sparsemaps-", MARK)):
                 raise ValueError(
                     f"the input {path} has the name of a file that is written to {self.folder}; "
                     "take another directory"
@@ -83,21 +84,23 @@ class UrlResults(Results):
         return {os.path.basename(str(name)) for name in self._fs.ls(self._place, detail=False)}
 
     @contextlib.contextmanager
-    def _making(self, name: str, endings: Sequence[str]) -> Iterator[str]:
+    def _making(self, file: str, endings: Sequence[str], output: str | None) -> Iterator[str]:
         if is_local(self._fs):
-            with super()._making(name, endings) as local:
+            with super()._making(file, endings, output) as local:
                 yield local
             return
         with tempfile.TemporaryDirectory() as folder:
-            local = os.path.join(folder, name)
+            local = os.path.join(folder, file)
             yield local
             for ending in (*endings[1:], ""):  # the part itself appears last
                 if os.path.exists(local + ending):
-                    temporary = f"{self._place}/.{name}{ending}.{uuid.uuid4().hex}.tmp"
+                    temporary = f"{self._place}/.{uuid.uuid4().hex}.tmp"
                     self._fs.put_file(local + ending, temporary)
-                    self._fs.mv(temporary, f"{self._place}/{name}{ending}")
+                    self._fs.mv(temporary, f"{self._place}/{file}{ending}")
 
     def read(self, name: str) -> bytes:
+        if is_local(self._fs):
+            return super().read(name)
         try:
             content: bytes = self._fs.cat_file(f"{self._place}/{name}")
         except FileNotFoundError:
@@ -105,15 +108,23 @@ class UrlResults(Results):
         return content
 
     def _write(self, name: str, content: bytes) -> None:
-        temporary = f"{self._place}/.{name}.{uuid.uuid4().hex}.tmp"
+        temporary = f"{self._place}/.{uuid.uuid4().hex}.tmp"
         self._fs.pipe_file(temporary, content)
         self._fs.mv(temporary, f"{self._place}/{name}")
 
     def _size(self, name: str) -> int | None:
+        if is_local(self._fs):
+            return super()._size(name)
         try:
             return int(self._fs.size(f"{self._place}/{name}"))
         except FileNotFoundError:
             return None
+
+    def _move(self, name: str, target: str) -> None:
+        if is_local(self._fs):
+            super()._move(name, target)
+        else:
+            self._fs.mv(f"{self._place}/{name}", f"{self._place}/{target}")
 
     def _remove(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):

@@ -21,7 +21,6 @@ from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, wit
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
-from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Results, Steps, counts
 from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
@@ -56,7 +55,7 @@ class Coded:
         if self.n_parts is None:
             return [len(self.load())]
         folder, name = os.path.split(self.path)
-        value = Results(folder).value(name)
+        value = Results(folder).value(name, self.digest)
         if value is None:
             raise ValueError(f"{self.path} has been removed meanwhile")
         of_parts = iter(counts(value, sum(self.n_parts)))
@@ -149,7 +148,7 @@ def encode(
             facts = [*one.recipe, job.source.format_of(one)]
         recipe = {**job.recipe(), "input": facts}
         tasks.append(Task(part, recipe, one, getattr(one, "n_bytes", 0)))
-        parts.append((results.path(part), digest(recipe)))
+        parts.append((results.path(tasks[-1].file), tasks[-1].digest))
     file = f"{name}.npy"
     recipe = {"parts": [made_of for _, made_of in parts]}
     endings = ("", *BESIDE)
@@ -159,8 +158,8 @@ def encode(
     about = "the codes of all inputs in one file"
     yield Stage(f"{name}-join", [joined], _join, endings, about=about)
     beside = "|".join(re.escape(ending) for ending in (*BESIDE, _sources.RECORD))
-    results.remove(rf"{re.escape(name)}-part-\d{{6}}\.npy({beside})?")
-    return Coded(job, inputs, results.path(file), digest(recipe), list(map(len, ranges)))
+    results.remove(rf"{re.escape(name)}-part-\d{{6}}-[0-9a-f]+\.npy({beside})?")
+    return Coded(job, inputs, results.path(joined.file), joined.digest, list(map(len, ranges)))
 
 
 def holds_codes(input: Any) -> bool:

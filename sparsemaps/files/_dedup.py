@@ -8,11 +8,18 @@ from sparsemaps._tools import _output_files
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sources import is_directory, spooled
 from sparsemaps._tools._text_input import UnreadableRecord
-from sparsemaps.files._dedup_plan import DedupPlan, Outputs, make_plan
+from sparsemaps.files._dedup_plan import (
+    CLUSTERS,
+    CODES,
+    REMOVED,
+    DedupPlan,
+    Outputs,
+    make_plan,
+)
 from sparsemaps.files._dedup_stages import listing, stages
 from sparsemaps.files._evidence import write_evidence
 from sparsemaps.files._job_options import Rule, Search, Svmlight, Texts
-from sparsemaps.files._results import counts, opened
+from sparsemaps.files._results import counts, named, opened
 from sparsemaps.files._tasks import Running
 
 
@@ -188,10 +195,12 @@ def deduplicate_files(
     end gets one if another record follows. Of Parquet, each group of rows is filtered by itself,
     with all columns, the schema and the compression.
 
-    Results are in the directory ``OUTPUT.stages``: ``codes.npy``, which is what `PackedCodes` loads
+    Results are in the directory ``OUTPUT.stages``, under names with a digest of their recipe. When
+    a run is complete, they have plain names too: ``codes.npy``, which is what `PackedCodes` loads
     and `against` takes, with lengths and digests beside it; ``removed.npy``,
-    ``clusters.npy`` and ``kept.npy``. It may be removed. A run that was ended goes on with the
-    first result that is not complete. The results for standard output are in a temporary folder.
+    ``clusters.npy`` and ``kept.npy``. Results of other recipes are then removed. The
+    directory may be removed. A run that was ended goes on with the first result that is not
+    complete. The results for standard output are in a temporary folder.
 
     Beside the codes, which are mapped into memory, there are some 50 bytes a record, however many
     pairs there are; of Parquet, a group of rows.
@@ -222,6 +231,10 @@ def deduplicate_files(
 # ---- running -------------------------------------------------------------------------------------
 
 
+_SHOWN = {CODES: "codes-join", CLUSTERS: "clusters", REMOVED: "removals"}
+"""The results that tables and report show, and their stages."""
+
+
 def run(plan: DedupPlan, running: Running) -> Deduplicated:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     running.check(lambda: listing(plan), plan.is_shared)
@@ -239,7 +252,12 @@ def run(plan: DedupPlan, running: Running) -> Deduplicated:
                 return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
             n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0].value, 8)
             numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
-            write_evidence(plan, inputs, results, numbers.named_counts())
+            files = {
+                name: results.path(named(name, made[stage][0].digest))
+                for name, stage in _SHOWN.items()
+                if stage in made
+            }
+            write_evidence(plan, inputs, files, numbers.named_counts())
     except UnreadableRecord as error:
         option = setting("bad_records", "FILE")
         raise ValueError(f"{error}; {option} sets such records aside") from error

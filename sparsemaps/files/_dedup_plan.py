@@ -13,7 +13,6 @@ from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Rule, Search, by_names
 from sparsemaps.files._kept_records import check_outputs
 from sparsemaps.files._map import outputs_of
-from sparsemaps.files._removed_records import SIMILARITY
 from sparsemaps.files._results import STAGES
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
@@ -26,7 +25,7 @@ and the kept record that each is near."""
 
 STAGE_FILES = (
     *(CODES, *(CODES + ending for ending in BESIDE), CLUSTERS, KEPT),
-    *(REMOVED, REMOVED + SIMILARITY),
+    *(REMOVED, REMOVED + _sources.SIMILARITY),
 )
 
 

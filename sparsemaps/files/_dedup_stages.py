@@ -8,13 +8,11 @@ import numpy as np
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._sources import refuse_changes
+from sparsemaps._tools._sources import SIMILARITY, refuse_changes
 from sparsemaps.files._coded_records import Coded, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._kept_records import Selection, write_kept
-from sparsemaps.files._recipes import digest
 from sparsemaps.files._removed_records import (
-    SIMILARITY,
     find_removals,
     leaders,
     read_removals,
@@ -28,24 +26,25 @@ from sparsemaps.neighbors._clusters import numbered_components
 def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
     """Return the stages of a plan. The choice of records needs nothing but codes."""
     coded = yield from encode(plan.job, inputs, results)
-    of = plan, coded
     against = [[file.recipe for file in earlier.files] for earlier in plan.rule.against]
     recipe = {"codes": coded.digest, **plan.search.recipe, "against": against}
-    removals = Task(REMOVED, {**recipe, "keep": plan.rule.keep}, of)
+    removals = Task(REMOVED, {**recipe, "keep": plan.rule.keep}, (plan, coded))
     about = "records near a kept one"
     last = Stage("removals", [removals], find_removals, ("", SIMILARITY), about=about)
     yield from search_stages(last, results, n_tasks_of(plan.inputs))
-    decides = {"removals": digest(removals.recipe)}
-    clusters = Task(CLUSTERS, decides, of)
+    decides = {"removals": removals.digest}
+    files = {REMOVED: results.path(removals.file)}
+    clusters = Task(CLUSTERS, decides, (plan, coded, files))
     yield Stage("clusters", [clusters], _find_clusters, about="the cluster of each record")
-    kept = Task(KEPT, {**decides, "clusters": digest(clusters.recipe)}, of)
+    files = {**files, CLUSTERS: results.path(clusters.file)}
+    kept = Task(KEPT, {**decides, "clusters": clusters.digest}, (plan, coded, files))
     yield Stage("kept", [kept], _choose, about="which records are kept")
     if not plan.outputs.dry_run:
         if results is not NONE:
             _check_kept(kept, results)
         tasks = output_tasks(plan, coded, kept, results)
         endings, about = () if plan.folder is None else ("",), "the records that are kept"
-        yield Stage("outputs", tasks, _write_output, endings, about=about)
+        yield Stage("outputs", tasks, _write_output, endings, about=about, replaces_all=True)
 
 
 def listing(plan: DedupPlan) -> Listing:
@@ -55,9 +54,9 @@ def listing(plan: DedupPlan) -> Listing:
 def _find_clusters(of: Any, path: str, how: How) -> int:
     """Write the number of each record's cluster, and return the number of clusters. A cluster is a
     kept record and the records that are near it."""
-    plan, coded = of
+    plan, coded, files = of
     n = coded.n_rows
-    found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
+    found = read_removals(files[REMOVED], n, plan.rule.against)
     numbers = numbered_components(leaders(found, n), found.removed, n).astype(np.uint32)
     save_array(path, numbers)
     return int(numbers.max()) + 1 if n else 0
@@ -65,10 +64,10 @@ def _find_clusters(of: Any, path: str, how: How) -> int:
 
 def _choose(of: Any, path: str, how: How) -> list[int]:
     """Write which records are kept; returns the numbers of `Deduplicated`."""
-    plan, coded = of
+    plan, coded, files = of
     n = coded.n_rows
-    numbers = read_array(_beside(path, CLUSTERS), ArrayKind(np.uint32, (n,), most=n - 1))
-    found = read_removals(_beside(path, REMOVED), n, plan.rule.against)
+    numbers = read_array(files[CLUSTERS], ArrayKind(np.uint32, (n,), most=n - 1))
+    found = read_removals(files[REMOVED], n, plan.rule.against)
     kept = np.ones(n, bool)
     kept[found.removed] = False
     is_own = found.witness < n
@@ -83,7 +82,7 @@ def _choose(of: Any, path: str, how: How) -> list[int]:
 
 def _check_kept(kept: Task, results: Results) -> None:
     """Raise a ValueError if the array of records that are kept is not as it was written."""
-    made, path = results.find(kept.name, kept.recipe), results.path(kept.name)
+    made, path = results.find(kept.name, kept.recipe), results.path(kept.file)
     if made is None:
         raise ValueError(f"{path} has been removed meanwhile")
     n_records, n_kept = counts(made.value, 8)[:2]
@@ -92,18 +91,17 @@ def _check_kept(kept: Task, results: Results) -> None:
         raise ValueError(f"{path} is damaged: expected {n_kept} records that are kept; found {n}")
 
 
-def _beside(path: str, name: str) -> str:
-    return os.path.join(os.path.dirname(path), name)
-
-
 def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) -> list[Task]:
     """A task for each output, which takes the records of its inputs."""
     against, tasks, first = files_of(plan.rule.against), [], 0
     for number, (output, paths) in enumerate(plan.files):
         own = slice(first, first + len(paths))
-        recipe = {"kept": digest(kept.recipe), "output": str(output), "codes": coded.digest}
-        path = os.path.abspath(output) if plan.folder is not None else None
-        of = coded, results.path(KEPT), own, path or output, against
+        recipe = {"kept": kept.digest, "output": str(output), "codes": coded.digest}
+        path = None
+        if plan.folder is not None:  # of names that were not given, a link is not followed
+            is_given = output is plan.outputs.records
+            path = os.path.realpath(output) if is_given else os.path.abspath(output)
+        of = coded, results.path(kept.file), own, None if path else output, against
         size = sum(getattr(input, "n_bytes", 0) for input in coded.inputs[own])
         tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))
         first = own.stop
@@ -119,7 +117,7 @@ def _write_output(of: Any, path: str, how: How) -> list[int]:
     for input, n in zip(inputs, n_records[own], strict=True):
         selections.append(Selection(input, np.array(kept[row : row + n])))
         row += n
-    with _output_files.atomic_output(output) as file, how.reading(inputs) as bar:
+    with _output_files.atomic_output(output or path) as file, how.reading(inputs) as bar:
         write_kept(coded.job.source, selections, file, how.n_jobs, bar)
         refuse_changes([*inputs, *against])
     return [n for one in selections for n in (len(one.kept), int(one.kept.sum()))]

@@ -21,7 +21,6 @@ from sparsemaps.files._coded_records import Earlier
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
 from sparsemaps.files._removed_records import read_removals
 from sparsemaps.files._report import N_GROUPS, Group, Pair, Report, draw_pairs, render
-from sparsemaps.files._results import Results
 from sparsemaps.files._row_names import names_of_rows, write_table
 from sparsemaps.files._rows import read_each
 from sparsemaps.files._text_rows import Source
@@ -29,14 +28,14 @@ from sparsemaps.neighbors._removals import Removals
 
 
 def write_evidence(
-    plan: DedupPlan, inputs: list[Any], results: Results, counts: Mapping[str, int]
+    plan: DedupPlan, inputs: list[Any], files: Mapping[str, str], counts: Mapping[str, int]
 ) -> None:
-    """Write the tables and the report that are asked for."""
+    """Write the tables and the report that are asked for. `files` are the results of stages."""
     n_records, outputs, against = counts["records"], plan.outputs, plan.rule.against
-    codes = results.path(CODES)
+    codes = files[CODES]
     if outputs.clusters is not None:
         kind = ArrayKind(np.uint32, (n_records,))
-        numbers = read_array(results.path(CLUSTERS), kind, mmap=True)
+        numbers = read_array(files[CLUSTERS], kind, mmap=True)
         write_clusters(outputs.clusters, numbers, codes)
     if outputs.bad_records is not None:
         with _output_files.atomic_output(outputs.bad_records) as file:
@@ -46,7 +45,7 @@ def write_evidence(
                     shutil.copyfileobj(lines, file)
     if outputs.removed is None and outputs.report is None:
         return
-    found = read_removals(results.path(REMOVED), n_records, against)
+    found = read_removals(files[REMOVED], n_records, against)
     with names_of(n_records, codes, against) as name_of:
         if outputs.removed is not None:
             write_removals(outputs.removed, found, name_of)

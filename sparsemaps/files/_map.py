@@ -224,7 +224,8 @@ def _make_each(plan: OutputPlan, inputs: list[_sources.InputFile], running: Runn
         recipe = {**whole, "input": [*input.recipe, job.source.format_of(input)]}
         if holds_codes(input) and os.path.exists(ids := input.path + _sources.IDS):
             recipe["ids"] = _sources.InputFile(ids).recipe
-        tasks.append(Task(os.path.basename(output), recipe, input, input.n_bytes))
+        name = os.path.basename(output)
+        tasks.append(Task(name, recipe, input, input.n_bytes, name))
     stage = Stage(job.name, tasks, job.make, ("", *job.beside))
     with writing(directory, shared=running.is_share):
         results = Results(os.path.abspath(directory))  # which workers reach from any directory

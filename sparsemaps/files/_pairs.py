@@ -10,6 +10,7 @@ import numpy as np
 from sparsemaps._tools import _checks, _output_files, _sources, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._sources import SIMILARITY
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._coded_records import (
@@ -239,8 +240,8 @@ def _job(map: Any, coded: list[str], rows: list[Any], source: Any, n_jobs: int |
 
 # ---- the stages ----------------------------------------------------------------------------------
 
-PAIRS, SIMILARITY = "pairs.npy", ".similarity.npy"
-"""The file of a stage: the rows of pairs; and the ending of the file of their similarities."""
+PAIRS = "pairs.npy"
+"""The file of a stage: the rows of pairs."""
 
 CODES, OTHER = "codes", "other"
 
@@ -262,8 +263,9 @@ def stages(plan: PairsPlan, results: Results) -> Iterator[Stage]:
     last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY), about=about)
     yield from search_stages(last, results, n_tasks_of([*plan.inputs, *plan.others]))
     output = None if plan.folder is None else os.path.abspath(plan.output)
-    of_lines = results.path(PAIRS), sides, output or plan.output
-    lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=output)
+    of_lines = results.path(pairs.file), sides, plan.output if output is None else None
+    target = None if output is None else os.path.realpath(output)
+    lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=target)
     endings = () if output is None else ("",)
     yield Stage("output", [lines], _write_output, endings, about="a line for each pair")
 
@@ -302,7 +304,7 @@ def _write_output(of: Any, path: str, how: How) -> bool:
     i, j = read_array(pairs, ArrayKind(np.uint32, (2, None), most), mmap=True)
     value = read_array(pairs + SIMILARITY, ArrayKind(np.float64, (len(i),)), mmap=True)
     with contextlib.ExitStack() as stack:
-        file = stack.enter_context(_output_files.atomic_output(output))
+        file = stack.enter_context(_output_files.atomic_output(output or path))
         names = [stack.enter_context(names_of_rows(*one)) for one in known]
         comments = [dict(read_comments(*one)) for one in known]
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
+from sparsemaps._tools._sources import SIMILARITY
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import Coded, Earlier, copies, rows_of
@@ -18,10 +19,6 @@ from sparsemaps.neighbors import _removals, _search
 from sparsemaps.neighbors._exact import exact_pairs
 from sparsemaps.neighbors._hashing import Limits
 from sparsemaps.neighbors._removals import Near, Removals
-
-SIMILARITY = ".similarity.npy"
-"""The ending of the name of the file beside that of removed records."""
-
 
 Given = PackedCodes | None
 """The codes of all earlier deliveries; None if there are none."""

