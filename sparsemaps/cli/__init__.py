@@ -26,6 +26,7 @@ from functools import partial
 from typing import Any
 
 from sparsemaps._tools import _light_bases
+from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._parameters import ParameterError, wording_settings
 from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED, load
 from sparsemaps.cli._parser import BAD_INPUT, make_parser, seems_to_be, with_map_first
@@ -64,13 +65,13 @@ def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) ->
     except BrokenPipeError:  # the reader has closed the pipe: no message is needed
         return BY_SIGNAL + 13
     except (OSError, ValueError, MemoryError, ImportError) as error:
-        print(f"sparsemaps: {_reason(error, names)}", file=sys.stderr)
+        print_line(f"sparsemaps: {_reason(error, names)}", error=True)
         return BAD_INPUT
     except KeyboardInterrupt:
-        print("sparsemaps: interrupted", file=sys.stderr)
+        print_line("sparsemaps: interrupted", error=True)
         return BY_SIGNAL + signal.SIGINT
     except _Signalled as ended:
-        print("sparsemaps: terminated", file=sys.stderr)
+        print_line("sparsemaps: terminated", error=True)
         return BY_SIGNAL + ended.number
 
 

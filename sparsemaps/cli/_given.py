@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import sparsemaps
+from sparsemaps._tools._escapes import print_line
 from sparsemaps.cli._options import MAPS, SAVED, Kind, load
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.codes import PackedCodes
@@ -138,7 +139,7 @@ def run_plan(options: argparse.Namespace, module: Any, plan: Any) -> Any:
     share = share_of(options)
     if options.tasks:
         for name, n, about in module.listing(plan):
-            print(f"{name:11}{n:5}  {about}")
+            print_line(f"{name:11}{n:5}  {about}")
         sys.stdout.flush()  # here, as main reports its errors
         return None
     if _is_on_dask(options) and not plan.is_shared:

@@ -9,6 +9,7 @@ from typing import Any
 
 from sparsemaps import kernels
 from sparsemaps._tools import _output_files
+from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._sources import expand
 from sparsemaps.cli import _given
 from sparsemaps.cli._options import KERNELS, load
@@ -46,7 +47,7 @@ def _run(options: argparse.Namespace, plan: OutputPlan) -> None:
     for file in _given.run_outputs(options, _map, plan) or ():
         if file.numbers == [0] and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
-            print(f"sparsemaps: {name}: there are no rows", file=sys.stderr)
+            print_line(f"sparsemaps: {name}: there are no rows", error=True)
 
 
 def text(options: argparse.Namespace) -> None:
@@ -79,7 +80,7 @@ def kernel(options: argparse.Namespace) -> None:
     source = _given.svmlight_of(options) or Svmlight()
     n_rows = _kernel_matrix.write_kernel_file(function, *paths, source=source, **how)
     if not n_rows:
-        print(f"sparsemaps: {options.test or options.train}: there are no rows", file=sys.stderr)
+        print_line(f"sparsemaps: {options.test or options.train}: there are no rows", error=True)
 
 
 def minmax_times_acos(X: Any, Y: Any = None) -> Any:
@@ -93,5 +94,5 @@ def minmax_times_acos_chi2(X: Any, Y: Any = None) -> Any:
 def info(options: argparse.Namespace) -> None:
     lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
     for line in lines:
-        print(line)
+        print_line(line)
     sys.stdout.flush()  # here, as main reports its errors

@@ -6,6 +6,7 @@ from typing import Any
 
 from sparsemaps import files, from_config
 from sparsemaps._tools import _output_files
+from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._sources import expand, known_inputs
 from sparsemaps.cli._given import make_map, refuse_other_options, run_outputs, source_of, texts_of
 from sparsemaps.codes import PackedCodes
@@ -44,13 +45,13 @@ def train(options: argparse.Namespace) -> None:
         model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
     how = {"source": source, "n_jobs": options.n_jobs, "progress": options.progress}
     trained = files.train_files(model, paths, options.output, **how)
-    print(f"{trained.n_records} records, {trained.model.n_iter_} passes", file=sys.stderr)
+    print_line(f"{trained.n_records} records, {trained.model.n_iter_} passes", error=True)
     if to_compare:
         rows = _learning.read_labelled(
             trained.model.map_, to_compare, vectorizer=model.vectorizer, **how
         )
         for line in _learning.validation(trained.model, rows):
-            print(line)
+            print_line(line)
         sys.stdout.flush()  # here, as main reports its errors
 
 
@@ -68,8 +69,8 @@ def predict(options: argparse.Namespace) -> None:
     if answer is None:
         return
     if not answer.n_records:
-        print(f"sparsemaps: {', '.join(options.inputs)}: there are no records", file=sys.stderr)
-    print(f"{answer.n_records} records{_unknown(answer)}", file=sys.stderr)
+        print_line(f"sparsemaps: {', '.join(options.inputs)}: there are no records", error=True)
+    print_line(f"{answer.n_records} records{_unknown(answer)}", error=True)
 
 
 def filter(options: argparse.Namespace) -> None:
@@ -82,7 +83,7 @@ def filter(options: argparse.Namespace) -> None:
     answer = _run_labels(options, plan)
     if answer is not None:
         kept = f"{answer.n_records} records, {answer.n_kept} kept"
-        print(f"{kept}{_unknown(answer)}", file=sys.stderr)
+        print_line(f"{kept}{_unknown(answer)}", error=True)
 
 
 def _unknown(answer: Any) -> str:

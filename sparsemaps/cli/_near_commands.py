@@ -1,8 +1,8 @@
 """The subcommands pairs and dedup."""
 
 import argparse
-import sys
 
+from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._sources import expand
 from sparsemaps.cli._given import make_map, refuse_other_options, run_plan, source_by_names
 from sparsemaps.files import _dedup, _pairs
@@ -29,7 +29,7 @@ def pairs(options: argparse.Namespace) -> None:
     sides = (options.inputs, answer.n_rows), (options.other, answer.n_other)
     for inputs, n_rows in sides:
         if inputs and not n_rows:
-            print(f"sparsemaps: {', '.join(inputs)}: there are no rows", file=sys.stderr)
+            print_line(f"sparsemaps: {', '.join(inputs)}: there are no rows", error=True)
 
 
 def dedup(options: argparse.Namespace) -> None:
@@ -46,7 +46,7 @@ def dedup(options: argparse.Namespace) -> None:
         return
     said = result.named_counts().items()
     figures = ", ".join(f"{n} {words}" for words, n in said if n or words in ("records", "kept"))
-    print(
+    print_line(
         f"{figures}; {result.n_clusters} clusters of several, largest {result.largest}",
-        file=sys.stderr,
+        error=True,
     )

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Mapping
 from typing import Any, NoReturn
 
 import sparsemaps
+from sparsemaps._tools._escapes import terminal_line
 from sparsemaps.cli._map_options import add_demo, add_info, add_kernels, add_maps, add_text
 from sparsemaps.cli._model_options import add_filter, add_predict, add_train
 from sparsemaps.cli._near_options import add_dedup, add_pairs
@@ -26,7 +27,8 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str, command: str | None = None) -> NoReturn:
         """Print an error, name the command whose help tells more, and exit."""
-        self.exit(BAD_INPUT, f"sparsemaps: {message} (see {command or self.prog} --help)\n")
+        said = terminal_line(message)
+        self.exit(BAD_INPUT, f"sparsemaps: {said} (see {command or self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
         """Parse, and refuse what is unknown here: argparse leaves it to the outermost parser."""

@@ -149,7 +149,8 @@ def deduplicate_files(
         "error" makes an error of the first record that cannot be read, or whose text has another
         length than `source` allows. Otherwise a table to write:
         a header, then a line for each such record, with its file, its line or row, the reason, and
-        the line as it stands. Bad records have no number, and stand in no other output.
+        the line as it stands, up to its end. Bad records have no number, and stand in no other
+        output.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
     progress : bool or None, default=None

@@ -14,6 +14,7 @@ import numpy as np
 
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._sources import BAD
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
@@ -155,7 +156,7 @@ def names_of(
             path, n = earlier.codes.path, len(PackedCodes.load(earlier.codes))
             label = os.path.dirname(path) if earlier.kept is not None else path
             firsts.append(first)
-            prefixes.append(f"{label}:")
+            prefixes.append(f"{escaped(label)}:")
             names.append(stack.enter_context(names_of_rows(path, n)))
             first += n
 

@@ -21,6 +21,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files, _sources
+from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
@@ -282,8 +283,8 @@ class RecordsFormat(_CodesFormat):
         name = "" if hasattr(given, "read") else str(given)
         name = "standard input" if name == "-" else name
         for number, reason, line in bad:
-            reason = " ".join(reason.lstrip(":, ").split())
-            head = f"{name}\t{self._before + self._n_lines + number + 1}\t{reason}\t"
+            reason = escaped(" ".join(reason.lstrip(":, ").split()))
+            head = f"{escaped(name)}\t{self._before + self._n_lines + number + 1}\t{reason}\t"
             yield head.encode("utf-8", "surrogateescape") + line.rstrip(b"\r\n") + b"\n"
 
 

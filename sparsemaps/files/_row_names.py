@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from sparsemaps._tools._escapes import as_column
 from sparsemaps._tools._sources import COMMENTS, IDS
 from sparsemaps._tools._typing import Array
 
 
 @contextlib.contextmanager
 def names_of_rows(codes: Any, n_rows: int) -> Iterator[Callable[[int], str]]:
-    """A function from a row to its id, which is a line of the file of ids; to its number, from 1
-    on, if there is no such file. A ValueError if there are more or fewer lines than rows."""
+    """A function from a row to its id, a column of a table, which is a line of the file of ids; to
+    its number, from 1 on, if there is no such file. A ValueError if there are more or fewer lines
+    than rows."""
     path = os.fspath(codes) + IDS
     if not os.path.exists(path) or not (n_rows or os.path.getsize(path)):
         yield lambda row: str(row + 1)
@@ -31,7 +33,9 @@ def names_of_rows(codes: Any, n_rows: int) -> Iterator[Callable[[int], str]]:
             raise ValueError(
                 f"{path} must have a line for each of {n_rows} rows, got {n_lines} lines"
             )
-        yield lambda row: lines[ends[row] : ends[row + 1] - 1].decode(errors="surrogateescape")
+        yield lambda row: as_column(
+            lines[ends[row] : ends[row + 1] - 1].decode(errors="surrogateescape")
+        )
 
 
 def _ends_of_lines(lines: Any) -> Array:
@@ -74,5 +78,5 @@ def read_comments(codes: Any, n_rows: int) -> list[tuple[int, str]]:
                     f"{path}, line {number}: the row must be from {least} to {n_rows - 1}, "
                     f"got {row[:20]!r}"
                 )
-            comments.append((int(row), text))
+            comments.append((int(row), as_column(text)))
     return comments

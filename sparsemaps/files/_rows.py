@@ -11,6 +11,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input._row_reader import EntryError
 from sparsemaps._tools import _text_input
+from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import BadLine, LineError
@@ -321,7 +322,7 @@ def comments_of_rows(text: bytes) -> Iterator[tuple[int, str]]:
     """The numbers of rows that have a comment, and the comments."""
     for row, comment in comments_of(text) if b"#" in text else ():
         if row is not None and comment is not None:
-            yield row, " ".join(comment.decode("utf-8", "surrogateescape").split())
+            yield row, escaped(" ".join(comment.decode("utf-8", "surrogateescape").split()))
 
 
 def with_comments(text: bytes, lines: bytes) -> bytes:

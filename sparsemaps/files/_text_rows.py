@@ -71,7 +71,7 @@ class TextRows(NamedTuple):
         batch, n_lines = self._records(piece)
         labels = self._labels(batch, piece)
         rows = partial(_rows_of, self.vectorizer)
-        ids = None if batch.ids is None else [" ".join(str(id).split()) for id in batch.ids]
+        ids = None if batch.ids is None else [escaped(str(id)) for id in batch.ids]
         heads = one_label_each(labels)
         line_of = partial(_line_of, piece)
         beside = ids, batch.texts, batch.keys, batch.bad, self.encoder

@@ -80,7 +80,7 @@ def test_lines(tmp_path, short_ranges, kind, exact):
             MINHASH, tmp_path / f"{name}.{kind}", out, removed=table,
             report=tmp_path / f"{name}.html", **how, **more,
         )  # fmt: skip
-        found.append((out.read_bytes(), table.read_bytes(), done[:4], done[5:9]))
+        found.append((out.read_bytes(), table.read_bytes(), done[:4], done[5:8]))
     assert found[0] == found[1]
     assert 0 < found[0][2][1] < found[0][2][0]
     aside = read_bad(tmp_path / "aside")

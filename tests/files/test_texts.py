@@ -92,7 +92,7 @@ def test_labels_and_ids_that_no_line_can_hold(tmp_path):
     table = (tmp_path / "out.classes.tsv").read_bytes()
     assert table == b"0\ta\\tb\n1\tc\\\\d\n2\te\\nf\n3\tg\\rh\n"
     lines = (tmp_path / "out").read_text().splitlines()
-    assert [line.partition(" # ")[2] for line in lines] == ["1 2", "3 4", "5 6", "7"]
+    assert [line.partition(" # ")[2] for line in lines] == [r" 1\n2", r"3\t 4", "5  6", "7"]
 
 
 def test_labels_of_another_kind_in_another_file(tmp_path):
