@@ -9,6 +9,7 @@ cdef extern from "c/text/normalize.h" nogil:
     const uint32_t NORMAL_BLANK
     const uint64_t NORMAL_BEGINS
     const uint64_t NORMAL_ALONE
+    const uint64_t NORMAL_DROPPED
     ctypedef struct normal_items:
         uint32_t *items
     ctypedef struct normal_job:
@@ -31,7 +32,8 @@ cdef class Normalizer(Pages):
     Parameters
     ----------
     decompose : callable
-        Of a character: what it is decomposed into, and what it becomes by itself, two str.
+        Of a character: what it is decomposed into, and what it becomes by itself, two str, which
+        are empty if it is left out.
     special : set
         All characters for which that is not the character, or that have a combining class or are
         blanks.
@@ -94,6 +96,9 @@ cdef class Normalizer(Pages):
         for code in range(page * TEXT_PAGE, (page + 1) * TEXT_PAGE):
             character = chr(code)
             parts, alone = self.decompose(character)
+            if not parts:
+                entries.append(NORMAL_DROPPED)
+                continue
             entry = NORMAL_ALONE | self.item(alone) if len(alone) == 1 else 0
             first = self.item(parts[0])
             if first >> NORMAL_CLASS & 0xff == 0 and parts[0] not in self.seconds:

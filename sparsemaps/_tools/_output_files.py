@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import IO, Any
 
+from sparsemaps._tools import _text_input
 from sparsemaps._tools._sources import is_standard
 from sparsemaps._tools._zstd import zstd_writer
 
@@ -23,6 +24,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
     ".bz2": lambda file: bz2.BZ2File(file, "wb"),
     ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
     ".zst": zstd_writer,
+    ".zstd": zstd_writer,
 }
 
 
@@ -54,7 +56,7 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
     with (
         errors_naming(path),
         _replacing(os.path.realpath(path), synced) as file,
-        _WRITERS.get(os.path.splitext(path)[1], contextlib.nullcontext)(file) as compressed,
+        _WRITERS.get(_text_input.ending_of(path), contextlib.nullcontext)(file) as compressed,
     ):
         yield compressed
 

@@ -244,7 +244,7 @@ def expand(inputs: Any) -> list[Any]:
             continue
         name = os.fspath(input)
         if os.path.isdir(name):
-            files = [entry.path for entry in os.scandir(name) if _is_input(entry)]
+            files = _inputs_in(name)
         elif glob.has_magic(name) and not os.path.exists(name):
             files = [path for path in glob.glob(name, recursive=True) if os.path.isfile(path)]
         else:
@@ -258,9 +258,13 @@ def expand(inputs: Any) -> list[Any]:
     return paths
 
 
-def _is_input(entry: Any) -> bool:
-    return (
-        entry.is_file()
-        and not entry.name.startswith(".")
-        and not entry.name.endswith((RECORD, LABELS, QIDS, CLASSES, IDS))
-    )
+def _inputs_in(folder: str) -> list[str]:
+    """The files of a directory, but for hidden ones, and those that jobs write beside outputs."""
+    names = {entry.name for entry in os.scandir(folder) if entry.is_file()}
+    beside = LABELS, QIDS, CLASSES, IDS, BAD
+
+    def is_input(name: str) -> bool:
+        is_record = name.endswith(RECORD) and name.removesuffix(RECORD) in names
+        return not (name.startswith(".") or name.endswith(beside) or is_record)
+
+    return [os.path.join(folder, name) for name in names if is_input(name)]

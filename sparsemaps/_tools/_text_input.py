@@ -29,6 +29,7 @@ _READERS: dict[str, Callable[..., Any]] = {
     ".bz2": bz2.open,
     ".xz": lzma.open,
     ".zst": open_zstd,
+    ".zstd": open_zstd,
 }
 
 _COMPRESSED_FILES = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
@@ -68,8 +69,12 @@ class LineTooLong(ValueError):
 
 def without_compression(name: str) -> str:
     """A file's name without the ending of a compressed file."""
-    base, ending = os.path.splitext(name)
-    return base if ending in _READERS else name
+    return os.path.splitext(name)[0] if ending_of(name) in _READERS else name
+
+
+def ending_of(name: str) -> str:
+    """The ending of a file's name, from its last point on, in small letters."""
+    return os.path.splitext(name)[1].lower()
 
 
 @contextlib.contextmanager
@@ -98,7 +103,7 @@ def open_text(
     path = os.fspath(f)
     with contextlib.ExitStack() as stack:
         raw = stack.enter_context(open(path, "rb"))
-        opener = _READERS.get(os.path.splitext(path)[1])
+        opener = _READERS.get(ending_of(path))
         text: Any = stack.enter_context(opener(raw, "rb")) if opener else raw
         yield Text(text, raw, f"{path}: ", *limits)
 

@@ -10,9 +10,15 @@ MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 def open_zstd(raw: Any, mode: str = "rb") -> Any:
-    """The decompressed content of a binary file, which may be empty."""
+    """The decompressed content of a binary file, which may be empty. Windows of up to 2 GiB, the
+    largest that there are, are read: ``zstd --long=31`` and ``--ultra`` make them."""
     module = _zstd()
-    return module.ZstdFile(raw) if raw.peek(1) else io.BytesIO()
+    largest = {module.DecompressionParameter.window_log_max: _LARGEST_WINDOW}
+    return module.ZstdFile(raw, options=largest) if raw.peek(1) else io.BytesIO()
+
+
+_LARGEST_WINDOW = 31 if sys.maxsize > 2**32 else 30
+"""The logarithm of the size of the largest window."""
 
 
 def zstd_writer(file: Any) -> Any:

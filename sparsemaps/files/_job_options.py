@@ -10,7 +10,7 @@ from sparsemaps._tools import _text_input
 from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, check_int
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps.neighbors import _hashing, _search
-from sparsemaps.text._records import TEXT_FORMATS, is_text_file
+from sparsemaps.text._records import TEXT_FORMATS, is_text_file, name_of_format
 
 
 @dataclass(frozen=True)
@@ -163,7 +163,7 @@ def cannot_be_rows(path: Any) -> bool:
     """Whether a file cannot be LIBSVM text, by its name; .txt can."""
     if not isinstance(path, (str, os.PathLike)) or not is_text_file(path):
         return False
-    return not _text_input.without_compression(os.fspath(path)).endswith(".txt")
+    return name_of_format(os.fspath(path)) != "txt"
 
 
 # ---- searches ------------------------------------------------------------------------------------

@@ -15,6 +15,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import read_each
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.text._line_records import MARK
+from sparsemaps.text._records import name_of_format
 
 PARQUET = "parquet"
 
@@ -51,10 +52,10 @@ def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
             raise ValueError("Parquet is not written to pipes; write to a file")
         if not is_standard(output) and not hasattr(output, "write"):
             name = os.fspath(output)
-            ends_so = _text_input.without_compression(name).endswith(".parquet")
+            ends_so = name_of_format(name) == PARQUET
             if ends_so and not is_parquet:
                 raise ValueError(f"{name}: the inputs are no Parquet; give the output another name")
-            if is_parquet and not name.endswith(".parquet"):
+            if is_parquet and _text_input.ending_of(name) != ".parquet":
                 raise ValueError(
                     f"{name}: the output of Parquet is Parquet; let its name end in .parquet, or "
                     "be that of a directory"

@@ -100,14 +100,14 @@ class HasCodes(SparseMap[Output]):
         Returns
         -------
         codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
-            As in `encode`. The config of `PackedCodes` has the class of the vectorizer and those of
-            its parameters that decide the rows, so that comparing codes of other vectorizers with
-            these is an error.
+            As in `encode`; no texts make no rows. The config of `PackedCodes` has the class of the
+            vectorizer and those of its parameters that decide the rows, so that comparing codes of
+            other vectorizers with these is an error.
 
         Raises
         ------
         ValueError
-            If there is no text, and as in ``transform`` of the vectorizer and of the map.
+            As in ``transform`` of the vectorizer and of the map.
 
         Examples
         --------
@@ -123,10 +123,7 @@ class HasCodes(SparseMap[Output]):
             raise ValueError(
                 f"texts must be an iterable of texts, got a single {type(texts).__name__}"
             )
-        codes = TextEncoder(self, vectorizer).encode(texts, self.n_jobs, packed=packed)
-        if not len(codes):
-            raise ValueError("texts must have at least one text, got none")
-        return codes
+        return TextEncoder(self, vectorizer).encode(texts, self.n_jobs, packed=packed)
 
 
 class SampledMap(HasCodes[Output]):

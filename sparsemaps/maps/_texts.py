@@ -54,7 +54,10 @@ class TextEncoder:
         encode_block = partial(self.encode_block, packed=packed)
         parts = _threads.run(encode_block, blocks(texts), n_jobs)
         if not parts:
-            return self._map.encode(sp.csr_array((0, self._map.n_columns or 1)), packed=packed)
+            none = self._map.encode(sp.csr_array((0, self._map.n_columns or 1)), packed=packed)
+            if packed:
+                none.config[TEXTS] = self._config
+            return none
         out, sampled, sizes = zip(*parts, strict=True)
         if not packed:
             return np.concatenate(out)

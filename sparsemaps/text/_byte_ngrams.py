@@ -119,7 +119,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         ------
         ValueError
             If a text is neither str nor bytes, or cannot be encoded; the message has its number,
-            from 0. If there is no text. In the cases of `fit`.
+            from 0. In the cases of `fit`.
         """
         self._check(X)
         blocks, n_texts = _inputs.blocks(X), operator.length_hint(X)

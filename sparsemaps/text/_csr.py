@@ -12,8 +12,6 @@ from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._growing_array import GrowingArray
 from sparsemaps._tools._typing import Matrix
 
-NO_TEXT = "X must have at least one text, got none"
-
 GROWTH = 2.0
 """The factor by which arrays are made larger than the first texts suggest. Memory that is never
 written to costs nothing, but moving an array takes long."""
@@ -27,8 +25,8 @@ def make_rows(
     dtype: npt.DTypeLike,
     n_jobs: int | None,
 ) -> Matrix:
-    """The CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; an error
-    if there is no text. `n_texts` is a guess at their number; 0 is no guess.
+    """The CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; it has no
+    rows if there is no text. `n_texts` is a guess at their number; 0 is no guess.
 
     Its values are those of `vectorizer`, of type float32 or float64, converted to `dtype`. Indices
     are int32 as long as there are fewer than 2^31 n-grams and columns.
@@ -48,8 +46,6 @@ def make_rows(
         vectorizer.give_back(part_columns, part_values)
         n_ngrams += n_more
     n_rows = ends.n - 1
-    if n_rows == 0:
-        raise ValueError(NO_TEXT)
     index_type = _sparse.index_type(max(width, n_ngrams))
     container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
     data = values.finish().astype(dtype, copy=False)

@@ -131,13 +131,28 @@ def _read_json(
             fields.take(loads(content), into, functools.partial(_loads, content, _EXACT))
         except BadRecord as error:
             kind = LineError if isinstance(error, MixedLabels) else BadLine
-            raise kind(number + 1, f": {error}") from None
+            hint = _hint(content) if is_first and number == 0 else ""
+            raise kind(number + 1, f": {error}{hint}") from None
         except ValueError as error:
             if content.isspace() or not content:
                 continue
-            raise _no_json(error, content, number) from error
+            wrong = _no_json(error, content, number)
+            if is_first and number == 0:
+                wrong = BadLine(wrong.line, wrong.message + _hint(content))
+            raise wrong from error
         if fields.records:
             into.records.append(line)
+
+
+def _hint(line: bytes) -> str:
+    """A hint at how JSON Lines are made, if the first line of a file begins an array, or an object
+    of several lines."""
+    content = line.strip()
+    if content.startswith(b"["):
+        return "; an object a line is expected, and jq -c '.[]' FILE makes such lines of an array"
+    if content == b"{":
+        return "; an object a line is expected, and jq -c . FILE makes such lines"
+    return ""
 
 
 def _reader(format: str) -> Callable[[bytes, bool, Fields, Records], None]:

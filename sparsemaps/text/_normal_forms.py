@@ -8,7 +8,7 @@ are. Categories may change from one version to the next, so punctuation is a lis
 """
 
 import unicodedata
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 from sparsemaps._loops import text as _text
@@ -79,6 +79,14 @@ _SPACES = """
 """Ranges of the characters for which `str.isspace` is true."""
 
 
+_IGNORABLE = """
+ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 202a-202e 2060-206f 3164 fe00-fe0f feff ffa0
+fff0-fff8 1bca0-1bca3 1d173-1d17a e0000-e0fff
+"""
+"""Ranges of the characters of the property Default_Ignorable_Code_Point of Unicode 14.0, from its
+file DerivedCoreProperties.txt: 4,174 characters, which are shown as nothing."""
+
+
 def normalize(text: str, form: str = "plain") -> str:
     """The normal form of a text: compiled, in time that is linear in the length of the text.
 
@@ -88,8 +96,9 @@ def normalize(text: str, form: str = "plain") -> str:
     form : {"nfc", "nfkc", "plain"}, default="plain"
         Unicode's normal form NFC, in which characters with marks are single characters where that
         is possible; NFKC, in which variants of characters (of another width, ligatures) are plain
-        characters besides; or "plain": NFKC with case folded, where each run of punctuation and
-        spaces is one blank.
+        characters besides; or "plain": NFKC with case folded, without the characters that Unicode
+        calls default-ignorable (soft hyphens, joiners, marks of direction, variation selectors, as
+        NFKC_Casefold has it), where each run of punctuation and spaces is one blank.
 
     Returns
     -------
@@ -107,7 +116,8 @@ def normalize(text: str, form: str = "plain") -> str:
 
     References
     ----------
-    Unicode Standard Annex 15, "Unicode normalization forms".
+    Unicode Standard Annex 15, "Unicode normalization forms". The Unicode Standard, 3.13, "Default
+    case algorithms": NFKC_Casefold.
 
     Examples
     --------
@@ -127,11 +137,17 @@ def normalize(text: str, form: str = "plain") -> str:
 def _normalizer(form: str) -> Any:
     """The compiled function, with its tables."""
     changing = _characters(_CHANGING)
-    blanks = _characters(_PUNCTUATION) | _characters(_SPACES) if form == "plain" else frozenset()
+    blanks: frozenset[str] = frozenset()
+    dropped = blanks
+    if form == "plain":
+        blanks = _characters(_PUNCTUATION) | _characters(_SPACES)
+        dropped = _characters(_IGNORABLE)
     decomposed: Any = "NFD" if form == "nfc" else "NFKD"
     composed: Any = "NFC" if form == "nfc" else "NFKC"
 
     def decompose(character: str) -> tuple[str, str]:
+        if character in dropped:
+            return "", ""
         if character not in changing:
             return character, character
         parts = unicodedata.normalize(decomposed, character)
@@ -150,7 +166,7 @@ def _normalizer(form: str) -> Any:
                 pairs[first, second] = character
     return _text.Normalizer(
         decompose=decompose,
-        special=changing | blanks,
+        special=changing | blanks | dropped,
         pairs=pairs,
         combining_class=lambda c: unicodedata.combining(c) if c in changing else 0,
         is_blank=blanks.__contains__,
@@ -168,3 +184,38 @@ def _characters(ranges: str) -> frozenset[str]:
         first, _, last = item.partition("-")
         found.update(map(chr, range(int(first, 16), int(last or first, 16) + 1)))
     return frozenset(found)
+
+
+# ---- accents -------------------------------------------------------------------------------------
+
+
+class _Bare(dict[int, str]):
+    """Of each character, by its number, its letters without accents.
+
+    scikit-learn decomposes a text, orders its marks, which takes quadratic time, and drops them.
+    The characters one by one have the same letters in the same order.
+    """
+
+    def __init__(self, is_ascii: bool) -> None:
+        super().__init__()
+        self._is_ascii = is_ascii
+
+    def __missing__(self, code: int) -> str:
+        parts = unicodedata.normalize("NFKD", chr(code))
+        if self._is_ascii:
+            bare = parts.encode("ascii", "ignore").decode()
+        else:
+            bare = "".join(part for part in parts if not unicodedata.combining(part))
+        self[code] = bare
+        return bare
+
+
+def _without_accents(text: str, bare: _Bare) -> str:
+    return text if text.isascii() else text.translate(bare)
+
+
+ACCENTS = {
+    name: partial(_without_accents, bare=_Bare(is_ascii=name == "ascii"))
+    for name in ("ascii", "unicode")
+}
+"""Functions that remove accents as scikit-learn's do, in linear time."""

@@ -12,7 +12,13 @@ from sparsemaps.text._parquet_records import of_parquet
 
 TEXT_FORMATS = ("txt", "jsonl", "parquet")
 
-_FORMAT_OF = {".txt": "txt", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+_FORMAT_OF = {
+    ".txt": "txt",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".json": "jsonl",
+    ".parquet": "parquet",
+}
 
 _TABLES = ".csv", ".tsv"
 
@@ -38,18 +44,18 @@ def iter_records(
     Parameters
     ----------
     inputs : str, path-like, file-like, or a sequence of these
-        Files; text and JSON may be compressed (.gz, .bz2, .xz, .zst). A directory stands for its
-        files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for the files that
-        match, and "-" for standard input. Pipes and file objects, which are opened in binary mode,
-        are not decompressed.
+        Files; text and JSON may be compressed (.gz, .bz2, .xz, .zst, .zstd). A directory stands for
+        its files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for the files
+        that match, and "-" for standard input. Pipes and file objects, which are opened in binary
+        mode, are not decompressed.
     field : str, default="text"
         The field of an object, or the column, that holds the text. Lines of text have no fields.
     label_field, id_field : str or None, default=None
         Fields of a label and of an id. Labels are strings, booleans or numbers; ids are strings or
         numbers.
     format : {"txt", "jsonl", "parquet"} or None, default=None
-        The format of all inputs. None follows the names: .txt; .jsonl or .ndjson; .parquet. It must
-        be given for pipes, file objects and other names.
+        The format of all inputs. None follows the names: .txt; .jsonl, .ndjson or .json; .parquet,
+        in letters of any case. It must be given for pipes, file objects and other names.
     batch_bytes : int, default=2**24
         The number of bytes of records in a batch, nearly. A longer record is a batch by itself. 32
         bytes are added to the size of each record, so that batches of short records are bounded
@@ -131,8 +137,8 @@ def format_of(path: Any, format: str | None, fields: Fields) -> str:
         os.fspath(path) if is_path else "standard input" if is_standard(path) else "a file object"
     )
     base = _text_input.without_compression(name)
-    known = format or _FORMAT_OF.get(os.path.splitext(base)[1] if is_path else "")
-    if known is None and os.path.splitext(base)[1].lower() in _TABLES:
+    known = format or _FORMAT_OF.get(_text_input.ending_of(base) if is_path else "")
+    if known is None and _text_input.ending_of(base) in _TABLES:
         make = f"pandas.read_csv({base!r}).to_json('x.jsonl', orient='records', lines=True)"
         raise ValueError(f"{name}: tables of CSV are not read; make JSON Lines of it: {make}")
     if known is None:
@@ -156,4 +162,9 @@ def is_text_file(path: Any) -> bool:
     """Whether an input is texts, by its name."""
     if not isinstance(path, (str, os.PathLike)):
         return False
-    return os.path.splitext(_text_input.without_compression(os.fspath(path)))[1] in _FORMAT_OF
+    return name_of_format(os.fspath(path)) is not None
+
+
+def name_of_format(name: str) -> str | None:
+    """The format of texts that the name of a file tells; None if it tells none."""
+    return _FORMAT_OF.get(_text_input.ending_of(_text_input.without_compression(name)))

@@ -9,15 +9,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from sparsemaps._loops import text as _text
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs
-from sparsemaps.text._csr import NO_TEXT, make_rows
+from sparsemaps.text._csr import make_rows
 from sparsemaps.text._long_texts import PiecewiseVectorizer
-from sparsemaps.text._normal_forms import FORMS, normalize
+from sparsemaps.text._normal_forms import ACCENTS, FORMS, normalize
 
 if TYPE_CHECKING:
     from sparsemaps._tools._sklearn import HashingVectorizer as _Base
@@ -189,8 +190,15 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             self.build_tokenizer()
         return self
 
+    def _accents_and_case(self) -> Any:
+        """scikit-learn's preparation of a text; accents are removed in linear time."""
+        plain = copy.copy(self)
+        if isinstance(self.strip_accents, str):
+            plain.strip_accents = ACCENTS.get(self.strip_accents, self.strip_accents)
+        return super(HashingVectorizer, plain).build_preprocessor()
+
     def build_preprocessor(self) -> Any:
-        preprocess = super().build_preprocessor()
+        preprocess = self._accents_and_case()
         if self.normalize is None:
             return preprocess
         form = self.normalize
@@ -227,14 +235,14 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
 
         Returns
         -------
-        Z : CSR matrix of shape (n_texts, n_features)
+        Z : CSR matrix of shape (n_texts, n_features); no texts make no rows
             A ``csr_array`` where scikit-learn's ``sparse_interface`` is "sparray".
 
         Raises
         ------
         ValueError
             If a text is neither str nor bytes, cannot be decoded, or has more than 2^29 characters;
-            the message has the number of the text, from 0. If there is no text, or `X` is a table.
+            the message has the number of the text, from 0. If `X` is a table.
             Wherever scikit-learn raises it.
         """
         compiled = None if isinstance(X, str) else self._compiled()
@@ -259,7 +267,8 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         try:
             return super().transform(texts)
         except StopIteration:  # scikit-learn's error where there is no text
-            raise ValueError(NO_TEXT) from None
+            container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
+            return container((0, int(self.n_features)), dtype=self.dtype)
 
     def _is_compiled(self) -> bool:
         """Whether the compiled loops handle all parameters."""
@@ -307,7 +316,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
                 of_tokens.ngram_range, of_tokens.input = (1, 1), "content"
                 tokenize = of_tokens.build_analyzer()
         if self.strip_accents:
-            preprocess = super().build_preprocessor()
+            preprocess = self._accents_and_case()
         make = partial(
             _text.Vectorizer,
             analyzer=self.analyzer,

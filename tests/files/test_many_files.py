@@ -15,7 +15,7 @@ from _scripts.programs import Program, posix
 
 from sparsemaps import CountSketch
 from sparsemaps._tools import _output_files
-from sparsemaps.files import Texts, _tasks, map_files
+from sparsemaps.files import Svmlight, Texts, _tasks, map_files
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 
 # ---- inputs and outputs --------------------------------------------------------------------------
@@ -257,7 +257,7 @@ def test_no_output_is_written_over(tmp_path, monkeypatch, names, output, options
     before = sorted(tmp_path.rglob("*"))
     message = r"would be .* and (a file beside|the output of) |a file beside .*, is the input "
     with pytest.raises(ValueError, match=message):
-        map_files(cws(), names, output, **options)
+        map_files(cws(), names, output, source=Svmlight(), **options)
     assert sorted(tmp_path.rglob("*")) == before
     assert all((tmp_path / name).read_bytes() == b"1 1:1\n" for name in names)
 

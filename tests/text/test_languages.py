@@ -14,9 +14,17 @@ from sparsemaps import MinHash
 from sparsemaps.text import WORDS_AND_CHARACTERS, HashingVectorizer, normalize
 from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
 from sparsemaps.text._csr import make_rows
-from sparsemaps.text._normal_forms import _CHANGING, _PUNCTUATION, _SPACES, FORMS, _characters
+from sparsemaps.text._normal_forms import (
+    _CHANGING,
+    _IGNORABLE,
+    _PUNCTUATION,
+    _SPACES,
+    FORMS,
+    _characters,
+)
 
 CHANGING, PUNCTUATION, SPACES = map(_characters, (_CHANGING, _PUNCTUATION, _SPACES))
+IGNORABLE = _characters(_IGNORABLE)
 EVERY = [chr(code) for code in range(sys.maxunicode + 1)]
 MARKS = [character for character in EVERY if unicodedata.combining(character)]
 _BLANKS = re.compile("[" + "".join(map(re.escape, sorted(PUNCTUATION | SPACES))) + "]+")
@@ -26,6 +34,7 @@ def by_python(text, form):
     """The definition, by the running Python, for texts without characters newer than Unicode 14."""
     if form != "plain":
         return unicodedata.normalize(form.upper(), text)
+    text = "".join(character for character in text if character not in IGNORABLE)
     folded = unicodedata.normalize("NFKD", text).casefold()
     return _BLANKS.sub(" ", unicodedata.normalize("NFKC", folded))
 
@@ -36,7 +45,7 @@ def hard_texts(n):
     variants = [c for c in sorted(CHANGING) if unicodedata.normalize("NFKD", c) != c]
     hangul = [*map(chr, range(0x1100, 0x1200)), *"가각갛힣"]
     marks = [c for c in MARKS if c in CHANGING]
-    others = [*"aA ,;Σας\u0345\u0390\u1fb3", *"漢\U0001f600\ud800"]
+    others = [*"aA ,;Σας\u0345\u0390\u1fb3", *"漢\U0001f600\ud800\u200d\xad\U000e0100\u3164"]
     for _ in range(n):
         kinds = random_state.choices((variants, hangul, marks, others), (2, 2, 4, 2), k=20)
         yield "".join(map(random_state.choice, kinds[: random_state.randrange(21)]))
@@ -49,7 +58,11 @@ def test_every_character(form):
         assert normalize(character, form) == by_python(character, form), hex(ord(character))
     blanks = PUNCTUATION | SPACES if form == "plain" else frozenset()
     others = [character for character in EVERY if character not in CHANGING]
-    stay = "x".join(" " if character in blanks else character for character in others)
+    dropped = IGNORABLE if form == "plain" else frozenset()
+    stay = "x".join(
+        " " if character in blanks else "" if character in dropped else character
+        for character in others
+    )
     assert normalize("x".join(others), form) == stay
 
 
@@ -69,6 +82,17 @@ def test_texts_against_python(form):
         found = normalize(text, form)
         assert found == by_python(text, form), ascii(text)
         assert normalize(found, form) == found
+
+
+def test_characters_that_nobody_sees():
+    """As NFKC_Casefold has it: they are left out, and do not part what belongs together."""
+    assert len(IGNORABLE) == 4174  # as Unicode's file says
+    assert not IGNORABLE & (PUNCTUATION | SPACES)
+    for some in ("\xad", "\u200b", "\ufeff", "\U000e0041", "\ufe0f\u200d", "\u2066\u2069"):
+        assert normalize(some, "plain") == ""
+        assert normalize(some, "nfkc") == some
+        assert normalize(f"so{some}ft e{some}\u0301 ,{some} x", "plain") == "soft é x"
+    assert normalize("\u200d" * 200_000 + "e" + "\u200d" * 200_000 + "\u0301") == "é"
 
 
 def test_texts_that_look_alike_are_equal():

@@ -373,7 +373,7 @@ def test_bad_parameters(tmp_path):
     ):
         with pytest.raises(ValueError, match=message):
             iter_records(path, **options)
-    for name in ("a.json", "a", "a.gz", "a.txt.zip"):
+    for name in ("a.svm", "a", "a.gz", "a.txt.zip"):
         with pytest.raises(ValueError, match=f"{name}: format must be given"):
             iter_records(write(tmp_path / name, b""))
     for name in ("-", io.BytesIO()):

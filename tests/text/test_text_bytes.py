@@ -136,7 +136,6 @@ def test_wrong_parameters(wrong, told):
     [
         ("text", "X must be an iterable of texts, got a single str"),
         (b"text", "got a single bytes"),
-        ([], "at least one text"),
         (["a", 3], r"a text must be a str or bytes, got int \(text 1\)"),
         (["a", "b", None], r"got None \(text 2\)"),
         (["a", "\ud800"], r"surrogates not allowed \(text 1\)"),

@@ -12,6 +12,7 @@ from _oracles.hashed_texts import assert_equal
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 
 from sparsemaps import MinHash
+from sparsemaps.linear import KernelClassifier
 from sparsemaps.text import ByteNgrams, HashingVectorizer, _inputs
 
 pa = pytest.importorskip("pyarrow")
@@ -149,13 +150,29 @@ def nothing():
 
 
 def test_no_text():
-    """scikit-learn raises StopIteration, which ends a caller's generator without an error."""
-    for vectorizer in (HashingVectorizer(), ByteNgrams()):
+    """No texts make no rows. scikit-learn raises StopIteration, which ends a caller's generator."""
+    minhash = MinHash(n_hashes=16, random_state=0)
+    for vectorizer in (HashingVectorizer(n_features=32), ByteNgrams(ngram_range=(1, 1))):
+        one = vectorizer.transform(["a text"])
+        codes = minhash.fit(one).encode_texts(vectorizer, ["a text"], packed=True)
+        model = KernelClassifier(minhash, vectorizer=vectorizer, random_state=0)
+        model.fit(["a", "b", "c"], [0, 1, 2])
         for texts in nothing():
-            with pytest.raises(ValueError, match="at least one text, got none"):
-                vectorizer.transform(texts)
-    with pytest.raises(ValueError, match="at least one text, got none"):
-        HashingVectorizer(analyzer=str.split).transform([])
+            found = vectorizer.transform(texts)
+            assert found.shape == (0, one.shape[1])
+            assert (type(found), found.dtype) == (type(one), one.dtype)
+        for texts in nothing():
+            found = minhash.encode_texts(vectorizer, texts, packed=True)
+            assert (found.shape, found.config) == ((0, 16), codes.config)
+        for texts in nothing():
+            assert minhash.encode_texts(vectorizer, texts).shape == (0, 16)
+        for texts in nothing():
+            assert model.predict(texts).shape == (0,)
+        for texts in nothing():
+            assert model.decision_function(texts).shape == (0, 3)
+        with pytest.raises(ValueError, match="minimum of 1 is required"):
+            model.fit([], [])
+    assert HashingVectorizer(n_features=32, analyzer=str.split).transform([]).shape == (0, 32)
 
 
 def test_null():
@@ -272,8 +289,6 @@ def test_codes_of_what_are_no_texts():
             minhash.encode_texts(vectorizer, ["some", "text" * 50_000, "", None])
         with pytest.raises(ValueError, match="got a single str"):
             minhash.encode_texts(vectorizer, "text")
-        with pytest.raises(ValueError, match="got none"):
-            minhash.encode_texts(vectorizer, [])
 
 
 def test_memory_is_bounded():

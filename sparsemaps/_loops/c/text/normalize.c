@@ -70,6 +70,8 @@ static inline int64_t normal_decompose(normal_job *job, uint32_t character, uint
         items[2] = TAIL + tail;
         return 2 + (tail > 0);
     }
+    if (entry & NORMAL_DROPPED)
+        return 0;
     items[0] = (uint32_t)entry;
     for (int64_t i = 0; i < length; i++)
         items[i] = (uint32_t)from[i];
