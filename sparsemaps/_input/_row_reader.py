@@ -1,5 +1,6 @@
 """Reading a matrix by blocks of rows. Each block is checked when it is read."""
 
+import math
 from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, NoReturn
 
@@ -11,6 +12,9 @@ from sparsemaps._loops import rows as _rows
 from sparsemaps._tools import _blocks, _sklearn
 from sparsemaps._tools._checks import LARGEST_INT32
 from sparsemaps._tools._typing import Array
+
+_EXPONENTS = {4: 127, 8: 1023}
+"""By size of the type, the largest exponent of two."""
 
 ROW_WORK = 8
 """The cost of a row in addition to that of its entries, in units of an entry."""
@@ -31,7 +35,13 @@ class EntryError(ValueError):
         return self.message
 
 
-class Block(NamedTuple):
+class _Arrays(NamedTuple):
+    values: Array
+    indices: Array
+    indptr: Array
+
+
+class Block(_Arrays):
     """Some consecutive rows as canonical CSR arrays that have passed all checks; no value is 0.
 
     `indptr` (int64) delimits the block's rows within `values` and `indices`. It need not start at
@@ -40,9 +50,11 @@ class Block(NamedTuple):
     bounded it after reading it.
     """
 
-    values: Array
-    indices: Array
-    indptr: Array
+    first: int = 0
+    """The number of the first row, for errors."""
+
+    is_extreme: bool = False
+    """Whether a value may be extreme (`extreme_rows`)."""
 
     @classmethod
     def of(cls, values: Array, indices: Array, indptr: Array) -> "Block":
@@ -57,7 +69,54 @@ class Block(NamedTuple):
 
     def rows(self, first: int, last: int) -> "Block":
         """Some of the block's rows, as a block."""
-        return self._replace(indptr=self.indptr[first : last + 1])
+        part = self._replace(indptr=self.indptr[first : last + 1])
+        part.first, part.is_extreme = self.first + first, self.is_extreme
+        return part
+
+    def powers_may_overflow(self, degree: int, factor: float, constant: float = 0.0) -> bool:
+        """Whether ``(factor * sum + constant) ** degree`` may leave the range of the values' type,
+        with the sum of absolute values of any row. It is a quick bound, and says yes too often."""
+        if self.is_extreme:
+            return True
+        n_entries = int(self.indptr[-1] - self.indptr[0])
+        largest = factor * n_entries * _rows.EXTREMES[self.values.itemsize][1] + constant
+        return degree * math.log2(max(largest, 1.0)) > _EXPONENTS[self.values.itemsize]
+
+    def extreme_rows(self) -> Array:
+        """The numbers of the rows that have a value whose products with random numbers may leave
+        the range of its type; of float32, also of those with a value of 2^24 or more, where sums
+        may lose all digits."""
+        if not self.is_extreme:
+            return np.zeros(0, np.intp)
+        tiny, large = _rows.EXTREMES[self.values.itemsize]
+        start = self.indptr[0]
+        sizes = abs(self.values[start : self.indptr[-1]])
+        extreme = np.flatnonzero((sizes >= large) | (sizes < tiny)) + start
+        return np.unique(np.searchsorted(self.indptr, extreme, side="right") - 1)
+
+    def chosen(self, numbers: Array) -> "Block":
+        """Some rows, by their numbers in the block, as float64."""
+        lengths = np.diff(self.indptr)
+        is_chosen = np.zeros(self.n_rows, bool)
+        is_chosen[numbers] = True
+        entries = np.repeat(is_chosen, lengths)
+        here = slice(self.indptr[0], self.indptr[-1])
+        values = self.values[here][entries].astype(float)
+        indptr = np.zeros(len(numbers) + 1, np.int64)
+        np.cumsum(lengths[numbers], out=indptr[1:])
+        chosen = Block.of(values, self.indices[here][entries], indptr)
+        chosen.is_extreme = self.is_extreme
+        return chosen
+
+    def error(self, number: int, rule: str, entry: int | None = None) -> EntryError:
+        """An error about the row of this number in the block. It names the `entry` at this place in
+        the arrays; None is the row's largest one."""
+        if entry is None:
+            here = slice(self.indptr[number], self.indptr[number + 1])
+            entry = int(self.indptr[number]) + int(np.argmax(abs(self.values[here])))
+        row, column, value = self.first + number, int(self.indices[entry]), self.values[entry]
+        message = f"X has {value:g} in row {row}, column {column}; {rule}"
+        return EntryError(message, row, column, f"the value is {value:g}", rule)
 
     def parts(self, row_bytes: int) -> Iterator[tuple["Block", slice]]:
         """Parts of the block, with their rows in it, each small enough for 2 MB of scratch memory,
@@ -71,6 +130,7 @@ class RowReader:
 
     `nonnegative_rule` is the rule in the error for negative values, None if they are allowed.
     `container` is the type of sparse output for this input, ``csr_array`` or ``csr_matrix``.
+    `first` is the number of the first row, for errors.
     """
 
     weights: Array | None = None
@@ -81,9 +141,11 @@ class RowReader:
         X: Csr | Array,
         nonnegative_rule: str | None = None,
         container: Any = sp.csr_array,
+        first: int = 0,
     ) -> None:
         self._nonnegative_rule = nonnegative_rule
         self.container = container
+        self.first = first
         self.n_rows, self.n_columns = X.shape
         if isinstance(X, Csr):
             self._dense: Array | None = None
@@ -136,6 +198,7 @@ class RowReader:
             self._fail_negative(block, start, self._nonnegative_rule)
         if flags & _rows.ZERO:
             block = _without_zeros(block)
+        block.first, block.is_extreme = self.first + start, bool(flags & _rows.EXTREME)
         return block
 
     def _check(self, block: Block, start: int) -> int:
@@ -147,21 +210,21 @@ class RowReader:
 
     def _fail_out_of_range(self, block: Block, start: int) -> NoReturn:
         row, column, _ = _find(
-            block, start, lambda _, index: (index < 0) | (index >= self.n_columns)
+            block, self.first + start, lambda _, index: (index < 0) | (index >= self.n_columns)
         )
         rule = f"allowed are columns 0 to {self.n_columns - 1}"
         message = f"X has row {row}, column {column}; {rule}"
         raise EntryError(message, row, column, f"column {column}", rule)
 
     def _fail_not_finite(self, block: Block, start: int) -> NoReturn:
-        row, column, value = _find(block, start, lambda value, _: ~np.isfinite(value))
+        row, column, value = _find(block, self.first + start, lambda value, _: ~np.isfinite(value))
         kind = "NaN" if np.isnan(value) else "infinity"
         rule = "all values must be finite"
         message = f"X contains {kind} in row {row}, column {column}; {rule}"
         raise EntryError(message, row, column, f"the value is {kind}", rule)
 
     def _fail_negative(self, block: Block, start: int, rule: str) -> NoReturn:
-        row, column, value = _find(block, start, lambda value, _: value < 0)
+        row, column, value = _find(block, self.first + start, lambda value, _: value < 0)
         message = f"Negative values in data: X has {value} in row {row}, column {column}; {rule}"
         raise EntryError(message, row, column, f"the value {value:g} is negative", rule)
 

@@ -4,6 +4,7 @@
 # Output: pairs (cos, sin), then single cosines with their phases, all times one factor.
 # Cost: O(features). Accurate to a few units in the last place of the projection.
 # Reference: Rahimi & Recht 2007, algorithm 1.
+from libc.stdint cimport uint8_t
 from libc.string cimport memcpy
 
 from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, array_of, array_t
@@ -11,17 +12,29 @@ from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch
 
 
 cdef extern from "c/random/functions.h" nogil:
+    const double FAR_TURNS_F64
     ctypedef struct functions_loops:
-        void (*paired)(const void *projections, const void *scales, Py_ssize_t n, double factor,
-                       void *out) noexcept nogil
-        void (*cosines)(const void *projections, const void *scales, const void *phases,
-                        Py_ssize_t n, double factor, void *out) noexcept nogil
+        Py_ssize_t (*paired)(const void *projections, const void *scales, Py_ssize_t n,
+                             double factor, void *out) noexcept nogil
+        Py_ssize_t (*cosines)(const void *projections, const void *scales, const void *phases,
+                              Py_ssize_t n, double factor, void *out) noexcept nogil
     const functions_loops *functions_at(int, size_t value_size)
+
+
+FAR_TURNS = FAR_TURNS_F64
+
+cdef enum:
+    MOST_FAR = 8  # a row is far if more than one in so many angles are
 
 
 def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out):
     """The first `n_pairs` projections give a pair each, the others a cosine with their phase; of
-    more projections than scales, the surplus is left out. `out` may be `projections`."""
+    more projections than scales, the surplus is left out. `out` may be `projections`.
+
+    An angle from FAR_TURNS on (of float32, 2^15) hardly has a fraction. Returns the numbers of
+    the rows of which more than an eighth of the angles are so far. Vectors of heavy tails have some
+    such angles for any row.
+    """
     cdef array_t x = array_of(projections, FLOATS, ANY_SIZE, 2, False)
     cdef array_t scale = array_of(scales, FLOATS, x.size, 1, False)
     cdef array_t phase = array_of(phases, FLOATS, x.size, 1, False)
@@ -29,17 +42,25 @@ def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out
     cdef Py_ssize_t row, n = scale.shape[0], n_single = n - n_pairs, size = x.size
     cdef const functions_loops *loops = functions_at(level, size)
     cdef char *to
+    cdef bint any_far = False
+    cdef Py_ssize_t n_far
     cdef Scratch scratch = borrow_scratch()
+    cdef uint8_t *far = <uint8_t *>scratch.take(x.shape[0])
     # A copy of a row's projections, as `out` may overwrite them.
     cdef char *copy = <char *>scratch.take(n * size)
     with nogil:
         for row in range(x.shape[0]):
             memcpy(copy, x.data + row * x.shape[1] * size, n * size)
             to = y.data + row * y.shape[1] * size
+            n_far = 0
             if n_pairs:
-                loops.paired(copy, scale.data, n_pairs, factor, to)
+                n_far += loops.paired(copy, scale.data, n_pairs, factor, to)
             if n_single:
-                loops.cosines(copy + n_pairs * size, scale.data + n_pairs * size,
-                              phase.data + n_pairs * size, n_single, factor,
-                              to + 2 * n_pairs * size)
+                n_far += loops.cosines(copy + n_pairs * size, scale.data + n_pairs * size,
+                                       phase.data + n_pairs * size, n_single, factor,
+                                       to + 2 * n_pairs * size)
+            far[row] = MOST_FAR * n_far > n
+            any_far |= MOST_FAR * n_far > n
+    found = [row for row in range(x.shape[0]) if far[row]] if any_far else []
     give_back_scratch(scratch)
+    return found

@@ -24,6 +24,7 @@ cdef extern from "c/random/functions.h" nogil:
         void (*mean_cosines)(double *x, Py_ssize_t n, const double *weights, const double *knots,
                              Py_ssize_t n_terms) noexcept nogil
         void (*multiply_complex)(void *x, const void *y, Py_ssize_t n) noexcept nogil
+        int (*finite)(const void *x, Py_ssize_t n) noexcept nogil
     const functions_loops *functions_at(int, size_t)
 
 cdef const functions_loops *function_loops = functions_at(level, sizeof(double))
@@ -66,3 +67,25 @@ def multiply_complex(x, y):
         for row in range(left.shape[0] if width > 1 else 0):
             of_type.multiply_complex(left.data + row * width * left.size,
                                      right.data + row * step * width * right.size, width // 2)
+
+
+def first_not_finite(x):
+    """The first row with a value that is not finite, -1 if there is none; of an array of one
+    dimension, the first value."""
+    cdef Py_ssize_t n_dimensions = x.ndim, row, width
+    cdef array_t values = array_of(x, FLOATS, ANY_SIZE, n_dimensions, False)
+    cdef const functions_loops *of_type = functions_at(level, values.size)
+    cdef Py_ssize_t found = -1, n = values.shape[0], at_once = 1 if n_dimensions == 2 else 1 << 12
+    width = values.shape[1] if n_dimensions == 2 else 1
+    with nogil:
+        row = 0
+        while row < n:
+            at_once = min(at_once, n - row)
+            if of_type.finite(values.data + row * width * values.size, at_once * width):
+                row += at_once
+            elif at_once > 1:
+                at_once = 1
+            else:
+                found = row
+                break
+    return found

@@ -19,9 +19,11 @@ cdef extern from "c/rows/rows.h" nogil:
         ROWS_NOT_FINITE
         ROWS_NEGATIVE
         ROWS_ZERO
+        ROWS_EXTREME
         ROWS_UNSORTED
         ROWS_ASCENDING
         ROWS_DESCENDING
+    const double ROWS_TINY, ROWS_LARGE_F32, ROWS_LARGE_F64
     ctypedef struct rows_loops:
         int (*faults)(const void *values, const void *indices, Py_ssize_t n,
                       uint64_t n_columns) noexcept nogil
@@ -40,6 +42,10 @@ NOT_CANONICAL = ROWS_NOT_CANONICAL
 NOT_FINITE = ROWS_NOT_FINITE
 NEGATIVE = ROWS_NEGATIVE
 ZERO = ROWS_ZERO
+EXTREME = ROWS_EXTREME
+
+# By size of the type: values below the first number are extreme, and those from the second one on.
+EXTREMES = {4: (ROWS_TINY, ROWS_LARGE_F32), 8: (ROWS_TINY, ROWS_LARGE_F64)}
 
 
 def check_indptr(indptr, int64_t n_stored):

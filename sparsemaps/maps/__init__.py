@@ -9,6 +9,7 @@ number of threads, on any machine.
 - ``_draw`` has the base classes of draws, with and without codes, and the work they are given.
 - ``_sampled_map`` has the base class of maps that draw codes, and ``encode`` of rows and texts.
 - ``_texts`` encodes texts without a matrix of them.
+- ``_angles`` writes features of angles, and finds rows whose angles are too large.
 - ``_csr_output`` makes CSR output whose size is not known beforehand.
 - ``_polynomial_sketch`` and ``_taylor_sketch`` sketch powers and power series. ``_sketch_costs``
   computes what sketches cost.

@@ -6,9 +6,10 @@ import numpy as np
 
 from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block
+from sparsemaps._loops.rows import first_not_finite
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array, Matrix
-from sparsemaps.maps._draw import Work
+from sparsemaps.maps._draw import Work, beyond, call_quietly
 
 _PART_SIZE = 2**18
 """Largest size of a part of the output, so that it is in the cache when it is moved."""
@@ -19,13 +20,14 @@ def make_csr(
     max_entries: Callable[[Array], Array],
     write: Callable[[Block, Array, Array, Array], int],
     width: int,
+    may_overflow: Callable[[Block], bool],
 ) -> Matrix:
     """CSR output whose rows have as many entries as ``write`` says.
 
     ``write(block, values, columns, lengths)`` writes the entries of rows one behind the other, and
     the number of each row's entries, and returns the number of all entries.
     ``max_entries(lengths)`` is the largest possible number of output entries of rows that have
-    `lengths` entries.
+    `lengths` entries. A value that is not finite is an error, as by `Work.fill`.
     """
     rows = work.rows
     parts, sizes = _cut_parts(work.blocks(), max_entries(rows.lengths()))
@@ -51,7 +53,14 @@ def make_csr(
         if rows.may_grow and max_entries(np.diff(block.indptr)).sum() > sizes[number]:
             raise ValueError("X was changed while it was read: it has got more entries")
         room = slice(first, first + sizes[number])
-        return first, write(block, values[room], columns[room], indptr[1 + start : 1 + stop])
+        out = values[room], columns[room], indptr[1 + start : 1 + stop]
+        n_written = call_quietly(write, block, *out)
+        is_checked = may_overflow(block)
+        entry = first_not_finite(values[first : first + n_written]) if is_checked else -1
+        if entry >= 0:
+            row = int(np.searchsorted(np.cumsum(out[2]), entry, side="right"))
+            raise block.error(row, beyond(rows.dtype))
+        return first, n_written
 
     n_threads = max(1, min(_threads.resolve_n_jobs(work.n_jobs), len(parts)))
     for first, n in _threads.stream(write_part, places(), n_threads):

@@ -11,6 +11,7 @@ import numpy as np
 from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops.codes import NUMBERS, ONE_HOT_COLUMNS, PACKED
+from sparsemaps._loops.rows import first_not_finite
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._growing_array import rows_where
 from sparsemaps._tools._typing import Array, Bytes, Matrix
@@ -34,10 +35,44 @@ class Work:
 
         _threads.run(call, self.blocks(), self.n_jobs)
 
+    def fill(
+        self,
+        write: Callable[[Block, Array], object],
+        out: Array,
+        may_overflow: Callable[[Block], bool],
+    ) -> None:
+        """Call ``write(block, part)`` for blocks of the rows, with their part of the output `out`.
+
+        A value that is not finite is an error, which names the row. The output is looked through
+        for blocks that ``may_overflow``.
+        """
+
+        def write_finite(block: Block, out: Array) -> None:
+            call_quietly(write, block, out)
+            row = first_not_finite(out) if may_overflow(block) else -1
+            if row >= 0:
+                raise block.error(row, beyond(out.dtype))
+
+        self.each_block(write_finite, out)
+
     def blocks(self) -> list[tuple[int, int]]:
         """The blocks (start, stop) in which rows are read."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)
         return _blocks.cut_rows(self.rows.n_rows, self.rows.work_before, n_jobs)
+
+
+def call_quietly(write: Callable[..., Any], block: Block, *out: Any) -> Any:
+    """``write(block, *out)``; NumPy gives no warnings about extreme values, which are looked for
+    afterwards."""
+    if not block.is_extreme:
+        return write(block, *out)
+    with np.errstate(over="ignore", invalid="ignore"):
+        return write(block, *out)
+
+
+def beyond(dtype: Any) -> str:
+    """The rule in the error about a row whose output is not finite."""
+    return f"the output of this row is beyond {np.dtype(dtype)}: scale the rows"
 
 
 class Draw(ABC):

@@ -37,6 +37,12 @@ class PolynomialSketch:
             tuples = (lengths + float(extra != 0)) ** len(keys)
         return np.minimum(tuples, self._n_components).astype(np.int64)
 
+    def may_overflow(self, block: Block) -> bool:
+        """Whether a sketch of a block's row may be beyond the range of its type."""
+        keys, scale, extra = self._factors
+        # Each factor of the product of transforms, and the sum over all components.
+        return block.powers_may_overflow(len(keys) + 1, scale, max(extra, self._n_components))
+
     def write_dense(self, block: Block, out: Array) -> None:
         """Write the sketches of the rows of a block to `out`, which is zeros."""
         n_summed = self._factors_to_sum(np.diff(block.indptr), out.itemsize)

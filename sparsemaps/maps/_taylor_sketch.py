@@ -76,6 +76,12 @@ class TaylorSketch:
         tuples = tuples.astype(np.int64)
         return np.where(self._is_direct(lengths, itemsize), tuples, self._n_components)
 
+    def may_overflow(self, block: Block) -> bool:
+        """As of `PolynomialSketch`."""
+        constant = max(1.0, self._n_components * float(abs(self._weights).sum()))
+        return block.powers_may_overflow(len(self._weights), self._scale, constant)
+
+    @np.errstate(over="ignore", invalid="ignore")
     def write_dense(self, block: Block, out: Array) -> None:
         """As of `PolynomialSketch`."""
         direct = self._is_direct(np.diff(block.indptr), out.itemsize)
@@ -87,8 +93,15 @@ class TaylorSketch:
             if len(others):
                 out[here][others] = self._convolved(part, others, out.dtype)
         if self._damping:
-            squares = sums_of_rows(block, np.square(values_of(block)))
-            out *= _portable_math.exp(-self._damping * squares).astype(out.dtype)[:, None]
+            squares = self._damping * sums_of_rows(block, np.square(values_of(block)))
+            factors = _portable_math.exp(-squares)
+            # A factor below the normal numbers has lost digits, and becomes two.
+            tiny = np.flatnonzero(factors < np.finfo(out.dtype).tiny)
+            halves = _portable_math.exp(-squares[tiny] / 2).astype(out.dtype)[:, None]
+            damped = out[tiny] * halves * halves if len(tiny) else None
+            out *= factors.astype(out.dtype)[:, None]
+            if damped is not None:
+                out[tiny] = damped
 
     def write_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
         """As of `PolynomialSketch`."""

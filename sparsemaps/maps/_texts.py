@@ -76,6 +76,7 @@ class TextEncoder:
             from sparsemaps.text._inputs import as_list
 
             work = self._map._work(self._vectorizer.transform(as_list(block)))
+            work.rows.first = first
             return draw.encode(replace(work, n_jobs=1), packed=packed)
         rows: RowReader
         if draw.law.is_of_sets and getattr(compiled, "has_sets", False):
@@ -84,7 +85,7 @@ class TextEncoder:
         else:
             columns, values, ends, _ = compiled.rows(first, block)
             csr = Csr(values, columns, _indptr(ends), (len(ends), width_of(self._vectorizer)))
-            rows = RowReader(csr, draw.nonnegative_rule)
+            rows = RowReader(csr, draw.nonnegative_rule, first=first)
         try:
             encoded: tuple[Bytes, Array, Any] = draw.encode(Work(rows, 1), packed=packed)
             return encoded

@@ -49,8 +49,6 @@ class CountSketch(SparseMap[Output]):
     The hash of a column is one strongly universal function of it, from which bucket and sign are
     taken; nothing is stored, so the number of columns is free. Cost: O(entries).
 
-    Sums beyond the range of the output's type become infinite or NaN, without an error.
-
     References
     ----------
     .. [1] M. Charikar, K. Chen, M. Farach-Colton, "Finding frequent items in data streams", ICALP
@@ -131,7 +129,12 @@ class CountSketchDraw(Draw, of=CountSketch):
                     *block, key, self.n_components, rows.n_columns, *out
                 ),
                 self.n_components,
+                lambda block: block.is_extreme,
             )
         sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        work.each_block(lambda block, out: _kernel.count_sketch_dense(*block, key, out), sketches)
+        work.fill(
+            lambda block, out: _kernel.count_sketch_dense(*block, key, out),
+            sketches,
+            lambda block: block.is_extreme,
+        )
         return sketches

@@ -14,6 +14,7 @@ from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Matrix, RandomState
 from sparsemaps.laws._shift_invariant import FastfoodLaw
 from sparsemaps.maps import _bandwidth, _orthogonal
+from sparsemaps.maps._angles import write_features
 from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import SparseMap, random_map
 
@@ -116,7 +117,8 @@ class Fastfood(SparseMap[Array]):
     The cosine with a random phase of an odd `n_components` has the variance of the offset form of
     `RandomFourier`, which for close rows is larger than that of all pairs together.
 
-    Angles above 1.3 * 10^7 (of float64, 7 * 10^15) count as 0: they hardly have a fraction.
+    Rows of which more than an eighth of the angles are above 2^44 turns are an error: float64
+    hardly has their fractions. float32 rows with so many above 2^15 turns are mapped in float64.
 
     With either transform each projection is exactly normal for "rbf": apart from G the matrix is
     orthogonal, and S divides by the norm of G.
@@ -241,7 +243,9 @@ class FastfoodDraw(Draw, of=Fastfood):
         rows = np.arange(n_vectors)
         scales = self._lengths(lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
         scales *= np.sqrt(2 * self.gamma) / (2 * np.pi)  # to turns
-        self.scales = scales.astype(np.float32)
+        limits = np.finfo(np.float32)
+        in_range = limits.tiny <= scales.min() and scales.max() <= limits.max
+        self.scales = scales.astype(np.float32) if in_range else scales
         # The scale of the cosine that has no sine, if there is one; rounded as the others are.
         odd = self.n_components % 2
         self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
@@ -282,20 +286,29 @@ class FastfoodDraw(Draw, of=Fastfood):
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows
-        scales = self.scales.astype(rows.dtype, copy=False)
-        phases = np.zeros(len(scales), rows.dtype)
+        phases = np.zeros(len(self.scales), np.float32)
         phases[-1] = self.last_phase
-        features = scales, phases, self.n_components // 2, np.sqrt(2 / self.n_components)
+        n_pairs, factor = self.n_components // 2, np.sqrt(2 / self.n_components)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
         row_bytes = rows.dtype.itemsize * (1 + self.n_blocks) * self.dense_width
 
-        def write(block: Block, out: Array) -> None:
-            for part, here in block.parts(row_bytes):
-                dense = self._make_dense(part, rows.dtype)
-                _kernel.features(self.multiply(dense), *features, out[here])
+        def write(block: Block, out: Array) -> Any:
+            products = self.multiply(self._make_dense(block, out.dtype))
+            of_type = self._scales_of(out.dtype), phases.astype(out.dtype, copy=False)
+            return _kernel.features(products, *of_type, n_pairs, factor, out)
 
-        work.each_block(write, out)
+        def write_parts(block: Block, out: Array) -> None:
+            for part, here in block.parts(row_bytes):
+                write_features(part, out[here], write)
+
+        work.each_block(write_parts, out)
         return out
+
+    def _scales_of(self, dtype: Any) -> Array:
+        if self.scales.dtype == np.float32:
+            return self.scales.astype(dtype, copy=False)
+        with np.errstate(over="ignore"):  # a row of such angles is far
+            return self.scales.astype(dtype, copy=False)
 
     def _make_dense(self, block: Block, dtype: Any) -> Array:
         if self.hash_dim is None:

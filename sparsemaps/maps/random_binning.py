@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Any
 
+import numpy as np
+
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _seeding
@@ -13,6 +15,15 @@ from sparsemaps.maps import _bandwidth
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import random_map
+
+_LARGEST_INVERSE = 2.0**25
+"""More than the largest inverse of a pitch of the Laplacian kernel at gamma=1."""
+
+_BIN_SCALE = 128
+"""The power of two that numbers of far bins are divided by."""
+
+_STEEPEST = 2.0**1000
+"""The largest gamma times inverse of a pitch."""
 
 
 @random_map
@@ -125,8 +136,26 @@ class BinningDraw(CodesDraw, of=RandomBinning):
 
     def prepare(self) -> None:
         self.inverse_pitches = self.law.inverse_pitches
+        largest = _LARGEST_INVERSE if self.inverse_pitches is None else self.inverse_pitches.max()
+        self._steepest = float(self.gamma) * float(largest)
+
+    @np.errstate(over="ignore")
+    def _check_bins(self, block: Block) -> None:
+        """The numbers of bins, scaled as the loops scale them, must be in the range of float64."""
+        if block.indptr[0] == block.indptr[-1]:
+            return
+        start = block.indptr[0]
+        sizes = abs(block.values[start : block.indptr[-1]].astype(float))
+        in_range = np.ldexp(sizes, -_BIN_SCALE) * self._steepest < np.finfo(float).max
+        if self._steepest > _STEEPEST or not in_range.all():
+            entry = int(start) + int(np.argmin(in_range))
+            row = int(np.searchsorted(block.indptr, entry, side="right")) - 1
+            rule = "its bins are beyond float64: scale the rows, or take a smaller gamma"
+            raise block.error(row, rule, entry)
 
     def write(self, block: Block, layout: int, out: Array) -> None:
+        if block.is_extreme or self._steepest > 2.0**100:
+            self._check_bins(block)
         key = _seeding.keys(self.seed, "random_binning", 1)[0]
         grids = key, self.gamma, self.inverse_pitches, self.size, self.law.bits
         _kernel.bin_rows(*block, *grids, layout, out)

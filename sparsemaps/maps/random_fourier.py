@@ -1,6 +1,7 @@
 """Random Fourier features: Gaussian, Laplacian, Cauchy and Matern kernels, and the folded RBF."""
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from typing import Any, Literal
 
 import numpy as np
@@ -15,6 +16,7 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Keys, Matrix, RandomState
 from sparsemaps.laws._shift_invariant import FourierLaw
 from sparsemaps.maps import _bandwidth
+from sparsemaps.maps._angles import write_features
 from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import HasCodes
 from sparsemaps.maps._sparse_map import random_map
@@ -114,8 +116,10 @@ class RandomFourier(HasCodes[Array]):
     drawn; it costs about 0.1 ms for each different absolute difference of a row of X.
 
     Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by
-    about 10^-3, and those above 1.3 * 10^7 (of float64, 7 * 10^15) count as 0. Cost:
-    O(entries * n_components).
+    about 10^-3. float32 rows of which more than an eighth of the angles are above 2^15 turns are
+    mapped in float64; rows with so many above 2^44 turns are an error, as float64 hardly has their
+    fractions. In other rows, which vectors of heavy tails give single angles beyond any precision,
+    those above 2^21 turns (of float64, 2^50) count as 0. Cost: O(entries * n_components).
 
     References
     ----------
@@ -220,18 +224,20 @@ class FourierDraw(CodesDraw, of=RandomFourier):
         folded = self.kernel == "folded_rbf"
         turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
         kind = _KERNELS[self.kernel][0] if self.quantiles is None else _kernel.QUANTILES
-        parameters = (
-            self._scales(scales, n_vectors).astype(dtype),
-            turns.astype(dtype),
-            n_pairs,
-            np.sqrt((1 if folded else 2) / self.n_components),
-        )
+        factor = np.sqrt((1 if folded else 2) / self.n_components)
+        numbers: dict[int, Any] = {8: (self._scales(scales, n_vectors), turns)}
+        if dtype == np.float32:
+            # Scales may be beyond float32: a row of such angles is far.
+            is_steep = self.gamma > 1e30 or self.kernel == "matern"
+            with np.errstate(over="ignore") if is_steep else nullcontext():
+                numbers[4] = tuple(array.astype(dtype) for array in numbers[8])
 
-        def write(block: Block, out: Array) -> None:
+        def write(block: Block, out: Array) -> Any:
             _kernel.project(*block, vectors, kind, n_vectors, out, quantiles=self.quantiles)
-            _kernel.features(out, *parameters, out)  # in the place of the projections
+            # In the place of the projections.
+            return _kernel.features(out, *numbers[out.itemsize], n_pairs, factor, out)
 
-        return write
+        return lambda block, out: write_features(block, out, write)
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows

@@ -74,9 +74,9 @@ class RandomMaclaurin(SparseMap[Array]):
     a group that share a column; nothing is stored. Cost: O(entries * degrees), with the sum of the
     features' degrees.
 
-    Products beyond the range of the output's type become infinite or NaN, without an error: at
-    degree 2 those of values above 10^19 (float32) or 10^154. Scale such rows first, for instance
-    by `sklearn.preprocessing.normalize`.
+    A row whose products are beyond the range of the output's type is an error: at degree 2 one of
+    values above 10^19 (float32) or 10^154. Scale such rows first, for instance by
+    `sklearn.preprocessing.normalize`.
 
     References
     ----------
@@ -203,7 +203,11 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
                     f"h01=True takes at most 2**63 - 2 - n_components columns, got {rows.n_columns}"
                 )
             return make_csr(
-                work, lambda lengths: lengths + (1 + self.n_components), self._write_h01, width
+                work,
+                lambda lengths: lengths + (1 + self.n_components),
+                self._write_h01,
+                width,
+                self._may_overflow,
             )
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
@@ -211,8 +215,14 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
             for part, here in block.parts(self._row_bytes(out)):
                 self._write(part, out[here])
 
-        work.each_block(write, out)
+        work.fill(write, out, self._may_overflow)
         return out
+
+    def _may_overflow(self, block: Block) -> bool:
+        """Whether a feature of a block's row may be beyond the range of its type."""
+        factor = max(float(self.factors.max()), *self._exact)
+        degree = int(np.diff(self.firsts).max())
+        return block.powers_may_overflow(1 + degree, 1.0, factor)
 
     def _write_h01(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
         n_stored = 0

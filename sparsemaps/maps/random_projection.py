@@ -154,7 +154,7 @@ class ProjectionDraw(Draw, of=RandomProjection):
             _kernel.project(*block, *vectors, out)
             out *= factor
 
-        work.each_block(write, out)
+        work.fill(write, out, lambda block: block.is_extreme)
         return out
 
 

@@ -12,6 +12,7 @@ from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Size
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
+from sparsemaps.kernels._gram import scaled_by_powers_of_two
 from sparsemaps.laws._agreements import SignsLaw
 from sparsemaps.maps import _orthogonal
 from sparsemaps.maps._draw import CodesDraw, Work
@@ -107,7 +108,8 @@ class SignProjection(SampledMap[Output]):
     distribution, and between -0.004 and 0.031 for pairs of rows of one to three entries.
 
     The random vectors are a function of (seed, column, component) and are not stored. Sums are
-    made in the precision of the input; a sum that is 0 up to rounding may have either sign.
+    made in the precision of the input, those of float32 rows with a value of 2^24 or more in
+    float64; a sum that is 0 up to rounding may have either sign.
     Cost: O(entries * n_hashes).
 
     References
@@ -245,12 +247,35 @@ class SignsDraw(CodesDraw, of=SignProjection):
                 key, zeros_key, *vectors = self.vectors
                 _kernel.project(*block, key, *vectors, out, one=one, zeros_key=zeros_key)
 
-        work.each_block(write, out)
+        def write_signs(block: Block, out: Array) -> None:
+            write(block, out)
+            for rows, scaled in _extreme_rows(block):
+                signs = np.empty((len(rows), self.size))
+                write(scaled, signs)
+                out[rows] = signs
+
+        work.each_block(write_signs, out)
         return out
 
     def write(self, block: Block, layout: int, out: Array) -> None:
+        self._write_codes(block, layout, out)
+        for rows, scaled in _extreme_rows(block):
+            codes = np.empty((len(rows), out.shape[1]), out.dtype)
+            self._write_codes(scaled, layout, codes)
+            out[rows] = codes
+
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         if self.distribution == "orthogonal":
             for here, signs in self._orthogonal_signs(block):
                 _codes.write(signs.astype(np.int32), 1, layout, out[here])
             return
         _kernel.project_to_codes(*block, *self.vectors, layout, out)
+
+
+def _extreme_rows(block: Block) -> Iterator[tuple[Array, Block]]:
+    """The numbers of the rows of extreme values, and these rows in float64, scaled by powers of
+    two, which changes no sign; nothing if there are none."""
+    rows = block.extreme_rows()
+    if len(rows):
+        again = block.chosen(rows)
+        yield rows, again._replace(values=scaled_by_powers_of_two(again))

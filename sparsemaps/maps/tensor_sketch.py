@@ -110,9 +110,9 @@ class TensorSketch(SparseMap[Output]):
     rows may change with the version of SciPy. Rows that are summed directly are exact where the
     sums are: integers with ``gamma=1`` and a square `coef0` give integers.
 
-    Products beyond the range of the output's type become infinite or NaN, without an error: at
-    degree 2 those of values above 10^19 (float32) or 10^154. Scale such rows first, for instance
-    by `sklearn.preprocessing.normalize`.
+    A row whose products are beyond the range of the output's type is an error: at degree 2 one of
+    values above 10^19 (float32) or 10^154. Scale such rows first, for instance by
+    `sklearn.preprocessing.normalize`.
 
     Directly, the tuples of the first s factors are summed, and the other factors are convolved with
     that sketch, entry by entry. In units of one tuple, of which a core does about one in a
@@ -306,14 +306,16 @@ class TensorSketchDraw(Draw, of=TensorSketch):
                 lambda lengths: sketch.max_entries(lengths, itemsize),
                 sketch.write_csr,
                 self.n_components,
+                sketch.may_overflow,
             )
         out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        work.each_block(sketch.write_dense, out)
+        work.fill(sketch.write_dense, out, sketch.may_overflow)
         return out
 
     def _check_lengths(self, block: Block, numbers: range) -> None:
         """For the degree that was chosen, the rows must be as short as they were said to be."""
-        squares = sums_of_rows(block, np.square(values_of(block)))
+        with np.errstate(over="ignore"):
+            squares = sums_of_rows(block, np.square(values_of(block)))
         longest = int(np.argmax(squares))
         if squares[longest] > (float(self.max_norm) * (1 + 1e-6)) ** 2:
             raise ValueError(

@@ -195,9 +195,13 @@ class WeightedSamplingDraw(CodesDraw, of=ConsistentWeightedSampling):
             values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
             beyond = abs(np.log(abs(values))) > _LARGEST_LOGARITHM / float(self.power)
             if beyond.any():
-                raise ValueError(
-                    f"the value {values[beyond][0]} to the power of {self.power} is beyond e^2000 "
-                    "or below e^-2000: power must be smaller"
+                entry = int(block.indptr[0]) + int(np.argmax(beyond))
+                row = int(np.searchsorted(block.indptr, entry, side="right")) - 1
+                raise block.error(
+                    row,
+                    f"to the power of {self.power} it is beyond e^2000 or below e^-2000: power "
+                    "must be smaller",
+                    entry,
                 )
         return block
 

@@ -73,7 +73,7 @@ def test_least_powers_make_sets_of_rows(power, method):
 def test_powers_that_are_too_large(method):
     X = sp.csr_array(np.array([[1.0, 1e200]]))
     cws = ConsistentWeightedSampling(power=5, method=method).fit(X)
-    message = r"value 1e\+200 to the power of 5 is beyond e\^2000 .* power must be smaller"
+    message = r"1e\+200 in row 0, column 1; to the power of 5 it is beyond e\^2000.*must be smaller"
     for call in (cws.transform, cws.encode, cws.sample):
         with pytest.raises(ValueError, match=message):
             call(X)

@@ -34,14 +34,15 @@ INLINE void draw(uint64_t start, uint64_t first_grid, double gamma, const double
 
 INLINE void add_entry(const binning_parameters *restrict p, double x, uint64_t *restrict sums)
 {
-    const double largest = 0x1p51, to_integer = 0x1.8p52;
+    const double largest = 0x1p51, to_integer = 0x1.8p52, scaled = x * 0x1p-64;
     for (int j = 0; j < BINNING_TILE; j++) {
         double z = x * p->inverse_pitch[j] - p->shift[j];
-        z = z > largest ? largest : z;
-        z = z < -largest ? -largest : z;
         double bin = (z + to_integer) - to_integer; /* the nearest integer */
         bin -= bin > z ? 1.0 : 0.0;
         uint64_t number = double_to_bits(bin + to_integer) - UINT64_C(0x4338000000000000);
+        /* Larger ones have no fraction; their bits tell them apart, scaled against overflow. */
+        double far = scaled * (p->inverse_pitch[j] * 0x1p-64);
+        number = z < largest && z > -largest ? number : double_to_bits(far);
         sums[j] += mix64(p->salt[j] + number) - p->at_zero[j];
     }
 }

@@ -1,5 +1,7 @@
 #include "functions.h"
 
+#include <string.h>
+
 #include "quantiles.h"
 #include "sin_cos.h"
 #include "vectors.h"
@@ -83,6 +85,9 @@ static void mean_cosines_each(double *x, ptrdiff_t n, const double *weights, con
         x[i] = mean_cosines_one(x[i], weights, knots, n_terms);
 }
 
+static const float far_turns_f32 = (float)FAR_TURNS_F32;
+static const double far_turns_f64 = FAR_TURNS_F64;
+
 #define TEMPLATE "functions.template.h"
 #include "each_value.h"
 
@@ -92,6 +97,7 @@ static void mean_cosines_each(double *x, ptrdiff_t n, const double *weights, con
      .mixture = mixture_each,                                                                      \
      .mean_cosines = mean_cosines_each,                                                            \
      .multiply_complex = multiply_complex_##TYPE,                                                  \
+     .finite = finite_##TYPE,                                                                      \
      .paired = paired_##TYPE,                                                                      \
      .cosines = cosines_##TYPE}
 const functions_loops TABLE(functions)[] = OF_EACH_VALUE(LOOPS);

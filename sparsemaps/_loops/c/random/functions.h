@@ -18,6 +18,10 @@ enum {
     FUNCTION_KINDS
 };
 
+/* From so many turns on, rounding moves an angle by 2^-9 turns or more. */
+#define FAR_TURNS_F32 0x1p15
+#define FAR_TURNS_F64 0x1p44
+
 typedef struct {
     /* Replace each of n numbers of 64 bits by a function of it. */
     void (*each[FUNCTION_KINDS])(double *x, ptrdiff_t n, double p);
@@ -31,13 +35,15 @@ typedef struct {
                          ptrdiff_t n_terms);
     /* x y for n complex numbers of the table's type each, real part first, in place of x. */
     void (*multiply_complex)(void *x, const void *y, ptrdiff_t n);
+    /* Whether all of n values of the table's type are finite. */
+    int (*finite)(const void *x, ptrdiff_t n);
     /* Features of n angles, in turns: projection * scale. Their cosines and sines, one behind the
-     * other, times a factor. */
-    void (*paired)(const void *projections, const void *scales, ptrdiff_t n, double factor,
-                   void *out);
-    /* The cosines of n angles that have a phase, in turns, added. */
-    void (*cosines)(const void *projections, const void *scales, const void *phases, ptrdiff_t n,
-                    double factor, void *out);
+     * other, times a factor. Returns how many angles are no numbers below FAR_TURNS. */
+    ptrdiff_t (*paired)(const void *projections, const void *scales, ptrdiff_t n, double factor,
+                        void *out);
+    /* The cosines of n angles that have a phase, in turns, added. Returns the same. */
+    ptrdiff_t (*cosines)(const void *projections, const void *scales, const void *phases,
+                         ptrdiff_t n, double factor, void *out);
 } functions_loops;
 
 DECLARE_TABLES_OF_VALUES(functions)

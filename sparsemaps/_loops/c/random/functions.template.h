@@ -20,28 +20,69 @@ static void NAME(multiply_complex)(void *any_x, const void *any_y, ptrdiff_t n)
     }
 }
 
-static void NAME(paired)(const void *any_projections, const void *any_scales, ptrdiff_t n,
-                         double factor, void *any_out)
+static int NAME(finite)(const void *any_x, ptrdiff_t n)
+{
+    const VALUE *x = any_x;
+    WORD wrong = 0;
+    for (ptrdiff_t i = 0; i < n; i++)
+        wrong |= (WORD)(x[i] - x[i] != 0); /* NaN - NaN and inf - inf are NaN */
+    return !wrong;
+}
+
+/* The larger absolute value, as bits; of no number, they are the largest. */
+INLINE WORD NAME(larger)(WORD largest, VALUE x)
+{
+    WORD bits;
+    memcpy(&bits, &x, sizeof bits);
+    bits &= (WORD)-1 >> 1;
+    return bits > largest ? bits : largest;
+}
+
+/* How many of n angles are far, if the largest one is. */
+static ptrdiff_t NAME(count_far)(WORD largest, const VALUE *projections, const VALUE *scales,
+                                 const VALUE *phases, ptrdiff_t n)
+{
+    const WORD limit = NAME(larger)(0, NAME(far_turns));
+    ptrdiff_t n_far = 0;
+    if (largest < limit)
+        return 0;
+    for (ptrdiff_t j = 0; j < n; j++) {
+        const VALUE turns = projections[j] * scales[j] + (phases ? phases[j] : 0);
+        n_far += NAME(larger)(0, turns) >= limit;
+    }
+    return n_far;
+}
+
+static ptrdiff_t NAME(paired)(const void *any_projections, const void *any_scales, ptrdiff_t n,
+                              double factor, void *any_out)
 {
     const VALUE *restrict projections = any_projections, *restrict scales = any_scales;
     VALUE *restrict out = any_out;
+    WORD largest = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
+        const VALUE turns = projections[j] * scales[j];
         VALUE sine, cosine;
-        NAME(sin_cos)(projections[j] * scales[j], &sine, &cosine);
+        largest = NAME(larger)(largest, turns);
+        NAME(sin_cos)(turns, &sine, &cosine);
         out[2 * j] = (VALUE)factor * cosine;
         out[2 * j + 1] = (VALUE)factor * sine;
     }
+    return NAME(count_far)(largest, projections, scales, NULL, n);
 }
 
-static void NAME(cosines)(const void *any_projections, const void *any_scales,
-                          const void *any_phases, ptrdiff_t n, double factor, void *any_out)
+static ptrdiff_t NAME(cosines)(const void *any_projections, const void *any_scales,
+                               const void *any_phases, ptrdiff_t n, double factor, void *any_out)
 {
     const VALUE *restrict projections = any_projections, *restrict scales = any_scales;
     const VALUE *restrict phases = any_phases;
     VALUE *restrict out = any_out;
+    WORD largest = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
+        const VALUE turns = projections[j] * scales[j] + phases[j];
         VALUE sine, cosine;
-        NAME(sin_cos)(projections[j] * scales[j] + phases[j], &sine, &cosine);
+        largest = NAME(larger)(largest, turns);
+        NAME(sin_cos)(turns, &sine, &cosine);
         out[j] = (VALUE)factor * cosine;
     }
+    return NAME(count_far)(largest, projections, scales, phases, n);
 }

@@ -14,7 +14,15 @@ enum {
     ROWS_NOT_FINITE = 4,
     ROWS_NEGATIVE = 8,
     ROWS_ZERO = 16,
+    ROWS_EXTREME = 32,
 };
+
+/* Values that are not 0 are extreme below ROWS_TINY, and from here on. In float32, from 2^24 on not
+ * all whole numbers exist. Between the limits, sums of 2^40 products with random numbers are in
+ * range. */
+#define ROWS_TINY 0x1p-100
+#define ROWS_LARGE_F32 0x1p24
+#define ROWS_LARGE_F64 0x1p100
 
 /* The order of a row's columns. */
 enum { ROWS_UNSORTED, ROWS_ASCENDING, ROWS_DESCENDING };

@@ -3,18 +3,22 @@ static int NAME(faults)(const void *any_values, const void *any_indices, ptrdiff
 {
     const VALUE *values = any_values;
     const INDEX *indices = any_indices;
-    OF_VALUE(mask) infinite = 0, negative = 0, zero = 0;
+    OF_VALUE(mask) infinite = 0, negative = 0, zero = 0, extreme = 0;
     OF_INDEX(unsigned) largest = 0; /* as unsigned numbers, negative indices are the largest */
     for (ptrdiff_t i = 0; i < n; i++) {
         const VALUE value = values[i];
         const OF_INDEX(unsigned) index = (OF_INDEX(unsigned))indices[i];
         infinite |= -(OF_VALUE(mask))(value - value != 0); /* NaN - NaN and inf - inf are NaN */
         negative |= -(OF_VALUE(mask))(value < 0);
-        zero |= -(OF_VALUE(mask))(value == 0);
+        const OF_VALUE(mask) zero_here = -(OF_VALUE(mask))(value == 0);
+        zero |= zero_here;
+        const VALUE size = OF_VALUE(absolute)(value);
+        extreme |= -(OF_VALUE(mask))(size >= OF_VALUE(large));
+        extreme |= -(OF_VALUE(mask))(size < (VALUE)ROWS_TINY) & ~zero_here;
         largest = index > largest ? index : largest;
     }
     return (largest >= n_columns ? ROWS_OUT_OF_RANGE : 0) | (infinite ? ROWS_NOT_FINITE : 0)
-           | (negative ? ROWS_NEGATIVE : 0) | (zero ? ROWS_ZERO : 0);
+           | (negative ? ROWS_NEGATIVE : 0) | (zero ? ROWS_ZERO : 0) | (extreme ? ROWS_EXTREME : 0);
 }
 
 /* The n entries from the last to the first. */

@@ -1,0 +1,31 @@
+"""Features of angles: rows whose angles are too large for the type of the input."""
+
+from collections.abc import Callable
+
+import numpy as np
+
+from sparsemaps._input._row_reader import Block
+from sparsemaps._loops import maps as _kernel
+from sparsemaps._tools._typing import Array
+from sparsemaps.maps._draw import call_quietly
+
+
+def write_features(block: Block, out: Array, write: Callable[[Block, Array], list[int]]) -> None:
+    """Write the features of a block by ``write(block, out)``, in the type of the block's values.
+
+    ``write`` returns the numbers of the rows that are far: their angles have so many turns that
+    hardly a fraction is left. Such rows of float32 are written once more, in float64, as are rows
+    of extreme values. Rows that are far in float64 are an error.
+    """
+    far = call_quietly(write, block, out)
+    if (far or block.is_extreme) and block.values.dtype == np.float32:
+        rows = np.union1d(far, block.extreme_rows()).astype(np.intp)
+        features = np.empty((len(rows), out.shape[1]))
+        far = rows[call_quietly(write, block.chosen(rows), features)].tolist()
+        out[rows] = features
+    if far:
+        raise block.error(
+            far[0],
+            f"the angles of this row are above 2^{int(np.log2(_kernel.FAR_TURNS))} turns, of which "
+            "float64 does not hold the fractions: scale the rows, or take a smaller gamma",
+        )
