@@ -69,6 +69,8 @@ class InputFile:
         self.given = path  # as tables name it; the path may be made absolute
         self._identity = _identity(path)
         self._range = 0, -1
+        self.is_first = False
+        """Whether no record of the job stands before those of the range."""
 
     def __fspath__(self) -> str:
         return self.path

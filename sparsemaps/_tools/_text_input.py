@@ -60,7 +60,15 @@ class BadLine(LineError):
 
 
 class UnreadableRecord(ValueError):
-    """A line or row that is no record, in the words of an error that names the file."""
+    """A line or row that is no record, in the words of an error that names the file; and its
+    number, from 1."""
+
+    def __init__(self, message: str, number: int) -> None:
+        super().__init__(message, number)
+        self.number = number
+
+    def __str__(self) -> str:
+        return str(self.args[0])
 
 
 class LineTooLong(ValueError):

@@ -18,6 +18,7 @@ from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
+from sparsemaps.files._bad_records import MOST, BadRecords
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
@@ -136,6 +137,8 @@ def encode(
 ) -> Generator[Stage, None, Coded]:
     """The stages that make the codes of inputs, of their ranges and of all; and these codes."""
     ranges = [ranges_of(job, input) for input in inputs]
+    if isinstance(ranges[0][0], _sources.InputFile):
+        ranges[0][0].is_first = True
     tasks: list[Task] = []
     parts: list[tuple[str, Any]] = []
     for one in [one for some in ranges for one in some]:
@@ -186,6 +189,10 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
     """Write the codes of several files to one; returns the numbers of their records. Files of codes
     that are inputs have no lengths and digests."""
     n_records = [len(PackedCodes.load(part)) for part in parts]
+    bad_records = BadRecords()
+    for part, n in zip(parts, n_records, strict=True):
+        bad_records.add(n, _bad_lines(part))
+    bad_records.finish()
     have_ids = all(os.path.exists(part + _sources.IDS) for part in parts)
     with ExitStack() as stack:
         beside, start = RecordsFormat.files_beside(path, stack), 0
@@ -214,6 +221,14 @@ def _join(parts: list[str], path: str, how: How) -> list[int]:
             file.finish()
     save_blocks(path, CodesOfFiles(parts))
     return n_records
+
+
+def _bad_lines(part: str) -> list[bytes]:
+    """Return the first lines about bad records of a part."""
+    if not os.path.exists(part + _sources.BAD):
+        return []
+    with open(part + _sources.BAD, "rb") as file:
+        return list(itertools.islice(file, MOST))
 
 
 # ---- pairs ---------------------------------------------------------------------------------------

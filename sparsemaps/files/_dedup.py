@@ -150,7 +150,8 @@ def deduplicate_files(
         length than `source` allows. Otherwise a table to write:
         a header, then a line for each such record, with its file, its line or row, the reason, and
         the line as it stands, up to its end. Bad records have no number, and stand in no other
-        output.
+        output. It is an error if all records are bad, or the first 1,000: outputs stay as they
+        were.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The output does not depend on it.
     progress : bool or None, default=None
@@ -260,6 +261,10 @@ def run(plan: DedupPlan, running: Running) -> Deduplicated:
             }
             write_evidence(plan, inputs, files, numbers.named_counts())
     except UnreadableRecord as error:
+        given = plan.job.source.given
+        limits = getattr(given, "min_length", None), getattr(given, "max_length", None)
+        if error.number == 1 and limits == (None, None):
+            raise  # all records may be of another format, or have another field
         option = setting("bad_records", "FILE")
         raise ValueError(f"{error}; {option} sets such records aside") from error
     written = [] if plan.outputs.dry_run else plan.files

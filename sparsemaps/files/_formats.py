@@ -26,6 +26,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
+from sparsemaps.files._bad_records import BadRecords
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._row_names import comment_lines
 from sparsemaps.files._rows import InputBlock, apply, codes_of, comments_of_rows, with_comments
@@ -256,12 +257,17 @@ class RecordsFormat(_CodesFormat):
 
     def begin_input(self, input: Any) -> None:
         self._input, self._n_lines = input, 0
+        self._leads, self._counts = getattr(input, "is_first", False), BadRecords()
         self._before: int | None = None
 
     def write(self, converted: Any) -> None:
         codes, (lengths, checksums, digests), comments, block = converted
         if block.bad:
-            self._beside[_sources.BAD].append(b"".join(self._bad_lines(block.bad)))
+            lines = list(self._bad_lines(block.bad))
+            self._beside[_sources.BAD].append(b"".join(lines))
+            if self._leads:
+                self._counts.add(block.n_rows, lines)
+        self._leads = self._leads and not block.n_rows
         self._n_lines += block.n_lines
         if block.keys is not None:
             self._beside[_sources.KEYS].append(block.keys)

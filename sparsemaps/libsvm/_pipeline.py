@@ -50,10 +50,12 @@ def in_order(
     try:
         for outcome in _threads.stream(attempt, ((piece,) for piece in pieces), n_jobs):
             if isinstance(outcome, _text_input.LineError):
-                line = outcome.after(text.lines_before() + n_lines)
-                is_bad = isinstance(outcome, _text_input.BadLine)
-                kind = _text_input.UnreadableRecord if is_bad else ValueError
-                raise kind(f"{text.name}{line}") from outcome
+                before = text.lines_before() + n_lines
+                message = f"{text.name}{outcome.after(before)}"
+                if isinstance(outcome, _text_input.BadLine):
+                    number = before + outcome.line
+                    raise _text_input.UnreadableRecord(message, number) from outcome
+                raise ValueError(message) from outcome
             if isinstance(outcome, ValueError):
                 raise ValueError(f"{text.name}{outcome}") from outcome
             result, n_more = outcome

@@ -53,8 +53,8 @@ def of_parquet(
                     batch.n_bytes = position - before
                     yield batch
             except BadRecord as error:
-                reason = f"{name}: row {n_rows + error.number + 1}: {error}"
-                raise _text_input.UnreadableRecord(reason) from None
+                row = n_rows + error.number + 1
+                raise _text_input.UnreadableRecord(f"{name}: row {row}: {error}", row) from None
 
 
 def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:

@@ -89,7 +89,8 @@ def test_lines(tmp_path, short_ranges, kind, exact):
         assert (name, line) == (str(tmp_path / f"bad.{kind}"), number)
         assert text == record.rstrip(b"\r\n")
         assert why in reason
-    told = rf"bad\.{kind}: line {numbers[0]}[:,].*; bad_records='FILE' sets such records aside$"
+    advice = "; bad_records='FILE' sets such records aside" if numbers[0] > 1 else ""
+    told = rf"bad\.{kind}: line {numbers[0]}[:,](?:(?!bad_records).)*{advice}$"
     with pytest.raises(ValueError, match=told):
         deduplicate_files(MINHASH, tmp_path / f"bad.{kind}", tmp_path / "none", **how)
     assert not (tmp_path / "none").exists()
@@ -123,15 +124,76 @@ def test_rows_of_parquet(tmp_path):
         deduplicate_files(MINHASH, tmp_path / "in.parquet", tmp_path / "none.parquet", **how)
 
 
-def test_files_without_a_good_record(tmp_path):
-    (tmp_path / "in.jsonl").write_bytes(b"x\n[]\n\n")
-    done = deduplicate_files(
-        None, tmp_path / "in.jsonl", tmp_path / "out", bad_records=tmp_path / "aside"
-    )
-    assert done[:4] == (0, 0, 0, 0)
-    assert done.n_bad == 2
-    assert (tmp_path / "out").read_bytes() == b""
-    assert [line for _, line, _, _ in read_bad(tmp_path / "aside")] == [1, 2]
+COMPLETE = {"removed": "removed.tsv", "clusters": "clusters.tsv", "report": "report.html"}
+
+
+@pytest.mark.parametrize("is_directory", [False, True])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+@pytest.mark.parametrize(
+    ("lines", "message"),
+    [
+        (b"x\n[]\n\n", r"all records are bad; .*in\.jsonl: line 1: expected a JSON object"),
+        (b"text\n" * 5000, "the first 1,000 records are all bad"),
+        (b'{"txt": "a"}\n' * 1000 + b'{"text": "a b c d e f"}\n' * 9, "the first 1,000 records"),
+        (b'{"txt": "a"}\n' * 999 + b'{"text": "a b c d e f"}\n' * 9, None),
+        (b'{"text": "a b c d e f"}\n' + b'{"txt": "a"}\n' * 3000, None),
+    ],
+)
+def test_all_records_are_bad(tmp_path, short_ranges, lines, message, n_jobs, is_directory):
+    """Or the first 1,000: an error, and all outputs of an earlier run stay, wherever ranges end."""
+    short_ranges(4000)
+    out = tmp_path / "out"
+    if is_directory:
+        out.mkdir()
+    (tmp_path / "in.jsonl").write_bytes(b'{"text": "some words that were there before"}\n')
+    how = {name: tmp_path / file for name, file in COMPLETE.items()}
+    how |= {"bad_records": tmp_path / "aside", "n_jobs": n_jobs}
+    deduplicate_files(MINHASH, tmp_path / "in.jsonl", out, **how)
+    (tmp_path / "in.jsonl").write_bytes(lines)
+    output = out / "in.jsonl" if is_directory else out
+    files = [output, *(tmp_path / name for name in COMPLETE.values()), tmp_path / "aside"]
+    before = [path.read_bytes() for path in files]
+    if message is None:
+        done = deduplicate_files(MINHASH, tmp_path / "in.jsonl", out, **how)
+        assert done.n_kept == 1
+        return
+    with pytest.raises(ValueError, match=message):
+        deduplicate_files(MINHASH, tmp_path / "in.jsonl", out, **how)
+    assert [path.read_bytes() for path in files] == before
+
+
+def test_bad_records_of_several_inputs(tmp_path):
+    """The first records of the job are counted, through all inputs."""
+    for number in range(3):
+        (tmp_path / f"{number}.jsonl").write_bytes(b"bad\n" * 400)
+    good = b'{"text": "a b c d e f"}\n'
+    (tmp_path / "3.jsonl").write_bytes(good)
+    how = {"bad_records": tmp_path / "aside"}
+    inputs = [tmp_path / f"{number}.jsonl" for number in range(4)]
+    with pytest.raises(ValueError, match="the first 1,000 records are all bad"):
+        deduplicate_files(MINHASH, inputs, tmp_path / "out", **how)
+    assert not (tmp_path / "out").exists()
+    (tmp_path / "2.jsonl").write_bytes(b"bad\n" * 100)
+    assert deduplicate_files(MINHASH, inputs, tmp_path / "out", **how).n_bad == 900
+    done = deduplicate_files(MINHASH, inputs[::-1], tmp_path / "out", **how)
+    assert (done.n_bad, done.n_kept) == (900, 1)
+
+
+@pytest.mark.parametrize("line", [b'{"txt": "a"}', b"<html>", b"[1]", b'{"text": 7}'])
+def test_the_option_is_not_named_for_the_first_record(tmp_path, line):
+    """All of them may be like it: then nothing would be left."""
+    good = b'{"text": "a b c d e f"}\n'
+    (tmp_path / "in.jsonl").write_bytes(line + b"\n" + good)
+    with pytest.raises(ValueError, match="line 1: expected") as refused:
+        deduplicate_files(MINHASH, tmp_path / "in.jsonl", tmp_path / "out")
+    assert "bad_records" not in str(refused.value)
+    (tmp_path / "in.jsonl").write_bytes(good + line + b"\n")
+    with pytest.raises(ValueError, match=r"line 2: expected .*; bad_records='FILE' sets such"):
+        deduplicate_files(MINHASH, tmp_path / "in.jsonl", tmp_path / "out")
+
+
+def test_bad_records_are_no_input(tmp_path):
+    (tmp_path / "in.jsonl").write_bytes(b"x\n")
     with pytest.raises(ValueError, match="is the input"):
         deduplicate_files(
             None, tmp_path / "in.jsonl", tmp_path / "out", bad_records=tmp_path / "in.jsonl"
