@@ -18,9 +18,6 @@ MAX_HEADER_BYTES = 2**12
 _STEP = 2**20
 """Numbers that are compared at a time."""
 
-_SMALL = 2**20
-"""Bytes of memory that the smallest file may take."""
-
 
 _UNSOUND = (
     *(ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError),
@@ -65,19 +62,6 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
             array = np.fromfile(file, dtype, n).reshape(shape)
     _check_range(path, array, kind)
     return array
-
-
-def check_claim(what: str, n_bytes: int, size: int) -> None:
-    """Raise a ValueError if a file of `size` bytes says that an array takes far more bytes.
-
-    For arrays whose numbers or strings are spelt out in a file, and take other bytes in memory.
-    Others are as long as their file says (`read_array`).
-    """
-    if n_bytes > size + _SMALL:
-        raise ValueError(
-            f"{what} would take {n_bytes} bytes of memory, in a file of {size} bytes; at most "
-            f"{size + _SMALL} are allowed"
-        )
 
 
 def read_csr(path: str) -> Any:

@@ -31,6 +31,9 @@ _LONGEST_ARRAY = 64
 _SIZES = "n_hashes", "n_components", "n_grids"
 """Parameters of maps that are the number of codes."""
 
+_LONGEST_PATTERN = 2**12
+"""Characters of a token pattern. Python compiles some patterns of this length for a minute."""
+
 _LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
 
 
@@ -136,11 +139,22 @@ def _config_of(vectorizer: Any) -> dict[str, Any] | None:
         )
     _refuse_files(vectorizer)
     parameters = vectorizer.get_params(deep=False)
+    _refuse_long_pattern(parameters)
     parameters.pop("n_jobs", None)
     return {
         "class": name,
         "parameters": {key: _for_json(key, value) for key, value in parameters.items()},
     }
+
+
+def _refuse_long_pattern(parameters: dict[str, Any]) -> None:
+    """Raise if a file makes every reader compile a pattern for minutes."""
+    pattern = parameters.get("token_pattern")
+    if isinstance(pattern, str) and len(pattern) > _LONGEST_PATTERN:
+        raise ValueError(
+            f"the token pattern of a model that is saved must have at most {_LONGEST_PATTERN} "
+            f"characters, got {len(pattern)}"
+        )
 
 
 def _refuse_files(vectorizer: Any) -> None:
@@ -252,6 +266,7 @@ def _vectorizer_of(config: Any) -> Any:
 
     classes = {name: getattr(text, name) for name in ("HashingVectorizer", "ByteNgrams")}
     parameters = {key: _from_json(value) for key, value in config["parameters"].items()}
+    _refuse_long_pattern(parameters)  # before it is compiled
     words: Any = parameters.get("stop_words")
     is_set = isinstance(words, tuple)
     if is_set:

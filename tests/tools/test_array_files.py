@@ -78,17 +78,6 @@ def test_numbers_beyond_the_first_block_are_compared(tmp_path):
         read_array(path, ArrayKind(np.int64, most=6))
 
 
-@pytest.mark.parametrize(("n_bytes", "size"), [(2**20 + 5, 5), (0, 0), (2**30, 2**30)])
-def test_claims_up_to_the_size_of_the_file_are_allowed(n_bytes, size):
-    _array_files.check_claim("labels", n_bytes, size)
-
-
-def test_larger_claims_are_refused():
-    message = "labels would take 1048582 bytes of memory, in a file of 5 bytes; at most 1048581"
-    with pytest.raises(ValueError, match=message):
-        _array_files.check_claim("labels", 2**20 + 6, 5)
-
-
 @pytest.mark.parametrize("shape", [(3, 4), (0, 4), (3, 0), (1, 2**40)])
 def test_a_matrix_is_read_as_scipy_wrote_it(tmp_path, shape):
     X = sp.csr_array(([1.5, 2], ([0, 0], [0, 1])), shape) if min(shape) else sp.csr_array(shape)
