@@ -158,12 +158,16 @@ def errors_naming(name: str) -> Iterator[None]:
         raise
 
 
-def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) -> None:
-    """Raise a ValueError if an output is an input, or if two outputs are one file, by any names.
+def refuse_clashes(
+    inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]], made: Iterable[Any] = ()
+) -> None:
+    """Raise a ValueError if an output is an input, or if two outputs are one file, by any names;
+    an OSError if an output cannot be written where it should be.
 
     `outputs` are the files that will be written, each with words for it. "-" is standard input or
-    output, which may have been redirected to a file.
+    output, which may have been redirected to a file. `made` are folders that the job makes.
     """
+    folders = [os.path.abspath(path) for path in made]
     read: dict[Any, Any] = {}
     for path in inputs:
         standard = is_standard(path)
@@ -181,6 +185,8 @@ def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) ->
                 raise ValueError(
                     f"{name}{role} is the input {read[identity]}; write to another file"
                 )
+        if isinstance(path, (str, os.PathLike)) and not standard:
+            _check_place(os.fspath(path), folders)
         if place is None:
             continue
         if place in written:
@@ -189,6 +195,30 @@ def refuse_clashes(inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]]) ->
                 "input"
             )
         written[place] = what
+
+
+def _check_place(path: str, made: list[str]) -> None:
+    """Raise an OSError if a file cannot be written: its folder is not there, or may not be written
+    to, or a folder has its name."""
+    if os.path.isdir(path):
+        raise _error(errno.EISDIR, path)
+    if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
+        return
+    folder = os.path.dirname(os.path.realpath(path))
+    if not os.path.lexists(folder):
+        of_job = [one for one in made if os.path.dirname(os.path.abspath(path)) == one]
+        if not of_job:
+            raise _error(errno.ENOENT, path)
+        while not os.path.lexists(folder):  # which is made too
+            folder = os.path.dirname(folder)
+    if not os.path.isdir(folder):
+        raise _error(errno.ENOTDIR, path)
+    if not os.access(folder, os.W_OK | os.X_OK):
+        raise _error(errno.EACCES, path)
+
+
+def _error(number: int, path: str) -> OSError:
+    return OSError(number, os.strerror(number), path)
 
 
 OUTPUT = "the output"

@@ -125,7 +125,7 @@ def _signals_raise() -> Iterator[None]:
 def _reason(error: BaseException, options: set[str]) -> str:
     """The text of an error, in one line."""
     if isinstance(error, MemoryError):
-        return "out of memory"
+        return "out of memory" + (f": {error}" if str(error) else "")
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, ParameterError):

@@ -248,7 +248,7 @@ def run(
     outputs = [(str(Path(directory, name)), "a file of the texts") for name in WRITTEN]
     if plot is not None:
         outputs.append((plot, "the picture of --plot"))
-    _output_files.refuse_clashes([], outputs)
+    _output_files.refuse_clashes([], outputs, [directory])
     Path(directory).mkdir(parents=True, exist_ok=True)
     tables = []
     for make in (digits, texts):

@@ -16,7 +16,7 @@ from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix, _map, _summary
 from sparsemaps.files._job import make_job, make_text_job
 from sparsemaps.files._job_options import Svmlight, rows_unless_said
-from sparsemaps.files._map import OutputPlan, make_plan
+from sparsemaps.files._map import OutputPlan, folders_of, make_plan
 
 
 def demo(options: argparse.Namespace) -> None:
@@ -36,7 +36,7 @@ def map(options: argparse.Namespace) -> None:
     if options.save_config is not None:
         written = [*written, (options.save_config, "the file of --save-config")]
     read = [] if options.config is None else [options.config]
-    _output_files.refuse_clashes([*paths, *read], written)
+    _output_files.refuse_clashes([*paths, *read], written, folders_of(options.output))
     if options.save_config is not None:
         with _output_files.atomic_output(options.save_config) as out:
             out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")

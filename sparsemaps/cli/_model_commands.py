@@ -15,7 +15,7 @@ from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import vectorizer_for
 from sparsemaps.files._job_options import Texts, rows_unless_said
 from sparsemaps.files._learning import label_of
-from sparsemaps.files._map import OutputPlan
+from sparsemaps.files._map import OutputPlan, folders_of
 
 
 def train(options: argparse.Namespace) -> None:
@@ -93,7 +93,7 @@ def _unknown(answer: Any) -> str:
 
 
 def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:
-    _output_files.refuse_clashes([options.model], plan.written)
+    _output_files.refuse_clashes([options.model], plan.written, folders_of(options.output))
     return run_outputs(options, _labels, plan)
 
 

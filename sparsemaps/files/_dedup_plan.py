@@ -116,7 +116,9 @@ def make_plan(
     if folder is not None:
         _sources.refuse_inside(folder, paths)
         names += [(os.path.join(folder, name), "a result of a stage") for name in STAGE_FILES]
-    _output_files.refuse_clashes([*paths, *files_of(rule.against)], names)
+    made = [outputs.records] if _sources.is_directory(outputs.records) else []
+    made += [] if folder is None else [folder]
+    _output_files.refuse_clashes([*paths, *files_of(rule.against)], names, made)
     return DedupPlan(job, search, rule, _sources.known_inputs(paths), outputs, files, folder)
 
 

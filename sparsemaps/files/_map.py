@@ -189,9 +189,14 @@ def make_plan(job: Any, inputs: Any, output: Any) -> OutputPlan:
         written.append((name, words))
         if _sources.is_regular(name):
             written += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
-    _output_files.refuse_clashes(paths, written)
+    _output_files.refuse_clashes(paths, written, folders_of(output))
     job.check([(name, own) for name, own, _ in outputs])
     return OutputPlan(job, paths, output, written)
+
+
+def folders_of(output: Any) -> list[Any]:
+    """Return the folders that are made for an output."""
+    return [output] if _sources.is_directory(output) else []
 
 
 def listing(plan: OutputPlan) -> Listing:

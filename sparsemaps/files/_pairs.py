@@ -196,7 +196,7 @@ def make_plan(
     if folder is not None:
         names += [(os.path.join(folder, name), "a result of a stage") for name in STAGE_FILES]
         _sources.refuse_inside(folder, read)
-    _output_files.refuse_clashes(read, names)
+    _output_files.refuse_clashes(read, names, [] if folder is None else [folder])
     _refuse_different(job, coded)
     known = _sources.known_inputs(read)
     sides = known[: len(paths)], known[len(paths) :]

@@ -108,7 +108,7 @@ def test_one_delivery_after_the_other(folder):
             "codes-part-000000.npy; make them befo",
         ),
         (["in.jsonl", "-o", "in.jsonl"], "in.jsonl is the input"),
-        (["in.jsonl", "-o", "none/out"], "none/out.stages: No such file or directory"),
+        (["in.jsonl", "-o", "none/out"], "none/out: No such file or directory"),
     ],
 )
 def test_bad_input(folder, arguments, message):
