@@ -10,6 +10,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from sparsemaps._tools._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 
 MAX_HEADER_BYTES = 2**12
@@ -52,7 +53,7 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
     Sizes are compared with the size of the file before memory is allocated. A mapped file may
     change afterwards, so that compiled code must bound what it reads there.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
         shape, dtype = _checked_header(file, path, size, kind)
         offset, n = file.tell(), math.prod(shape)

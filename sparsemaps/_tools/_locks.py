@@ -81,7 +81,9 @@ def _opened(path: str) -> int:
     flags = (getattr(os, name, 0) for name in ("O_NONBLOCK", "O_NOFOLLOW", "O_CLOEXEC"))
     try:
         file = os.open(path, os.O_RDWR | os.O_CREAT | sum(flags), 0o666)
-    except IsADirectoryError:
+    except OSError as error:
+        if error.errno not in (errno.EISDIR, errno.ENXIO):  # of a folder, and of a socket
+            raise
         raise ValueError(f"{path} is no regular file; remove it") from None
     try:
         refuse_other_files(file, path)

@@ -122,6 +122,14 @@ def like_file(path: str, target: str) -> Iterator[None]:
                 os.unlink(path)
 
 
+def make_folder_like(folder: str, output: str) -> None:
+    """Make a folder, unless it is there, that those can read who can read an output."""
+    mode = _mode_of(output)
+    if mode is not None and os.path.isfile(output):
+        with contextlib.suppress(OSError):  # whoever writes there says what is wrong
+            os.mkdir(folder, mode | (mode & 0o444) >> 2 | 0o700)
+
+
 def move(path: str, target: str) -> None:
     """Give a file another name, of another file system too. The file there is replaced, and a link
     is not followed."""

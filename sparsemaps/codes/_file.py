@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._tools import _checks, _described_files, _output_files, _seeding
+from sparsemaps._tools._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 
 MARK = b"SMCODES1"
@@ -65,7 +66,7 @@ def read(path: str, mmap_mode: Any) -> Contents:
     """Read a file. All sizes are compared with the size of the file before memory is allocated."""
     if mmap_mode is not None:
         _checks.check_choice("mmap_mode", mmap_mode, ("r", "c"))
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         description, text_start = _described_files.read_description(
             file, path, MARK, "packed codes"
         )

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sparsemaps._tools import _output_files, _sources, _threads
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._progress import FileProgress
+from sparsemaps._tools._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
 from sparsemaps.files._bad_records import MOST, BadRecords
@@ -89,7 +90,7 @@ class Coded:
         """The number of records that could not be read."""
         if not os.path.exists(self.path + _sources.BAD):
             return 0
-        with open(self.path + _sources.BAD, "rb") as file:
+        with open_regular(self.path + _sources.BAD) as file:
             return sum(1 for _ in file)
 
 
@@ -227,7 +228,7 @@ def _bad_lines(part: str) -> list[bytes]:
     """Return the first lines about bad records of a part."""
     if not os.path.exists(part + _sources.BAD):
         return []
-    with open(part + _sources.BAD, "rb") as file:
+    with open_regular(part + _sources.BAD) as file:
         return list(itertools.islice(file, MOST))
 
 

@@ -15,6 +15,7 @@ import numpy as np
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._regular_files import open_regular
 from sparsemaps._tools._sources import BAD
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
@@ -42,7 +43,7 @@ def write_evidence(
         with _output_files.atomic_output(outputs.bad_records) as file:
             file.write(b"file\tline\treason\trecord\n")
             if os.path.exists(codes + BAD):
-                with open(codes + BAD, "rb") as lines:
+                with open_regular(codes + BAD) as lines:
                     shutil.copyfileobj(lines, file)
     if outputs.removed is None and outputs.report is None:
         return

@@ -22,6 +22,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files, _sources
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
@@ -438,7 +439,7 @@ class _FileBeside:
 
     def append_file(self, path: str) -> None:
         self.append(b"")  # there is a file also where the other one is empty
-        with open(path, "rb") as file:
+        with open_regular(path) as file:
             for block in iter(partial(file.read, 2**20), b""):
                 self.append(block)
 

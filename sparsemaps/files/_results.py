@@ -295,6 +295,7 @@ def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
         with tempfile.TemporaryDirectory() as folder:
             yield Results(folder)
         return
+    _output_files.make_folder_like(folder, folder.removesuffix(STAGES))
     try:
         with writing(folder, shared=shared):
             yield Results(folder, is_shared=shared, is_own=True)

@@ -1,6 +1,7 @@
 """Names of rows: their ids and the comments of their lines, from files beside codes; and tables."""
 
 import contextlib
+import io
 import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools._escapes import as_column
+from sparsemaps._tools._regular_files import open_regular
 from sparsemaps._tools._sources import COMMENTS, IDS
 from sparsemaps._tools._typing import Array
 
@@ -25,7 +27,7 @@ def names_of_rows(codes: Any, n_rows: int) -> Iterator[Callable[[int], str]]:
     with contextlib.ExitStack() as stack:
         lines: Any = b""  # which cannot be mapped
         if os.path.getsize(path):
-            file = stack.enter_context(open(path, "rb"))
+            file = stack.enter_context(open_regular(path))
             lines = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         ends = _ends_of_lines(lines)
         if len(ends) - 1 != n_rows or ends[-1] != len(lines):
@@ -69,7 +71,10 @@ def read_comments(codes: Any, n_rows: int) -> list[tuple[int, str]]:
     if not os.path.exists(path):
         return []
     comments: list[tuple[int, str]] = []
-    with open(path, encoding="utf-8", errors="surrogateescape", newline="\n") as file:
+    with (
+        open_regular(path) as raw,
+        io.TextIOWrapper(raw, "utf-8", "surrogateescape", "\n") as file,
+    ):
         for number, line in enumerate(file, 1):
             row, _, text = line.removesuffix("\n").partition("\t")
             least = comments[-1][0] + 1 if comments else 0
