@@ -22,15 +22,16 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
         _check_shape(estimator, X, reset)
         return rows
     try:
-        X = _sklearn.validate_data(
-            estimator,
-            X,
-            reset=reset,
-            accept_sparse="csr",  # data frames of sparse columns become CSR
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,  # RowReader checks this, and names the row
-            ensure_min_samples=1 if reset else 0,
-        )
+        with _row_reader.conversion(X, "X"):
+            X = _sklearn.validate_data(
+                estimator,
+                X,
+                reset=reset,
+                accept_sparse="csr",  # data frames of sparse columns become CSR
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,  # RowReader checks this, and names the row
+                ensure_min_samples=1 if reset else 0,
+            )
     except (TypeError, ValueError) as error:
         column = _column_of_strings(X)
         what = f"strings in column {column!r}" if column is not None else _texts_or_tokens(X)
@@ -71,7 +72,10 @@ def _column_of_strings(X: Any) -> Any:
     if there is none."""
     if len(getattr(X, "shape", ())) != 2 or not len(X):
         return None
-    row = np.asarray(X[:1], object)[0]
+    try:
+        row = np.asarray(X[:1], object)[0]
+    except Exception:  # what cannot be converted is no string
+        return None
     for number, value in enumerate(row):
         if isinstance(value, (str, bytes)):
             return getattr(X, "columns", range(len(row)))[number]
@@ -82,6 +86,8 @@ def _texts_or_tokens(X: Any) -> str:
     """A word for the texts or tokens in `X`; "" if there are none."""
     if isinstance(X, (str, bytes)):
         return "a text"
+    if hasattr(X, "columns"):  # of a table, their names are iterated over
+        return ""
     try:
         first = next(iter(X))
     except (TypeError, ValueError, StopIteration):

@@ -2,6 +2,7 @@
 
 import math
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any, NamedTuple, NoReturn
 
 import numpy as np
@@ -242,6 +243,36 @@ class SetReader(RowReader):
     def block(self, start: int, stop: int) -> Block:
         indices = self._indices if len(self._indices) else np.zeros(1, self._indices.dtype)
         return Block(self._values, indices, self._indptr[start : stop + 1])
+
+
+@contextmanager
+def conversion(X: Any, name: str) -> Iterator[None]:
+    """Check that `X` has numbers, and make errors of its conversion a TypeError or a ValueError."""
+    _refuse_no_numbers(X, name)
+    try:
+        yield
+    except (TypeError, ValueError, MemoryError):
+        raise
+    except Exception as error:  # such as those of polars
+        raise TypeError(f"{name} cannot be converted to numbers: {error}") from error
+
+
+def _refuse_no_numbers(X: Any, name: str) -> None:
+    """Raise an error for masked values and for times, which NumPy converts to numbers without a
+    word: of masked ones, to those below the mask."""
+    if np.ma.is_masked(X):
+        raise ValueError(f"{name} has masked values: fill them first, such as by {name}.filled(0)")
+    if isinstance(X, np.ndarray):
+        if X.dtype.kind in "mM":
+            raise TypeError(f"{name} must have numbers, got {X.dtype}")
+        return
+    columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
+    if columns is None or dtypes is None:
+        return
+    for column, dtype in zip(columns, dtypes, strict=False):
+        is_temporal = getattr(dtype, "is_temporal", None)  # of polars
+        if is_temporal() if callable(is_temporal) else getattr(dtype, "kind", "") in ("m", "M"):
+            raise TypeError(f"{name} must have numbers, got {dtype} in column {column!r}")
 
 
 def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:

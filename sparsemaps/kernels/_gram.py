@@ -268,14 +268,15 @@ def _from_zero(block: Block, kernel: GramKernel) -> Block:
 
 def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
     if not sp.issparse(X):
-        X = _sklearn.check_array(
-            X,
-            accept_sparse="csr",  # data frames of sparse columns become CSR
-            dtype=[np.float64, np.float32],
-            ensure_all_finite=False,  # RowReader does, and names the row
-            ensure_min_samples=0,
-            input_name=name,
-        )
+        with _row_reader.conversion(X, name):
+            X = _sklearn.check_array(
+                X,
+                accept_sparse="csr",  # data frames of sparse columns become CSR
+                dtype=[np.float64, np.float32],
+                ensure_all_finite=False,  # RowReader does, and names the row
+                ensure_min_samples=0,
+                input_name=name,
+            )
     rows = _row_reader.open_matrix(X, nonnegative)
     if rows.n_columns == 0:
         raise ValueError(f"{name} must have at least one column, got none")

@@ -1,0 +1,141 @@
+"""Arrays and tables of every type: the output is that of the same numbers, or one clear error."""
+
+import decimal
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import scipy.sparse as sp
+from _data.variants import MAPS, make
+
+from sparsemaps import kernels
+from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.neighbors import KernelNeighbors
+
+NUMBERS = np.array([[1, 0, 3], [0, 2, 0], [1, 1, 0], [3, 0, 1], [0, 1, 1], [2, 2, 0]])
+Y = np.array([0, 1, 0, 1, 1, 0])
+
+
+def in_pandas(dtype):
+    return pd.DataFrame(NUMBERS, columns=list("abc")).astype(dtype)
+
+
+def in_polars(*dtypes):
+    table = pl.DataFrame(NUMBERS, schema=list("abc"), orient="row")
+    for dtype in dtypes:
+        table = table.cast(dtype)
+    return table
+
+
+def with_data(dtype):
+    X = sp.csr_array(NUMBERS.astype(float))
+    X.data = X.data.astype(dtype)
+    return X
+
+
+PANDAS = [f"{kind}{size}" for kind in ("int", "uint") for size in (8, 16, 32, 64)]
+PANDAS += ["float16", "float32", "float64", "longdouble", "Int8", "Int64", "UInt64", "Float32"]
+PANDAS += ["Float64", "object", "category", "string", "str", "Sparse[int64]"]
+PANDAS += [f"{t}[pyarrow]" for t in ("int64", "uint8", "double", "float", "halffloat", "string")]
+
+POLARS = [pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64]
+POLARS += [pl.Float32, pl.Float64, pl.String, pl.Decimal(10, 2)]
+
+ARRAYS = [np.float16, np.longdouble, object, np.int8, np.uint64, ">f4", ">i8", "S1", "U1"]
+
+SAME = {
+    **{f"pandas, {t}": lambda t=t: in_pandas(t) for t in PANDAS},
+    "pandas, Decimal": lambda: in_pandas(int).map(lambda x: decimal.Decimal(int(x))),
+    "pandas, types of columns": lambda: in_pandas({"a": "int8", "b": "float32", "c": "Int64"}),
+    **{f"polars, {t}": lambda t=t: in_polars(t) for t in POLARS},
+    "polars, Categorical": lambda: in_polars(pl.String, pl.Categorical),
+    "polars, Enum": lambda: in_polars(pl.String, pl.Enum(["0", "1", "2", "3"])),
+    "Arrow": lambda: pa.table({"a": NUMBERS[:, 0], "b": NUMBERS[:, 1], "c": NUMBERS[:, 2]}),
+    **{f"array, {t}": lambda t=t: NUMBERS.astype(t) for t in ARRAYS},
+    "array, nothing masked": lambda: np.ma.array(NUMBERS.astype(float), mask=False),
+    **{f"CSR, {t}": lambda t=t: with_data(t) for t in ARRAYS[:7]},
+}
+
+OF_BOOLEANS = {
+    "pandas, bool": lambda: in_pandas("bool"),
+    "pandas, boolean": lambda: in_pandas("bool").astype("boolean"),
+    "pandas, bool[pyarrow]": lambda: in_pandas("bool[pyarrow]"),
+    "polars, Boolean": lambda: in_polars(pl.Boolean),
+    "array, bool": lambda: NUMBERS.astype(bool),
+    "CSR, bool": lambda: with_data(bool),
+}
+
+NO_NUMBERS = {
+    "pandas, complex128": (lambda: in_pandas("complex128"), "Complex data not supported"),
+    "pandas, datetime": (lambda: in_pandas("datetime64[ns]"), r"datetime64\[ns\] in column 'a'"),
+    "pandas, timedelta": (lambda: in_pandas("timedelta64[ns]"), "got timedelta64"),
+    "pandas, timestamp": (lambda: in_pandas("timestamp[ns][pyarrow]"), "got timestamp"),
+    "pandas, Int64 with NA": (lambda: in_pandas("Int64").mask(NUMBERS == 0), "NaN in row 0"),
+    "pandas, Arrow with NA": (lambda: in_pandas("int64[pyarrow]").mask(NUMBERS == 0), "NaN in row"),
+    "pandas, filled by NaN": (lambda: in_pandas("Sparse[float64]"), "fill value must be 0"),
+    **{
+        f"polars, {t}": (lambda t=t: in_polars(t), f"got {t}.* in column 'a'")
+        for t in ("Date", "Datetime", "Duration", "Time")
+        for t in (getattr(pl, t),)
+    },
+    "polars, Int128": (lambda: in_polars(pl.Int128), "cannot be converted to numbers"),
+    "polars, List": (lambda: pl.DataFrame({"a": [[1, 2]] * 6}), "with a sequence"),
+    "polars, Array": (
+        lambda: pl.DataFrame({"a": [[1, 2]] * 6}, schema={"a": pl.Array(pl.Int64, 2)}),
+        "with a sequence",
+    ),
+    "polars, Struct": (lambda: pl.DataFrame({"a": [{"x": 1}] * 6}), "with a sequence|not 'dict'"),
+    "polars, Null": (lambda: pl.DataFrame({"a": [None] * 6}), "NaN in row 0, column 0"),
+    "polars, with null": (lambda: pl.DataFrame({"a": [1, None, 2, 3, 4, 5]}), "NaN in row 1"),
+    "polars, Object": (
+        lambda: pl.DataFrame({"a": pl.Series([object()] * 6, dtype=pl.Object)}),
+        "not 'object'",
+    ),
+    "array, complex64": (lambda: NUMBERS.astype(np.complex64), "Complex data not supported"),
+    "array, times": (lambda: NUMBERS.astype("datetime64[s]"), "must have numbers"),
+    "array, masked": (lambda: np.ma.masked_equal(NUMBERS.astype(float), 1), "masked values"),
+    "matrix": (lambda: NUMBERS.view(np.matrix), "np.matrix is not supported"),
+    "CSR, complex64": (lambda: with_data(np.complex64), "Complex data not supported"),
+}
+
+FUNCTIONS = {
+    **{
+        name: lambda X, name=name, parameters=variants[0]: make(name, **parameters).fit_transform(X)
+        for name, variants in MAPS.items()
+    },
+    "encode": lambda X: make("MinHash", n_hashes=16).fit(X).encode(X),
+    "KernelClassifier": lambda X: (
+        KernelClassifier(make("MinHash", n_hashes=16), random_state=0)
+        .fit(X, Y)
+        .decision_function(X)
+    ),
+    "KernelRegressor": lambda X: (
+        KernelRegressor(make("MinHash", n_hashes=16), random_state=0).fit(X, Y).predict(X)
+    ),
+    "KernelNeighbors": lambda X: (
+        KernelNeighbors(make("MinHash", n_hashes=16), n_neighbors=2).fit(X).kneighbors(X)[0]
+    ),
+    "exact kernel": kernels.rbf_kernel,
+}
+
+
+def dense(Z):
+    return Z.toarray() if sp.issparse(Z) else np.asarray(Z)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+def test_the_same_numbers(function):
+    for numbers, tables in ((NUMBERS, SAME), (NUMBERS != 0, OF_BOOLEANS)):
+        expected = dense(function(numbers.astype(float)))
+        for name, table in tables.items():
+            found = dense(function(table()))
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+@pytest.mark.parametrize(("table", "message"), NO_NUMBERS.values(), ids=NO_NUMBERS.keys())
+def test_what_are_no_numbers(function, table, message):
+    with pytest.raises((TypeError, ValueError), match=message):
+        function(table())
