@@ -4,6 +4,7 @@ import sys
 
 import numpy as np
 
+from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import rows as _kernel
 from sparsemaps._tools._portable_math import exp, log_one_plus_square
 from sparsemaps._tools._typing import Array, MatrixLike
@@ -153,11 +154,16 @@ def cauchy_kernel(
            [0.062, 1.   ]])
     """
     gamma = check_gamma(gamma)
+
+    def scaled(block: Block) -> Array:
+        with np.errstate(over="ignore"):  # infinity is clipped
+            return (gamma * values_of(block)).clip(-_LARGEST_SCALED, _LARGEST_SCALED)
+
     kernel = GramKernel(
         _kernel.CAUCHY,
         log_one_plus_square,
         lambda sums, u, v: exp(-np.maximum(u + v + sums, 0)),
-        prepare=lambda block: (gamma * values_of(block)).clip(-_LARGEST_SCALED, _LARGEST_SCALED),
+        prepare=scaled,
         one_of_itself=True,
     )
     return gram(open_pair(X, Y), n_jobs, kernel)

@@ -86,6 +86,19 @@ def test_relative_errors_of_other_maps():
     assert min_components(cws, 0.3 * least, X=X) >= size
 
 
+@pytest.mark.parametrize("random_map", [CountSketch(), TensorSketch(), RandomProjection()], ids=str)
+def test_relative_errors_of_obtuse_pairs(random_map):
+    """A kernel below 0 has the error of its absolute value; no angle below a right one has it."""
+    X = pair(1.0)
+    obtuse = X * np.array([[1], [-1]])
+    size = min_components(random_map, 0.2, relative=True, X=X)
+    assert min_components(random_map, 0.2, relative=True, X=obtuse) == size
+    with pytest.raises(ValueError, match="no pair of rows of X is within"):
+        min_components(random_map, 0.2, relative=True, X=obtuse, angle=1.1)
+    both = np.vstack([X, -X[1]])
+    assert min_components(random_map, 0.2, relative=True, X=both, angle=1.1) == size
+
+
 def test_relative_errors_that_cannot_be_promised():
     apart = np.eye(3)
     near = np.array([[1.0, 0.0, 0.0], [1.0, 0.1, 0.0], [0.0, 0.0, 1.0]])

@@ -2,6 +2,7 @@
 
 import gzip
 import io
+import itertools
 import json
 import os
 import re
@@ -15,7 +16,7 @@ from _data.variants import map_classes
 from _scripts.commands import command
 
 import sparsemaps
-from sparsemaps import ConsistentWeightedSampling, CountSketch
+from sparsemaps import ConsistentWeightedSampling, CountSketch, kernels
 from sparsemaps.cli._options import KERNELS, MAPS, load
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.libsvm._pipeline import cut_lines
@@ -248,13 +249,44 @@ def test_coefficients(file, tmp_path):
     np.testing.assert_array_equal(Z.toarray(), series.fit_transform(X))
 
 
+FUNCTIONS = {
+    "minmax": kernels.min_max_kernel,
+    "generalized-minmax": kernels.generalized_min_max_kernel,
+    "chi2": kernels.chi2_similarity,
+    "acos": kernels.acos_kernel,
+    "acos-chi2": kernels.acos_chi2_kernel,
+    "normalized-rbf": kernels.normalized_rbf_kernel,
+    "folded-rbf": kernels.folded_rbf_kernel,
+    "rbf": kernels.rbf_kernel,
+    "polynomial": kernels.polynomial_kernel,
+    "laplacian": kernels.laplacian_kernel,
+    "cauchy": kernels.cauchy_kernel,
+    "matern": kernels.matern_kernel,
+    "minmax-acos": lambda X, Y: kernels.min_max_kernel(X, Y) * kernels.acos_kernel(X, Y),
+    "minmax-acos-chi2": lambda X, Y: kernels.min_max_kernel(X, Y) * kernels.acos_chi2_kernel(X, Y),
+}
+
+
+def test_the_functions_of_kernels_differ(file):
+    """So the test below tells each from the others."""
+    assert sorted(FUNCTIONS) == sorted(KERNELS)
+    X, _ = load_svmlight_file(file, zero_based=False)
+    values = {name: function(X, X) for name, function in FUNCTIONS.items()}
+    alike = [
+        {one, other}
+        for one, other in itertools.combinations(values, 2)
+        if np.allclose(values[one], values[other], rtol=1e-4)
+    ]
+    assert alike == [{"minmax", "generalized-minmax"}]  # of values >= 0
+
+
 @pytest.mark.parametrize("name", KERNELS)
 def test_kernel(file, tmp_path, name):
     """Each row's number, then its kernel with every row of TRAIN, in full precision."""
     X, y = load_svmlight_file(file, zero_based=False)
     test = tmp_path / "test.svm"
     dump_svmlight_file(X[5:8], y[5:8], test, zero_based=False)
-    function = load(KERNELS[name].make)
+    function = FUNCTIONS[name]
     for inputs, rows in (([file], slice(None)), ([file, test], slice(5, 8))):
         out = tmp_path / "out"
         done = command("kernel", name, *inputs, "-o", out)

@@ -10,10 +10,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _data.file_maps import cws, outputs
+from _data.labelled_records import write_jsonl
 from _data.rows import random_csr
 from _scripts.programs import Program, posix
 
-from sparsemaps import CountSketch
+from sparsemaps import CountSketch, MinHash
 from sparsemaps._tools import _output_files
 from sparsemaps.files import Svmlight, Texts, _tasks, map_files
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
@@ -148,6 +149,23 @@ def test_what_is_of_other_options_is_made_again(folder, tmp_path, new_map, optio
     done = map_files(new_map, folder, out, resume=False, **options)
     assert [one.skipped for one in done] == [False] * 7
     assert outputs(out) == outputs(anew)
+
+
+def test_no_file_of_other_options_stays(tmp_path):
+    """Beside outputs stand the files of these options alone."""
+    texts = [{"text": f"a b c{i}", "label": "x" if i % 2 else "y", "id": str(i)} for i in range(9)]
+    path = write_jsonl(tmp_path / "in.jsonl", texts)
+    new_map = MinHash(n_hashes=9, random_state=0)
+    fields = [{"label_field": "label"}, {"id_field": "id"}, {}, {"label_field": "label"}]
+    for number, more in enumerate(fields):
+        source = Texts("word:1", **more)
+        anew = tmp_path / f"anew{number}"
+        for out in (tmp_path / "out", anew):
+            map_files(new_map, path, f"{out}/", format="npy", source=source)
+        assert sorted(os.listdir(tmp_path / "out")) == sorted(os.listdir(anew))
+        for name in os.listdir(anew):
+            if not name.endswith(".json"):
+                assert (tmp_path / "out" / name).read_bytes() == (anew / name).read_bytes()
 
 
 def test_labels_decide_their_numbers(tmp_path):

@@ -1,5 +1,6 @@
 """Exact kernels against plain NumPy."""
 
+import re
 import sys
 from fractions import Fraction
 from functools import partial
@@ -10,7 +11,7 @@ import scipy.sparse as sp
 from _data.chance import SEED
 from _data.close_rows import close_pairs
 from _data.rows import random_csr
-from scipy import special
+from scipy import integrate, special
 from sklearn.metrics import pairwise
 from sklearn.svm import SVC
 
@@ -132,6 +133,27 @@ def test_matern(nu):
         kernels.matern_kernel(X, nu=10001)
 
 
+@pytest.mark.parametrize("nu", [33.0, 64.0, 65.0, 200.0, 1999.5, 10_000.0])
+def test_matern_of_large_nu(nu):
+    """The mean of e^(-q / v), v of the Gamma distribution of shape nu: the quantiles of v are
+    scaled so that the interval of 40 standard deviations has no tail to speak of."""
+    squares = np.array([1e-3, 0.1, 1.0, 5.0, 20.0, 100.0])
+
+    def mean(square):
+        def integrand(z):
+            v = nu + z * np.sqrt(nu)
+            density = np.exp((nu - 1) * np.log(v) - v - special.gammaln(nu)) * np.sqrt(nu)
+            return density * np.exp(-nu * square / v)
+
+        low = max(-20.0, -np.sqrt(nu) * (1 - 1e-9))
+        return integrate.quad(integrand, low, 40, epsabs=0, epsrel=1e-11, limit=500)[0]
+
+    found = kernels.matern_kernel(np.sqrt(squares)[:, None], [[0.0]], nu=nu)[:, 0]
+    expected = [mean(square) for square in squares]
+    # (nu - 1) log v is up to 92,103, of a relative error of 2^-53.
+    np.testing.assert_allclose(found, expected, rtol=1e-9)
+
+
 @each
 def test_symmetric(name):
     """Y=None is X against itself: positive semidefinite, with 1 on the diagonal."""
@@ -236,6 +258,8 @@ def test_cauchy_of_large_values():
     found = kernels.cauchy_kernel(X)
     assert found[0, 2] > 0
     np.testing.assert_allclose(found, expected, rtol=1e-12)
+    K = kernels.cauchy_kernel([[1e308, 1], [-1e308, 1], [1e308, 2]], gamma=10.0)
+    np.testing.assert_allclose(K, [[1, 0, 1 / 101], [0, 1, 0], [1 / 101, 0, 1]], rtol=1e-12)
 
 
 @pytest.mark.parametrize("n_jobs", [2**63, 10**30, -(10**30)])
@@ -365,6 +389,32 @@ def test_values_beyond_the_range(name):
     assert np.isfinite(function([[1e153, 1.0]], [[-1e153, 2.0]], gamma=1e-306)).all()
     with pytest.raises(ValueError, match=r"row 1 of Y are too large"):
         function([[1.0, 0]], [[1.0, 0], [1e300, 0]])
+
+
+SCALE_FREE = {
+    "acos_kernel", "acos_chi2_kernel", "normalized_rbf_kernel", "folded_rbf_kernel",
+}  # fmt: skip
+"""Kernels that do not change if a row is multiplied."""
+
+
+@each
+@pytest.mark.parametrize("exponent", [-1060, -600, 400, 511, 600, 1000])
+def test_extremes_in_one_matrix(name, exponent):
+    """Rows of X and of Y are treated alike: the kernel is that of Y and X, or both are refused."""
+    function = partial(getattr(kernels, name), **NAIVE[name][1])
+    X, Y = data(name, n_columns=20), data(name, 23, seed=1, n_columns=20)
+    Y.data = np.ldexp(Y.data, exponent)
+    try:
+        expected = function(Y, X)
+    except ValueError as error:
+        message = str(error).replace("of X", "of Y")
+        with pytest.raises(ValueError, match=re.escape(message)):
+            function(X, Y)
+        return
+    np.testing.assert_allclose(function(X, Y), expected.T, rtol=1e-13, atol=1e-300)
+    if name in SCALE_FREE and exponent > -1000:  # no value has lost a digit
+        Y.data = np.ldexp(Y.data, -exponent)
+        np.testing.assert_allclose(function(X, Y), expected.T, rtol=1e-12, atol=1e-12)
 
 
 # ---- scikit-learn's functions of the same names --------------------------------------------------

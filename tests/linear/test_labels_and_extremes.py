@@ -4,12 +4,13 @@ import math
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.text import HashingVectorizer
 
-X = np.random.default_rng(0).gamma(1.0, size=(30, 4))
+X = np.random.default_rng(SEED).gamma(1.0, size=(30, 4))
 IS_LARGE = X[:, 0] > X[:, 1]
 MAP = ConsistentWeightedSampling(n_hashes=16, random_state=0)
 

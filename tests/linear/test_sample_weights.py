@@ -13,6 +13,7 @@ import pytest
 import scipy.optimize
 import scipy.sparse as sp
 import scipy.special
+from _data.chance import SEED
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -26,7 +27,7 @@ from sparsemaps import (
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _solver
 from sparsemaps.text import HashingVectorizer
 
-RNG = np.random.default_rng(0)
+RNG = np.random.default_rng(SEED)
 N = 45
 X = RNG.gamma(1.0, size=(N, 6)) * (RNG.random((N, 6)) < 0.8)
 X[7] = 0  # without samples
@@ -150,7 +151,7 @@ def taken(rows, numbers):
 def assert_weights_count_rows(model, rows, y, weights):
     """The weighted model is that of repeated rows, of weighted rows in another order, and of
     repeated rows in another order."""
-    rng = np.random.default_rng(1)
+    rng = np.random.default_rng(SEED + 1)
     repeated = np.repeat(np.arange(len(y)), weights.astype(int))
     order = rng.permutation(len(y))
     with warnings.catch_warnings():
@@ -259,8 +260,8 @@ def test_blocks_of_mapped_codes(tmp_path, set_limits):
 
 def test_the_median_of_many_rows():
     """Whole weights draw the sample that the repeated rows would give."""
-    many = np.random.default_rng(2).gamma(1.0, size=(500, 4))
-    weights = np.random.default_rng(3).integers(0, 4, 500)
+    many = np.random.default_rng(SEED + 2).gamma(1.0, size=(500, 4))
+    weights = np.random.default_rng(SEED + 3).integers(0, 4, 500)
     for gamma in ("scale", "median"):
         map = RandomFourier(gamma=gamma, random_state=0)
         repeated = RandomFourier(gamma=gamma, random_state=0).fit(np.repeat(many, weights, axis=0))

@@ -12,6 +12,7 @@ from _oracles.dual_descent import (
     log_loss_by_definition,
     regression_by_definition,
 )
+from _oracles.objectives import losses, objective
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC, LinearSVR
 
@@ -30,23 +31,6 @@ def data(n_rows=150, seed=0):
     X[rng.random(X.shape) < 0.2] = 0
     X[::25] = 0
     return X, y, X[:, 0] - X[:, 1] + rng.normal(scale=0.1, size=n_rows)
-
-
-def losses(loss, y, scores, epsilon=0.1):
-    """The loss of each row, by its definition; y is -1 or 1, or a target."""
-    if loss.endswith("epsilon_insensitive"):
-        found = np.maximum(np.abs(y - scores) - epsilon, 0)
-    elif loss == "log_loss":
-        found = np.logaddexp(0, -y * scores)
-    else:
-        found = np.maximum(0, 1 - y * scores)
-    return found**2 if loss.startswith("squared") else found
-
-
-def objective(loss, C, Z, y, coef, intercept, scaling=1.0, weights=1.0):
-    """What a model minimises."""
-    square = coef @ coef + (intercept / scaling) ** 2
-    return square / 2 + C * (weights * losses(loss, y, Z @ coef + intercept)).sum()
 
 
 def liblinear(loss, C, **parameters):

@@ -355,7 +355,7 @@ def test_bad_parameters(parameters, message):
 
 def several_blocks(transform_type="hadamard", width=8, **parameters):
     """A fitted map of four blocks, without a fraction of one."""
-    parameters = {"gamma": 0.7, "n_components": 8 * width, "random_state": 3, **parameters}
+    parameters = {"gamma": 0.7, "n_components": 8 * width, "random_state": SEED + 3, **parameters}
     return Fastfood(transform_type=transform_type, **parameters).fit(np.ones((1, width)))
 
 

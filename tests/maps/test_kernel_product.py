@@ -175,7 +175,7 @@ def test_maps_get_seeds_of_their_own():
     twice = (sampled(random_state=SEED + 3), sampled(random_state=SEED + 3))
     twice = tuple(one.set_params(bits=6, t_bits=4) for one in twice)
     product = KernelProduct(maps=twice, random_state=SEED).fit(X)
-    assert [one.random_state for one in twice] == [3, 3]
+    assert [one.random_state for one in twice] == [SEED + 3, SEED + 3]
     assert not hasattr(twice[0], "seed_")
     square = pairs_of(product.exact_kernel(X))
     rates = agreements(product, X).mean(axis=1)

@@ -208,7 +208,7 @@ def test_against_the_definition(n, n_hashes):
     rng = np.random.default_rng(SEED + n)
     members = np.unique(rng.integers(0, 2**62, n))
     X = csr(members, width=2**62)
-    minhash = MinHash(n_hashes=n_hashes, bits=11, random_state=n).fit(X)
+    minhash = MinHash(n_hashes=n_hashes, bits=11, random_state=SEED + n).fit(X)
     key, code_key = _seeding.keys(SEED + n, "minhash", 2)
     samples = reference.minhash(key, members, n_hashes)
     np.testing.assert_array_equal(minhash.sample(X)[0], samples)

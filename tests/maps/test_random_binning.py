@@ -205,6 +205,8 @@ def test_products_with_others():
         ({"n_bins": 100}, "n_bins must be a power of two, got 100"),
         ({"pitch_density": 3}, "pitch_density must be callable or None, got 3"),
         ({"pitch_density": lambda p: np.exp(-p) * p / 2}, "must integrate to 1, .*integral is 0.5"),
+        ({"pitch_density": lambda p: 0.95 * np.exp(-p) * p}, "must integrate .* integral is 0.95"),
+        ({"pitch_density": lambda p: 1.05 * np.exp(-p) * p}, "must integrate .* integral is 1.05"),
         ({"pitch_density": lambda p: -p}, "finite number of at least 0 for each pitch"),
         ({"pitch_density": lambda p: 1.0}, "finite number of at least 0 for each pitch"),
     ],

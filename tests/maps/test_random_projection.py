@@ -212,8 +212,11 @@ def test_product_with_resemblance(sampled):
     variance = (rate * (1 + 2 * inner**2) - (rate * inner) ** 2) / k
     independent = isinstance(sampled, ConsistentWeightedSampling)
     theorems.assert_variance(found, variance, at_most=not independent)
-    moments = product.law.moments(_error.exact_pairs(product, X))
+    pairs = _error.exact_pairs(product, X)
+    moments = product.law.moments(pairs)
     np.testing.assert_allclose(moments.variance(k), variance, rtol=1e-3)
+    of_chance = (1 - resemblance) * 2.0**-bits * inner
+    np.testing.assert_allclose(product.law.bias(pairs).chance, of_chance, rtol=1e-12, atol=1e-15)
     np.testing.assert_allclose(moments.bias, (rate - resemblance) * inner, rtol=1e-3, atol=1e-12)
 
 

@@ -118,6 +118,17 @@ def test_what_an_index_with_the_exact_kernel_states(shared, threshold):
     assert abs(np.mean(shares) - stated) <= theorems.N_STANDARD_ERRORS * error
 
 
+@pytest.mark.parametrize("similarity", [0.5, 0.55, 0.9])
+def test_what_is_stated_where_all_codes_are_compared(similarity):
+    """Rows are candidates from just as many equal codes on as `for_candidates` says."""
+    index = KernelNeighbors(MinHash(n_hashes=64), radius=0.5, rerank=True, recall=0.9)
+    index.fit(np.eye(4))
+    least, _ = _search.for_candidates(index.codes_, 0.5, 0.9)
+    rate = similarity + (1 - similarity) / 256
+    expected = stats.binom.sf(least - 1, 64, rate)
+    assert index.recall_at(similarity) == pytest.approx(expected, rel=1e-12)
+
+
 @pytest.mark.parametrize("seed", range(2))
 def test_of_files(tmp_path, seed):
     """Records of which half are near another one, some at the threshold: of those that a search
