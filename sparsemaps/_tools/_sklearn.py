@@ -163,10 +163,6 @@ def check_targets(y: Any, *, classes: bool) -> Any:
     from sklearn.utils.multiclass import check_classification_targets
 
     y = column_or_1d(y, warn=True)
-    if y.dtype == object:
-        for row, label in enumerate(y):
-            if label is None:
-                raise ValueError(f"y must have a label in each row, got None in row {row}")
     y = check_array(y, ensure_2d=False, dtype=None if classes else "numeric", input_name="y")
     if classes:
         check_classification_targets(y)

@@ -27,7 +27,10 @@ def demo(options: argparse.Namespace) -> None:
 
 def map(options: argparse.Namespace) -> None:
     made = _given.make_map(options)
-    what = {name: getattr(options, name) for name in ("ones", "format", "comments", "n_jobs")}
+    what = {
+        name: getattr(options, name)
+        for name in ("ones", "format", "comments", "n_jobs", "bad_records")
+    }
     header = options.command if options.header else False
     paths = expand(options.inputs)
     job = make_job(made, rows_unless_said(_given.source_of(options), paths), header=header, **what)
@@ -68,7 +71,7 @@ def text(options: argparse.Namespace) -> None:
     if parameters:
         vectorizer.fit(["any"])  # raises for bad ones
     options.token_pattern = None  # which the vectorizer has
-    job = make_text_job(vectorizer, _given.texts_of(options), options.n_jobs)
+    job = make_text_job(vectorizer, _given.texts_of(options), options.n_jobs, options.bad_records)
     _run(options, make_plan(job, options.inputs, options.output))
 
 

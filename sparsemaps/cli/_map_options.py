@@ -105,6 +105,7 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
         "for standard output",
     )
     shared.add_reading(parser)
+    shared.add_bad_records(parser)
     shared.add_texts(parser)
     group = parser.add_argument_group("output")
     group.add_argument(
@@ -155,6 +156,7 @@ def add_text(commands: Any) -> None:
     text.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
     shared.add_fields(text)
     shared.add_reading(text, has_indices=False)
+    shared.add_bad_records(text)
     shared.add_many(text)
     text.set_defaults(run="sparsemaps.cli._map_commands:text")
 

@@ -44,7 +44,8 @@ def train(options: argparse.Namespace) -> None:
         class_weight = "balanced" if options.balanced else None
         model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
     how = {"source": source, "n_jobs": options.n_jobs, "progress": options.progress}
-    trained = files.train_files(model, paths, options.output, **how)
+    bad = "error" if options.bad_records is None else options.bad_records
+    trained = files.train_files(model, paths, options.output, bad_records=bad, **how)
     print_line(f"{trained.n_records} records, {trained.model.n_iter_} passes", error=True)
     if to_compare:
         rows = _learning.read_labelled(
@@ -64,7 +65,14 @@ def _load_model(path: str) -> Any:
 def predict(options: argparse.Namespace) -> None:
     model = _load_model(options.model)
     how = _how(options, model)
-    plan = _labels.plan_of(model, options.inputs, options.output, *how, options.explain)
+    plan = _labels.plan_of(
+        model,
+        options.inputs,
+        options.output,
+        *how,
+        options.explain,
+        bad_records=options.bad_records,
+    )
     answer = _run_labels(options, plan)
     if answer is None:
         return
@@ -79,7 +87,9 @@ def filter(options: argparse.Namespace) -> None:
     if hasattr(model, "classes_"):
         label = label_of(model.classes_, label)
     rule = _labels.rule_of(model, label, options.min_score)
-    plan = _labels.plan_of(model, options.inputs, options.output, *how, rule=rule)
+    plan = _labels.plan_of(
+        model, options.inputs, options.output, *how, rule=rule, bad_records=options.bad_records
+    )
     answer = _run_labels(options, plan)
     if answer is not None:
         kept = f"{answer.n_records} records, {answer.n_kept} kept"

@@ -68,6 +68,7 @@ def add_train(commands: Any) -> None:
         )  # fmt: skip
         shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one
         shared.add_reading(parser)
+        shared.add_bad_records(parser)
         shared.add_texts(parser)
         parser.set_defaults(run="sparsemaps.cli._model_commands:train")
 
@@ -118,6 +119,7 @@ def _add_model_and_files(parser: argparse.ArgumentParser, more: str) -> None:
     shared.add_field(parser)
     shared.add_text_format(parser)
     shared.add_reading(parser)
+    shared.add_bad_records(parser)
     shared.add_output(
         parser,
         "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ for an output "

@@ -22,7 +22,7 @@ def pairs(options: argparse.Namespace) -> None:
     source = source_by_names(options, [path for path in read if not holds_codes(path)])
     search = Search(options.threshold, options.recall, options.exact, similarity, options.max_bytes)
     paths = options.inputs, options.output, options.other
-    plan = _pairs.make_plan(made, *paths, source, search, options.n_jobs)
+    plan = _pairs.make_plan(made, *paths, source, search, options.n_jobs, options.bad_records)
     answer = run_plan(options, _pairs, plan)
     if answer is None:
         return

@@ -72,6 +72,7 @@ def add_pairs(commands: Any) -> None:
         )  # fmt: skip
         shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
         shared.add_reading(parser)
+        shared.add_bad_records(parser)
         shared.add_texts(parser, has_labels=False, default=_TEXTS_BY_NAMES)
         parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
 
@@ -102,16 +103,7 @@ def add_dedup(commands: Any) -> None:
             "characters of text or the most entries; or those with the largest number in a field "
             "of texts, and last those without one (default: first)",
         )  # fmt: skip
-        shared.add_path(
-            parser, "--bad-records", type=shared.non_empty, metavar="FILE",
-            help="set aside records that cannot be read, or are too short or too long, with file, "
-            "line and reason; without it, the first is an error",
-        )  # fmt: skip
-        for side, words in (("min", "fewer"), ("max", "more")):
-            parser.add_argument(
-                f"--{side}-length", type=integer, metavar="N",
-                help=f"a text of {words} characters is a bad record",
-            )  # fmt: skip
+        shared.add_bad_records(parser)
         shared.add_path(
             parser, "--removed", type=shared.non_empty, metavar="REMOVED.tsv",
             help="also write each removed record, the kept record that it is near, and their "

@@ -97,6 +97,20 @@ def add_reading(parser: argparse.ArgumentParser, has_indices: bool = True) -> No
     )  # fmt: skip
 
 
+def add_bad_records(parser: argparse.ArgumentParser) -> None:
+    """Add the options of commands that set aside records."""
+    add_path(
+        parser, "--bad-records", type=non_empty, metavar="FILE",
+        help="set aside records that cannot be read, or are too short or too long, with file, "
+        "line and reason; without it, the first is an error",
+    )  # fmt: skip
+    for side, words in (("min", "fewer"), ("max", "more")):
+        parser.add_argument(
+            f"--{side}-length", type=integer, metavar="N",
+            help=f"a text of {words} characters is a bad record",
+        )  # fmt: skip
+
+
 def add_n_jobs(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--n-jobs", type=integer, default=1, metavar="N",

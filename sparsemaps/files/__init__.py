@@ -6,7 +6,8 @@
 - ``_results`` keeps results of a job in a folder, with their recipes (``_recipes``). ``_tasks`` has
   the stages of a job, which are lists of tasks, and runs them. ``_search_tasks`` shares
   the steps of a search among tasks.
-- ``_bad_records`` ends jobs whose records are all bad.
+- ``_bad_records`` ends jobs whose records are all bad. ``_bad_table`` has the table of records that
+  are set aside.
 - ``_formats`` has the sinks: LIBSVM text, packed codes as .npy, CSR as .npz, codes of records.
 - ``_job`` checks options, and makes the job that maps inputs to an output.
 - ``_map`` has `map_files`: all inputs to one output, or one output for each input.

@@ -5,7 +5,6 @@ import contextlib
 import dataclasses
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from typing import Any
@@ -15,10 +14,10 @@ import numpy as np
 from sparsemaps._tools import _output_files
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._escapes import escaped
-from sparsemaps._tools._regular_files import open_regular
 from sparsemaps._tools._sources import BAD
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files._bad_table import join_tables
 from sparsemaps.files._coded_records import Earlier
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
 from sparsemaps.files._removed_records import read_removals
@@ -40,11 +39,7 @@ def write_evidence(
         numbers = read_array(files[CLUSTERS], kind, mmap=True)
         write_clusters(outputs.clusters, numbers, codes)
     if outputs.bad_records is not None:
-        with _output_files.atomic_output(outputs.bad_records) as file:
-            file.write(b"file\tline\treason\trecord\n")
-            if os.path.exists(codes + BAD):
-                with open_regular(codes + BAD) as lines:
-                    shutil.copyfileobj(lines, file)
+        join_tables(outputs.bad_records, [codes + BAD])
     if outputs.removed is None and outputs.report is None:
         return
     found = read_removals(files[REMOVED], n_records, against)

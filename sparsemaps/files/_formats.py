@@ -21,13 +21,13 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _output_files, _sources
-from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
 from sparsemaps.files._bad_records import BadRecords
+from sparsemaps.files._bad_table import bad_lines
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._row_names import comment_lines
 from sparsemaps.files._rows import InputBlock, apply, codes_of, comments_of_rows, with_comments
@@ -264,7 +264,9 @@ class RecordsFormat(_CodesFormat):
     def write(self, converted: Any) -> None:
         codes, (lengths, checksums, digests), comments, block = converted
         if block.bad:
-            lines = list(self._bad_lines(block.bad))
+            if self._before is None:  # once for an input: lines before a range are read for it
+                self._before = getattr(self._input, "lines_before", lambda: 0)()
+            lines = list(bad_lines(self._input, self._before + self._n_lines, block.bad))
             self._beside[_sources.BAD].append(b"".join(lines))
             if self._leads:
                 self._counts.add(block.n_rows, lines)
@@ -281,18 +283,6 @@ class RecordsFormat(_CodesFormat):
         digests[:, 0] += np.uint64(n)
         self._beside[_sources.LENGTHS].append(lengths)
         self._beside[_sources.DIGESTS].append(digests.reshape(-1))
-
-    def _bad_lines(self, bad: Any) -> Iterator[bytes]:
-        """Lines that are no records, after file, line and reason."""
-        if self._before is None:  # once for an input: the lines before a range are read for it
-            self._before = getattr(self._input, "lines_before", lambda: 0)()
-        given = getattr(self._input, "given", getattr(self._input, "path", self._input))
-        name = "" if hasattr(given, "read") else str(given)
-        name = "standard input" if name == "-" else name
-        for number, reason, line in bad:
-            reason = escaped(" ".join(reason.lstrip(":, ").split()))
-            head = f"{escaped(name)}\t{self._before + self._n_lines + number + 1}\t{reason}\t"
-            yield head.encode("utf-8", "surrogateescape") + line.rstrip(b"\r\n") + b"\n"
 
 
 class NpzFormat(OutputFormat):

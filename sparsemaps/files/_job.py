@@ -10,6 +10,7 @@ from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sources import CLASSES, is_standard, refuse_changes
+from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._formats import FORMATS, PUBLIC, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._recipes import config_of
@@ -32,6 +33,8 @@ class Job(NamedTuple):
     """That of the stage whose tasks are outputs."""
     n_counts: int = 1
     """How many numbers there are for each input."""
+    bad_records: Any = None
+    """The path of a table of records that are set aside; None if there is none."""
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
         """The job after a first reading of the inputs, which numbers labels; and the inputs that
@@ -65,12 +68,15 @@ class Job(NamedTuple):
                     "a table beside the output; write to a file"
                 )
         with ExitStack() as stack:
+            aside = stack.enter_context(opened_table(self.bad_records))
             bar = stack.enter_context(how.reading(inputs))
             target = FORMATS[self.format](self.map, output, self.options, stack)
             if classes:
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
-            n_rows = [self._map(one, target, how.n_jobs, bar) for one in inputs]
+            n_rows = [self._map(one, target, how.n_jobs, bar, aside) for one in inputs]
+            if aside is not None:
+                aside.finish()
             target.finish()
             refuse_changes(inputs)
         return n_rows
@@ -78,7 +84,14 @@ class Job(NamedTuple):
     def make(self, input: Any, path: str, how: How) -> int:
         return self.run([input], path, how)[0]
 
-    def _map(self, input: Any, target: OutputFormat, n_jobs: int | None, bar: Progress) -> int:
+    def _map(
+        self,
+        input: Any,
+        target: OutputFormat,
+        n_jobs: int | None,
+        bar: Progress,
+        aside: BadTable | None,
+    ) -> int:
         def convert(block: InputBlock) -> tuple[Any, int]:
             return target.convert(block), block.n_rows
 
@@ -86,7 +99,7 @@ class Job(NamedTuple):
         target.begin_input(input)
         max_rows = None if self.map is None else rows_at_once(self.map.size)
         for converted, n_more in read_rows(
-            self.source, input, convert, n_jobs=n_jobs, bar=bar, max_rows=max_rows
+            self.source, input, convert, n_jobs=n_jobs, bar=bar, max_rows=max_rows, aside=aside
         ):
             target.write(converted)
             n_rows += n_more
@@ -125,6 +138,7 @@ def make_job(
     header: bool | str = False,
     comments: bool = False,
     n_jobs: int | None = None,
+    bad_records: Any = None,
 ) -> Job:
     """A job of the options of `map_files`, which are checked."""
     check_choice("format", format, PUBLIC)
@@ -148,7 +162,8 @@ def make_job(
         raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
     rows, of_texts = rows_for(fitted, source)
     options = FormatOptions(bool(ones), bool(comments), title, **of_texts)
-    return Job(fitted, rows, options, format, n_jobs)
+    rows = rows._replace(sets_aside=bad_records is not None)
+    return Job(fitted, rows, options, format, n_jobs, bad_records=bad_records)
 
 
 def coding_job(
@@ -203,11 +218,14 @@ def vectorizer_for(map: Any, texts: Texts) -> Any:
     )  # fmt: skip
 
 
-def make_text_job(vectorizer: Any, texts: Texts, n_jobs: int | None = None) -> Job:
+def make_text_job(
+    vectorizer: Any, texts: Texts, n_jobs: int | None = None, bad_records: Any = None
+) -> Job:
     """A job that writes the rows that a vectorizer makes of texts."""
     from sparsemaps.text._analyzers import vectorizer_config
 
     _threads.resolve_n_jobs(n_jobs)
     config = vectorizer_config(vectorizer)
     options = FormatOptions(False, False, "", config, texts.id_field is not None)
-    return Job(None, TextRows(vectorizer, texts), options, "svmlight", n_jobs)
+    rows = TextRows(vectorizer, texts, sets_aside=bad_records is not None)
+    return Job(None, rows, options, "svmlight", n_jobs, bad_records=bad_records)

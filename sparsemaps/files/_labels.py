@@ -16,6 +16,7 @@ from sparsemaps._tools._sources import IDS, expand, refuse_changes, spooled
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _map
+from sparsemaps.files._bad_table import BadTable, opened_table, path_of
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
@@ -61,6 +62,7 @@ def predict_files(
     *,
     source: Texts | Svmlight | None = None,
     explain: int = 0,
+    bad_records: Any = "error",
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: bool = True,
@@ -88,6 +90,9 @@ def predict_files(
         name without its ending of compression and with ".tsv"; records then count from 1 in each.
     source : Texts, Svmlight or None, default=None
         What the inputs are; of texts, the model's vectorizer is the analyzer.
+    bad_records : str or path-like, default="error"
+        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
+        For one output, not for a directory. It is an error if all records are bad.
     n_jobs, progress
         As for `map_files`.
     explain : int, default=0
@@ -131,7 +136,8 @@ def predict_files(
     >>> [line.split(b"\t")[1] for line in out.getvalue().splitlines()]
     [b'b', b'a']
     """
-    plan = plan_of(model, inputs, output, source, n_jobs, explain)
+    bad = path_of(bad_records)
+    plan = plan_of(model, inputs, output, source, n_jobs, explain, bad_records=bad)
     answer: LabelledFile = run(plan, Running.of(progress, resume, task, client))
     return answer
 
@@ -144,6 +150,7 @@ def filter_files(
     label: Any,
     min_score: float | None = None,
     source: Texts | Svmlight | None = None,
+    bad_records: Any = "error",
     n_jobs: int | None = None,
     progress: bool | None = None,
     resume: bool = True,
@@ -173,7 +180,7 @@ def filter_files(
     min_score : float or None, default=None
         The least score of that class; None takes the records whose score is highest for it. Of two
         classes, the score of the first is that of the second times -1.
-    source, n_jobs, progress
+    source, bad_records, n_jobs, progress
         As for `predict_files`.
     resume, task, client
         As for `predict_files`; the stage is "filter".
@@ -207,7 +214,8 @@ def filter_files(
     b'0 2:1 # kept\n'
     """
     rule = rule_of(model, label, min_score)
-    plan = plan_of(model, inputs, output, source, n_jobs, rule=rule)
+    bad = path_of(bad_records)
+    plan = plan_of(model, inputs, output, source, n_jobs, rule=rule, bad_records=bad)
     answer: FilteredFile = run(plan, Running.of(progress, resume, task, client))
     return answer
 
@@ -228,6 +236,8 @@ class Labelling(NamedTuple):
     all."""
     beside: tuple[str, ...] = ()
     n_counts: int = 3
+    bad_records: Any = None
+    """The path of a table of records that are set aside; None if there is none."""
 
     @property
     def name(self) -> str:
@@ -265,19 +275,26 @@ class Labelling(NamedTuple):
         """Write lines about the records of some inputs, or records; returns the numbers of all
         records of each, of those that are written, and of those that are unknown."""
         write = self._write_lines if self.rule is None else self._write_records
-        with _output_files.atomic_output(output) as file:
-            numbers = write(inputs, file, how)
+        with (
+            _output_files.atomic_output(output) as file,
+            opened_table(self.bad_records) as aside,
+        ):
+            numbers = write(inputs, file, how, aside)
+            if aside is not None:
+                aside.finish()
             refuse_changes(inputs)
         return numbers
 
     def make(self, input: Any, path: str, how: How) -> list[int]:
         return self.run([input], path, how)[0]
 
-    def _write_lines(self, inputs: list[Any], file: Any, how: How) -> list[list[int]]:
+    def _write_lines(
+        self, inputs: list[Any], file: Any, how: How, aside: BadTable | None
+    ) -> list[list[int]]:
         names, n_records, n_unknown = None, [0] * len(inputs), [0] * len(inputs)
         if isinstance(self.model, KernelClassifier):
             names = [escaped(name_of(label)) for label in self.model.classes_.tolist()]
-        for number, part in self.scored(inputs, how):
+        for number, part in self.scored(inputs, how, aside):
             first = sum(n_records) + 1
             ids = part.ids or range(first, first + len(part.scores))
             file.write(_lines(names, part, ids))
@@ -285,11 +302,13 @@ class Labelling(NamedTuple):
             n_unknown[number] += int((~part.known).sum())
         return [[n, n, unknown] for n, unknown in zip(n_records, n_unknown, strict=True)]
 
-    def _write_records(self, inputs: list[Any], file: Any, how: How) -> list[list[int]]:
+    def _write_records(
+        self, inputs: list[Any], file: Any, how: How, aside: BadTable | None
+    ) -> list[list[int]]:
         assert self.rule is not None
         kept: list[list[Array]] = [[np.zeros(0, bool)] for _ in inputs]
         n_unknown = [0] * len(inputs)
-        for number, part in self.scored(inputs, how):
+        for number, part in self.scored(inputs, how, aside):
             kept[number].append(self.rule.of(part.scores) & part.known)
             n_unknown[number] += int((~part.known).sum())
         selections = list(map(Selection, inputs, map(np.concatenate, kept)))
@@ -300,7 +319,9 @@ class Labelling(NamedTuple):
             for one, unknown in zip(selections, n_unknown, strict=True)
         ]
 
-    def scored(self, inputs: list[Any], how: How) -> Iterator[tuple[int, "_Scored"]]:
+    def scored(
+        self, inputs: list[Any], how: How, aside: BadTable | None
+    ) -> Iterator[tuple[int, "_Scored"]]:
         """The scores of the records of each input, and its number, a block at a time."""
 
         def convert(block: InputBlock) -> _Scored:
@@ -316,7 +337,8 @@ class Labelling(NamedTuple):
                 if holds_codes(input):
                     parts = _scored_codes(self.model, input, bar)
                 else:
-                    parts = read_rows(self.source, input, convert, n_jobs=how.n_jobs, bar=bar)
+                    reading: dict[str, Any] = {"n_jobs": how.n_jobs, "bar": bar, "aside": aside}
+                    parts = read_rows(self.source, input, convert, **reading)
                 for part in parts:
                     yield number, part
 
@@ -329,11 +351,14 @@ def plan_of(
     n_jobs: int | None,
     explain: int = 0,
     rule: "_Rule | None" = None,
+    bad_records: Any = None,
 ) -> OutputPlan:
     """The plan of `predict_files`, or with a rule, of `filter_files`."""
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
-    return make_plan(Labelling(model, rows, n_jobs, explain, rule), inputs, output)
+    rows = rows._replace(sets_aside=bad_records is not None)
+    job = Labelling(model, rows, n_jobs, explain, rule, bad_records=bad_records)
+    return make_plan(job, inputs, output)
 
 
 listing = _map.listing

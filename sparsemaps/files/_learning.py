@@ -19,6 +19,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
+from sparsemaps.files._bad_table import TABLE, BadTable, opened_table, path_of
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts, as_source, cannot_be_rows
 from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
@@ -58,6 +59,7 @@ def read_labelled(
     source: Texts | Svmlight | str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
+    aside: BadTable | None = None,
 ) -> LabelledRows:
     """The codes of the records of some inputs, and their labels: numbers, or strings of texts.
 
@@ -83,6 +85,7 @@ def read_labelled(
             codes = PackedCodes.concatenate([part.codes for part in parts])
         return LabelledRows(codes, _joined(coded, [part.labels for part in parts]))
     rows = rows_of(map, vectorizer, source, paths, multilabel=False)
+    rows = rows._replace(sets_aside=aside is not None)
     if isinstance(rows, TextRows) and rows.given.label_field is None:
         raise ValueError(f"texts need {setting('label_field', 'FIELD')}, the field of their labels")
     blocks: list[PackedCodes] = []
@@ -94,10 +97,12 @@ def read_labelled(
         convert = partial(_labelled, map)
         with FileProgress(known, progress, "codes") as bar:
             for input in known:
-                for part in read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar):
+                for part in read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar, aside=aside):
                     blocks.append(part.codes)
                     labels.append(part.labels)
         refuse_changes(known)
+    if aside is not None:
+        aside.finish()
     if not any(len(block) for block in blocks):
         raise ValueError(f"{', '.join(str(path) for path in paths)}: there are no records")
     codes, numbers = PackedCodes.concatenate(blocks), _joined(paths, labels)
@@ -158,6 +163,7 @@ def train_files(
     output: Any,
     *,
     source: Texts | Svmlight | None = None,
+    bad_records: Any = "error",
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> TrainedModel:
@@ -178,6 +184,9 @@ def train_files(
     source : Texts, Svmlight or None, default=None
         What the inputs are; of texts, the model's vectorizer is the analyzer, and a `label_field`
         is needed.
+    bad_records : str or path-like, default="error"
+        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
+        It is an error if all records are bad.
     progress
         As for `map_files`.
     n_jobs : int or None, default=None
@@ -211,14 +220,18 @@ def train_files(
     """
     if not isinstance(model, (KernelClassifier, KernelRegressor)):
         raise ParameterError("model", repr(model), "a KernelClassifier or a KernelRegressor")
-    paths = expand(inputs)
-    _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
+    paths, table = expand(inputs), path_of(bad_records)
+    written: list[tuple[Any, str]] = [(output, _output_files.OUTPUT)]
+    if table is not None:
+        written.append((table, TABLE))
+    _output_files.refuse_clashes(paths, written)
     check_parameters(model)
     coded = [path for path in paths if holds_codes(path)]
     fitted = map_of(model, PackedCodes.load(coded[0])) if coded else model.map.fit_any_width()
     how: dict[str, Any] = {"source": source, "n_jobs": n_jobs, "progress": progress}
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
-        rows = read_labelled(fitted, paths, vectorizer=model.vectorizer, **how)
+        with opened_table(table) as aside:
+            rows = read_labelled(fitted, paths, vectorizer=model.vectorizer, aside=aside, **how)
         _check_labels(model, rows.labels)
         with training(progress) as watch, watched(model, watch):
             model.fit(rows.codes, rows.labels)

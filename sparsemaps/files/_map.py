@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from sparsemaps._tools import _output_files, _sources
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._parameters import setting
+from sparsemaps.files._bad_table import TABLE, check_output, path_of
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
@@ -38,6 +39,7 @@ def map_files(
     n_jobs: int | None = None,
     progress: bool | None = None,
     comments: bool = False,
+    bad_records: Any = "error",
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
     client: Any = None,
@@ -92,6 +94,9 @@ def map_files(
         Whether to show a bar on standard error; None shows it if standard error is a terminal.
     comments : bool, default=False
         Whether to keep the comments of the inputs (format "svmlight").
+    bad_records : str or path-like, default="error"
+        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
+        For one output, not for a directory. It is an error if all records are bad.
     resume : bool, default=True
         Whether to take outputs in the directory that are complete already. A file OUTPUT.json
         beside each output records the map, the options, and the path, size and time of the input.
@@ -141,7 +146,7 @@ def map_files(
     paths = _sources.expand(inputs)
     job = make_job(
         map, rows_unless_said(source, paths), ones=ones, format=format, header=header,
-        comments=comments, n_jobs=n_jobs,
+        comments=comments, n_jobs=n_jobs, bad_records=path_of(bad_records),
     )  # fmt: skip
     running = Running.of(progress, resume, task, client)
     made = run(make_plan(job, paths, output), running)
@@ -189,6 +194,9 @@ def make_plan(job: Any, inputs: Any, output: Any) -> OutputPlan:
         written.append((name, words))
         if _sources.is_regular(name):
             written += [(os.fspath(name) + ending, f"a file beside {name}") for ending in endings]
+    check_output(job.bad_records, output)
+    if job.bad_records is not None:
+        written.append((job.bad_records, TABLE))
     _output_files.refuse_clashes(paths, written, folders_of(output))
     job.check([(name, own) for name, own, _ in outputs])
     return OutputPlan(job, paths, output, written)

@@ -13,6 +13,7 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sources import SIMILARITY
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files._bad_table import TABLE, check_output, join_tables, path_of
 from sparsemaps.files._coded_records import (
     BESIDE,
     Coded,
@@ -25,7 +26,16 @@ from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import NONE, STAGES, Results, Steps, counts, opened, save_array
+from sparsemaps.files._results import (
+    NONE,
+    STAGES,
+    Results,
+    Steps,
+    counts,
+    named,
+    opened,
+    save_array,
+)
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
@@ -61,6 +71,7 @@ def similar_pairs_of_files(
     task: tuple[str, int, int] | None = None,
     client: Any = None,
     max_bytes: int = _hashing.MAX_BYTES,
+    bad_records: Any = "error",
 ) -> FoundPairs:
     r"""Write the pairs of similar rows of files.
 
@@ -113,6 +124,8 @@ def similar_pairs_of_files(
         output is the same. None makes all results here.
     max_bytes : int, default=2**30
         As for `sparsemaps.neighbors.similar_pairs`.
+    bad_records : str or path-like, default="error"
+        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
 
     Returns
     -------
@@ -151,7 +164,7 @@ def similar_pairs_of_files(
     _checks.check_bool("containment", containment)
     similarity = "containment" if containment else "jaccard"
     search = Search(threshold, recall, exact, similarity, max_bytes)
-    plan = make_plan(map, inputs, output, other, source, search, n_jobs)
+    plan = make_plan(map, inputs, output, other, source, search, n_jobs, path_of(bad_records))
     return run(plan, Running.of(progress, resume, task, client))
 
 
@@ -170,6 +183,8 @@ class PairsPlan(NamedTuple):
     output: Any
     folder: str | None
     """The folder of the stages; None if they are in a temporary one."""
+    bad_records: Any = None
+    """The path of a table of records that are set aside; None if there is none."""
 
     @property
     def is_shared(self) -> bool:
@@ -178,7 +193,14 @@ class PairsPlan(NamedTuple):
 
 
 def make_plan(
-    map: Any, inputs: Any, output: Any, other: Any, source: Any, search: Search, n_jobs: int | None
+    map: Any,
+    inputs: Any,
+    output: Any,
+    other: Any,
+    source: Any,
+    search: Search,
+    n_jobs: int | None,
+    bad_records: Any = None,
 ) -> PairsPlan:
     """A plan, after a check of the options, of the names of all files, and of the codes."""
     paths, others = _sources.expand(inputs), [] if other is None else _sources.expand(other)
@@ -189,10 +211,14 @@ def make_plan(
     if search.exact and coded:
         raise ValueError(f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes")
     job = _job(map, coded, rows, source, n_jobs)
+    job = job._replace(source=job.source._replace(sets_aside=bad_records is not None))
+    check_output(bad_records, output)
     if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
     folder = os.path.abspath(output) + STAGES if _sources.is_regular(output) else None
     names = [(output, _output_files.OUTPUT)]
+    if bad_records is not None:
+        names.append((bad_records, TABLE))
     if folder is not None:
         names += [(os.path.join(folder, name), "a result of a stage") for name in STAGE_FILES]
         _sources.refuse_inside(folder, read)
@@ -200,7 +226,7 @@ def make_plan(
     _refuse_different(job, coded)
     known = _sources.known_inputs(read)
     sides = known[: len(paths)], known[len(paths) :]
-    return PairsPlan(job, search, *sides, output, folder)
+    return PairsPlan(job, search, *sides, output, folder, bad_records)
 
 
 def _refuse_different(job: Job, coded: list[str]) -> None:
@@ -330,6 +356,16 @@ def run(plan: PairsPlan, running: Running) -> FoundPairs:
             inputs, others = (_sources.spooled(side, stack) for side in (plan.inputs, plan.others))
             plan = plan._replace(inputs=inputs, others=others)
         made = running.run(stages(plan, results), results, plan.job.n_jobs)
+        if plan.bad_records is not None and not running.is_share:
+            codes = ((f"{name}.npy", f"{name}-join") for name in (CODES, OTHER))
+            join_tables(
+                plan.bad_records,
+                [
+                    results.path(named(file, made[stage][0].digest)) + _sources.BAD
+                    for file, stage in codes
+                    if stage in made
+                ],
+            )
     if running.is_share:
         return FoundPairs(0, 0, 0, False)
     n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3)

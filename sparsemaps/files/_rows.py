@@ -1,5 +1,6 @@
 """Blocks of rows of an input, which threads read, in order; and the rows of LIBSVM files."""
 
+import contextlib
 import io
 import zlib
 from collections.abc import Callable, Generator, Iterator
@@ -17,6 +18,7 @@ from sparsemaps._tools._sources import open_input
 from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files._bad_table import BadTable
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.libsvm._parse import (
     Part,
@@ -116,19 +118,31 @@ class InputBlock(NamedTuple):
 
 
 def read_rows(
-    source: Any, input: Any, convert: Callable[[InputBlock], T], **how: Any
+    source: Any,
+    input: Any,
+    convert: Callable[[InputBlock], T],
+    *,
+    aside: BadTable | None = None,
+    **how: Any,
 ) -> Generator[T, None, None]:
     """The results of `convert` for each block of rows of an input, in order; `how` is as of
-    `read_pieces`.
+    `read_pieces`. Records that the source sets aside go to the table `aside`.
 
     Threads read and convert blocks. Errors name the input and the line.
     """
 
-    def step(piece: Any) -> tuple[tuple[T, int], int]:
+    def step(piece: Any) -> tuple[tuple[Any, int], int]:
         block = source.block(piece)
-        return (convert(block), block.n_rows), block.n_lines
+        more = block.bad, block.n_lines, block.n_rows
+        return ((convert(block), *more), block.n_rows), block.n_lines
 
-    return read_pieces(source, input, step, **how)
+    n_before = 0
+    with contextlib.closing(read_pieces(source, input, step, **how)) as pieces:
+        for converted, bad, n_lines, n_good in pieces:
+            if aside is not None:
+                aside.add(input, n_before, bad, n_good)
+            n_before += n_lines
+            yield converted
 
 
 def read_pieces(

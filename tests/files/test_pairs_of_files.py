@@ -336,7 +336,7 @@ def test_results_are_no_inputs(file, tmp_path):
     (tmp_path / "out.tsv.stages").mkdir()
     record = file.rename(tmp_path / "out.tsv.stages/pairs.npy.json")
     with pytest.raises(ValueError, match=r"pairs\.npy\.json is in the folder of stages"):
-        similar_pairs_of_files(MINHASH, record, tmp_path / "out.tsv")
+        similar_pairs_of_files(MINHASH, record, tmp_path / "out.tsv", source=Svmlight())
 
 
 def test_sigkill(file, tmp_path):

@@ -215,7 +215,7 @@ def test_booleans_are_labels(tmp_path, kind):
 
 
 @pytest.mark.parametrize("kinds", [("true", "1"), ("1", "true"), ("true", '"a"'), ('"a"', "false")])
-@pytest.mark.parametrize("sets_aside", [False])
+@pytest.mark.parametrize("sets_aside", [False, True])
 def test_labels_are_of_one_kind(tmp_path, kinds, sets_aside):
     lines = [f'{{"text": "a", "y": {label}}}\n' for label in kinds]
     names = {"true": "a boolean", "false": "a boolean", "1": "a number", '"a"': "a string"}
@@ -233,7 +233,5 @@ def test_labels_are_of_one_kind(tmp_path, kinds, sets_aside):
 @pytest.mark.parametrize("y", [[None, "a", "b"], ["a", None, "b"], [1, 2, None]])
 def test_none_is_no_label(y):
     model = KernelClassifier(MINHASH, vectorizer=WORDS, random_state=0)
-    with pytest.raises(
-        ValueError, match=f"y must have a label in each row, got None in row {y.index(None)}"
-    ):
+    with pytest.raises(ValueError, match=f"y must have .*, got None in row {y.index(None)}"):
         model.fit(["a", "b", "c"], y)

@@ -1,0 +1,90 @@
+"""The table of records that a job sets aside."""
+
+import contextlib
+import shutil
+from collections.abc import Iterator
+from typing import IO, Any
+
+from sparsemaps._tools import _output_files
+from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._regular_files import open_regular
+from sparsemaps._tools._sources import is_directory, is_standard
+from sparsemaps.files._bad_records import BadRecords
+
+HEADER = b"file\tline\treason\trecord\n"
+
+TABLE = "the file of bad records"
+"""Words for the table in errors about names."""
+
+
+def path_of(bad_records: Any) -> Any:
+    """The path of the table by the parameter `bad_records`; None if bad records are errors."""
+    if isinstance(bad_records, str) and bad_records == "error":
+        return None
+    if bad_records is None or hasattr(bad_records, "write"):
+        raise ParameterError("bad_records", repr(bad_records), "'error' or the path of a file")
+    return bad_records
+
+
+def bad_lines(input: Any, n_before: int, bad: Any) -> Iterator[bytes]:
+    """Lines of the table: file, line and reason, and the line as it stands. `n_before` lines of the
+    file stand before those that are numbered in `bad`."""
+    given = getattr(input, "given", getattr(input, "path", input))
+    name = "" if hasattr(given, "read") else str(given)
+    name = "standard input" if name == "-" else name
+    for number, reason, line in bad:
+        reason = escaped(" ".join(reason.lstrip(":, ").split()))
+        head = f"{escaped(name)}\t{n_before + number + 1}\t{reason}\t"
+        yield head.encode("utf-8", "surrogateescape") + line.rstrip(b"\r\n") + b"\n"
+
+
+class BadTable:
+    """The table of the records that a job sets aside."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file, self._counts = file, BadRecords()
+
+    def add(self, input: Any, n_before: int, bad: Any, n_good: int) -> None:
+        """Write the bad records of a block of an input, of which `n_before` lines were read before,
+        and count the good ones."""
+        lines = list(bad_lines(input, n_before, bad))
+        self._counts.add(n_good, lines)
+        self._file.writelines(lines)
+
+    def finish(self) -> None:
+        """Raise a ValueError if there were bad records, and no good one."""
+        self._counts.finish()
+
+
+@contextlib.contextmanager
+def opened_table(path: Any) -> Iterator[BadTable | None]:
+    """The table at a path, which appears when the job is complete; None if there is no path."""
+    if path is None:
+        yield None
+        return
+    with _output_files.atomic_output(path) as file:
+        file.write(HEADER)
+        yield BadTable(file)
+
+
+def join_tables(path: Any, parts: list[str]) -> None:
+    """Write a table of the lines of several files, of which some may not be there."""
+    with _output_files.atomic_output(path) as file:
+        file.write(HEADER)
+        for part in parts:
+            with contextlib.suppress(FileNotFoundError), open_regular(part) as lines:
+                shutil.copyfileobj(lines, file)
+
+
+def check_output(path: Any, output: Any) -> None:
+    """Raise a ValueError where a table cannot stand beside an output."""
+    if path is None:
+        return
+    if is_directory(output):
+        raise ValueError(
+            "bad_records is for one output, not for a directory; write to a file, or run once for "
+            "each input"
+        )
+    if is_standard(path) and is_standard(output):
+        raise ValueError(f"the output and {TABLE} are both standard output")

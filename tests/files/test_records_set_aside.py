@@ -1,0 +1,159 @@
+"""Records that cannot be read are set aside by every command that reads texts."""
+
+import inspect
+import json
+
+import pytest
+
+from sparsemaps import MinHash, files
+from sparsemaps.cli import main
+from sparsemaps.cli._parser import make_parser
+from sparsemaps.files import Texts
+from sparsemaps.linear import KernelClassifier
+from sparsemaps.text._analyzers import vectorizer_of
+
+MINHASH = MinHash(n_hashes=32, random_state=0)
+VECTORIZER = vectorizer_of("word:1", binary=True)
+GOOD = [
+    {"text": f"{'cats pets' if row % 2 else 'bank money'} w{row}", "y": row % 2}
+    for row in range(40)
+]
+BAD = [
+    b'{"text": null, "y": 1}',
+    b"[1]",
+    b'{"txt": "a"}',
+    b'{"text": "short"}',
+    b'{"text": "\xff"}',
+]
+
+
+def write(path, is_mixed):
+    """A file of good records; and of bad ones in between, whose lines are returned."""
+    lines = [json.dumps(record).encode() for record in GOOD]
+    numbers = []
+    if is_mixed:
+        for place, bad in zip((0, 7, 7, 30, 45), BAD, strict=True):
+            lines.insert(place, bad)
+        numbers = [lines.index(bad) + 1 for bad in BAD]
+    path.write_bytes(b"\n".join(lines) + b"\n")
+    return sorted(numbers)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    write(folder / "in.jsonl", is_mixed=False)
+    model = KernelClassifier(MINHASH, vectorizer=VECTORIZER, random_state=0)
+    files.train_files(model, folder / "in.jsonl", folder / "m", source=Texts(label_field="y"))
+    return str(folder / "m")
+
+
+LENGTHS = ["--min-length", "6", "--max-length", "1000"]
+COMMANDS = {
+    "map": ["map", "minhash", "IN", "-o", "OUT", "--texts", "word:1"],
+    "text": ["text", "IN", "-o", "OUT"],
+    "train": ["train", "minhash", "IN", "-o", "OUT", "--texts", "word:1", "--label-field", "y"],
+    "predict": ["predict", "MODEL", "IN", "-o", "OUT"],
+    "filter": ["filter", "MODEL", "IN", "-o", "OUT", "--label", "1"],
+    "pairs": ["pairs", "minhash", "IN", "-o", "OUT", "--texts", "word:1", "--threshold", "0.3"],
+    "dedup": ["dedup", "minhash", "IN", "-o", "OUT", "--texts", "word:1"],
+}
+
+
+def command(name, folder, model, *more):
+    words = {"IN": str(folder / "in.jsonl"), "OUT": str(folder / "out"), "MODEL": model}
+    return main([words.get(word, word) for word in COMMANDS[name]] + list(more))
+
+
+def test_all_commands_are_tried():
+    """Every command with an option of texts has the options, and stands above."""
+    (commands,) = [a for a in make_parser()._actions if a.metavar == "COMMAND"]
+    for name, parser in commands.choices.items():
+        inner = [a for a in parser._actions if a.metavar == "MAP"]
+        for one in inner[0].choices.values() if inner else [parser]:
+            options = {option for action in one._actions for option in action.option_strings}
+            reads_texts = "--text-format" in options
+            assert reads_texts == (name in COMMANDS), name
+            for option in ("--bad-records", "--min-length", "--max-length"):
+                assert (option in options) == reads_texts, (name, option)
+
+
+def test_functions_have_the_parameter():
+    for name in ("deduplicate_files", "filter_files", "map_files", "predict_files",
+                 "similar_pairs_of_files", "train_files"):  # fmt: skip
+        parameters = inspect.signature(getattr(files, name)).parameters
+        assert parameters["bad_records"].default == "error", name
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_outputs_are_those_of_the_good_records(tmp_path, capsys, model, name):
+    outputs = []
+    for is_mixed in (False, True):
+        numbers = write(tmp_path / "in.jsonl", is_mixed)
+        more = ["--bad-records", str(tmp_path / "aside")] if is_mixed else []
+        assert not command(name, tmp_path, model, *LENGTHS, *more), capsys.readouterr().err
+        outputs.append((tmp_path / "out").read_bytes())
+    assert outputs[0] == outputs[1]
+    lines = (tmp_path / "aside").read_bytes().splitlines()
+    assert lines[0] == b"file\tline\treason\trecord"
+    parts = [line.split(b"\t", 3) for line in lines[1:]]
+    assert [int(part[1]) for part in parts] == numbers
+    assert {part[0] for part in parts} == {str(tmp_path / "in.jsonl").encode()}
+    assert sorted(part[3] for part in parts) == sorted(BAD)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_without_the_option_the_first_is_an_error(tmp_path, capsys, model, name):
+    write(tmp_path / "in.jsonl", is_mixed=True)
+    assert command(name, tmp_path, model, *LENGTHS) == 2
+    assert "in.jsonl: line 1: expected a string in the field 'text'; found null" in (
+        capsys.readouterr().err
+    )
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_output_is_not_replaced_where_all_are_bad(tmp_path, capsys, model, name):
+    (tmp_path / "in.jsonl").write_bytes(b"\n".join(BAD) + b"\n")
+    (tmp_path / "out").write_bytes(b"before")
+    assert command(name, tmp_path, model, *LENGTHS, "--bad-records", str(tmp_path / "aside")) == 2
+    assert "all records are bad; no output is written" in capsys.readouterr().err
+    assert (tmp_path / "out").read_bytes() == b"before"
+    assert not (tmp_path / "aside").exists()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_an_empty_input_gives_an_empty_output(tmp_path, model, name):
+    """There is nothing to train on; all else has an output without records."""
+    (tmp_path / "in.jsonl").write_bytes(b"")
+    assert command(name, tmp_path, model) == (2 if name == "train" else 0)
+    assert name == "train" or (tmp_path / "out").read_bytes() == b""
+
+
+@pytest.mark.parametrize("name", ["map", "text", "predict", "filter"])
+def test_a_table_is_for_one_output(tmp_path, capsys, model, name):
+    write(tmp_path / "in.jsonl", is_mixed=True)
+    (tmp_path / "out").mkdir()
+    assert command(name, tmp_path, model, "--bad-records", str(tmp_path / "aside")) == 2
+    assert "is for one output, not for a directory" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_table_is_no_input(tmp_path, capsys, model, name):
+    write(tmp_path / "in.jsonl", is_mixed=True)
+    before = (tmp_path / "in.jsonl").read_bytes()
+    assert command(name, tmp_path, model, "--bad-records", str(tmp_path / "in.jsonl")) == 2
+    assert "is the input" in capsys.readouterr().err
+    assert (tmp_path / "in.jsonl").read_bytes() == before
+
+
+def test_rows_of_parquet(tmp_path, capsys, model):
+    pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    texts = ["cats pets", None, "bank money", None]
+    parquet.write_table(pa.table({"text": texts}), tmp_path / "in.parquet")
+    words = ["filter", model, str(tmp_path / "in.parquet"), "--label", "1"]
+    words += ["-o", str(tmp_path / "out.parquet"), "--bad-records", str(tmp_path / "aside")]
+    assert not main(words), capsys.readouterr().err
+    assert parquet.read_table(tmp_path / "out.parquet")["text"].to_pylist() == ["cats pets"]
+    lines = (tmp_path / "aside").read_text().splitlines()[1:]
+    assert [line.split("\t")[1] for line in lines] == ["2", "4"]
