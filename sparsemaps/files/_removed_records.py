@@ -8,6 +8,7 @@ import numpy as np
 
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
+from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._sources import SIMILARITY
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
@@ -73,6 +74,9 @@ def key_of(codes: Coded, rule: Rule) -> Array | None:
     if rule.keep == "longest":
         return -codes.lengths().astype(np.int64)
     keys = -codes.keys()  # NaN, where a record has no number, is sorted to the end
+    if len(keys) and np.isnan(keys).all():
+        no_field = "'first', 'longest' or a field of the records; no record has a number in it"
+        raise ParameterError("keep", repr(rule.keep), no_field)
     order = np.argsort(keys, kind="stable")
     in_order, place = keys[order], np.zeros(len(keys), np.int64)
     place[order[1:]] = np.cumsum(in_order[1:] != in_order[:-1])

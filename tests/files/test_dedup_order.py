@@ -165,3 +165,14 @@ def test_insertion_row_by_row_and_tasks_give_the_same(tmp_path, short_ranges):
         kept = [line for row, line in enumerate(lines) if is_new[row]]
         assert one.read_bytes() == b"".join(kept)
         assert 0.3 * len(rows) < len(kept) < 0.8 * len(rows)
+
+
+def test_a_field_that_no_record_has(tmp_path):
+    """It is spelt wrongly: an error, and the output of before stays."""
+    (tmp_path / "in.jsonl").write_text('{"text": "a b c d e f", "score": 1}\n' * 3)
+    (tmp_path / "out").write_bytes(b"before")
+    with pytest.raises(
+        ValueError, match=r"keep must be .* no record has a number in it, got 'scor"
+    ):
+        deduplicate_files(None, tmp_path / "in.jsonl", tmp_path / "out", keep="scores")
+    assert (tmp_path / "out").read_bytes() == b"before"
