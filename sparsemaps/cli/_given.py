@@ -77,7 +77,7 @@ def _saved_map(options: argparse.Namespace) -> Any:
 
 _OF_TEXTS = (
     "field", "label_field", "id_field", "text_format", "token_pattern", "normalize", "min_length",
-    "max_length",
+    "max_length", "max_df", "min_own", "frequencies",
 )  # fmt: skip
 """Options for texts. Those of `Texts` have these names, without "text_" of the format."""
 

@@ -9,7 +9,10 @@ from sparsemaps.files import _dedup, _pairs
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._dedup_plan import Outputs
 from sparsemaps.files._dedup_plan import make_plan as make_dedup_plan
-from sparsemaps.files._job_options import Rule, Search
+from sparsemaps.files._job_options import Rule, Search, Texts
+
+_FRAME = 100
+"""A larger cluster may be of records that share a frame."""
 
 
 def pairs(options: argparse.Namespace) -> None:
@@ -46,7 +49,7 @@ def dedup(options: argparse.Namespace) -> None:
         return
     said = result.named_counts().items()
     figures = ", ".join(f"{n} {words}" for words, n in said if n or words in ("records", "kept"))
-    print_line(
-        f"{figures}; {result.n_clusters} clusters of several, largest {result.largest}",
-        error=True,
-    )
+    figures += f"; {result.n_clusters} clusters of several, largest {result.largest}"
+    if result.largest > _FRAME and isinstance(source, Texts) and source.max_df is None:
+        figures += " (if these share no more than a frame, see --max-df)"
+    print_line(figures, error=True)

@@ -74,6 +74,7 @@ def add_pairs(commands: Any) -> None:
         shared.add_reading(parser)
         shared.add_bad_records(parser)
         shared.add_texts(parser, has_labels=False, default=_TEXTS_BY_NAMES)
+        _add_own(parser)
         parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
 
 
@@ -130,6 +131,7 @@ def add_dedup(commands: Any) -> None:
         _add_stages(parser)
         shared.add_reading(parser)
         shared.add_texts(parser, has_labels=False, default=_TEXTS_BY_NAMES)
+        _add_own(parser)
         parser.set_defaults(run="sparsemaps.cli._near_commands:dedup")
 
 
@@ -147,6 +149,24 @@ def _add_search(parser: argparse.ArgumentParser) -> None:
         "--exact", action="store_true",
         help="decide by the exact kernel, among pairs whose estimates may be a little lower, and "
         "write its value; reads the inputs again",
+    )  # fmt: skip
+
+
+def _add_own(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("n-grams that many records share")
+    group.add_argument(
+        "--max-df", type=integer, metavar="T",
+        help="n-grams that more than T records have do not count in a record with --min-own "
+        "others; so a frame that many records share does not decide",
+    )  # fmt: skip
+    group.add_argument(
+        "--min-own", type=integer, metavar="N",
+        help="a record with fewer n-grams of its own is judged by all of them (default: 12)",
+    )  # fmt: skip
+    shared.add_path(
+        group, "--frequencies", type=shared.non_empty, metavar="FILE",
+        help="the table of frequencies of an earlier run, frequencies.npy of its folder; without "
+        "it, the inputs are counted, or the table of --against is taken",
     )  # fmt: skip
 
 

@@ -70,10 +70,10 @@ def add_seed(parser: argparse.ArgumentParser, default: Any = 0) -> None:
     )
 
 
-def add_path(parser: argparse.ArgumentParser, *names: str, **how: Any) -> None:
+def add_path(parser: Any, *names: str, **how: Any) -> None:
     """An argument that is a path, or several, which shells complete."""
     action = parser.add_argument(*names, **how)
-    action.complete = _FILE  # type: ignore[attr-defined]
+    action.complete = _FILE
 
 
 def add_inputs(parser: argparse.ArgumentParser, text: str) -> None:

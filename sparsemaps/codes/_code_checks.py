@@ -89,7 +89,10 @@ def refuse_different(names: str, A: "PackedCodes", B: "PackedCodes") -> None:
     for config in texts:
         if not isinstance(config, dict) or not isinstance(config.get("parameters"), dict):
             raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
-    one, other = ({**config, **config["parameters"], "parameters": None} for config in texts)
+    one, other = (
+        {**config, **config["parameters"], **(config.get("own") or {}), "parameters": 0, "own": 0}
+        for config in texts
+    )
     _refuse_other(f"{names} must be codes of texts that were vectorized alike", one, other, repr)
 
 

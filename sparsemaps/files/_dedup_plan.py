@@ -9,6 +9,12 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE, Earlier
 from sparsemaps.files._formats import empty_codes
+from sparsemaps.files._frequency_stages import (
+    FREQUENCIES,
+    limits,
+    with_own_ngrams,
+    with_table_of,
+)
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Rule, Search, by_names
 from sparsemaps.files._kept_records import check_outputs
@@ -25,7 +31,7 @@ and the kept record that each is near."""
 
 STAGE_FILES = (
     *(CODES, *(CODES + ending for ending in BESIDE), CLUSTERS, KEPT),
-    *(REMOVED, REMOVED + _sources.SIMILARITY),
+    *(REMOVED, REMOVED + _sources.SIMILARITY, FREQUENCIES),
 )
 
 
@@ -101,7 +107,15 @@ def make_plan(
         MinHash(random_state=0) if map is None else map, by_names(source, paths), n_jobs,
         key_field=rule.key_field, sets_aside=outputs.bad_records is not None,
     )  # fmt: skip
-    own_codes = empty_codes(job.map, job.options.texts)
+    for earlier in against[:1]:
+        job = with_table_of(job, os.path.dirname(earlier.codes.path))
+    given = limits(job.source)
+    known = (
+        job
+        if given is None or given.frequencies is None
+        else with_own_ngrams(job, os.fspath(given.frequencies))
+    )
+    own_codes = empty_codes(known.map, known.options.texts)
     _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates
     for earlier in against:
         refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own_codes)

@@ -11,6 +11,7 @@ from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._sources import SIMILARITY, refuse_changes
 from sparsemaps.files._coded_records import Coded, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
+from sparsemaps.files._frequency_stages import counted
 from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._removed_records import (
     find_removals,
@@ -25,7 +26,8 @@ from sparsemaps.neighbors._clusters import numbered_components
 
 def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
     """Return the stages of a plan. The choice of records needs nothing but codes."""
-    coded = yield from encode(plan.job, inputs, results)
+    job = yield from counted(plan.job, inputs, results)
+    coded = yield from encode(job, inputs, results)
     against = [[file.recipe for file in earlier.files] for earlier in plan.rule.against]
     recipe = {"codes": coded.digest, **plan.search.recipe, "against": against}
     removals = Task(REMOVED, {**recipe, "keep": plan.rule.keep}, (plan, coded))

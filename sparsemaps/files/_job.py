@@ -160,6 +160,7 @@ def make_job(
     title = " ".join(repr(map).split()) if header is True else header or ""
     if comments and isinstance(source, Texts):
         raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
+    refuse_limits(source)
     rows, of_texts = rows_for(fitted, source)
     options = FormatOptions(bool(ones), bool(comments), title, **of_texts)
     rows = rows._replace(sets_aside=bad_records is not None)
@@ -218,10 +219,17 @@ def vectorizer_for(map: Any, texts: Texts) -> Any:
     )  # fmt: skip
 
 
+def refuse_limits(source: Any) -> None:
+    """Raise a ValueError if `max_df` limits the n-grams of a job that finds no near-duplicates."""
+    if isinstance(source, Texts) and source.max_df is not None:
+        raise ValueError(f"{setting('max_df', source.max_df)} is for pairs and dedup")
+
+
 def make_text_job(
     vectorizer: Any, texts: Texts, n_jobs: int | None = None, bad_records: Any = None
 ) -> Job:
     """A job that writes the rows that a vectorizer makes of texts."""
+    refuse_limits(texts)
     from sparsemaps.text._analyzers import vectorizer_config
 
     _threads.resolve_n_jobs(n_jobs)

@@ -7,7 +7,13 @@ from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
 from sparsemaps._tools import _text_input
-from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_choice, check_int
+from sparsemaps._tools._checks import (
+    LARGEST_INT,
+    LARGEST_INT32,
+    check_bool,
+    check_choice,
+    check_int,
+)
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps.neighbors import _hashing, _search
 from sparsemaps.text._records import TEXT_FORMATS, is_text_file, name_of_format
@@ -42,6 +48,19 @@ class Texts:
     min_length, max_length : int or None, default=None
         The least and the largest number of characters of a text. Another text is a bad record: an
         error, unless the job sets these aside. None is no limit.
+    max_df : int or None, default=None
+        For near-duplicates: n-grams that more records have do not count in records with at least
+        `min_own` others. So a frame that many records share, such as a menu or a licence, does not
+        decide. Choose more than the records of a usual family of near copies, and far fewer than
+        those of a frame. None counts all n-grams. The inputs are then read once more.
+    min_own : int, default=12
+        For `max_df`: a record with fewer own n-grams is judged by all of its n-grams. A word that
+        differs makes n own n-grams of n words. So more than n times the words that differ between
+        near copies keeps these together, however many they are.
+    frequencies : str, path-like or None, default=None
+        For `max_df`: the table of frequencies of an earlier run, the file ``frequencies.npy`` of
+        its folder. None counts the records of the inputs; with `against`, None takes the table of
+        the first earlier run.
     max_line_bytes : int, default=2**30
         A longer line is an error: a small compressed file can hold one that fills the memory.
 
@@ -71,6 +90,9 @@ class Texts:
     normalize: str | None = None
     min_length: int | None = None
     max_length: int | None = None
+    max_df: int | None = None
+    min_own: int = 12
+    frequencies: Any = None
     max_line_bytes: int = _text_input.MAX_LINE_BYTES
 
     def __post_init__(self) -> None:
@@ -85,6 +107,13 @@ class Texts:
         for name in ("min_length", "max_length"):
             if getattr(self, name) is not None:
                 least = check_int(name, getattr(self, name), least, LARGEST_INT)
+        check_int("min_own", self.min_own, 1, LARGEST_INT32)
+        if self.max_df is not None:
+            check_int("max_df", self.max_df, 1, LARGEST_INT32)
+        elif self.frequencies is not None:
+            raise ParameterError("frequencies", repr(self.frequencies), "None without max_df")
+        if not (self.frequencies is None or isinstance(self.frequencies, (str, os.PathLike))):
+            raise ParameterError("frequencies", repr(self.frequencies), "a path or None")
         check_int("max_line_bytes", self.max_line_bytes, 1, LARGEST_INT)
 
 

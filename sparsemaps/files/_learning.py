@@ -21,6 +21,7 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
 from sparsemaps.files._bad_table import TABLE, BadTable, opened_table, path_of
 from sparsemaps.files._coded_records import holds_codes
+from sparsemaps.files._job import refuse_limits
 from sparsemaps.files._job_options import Svmlight, Texts, as_source, cannot_be_rows
 from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
 from sparsemaps.files._text_rows import Source, TextRows
@@ -257,6 +258,7 @@ def rows_of(
 ) -> Source:
     """The rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM files."""
     given = as_source(source)
+    refuse_limits(given)
     if vectorizer is None:
         if isinstance(given, Texts):
             raise ValueError("the model has no vectorizer: its inputs are no texts")

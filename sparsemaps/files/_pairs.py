@@ -23,6 +23,7 @@ from sparsemaps.files._coded_records import (
     similar,
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
+from sparsemaps.files._frequency_stages import FREQUENCIES, counted, limits
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
 from sparsemaps.files._recipes import digest
@@ -213,6 +214,8 @@ def make_plan(
     job = _job(map, coded, rows, source, n_jobs)
     job = job._replace(source=job.source._replace(sets_aside=bad_records is not None))
     check_output(bad_records, output)
+    if limits(job.source) is not None and coded:
+        raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
     if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
     folder = os.path.abspath(output) + STAGES if _sources.is_regular(output) else None
@@ -273,15 +276,16 @@ CODES, OTHER = "codes", "other"
 
 STAGE_FILES = (
     *(name + ending for name in ("codes.npy", "other.npy") for ending in ("", *BESIDE)),
-    *(PAIRS, PAIRS + SIMILARITY),
+    *(PAIRS, PAIRS + SIMILARITY, FREQUENCIES),
 )
 
 
 def stages(plan: PairsPlan, results: Results) -> Iterator[Stage]:
-    own = yield from _encode(plan.job, plan.inputs, results, CODES)
+    job = yield from counted(plan.job, [*plan.inputs, *plan.others], results)
+    own = yield from _encode(job, plan.inputs, results, CODES)
     other = None
     if plan.others:
-        other = yield from _encode(plan.job, plan.others, results, OTHER)
+        other = yield from _encode(job, plan.others, results, OTHER)
     sides = own, other
     recipe = {"codes": own.digest, "other": other and other.digest, **plan.search.recipe}
     pairs = Task(PAIRS, recipe, (plan.search, sides))
@@ -352,7 +356,7 @@ def run(plan: PairsPlan, running: Running) -> FoundPairs:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     running.check(lambda: listing(plan), plan.is_shared)
     with opened(plan.folder, shared=running.is_share) as results, contextlib.ExitStack() as stack:
-        if plan.search.exact:  # inputs are read again
+        if plan.search.exact or limits(plan.job.source):  # inputs are read again
             inputs, others = (_sources.spooled(side, stack) for side in (plan.inputs, plan.others))
             plan = plan._replace(inputs=inputs, others=others)
         made = running.run(stages(plan, results), results, plan.job.n_jobs)

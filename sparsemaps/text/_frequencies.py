@@ -92,7 +92,7 @@ def _form(table: Frequencies) -> str:
 def _small_and_large(counts: Array) -> tuple[Array, Array]:
     """The counts as bytes, in which `_ESCAPE` stands for large ones; and these, in order."""
     flat = counts.reshape(-1)
-    small = np.minimum(flat, _ESCAPE).astype("|u1")
+    small = flat if flat.itemsize == 1 else np.minimum(flat, _ESCAPE).astype("|u1")
     return small, flat[small == _ESCAPE].astype("<u4")
 
 
@@ -163,9 +163,11 @@ def _checked_shape(description: Any, end: int) -> tuple[int, int]:
 def _fill(table: Frequencies, small: Array, large: Array, n_records: int) -> None:
     """Put the counts of a file into a new table; an error unless records can have these counts."""
     flat = table.counts.reshape(-1)
-    escaped = small == _ESCAPE
+    escaped = np.flatnonzero(small == _ESCAPE)
     most = min(n_records, int(np.iinfo(flat.dtype).max))
-    if np.count_nonzero(escaped) != len(large) or small[~escaped].max(initial=0) > most:
+    if len(escaped) != len(large):
+        raise ValueError
+    if most < _ESCAPE and (len(large) or small.max(initial=0) > most):
         raise ValueError
     if len(large) and not _ESCAPE <= large.min() <= large.max() <= most:
         raise ValueError

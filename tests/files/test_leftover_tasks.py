@@ -70,6 +70,8 @@ def _model(recipe):
 
 
 SEARCH = "search-keys", "search"
+COUNTING = "frequencies", "frequencies-join"
+OWN = Texts("word:3", max_df=2, min_own=3)
 JOBS = {
     "dedup": (
         partial(dedup),
@@ -78,6 +80,14 @@ JOBS = {
     "dedup-exact": (
         partial(dedup, exact=True),
         ["codes", "codes-join", *SEARCH, "removals", "clusters", "kept", "outputs"],
+    ),
+    "dedup-own": (
+        partial(dedup, source=OWN),
+        [*COUNTING, "codes", "codes-join", *SEARCH, "removals", "clusters", "kept", "outputs"],
+    ),
+    "pairs-own": (
+        partial(pairs, source=OWN),
+        [*COUNTING, "codes", "codes-join", "other", "other-join", *SEARCH, "pairs", "output"],
     ),
     "pairs": (
         partial(pairs),
@@ -100,7 +110,7 @@ def folder(tmp_path, short_ranges):
 
 
 def output_of(name, folder, place):
-    return f"{folder}/{place}" + ("" if name == "pairs" else "/")
+    return f"{folder}/{place}" + ("" if name.startswith("pairs") else "/")
 
 
 def contents(folder, place):

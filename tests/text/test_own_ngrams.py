@@ -132,7 +132,7 @@ def test_what_codes_say_of_it(tmp_path):
     )
     assert config == {
         **vectorizer_config(vectorizer),
-        "own": {"max_df": 5, "min_own": 3, "table": config["own"]["table"]},
+        "own": {"max_df": 5, "min_own": 3, "frequencies": config["own"]["frequencies"]},
     }
     other = counted(vectorizer, texts[1:], tmp_path / "t")
     assert vectorizer_config(OwnNgrams(vectorizer, other, 5, 3)) != config

@@ -1,0 +1,176 @@
+"""The stages that count how many records have each n-gram, and the rows of own n-grams."""
+
+import os
+from collections.abc import Generator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._input._row_reader import RowReader
+from sparsemaps._input._sparse import open_sparse
+from sparsemaps._tools import _sources, _text_input
+from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._tools._typing import Array
+from sparsemaps.files._coded_records import ranges_of
+from sparsemaps.files._job import Job
+from sparsemaps.files._job_options import Texts
+from sparsemaps.files._results import NONE, Results, save_array
+from sparsemaps.files._rows import InputBlock, read_rows
+from sparsemaps.files._tasks import How, Stage, Task
+from sparsemaps.maps._texts import TextEncoder
+from sparsemaps.text import _frequencies
+from sparsemaps.text._analyzers import vectorizer_config
+from sparsemaps.text._frequencies import Frequencies
+from sparsemaps.text._own_ngrams import OwnNgrams
+
+FREQUENCIES = "frequencies.npy"
+"""The file of the stages: a table of counts."""
+
+_BUCKETS = 2**20, 2**30
+"""The least and the largest number of buckets of a table."""
+
+_PACKED = 4
+"""The bytes of text that a byte of a compressed input is taken for."""
+
+
+def limits(source: Any) -> Texts | None:
+    """Return what inputs are if `max_df` limits the n-grams that count; None otherwise."""
+    given = source.given
+    return given if isinstance(given, Texts) and given.max_df is not None else None
+
+
+def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:
+    """Yield the stages that count the n-grams of inputs, or take a given table; return the job
+    whose rows are own n-grams. A job without `max_df` has none of these stages."""
+    given = limits(job.source)
+    if given is None:
+        return job
+    if given.frequencies is not None:
+        path = os.fspath(given.frequencies)
+        table = Task(FREQUENCIES, {"table": _sources.InputFile(path).recipe}, path)
+        yield Stage("frequencies", [table], _take, about="the table of frequencies that is given")
+    else:
+        table = yield from _count_all(job, given, inputs, results)
+    return job if results is NONE else with_own_ngrams(job, results.path(table.file))
+
+
+def _count_all(
+    job: Job, given: Texts, inputs: list[Any], results: Results
+) -> Generator[Stage, None, Task]:
+    """Yield the stages that count the n-grams of ranges of inputs, and of all. A single range needs
+    no parts."""
+    form = _form(inputs, given.max_df or 0)
+    facts = {"texts": job.options.texts, "options": job.source.options(), "form": form}
+    ranges = [one for input in inputs for one in ranges_of(job, input)]
+    tasks = []
+    for number, one in enumerate(ranges):
+        of_input = [*one.recipe, job.source.format_of(one)] if hasattr(one, "recipe") else repr(one)
+        name = FREQUENCIES if len(ranges) == 1 else f"frequencies-part-{number:06d}.npy"
+        of = job.source, one, form
+        tasks.append(Task(name, {**facts, "input": of_input}, of, getattr(one, "n_bytes", 0)))
+    about = "how many records have each n-gram"
+    if len(tasks) == 1:
+        yield Stage("frequencies", tasks, _count, about=about)
+        return tasks[0]
+    recipe = {"parts": [task.digest for task in tasks]}
+    of_ranges = f"{about}, by ranges"
+    yield Stage("frequencies", tasks, _count_part, part_of=(FREQUENCIES, recipe), about=of_ranges)
+    table = Task(FREQUENCIES, recipe, ([results.path(task.file) for task in tasks], form))
+    yield Stage("frequencies-join", [table], _join, about=about)
+    results.remove(r"frequencies-part-\d{6}-[0-9a-f]+\.npy(\.json)?")
+    return table
+
+
+def with_own_ngrams(job: Job, table: str) -> Job:
+    """Return a job whose rows are own n-grams, by the table of a file."""
+    given = limits(job.source)
+    assert given is not None
+    assert given.max_df is not None
+    source: Any = job.source
+    vectorizer = OwnNgrams(source.vectorizer, table, given.max_df, given.min_own)
+    config = vectorizer_config(vectorizer, values=not job.map.law.is_of_sets)
+    return job._replace(
+        source=source._replace(vectorizer=vectorizer, encoder=TextEncoder(job.map, vectorizer)),
+        options=job.options._replace(texts=config),
+    )
+
+
+def with_table_of(job: Job, folder: str) -> Job:
+    """Return a job that takes the table of an earlier run, if it limits n-grams and has none."""
+    given, table = limits(job.source), os.path.join(folder, FREQUENCIES)
+    if given is None or given.frequencies is not None or not os.path.exists(table):
+        return job
+    source: Any = job.source
+    return job._replace(source=source._replace(given=replace(given, frequencies=table)))
+
+
+def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
+    """Return how many buckets a table has, one for two to four bytes of text, and how many bytes a
+    count has."""
+    n_bytes = 0
+    for input in inputs:
+        path = str(getattr(input, "path", ""))
+        is_packed = _text_input.without_compression(path) != path or path.endswith(".parquet")
+        n_bytes += getattr(input, "n_bytes", 0) * (_PACKED if is_packed else 1)
+    least, largest = _BUCKETS
+    n_buckets = min(max(1 << (n_bytes // 4).bit_length(), least), largest)
+    return n_buckets, 1 if max_df < 255 else 2 if max_df < 2**16 - 1 else 4
+
+
+def _count(of: Any, path: str, how: How) -> int:
+    """Write the table of an input; return the number of records."""
+    table = _counts_of(of, how)
+    _frequencies.write(path, table, {})
+    return table.n_records
+
+
+def _count_part(of: Any, path: str, how: How) -> int:
+    """Write the buckets of an input that are not empty, with their counts, after the number of
+    records; return this number."""
+    table = _counts_of(of, how)
+    (counts,) = table.counts
+    buckets = np.flatnonzero(counts)
+    part = np.empty((2, 1 + len(buckets)), np.uint32)
+    part[:, 0] = divmod(table.n_records, 2**32)
+    part[0, 1:], part[1, 1:] = buckets, counts[buckets]
+    save_array(path, part)
+    return table.n_records
+
+
+def _counts_of(of: Any, how: How) -> Frequencies:
+    source, input, (n_buckets, count_bytes) = of
+    table = Frequencies(n_buckets, count_bytes=count_bytes)
+
+    def rows(block: InputBlock) -> Any:
+        return RowReader(open_sparse(block.X, "the rows"), None)
+
+    with how.reading([input]) as bar:
+        for some in read_rows(source, input, rows, n_jobs=how.n_jobs, bar=bar):
+            table.add(some)
+    return table
+
+
+def _join(of: Any, path: str, how: How) -> int:
+    """Write the table of all parts; return the number of records."""
+    parts, (n_buckets, count_bytes) = of
+    table = Frequencies(n_buckets, count_bytes=count_bytes)
+    (counts,) = table.counts
+    most = np.iinfo(counts.dtype).max
+    for part in parts:
+        found: Array = read_array(part, ArrayKind(np.uint32, (2, None)))
+        if not found.shape[1] or found[0, 1:].max(initial=0) >= n_buckets:
+            raise ValueError(f"{part} is damaged: expected buckets from 0 to {n_buckets - 1}")
+        high, low = found[:, 0].tolist()
+        table.n_records += high * 2**32 + low
+        buckets = found[0, 1:]
+        counts[buckets] = np.minimum(counts[buckets].astype(np.uint64) + found[1, 1:], most)
+    _frequencies.write(path, table, {})
+    return table.n_records
+
+
+def _take(of: Any, path: str, how: How) -> int:
+    """Write a copy of a table, so that later deliveries find it beside the codes."""
+    table, _ = _frequencies.read(of)
+    _frequencies.write(path, table, {})
+    return table.n_records
