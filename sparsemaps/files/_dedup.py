@@ -4,9 +4,12 @@ import os
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from sparsemaps._tools import _output_files
+from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._sources import is_directory, spooled
+from sparsemaps._tools._sources import KEYS, is_directory, spooled
 from sparsemaps._tools._text_input import UnreadableRecord
 from sparsemaps.files._dedup_plan import (
     CLUSTERS,
@@ -48,6 +51,8 @@ class Deduplicated(NamedTuple):
     n_near: int
     n_earlier: int
     n_bad: int = 0
+    n_unordered: int = 0
+    """Records without a number in the field that `keep` names."""
 
     def named_counts(self) -> dict[str, int]:
         """The numbers of records, with the words of a summary."""
@@ -58,6 +63,7 @@ class Deduplicated(NamedTuple):
             "near a kept one": self.n_near,
             "near an earlier delivery": self.n_earlier,
             "bad": self.n_bad,
+            "without the number of keep": self.n_unordered,
         }
 
 
@@ -172,9 +178,10 @@ def deduplicate_files(
     result : Deduplicated
         `n_records`, `n_kept`; `n_clusters`, those of several records; `largest`, the most records
         of a cluster; the numbers of removed records that hold the same as a kept one (`n_equal`),
-        are near a kept one (`n_near`), or near an earlier delivery (`n_earlier`); `n_bad`, those
-        that could not be read and are not counted above; and `files`, with `input`, `output`,
-        `n_records`, `n_kept` and `skipped` of each input.
+        are near a kept one (`n_near`), or near an earlier delivery (`n_earlier`); `n_unordered`,
+        the records without the number that `keep` names; `n_bad`, those that could not be read and
+        are not counted above; and `files`, with `input`, `output`, `n_records`, `n_kept` and
+        `skipped` of each input.
 
     Raises
     ------
@@ -259,6 +266,9 @@ def run(plan: DedupPlan, running: Running) -> Deduplicated:
                 for name, stage in _SHOWN.items()
                 if stage in made
             }
+            if plan.rule.key_field is not None and n_records:
+                keys = read_array(files[CODES] + KEYS, ArrayKind(np.complex128, (n_records,)))
+                numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))
             write_evidence(plan, inputs, files, numbers.named_counts())
     except UnreadableRecord as error:
         given = plan.job.source.given

@@ -151,9 +151,10 @@ def format_of(path: Any, format: str | None, fields: Fields) -> str:
         raise ValueError(f"{name}: Parquet is not read from pipes or compressed files")
     if known == "txt":
         for what, value in (
-            ("label_field", fields.label), ("id_field", fields.id), ("keep", fields.key),
+            ("field", fields.text), ("label_field", fields.label), ("id_field", fields.id),
+            ("keep", fields.key),
         ):  # fmt: skip
-            if value is not None:
+            if value is not None and (what, value) != ("field", "text"):
                 raise ValueError(f"{name}: lines of text have no fields, got {what}={value!r}")
     return known
 

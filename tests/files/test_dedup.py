@@ -194,7 +194,7 @@ def test_each_removed_record_has_a_kept_one(tmp_path, keep, threshold):
         else:
             assert not (tmp_path / "out").exists()
             assert done.files == []
-        assert sum(done[-4:]) == len(table) == done.n_records - done.n_kept > 50
+        assert sum(done[5:9]) == len(table) == done.n_records - done.n_kept > 50
 
 
 def test_causes(tmp_path):
@@ -203,7 +203,7 @@ def test_causes(tmp_path):
     near = " ".join(["other", *words[1:]])
     (tmp_path / "old.txt").write_text("an earlier text of some words\n")
     old = deduplicate_files(None, tmp_path / "old.txt", tmp_path / "old", source="word:1")
-    assert old[-3:] == (0, 0, 0)
+    assert old[6:9] == (0, 0, 0)
     texts = [" ".join(words), "x", near, " ".join(words), "x", "an earlier text of some words"]
     (tmp_path / "new.txt").write_text("\n".join(texts))
     done = deduplicate_files(
