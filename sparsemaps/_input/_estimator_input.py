@@ -11,7 +11,7 @@ from sparsemaps._tools import _sklearn
 
 
 def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool) -> RowReader:
-    """A reader of `X`, whose entries are checked when they are read.
+    """Return a reader of `X`, whose entries are checked when they are read.
 
     `reset` says that the estimator is being fitted, and takes the width and the names of `X`.
     """
@@ -68,8 +68,8 @@ def _check_shape(estimator: Any, X: Any, reset: bool) -> None:
 
 
 def _column_of_strings(X: Any) -> Any:
-    """The name, or else the number, of the first column of a table that begins with a string; None
-    if there is none."""
+    """Return the name, or else the number, of the first column of a table that begins with a
+    string; None if there is none."""
     if len(getattr(X, "shape", ())) != 2 or not len(X):
         return None
     try:
@@ -83,7 +83,7 @@ def _column_of_strings(X: Any) -> Any:
 
 
 def _texts_or_tokens(X: Any) -> str:
-    """A word for the texts or tokens in `X`; "" if there are none."""
+    """Return a word for the texts or tokens in `X`; "" if there are none."""
     if isinstance(X, (str, bytes)):
         return "a text"
     if hasattr(X, "columns"):  # of a table, their names are iterated over

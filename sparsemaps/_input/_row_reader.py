@@ -59,7 +59,8 @@ class Block(_Arrays):
 
     @classmethod
     def of(cls, values: Array, indices: Array, indptr: Array) -> "Block":
-        """A block whose arrays are not empty, as kernels take the address of their first entry."""
+        """Return a block whose arrays are not empty, as kernels take the address of their first
+        entry."""
         if not len(values):
             values, indices = np.zeros(1, values.dtype), np.zeros(1, indices.dtype)
         return cls(values, indices, indptr)
@@ -69,14 +70,15 @@ class Block(_Arrays):
         return len(self.indptr) - 1
 
     def rows(self, first: int, last: int) -> "Block":
-        """Some of the block's rows, as a block."""
+        """Return some of the block's rows, as a block."""
         part = self._replace(indptr=self.indptr[first : last + 1])
         part.first, part.is_extreme = self.first + first, self.is_extreme
         return part
 
     def powers_may_overflow(self, degree: int, factor: float, constant: float = 0.0) -> bool:
-        """Whether ``(factor * sum + constant) ** degree`` may leave the range of the values' type,
-        with the sum of absolute values of any row. It is a quick bound, and says yes too often."""
+        """Return whether ``(factor * sum + constant) ** degree`` may leave the range of the values'
+        type, with the sum of absolute values of any row. It is a quick bound, and says yes too
+        often."""
         if self.is_extreme:
             return True
         n_entries = int(self.indptr[-1] - self.indptr[0])
@@ -84,9 +86,9 @@ class Block(_Arrays):
         return degree * math.log2(max(largest, 1.0)) > _EXPONENTS[self.values.itemsize]
 
     def extreme_rows(self) -> Array:
-        """The numbers of the rows that have a value whose products with random numbers may leave
-        the range of its type; of float32, also of those with a value of 2^24 or more, where sums
-        may lose all digits."""
+        """Return the numbers of the rows that have a value whose products with random numbers may
+        leave the range of its type; of float32, also of those with a value of 2^24 or more, where
+        sums may lose all digits."""
         if not self.is_extreme:
             return np.zeros(0, np.intp)
         tiny, large = _rows.EXTREMES[self.values.itemsize]
@@ -96,7 +98,7 @@ class Block(_Arrays):
         return np.unique(np.searchsorted(self.indptr, extreme, side="right") - 1)
 
     def chosen(self, numbers: Array) -> "Block":
-        """Some rows, by their numbers in the block, as float64."""
+        """Return some rows, by their numbers in the block, as float64."""
         lengths = np.diff(self.indptr)
         is_chosen = np.zeros(self.n_rows, bool)
         is_chosen[numbers] = True
@@ -110,8 +112,8 @@ class Block(_Arrays):
         return chosen
 
     def error(self, number: int, rule: str, entry: int | None = None) -> EntryError:
-        """An error about the row of this number in the block. It names the `entry` at this place in
-        the arrays; None is the row's largest one."""
+        """Return an error about the row of this number in the block. It names the `entry` at this
+        place in the arrays; None is the row's largest one."""
         if entry is None:
             here = slice(self.indptr[number], self.indptr[number + 1])
             entry = int(self.indptr[number]) + int(np.argmax(abs(self.values[here])))
@@ -120,8 +122,8 @@ class Block(_Arrays):
         return EntryError(message, row, column, f"the value is {value:g}", rule)
 
     def parts(self, row_bytes: int) -> Iterator[tuple["Block", slice]]:
-        """Parts of the block, with their rows in it, each small enough for 2 MB of scratch memory,
-        `row_bytes` for each row."""
+        """Yield parts of the block, with their rows in it, each small enough for 2 MB of scratch
+        memory, `row_bytes` for each row."""
         for first, last in _blocks.cut_by_bytes(self.n_rows, row_bytes):
             yield self.rows(first, last), slice(first, last)
 
@@ -157,7 +159,8 @@ class RowReader:
             self.dtype = X.dtype
 
     def work_before(self, row: int) -> int:
-        """The number of entries in the rows above `row`, plus `ROW_WORK` for each of these rows."""
+        """Return the number of entries in the rows above `row`, plus `ROW_WORK` for each of these
+        rows."""
         if self._dense is not None:
             return row * (self.n_columns + ROW_WORK)
         return int(self._indptr.item(row)) + ROW_WORK * row
@@ -172,7 +175,7 @@ class RowReader:
         return self._dense is not None
 
     def lengths(self) -> Array:
-        """The number of entries of each row, or an upper bound of it."""
+        """Return the number of entries of each row, or an upper bound of it."""
         if self._dense is None:
             return np.asarray(self._indptr[1:] - self._indptr[:-1])
         lengths = np.empty(self.n_rows, np.int64)
@@ -182,8 +185,8 @@ class RowReader:
         return lengths
 
     def block(self, start: int, stop: int) -> Block:
-        """Rows `start` to `stop` (exclusive); an `EntryError` names the first entry that is not
-        allowed."""
+        """Return rows `start` to `stop` (exclusive); an `EntryError` names the first entry that is
+        not allowed."""
         if self._dense is not None:
             block = _dense_block(self._dense[start:stop])
         else:
@@ -293,7 +296,8 @@ def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:
 
 
 def open_plain(X: Any) -> Csr | None:
-    """The arrays of a CSR matrix of floats that is canonical and finite; None for other input."""
+    """Return the arrays of a CSR matrix of floats that is canonical and finite; None for other
+    input."""
     if not (sp.issparse(X) and X.format == "csr"):
         return None
     csr = open_sparse(X, "X")
@@ -305,14 +309,14 @@ def open_plain(X: Any) -> Csr | None:
 
 
 def _flags_of(block: Block, n_columns: int) -> int:
-    """The flags that the kernel sets for a block."""
+    """Return the flags that the kernel sets for a block."""
     # As unsigned numbers of their type, negative indices are the largest.
     limit = min(n_columns, 2 ** (8 * block.indices.itemsize - 1))
     return int(_rows.check_rows(*block, limit))
 
 
 def _without_duplicates(csr: Csr) -> Csr:
-    """A private copy with ascending columns and without duplicates."""
+    """Return a private copy with ascending columns and without duplicates."""
     values, indices, indptr, shape = with_sound_indices(csr, "X")
     copy = sp.csr_array((values.copy(), indices, indptr), shape=shape)
     copy.sum_duplicates()
@@ -329,7 +333,7 @@ def _dense_block(X: Array) -> Block:
 
 
 def _canonical(block: Block) -> Block:
-    """A copy of a block, whose columns ascend in each row, with duplicates summed."""
+    """Return a copy of a block, whose columns ascend in each row, with duplicates summed."""
     n = block.indptr[-1] - block.indptr[0]
     values, indices = np.empty(n, block.values.dtype), np.empty(n, block.indices.dtype)
     indptr = block.indptr.copy()
@@ -338,7 +342,7 @@ def _canonical(block: Block) -> Block:
 
 
 def _without_zeros(block: Block) -> Block:
-    """A copy of a block without the entries that are 0."""
+    """Return a copy of a block without the entries that are 0."""
     first, last = block.indptr[0], block.indptr[-1]
     # The comparison makes a private array: flatnonzero fails if another thread changes its input.
     kept = np.flatnonzero(block.values[first:last] != 0)

@@ -33,7 +33,7 @@ class Csr(NamedTuple):
 
 
 def sound_csr(X: Any, name: str = "X") -> Csr:
-    """A sparse matrix of any format as sound CSR arrays, all columns within the width.
+    """Return a sparse matrix of any format as sound CSR arrays, all columns within the width.
 
     Values keep their type. `indices` is a copy, as is `indptr`.
     """
@@ -41,7 +41,7 @@ def sound_csr(X: Any, name: str = "X") -> Csr:
 
 
 def with_sound_indices(csr: Csr, name: str) -> Csr:
-    """`csr` with a copy of its `indices`, all of them within the width.
+    """Return `csr` with a copy of its `indices`, all of them within the width.
 
     The compiled code of SciPy and scikit-learn does not check index arrays. Another thread may
     change the caller's arrays at any time. So the copy is made first, and then checked.
@@ -65,7 +65,8 @@ def sound_matrix(X: Any, name: str = "X") -> Any:
 
 
 def csr_of(container: Any, arrays: tuple[Array, Array, Array], shape: tuple[int, int]) -> Any:
-    """A CSR matrix of values, indices and indptr that are sound, of the type that SciPy would make.
+    """Return a CSR matrix of values, indices and indptr that are sound, of the type that SciPy
+    would make.
 
     SciPy checks arrays that it is given, which takes as long as mapping a row. So they take the
     place of those of a matrix without entries.
@@ -96,7 +97,8 @@ def used_columns(Z: Any) -> Any:
 
 
 def open_sparse(X: Any, name: str) -> Csr:
-    """`X` as CSR arrays with a sound `indptr`; the columns of CSR input are not checked yet."""
+    """Return `X` as CSR arrays with a sound `indptr`; the columns of CSR input are not checked
+    yet."""
     shape = _checked_shape(X, name)
     kind = X.format
     if not isinstance(kind, str) or kind not in _TO_CSR:
@@ -108,7 +110,7 @@ def open_sparse(X: Any, name: str) -> Csr:
 
 
 def _checked_shape(X: Any, name: str) -> tuple[int, int]:
-    """The shape of a sparse matrix, which a user may have set to any value."""
+    """Return the shape of a sparse matrix, which a user may have set to any value."""
     shape = X.shape
     if not isinstance(shape, tuple) or not all(isinstance(n, (int, np.integer)) for n in shape):
         raise ValueError(f"the shape of {name} must be a tuple of two integers, got {shape!r}")
@@ -184,7 +186,7 @@ def _integers(items: Iterable[Any]) -> Array:
 
 
 def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[int, int]) -> Any:
-    """A CSR matrix of values at (rows, columns), which are copied and checked."""
+    """Return a CSR matrix of values at (rows, columns), which are copied and checked."""
     if len(places) != 2:
         raise TypeError(f"it has {len(places)} axes")
     sound_places = tuple(
@@ -210,7 +212,7 @@ _TO_CSR: dict[str, Callable[[Any, str, tuple[int, int]], Any]] = {
 def _checked_compressed(
     X: Any, name: str, n_slices: int, ndim: int = 1
 ) -> tuple[Array, Array, Array]:
-    """The arrays of a compressed format: values, indices, and a private, sound indptr.
+    """Return the arrays of a compressed format: values, indices, and a private, sound indptr.
 
     `n_slices` is the number of rows (of columns for CSC, of rows of blocks for BSR).
     """
@@ -249,7 +251,7 @@ def _index_array(array: Any, name: str) -> Array:
 
 
 def _private(indices: Array, name: str, length: int) -> Array:
-    """A copy of `indices` (int64), all of which are from 0 to `length` - 1."""
+    """Return a copy of `indices` (int64), all of which are from 0 to `length` - 1."""
     indices = np.array(indices, np.int64)
     check_indices(indices, length, None, name)
     return indices
@@ -272,7 +274,7 @@ def check_indices(indices: Array, length: int, indptr: Array | None, name: str) 
 
 
 def _convertible(values: Array) -> Array:
-    """`values` of a type that SciPy's conversions take."""
+    """Return `values` of a type that SciPy's conversions take."""
     return values if values.dtype.kind in "biu" else as_float(values)
 
 
@@ -288,7 +290,7 @@ def as_float(values: Array) -> Array:
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
-    """The type of a CSR matrix' indices that are at most `largest`."""
+    """Return the type of a CSR matrix' indices that are at most `largest`."""
     return np.int32 if largest <= LARGEST_INT32 else np.int64
 
 
@@ -296,7 +298,8 @@ _NATIVE = frozenset(map(np.dtype, (np.float64, np.float32, np.int64, np.int32)))
 
 
 def native(array: Array) -> Array:
-    """`array` contiguous, of native byte order, and of int32 or int64 if it holds integers."""
+    """Return `array` contiguous, of native byte order, and of int32 or int64 if it holds
+    integers."""
     dtype = array.dtype
     if dtype in _NATIVE and array.flags.c_contiguous:
         return np.asarray(array)

@@ -55,7 +55,7 @@ class Allowed:
         return ""
 
     def default(self, value: Any) -> Any:
-        """The field of a parameter with this range and default."""
+        """Return the field of a parameter with this range and default."""
         return field(default=value, metadata={"allowed": self})
 
     def check(self, name: str, value: Any) -> None:
@@ -212,7 +212,7 @@ class Function(Allowed):
 
 
 def with_ranges(docstring: str, allowed: Mapping[str, Allowed]) -> str:
-    """A docstring in which the range of each parameter stands in the place of its mark
+    """Return a docstring in which the range of each parameter stands in the place of its mark
     ``[allowed]``."""
     lines, name = [], ""
     for line in docstring.split("\n"):
@@ -225,7 +225,7 @@ def with_ranges(docstring: str, allowed: Mapping[str, Allowed]) -> str:
 
 
 def _in_words(number: int) -> str:
-    """A number; large ones as a power of two where they are one, or one less."""
+    """Return a number; large ones as a power of two where they are one, or one less."""
     for less in (0, 1):
         exponent = (number + less).bit_length() - 1
         if number >= 2**12 and number + less == 2**exponent:

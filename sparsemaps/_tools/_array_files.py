@@ -48,7 +48,8 @@ _KINDS = {None: ("iuf", "numbers"), "integers": ("iu", "integers")}
 
 
 def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
-    """The array of a file, in memory or mapped into it; a ValueError if it is of another kind.
+    """Return the array of a file, in memory or mapped into it; a ValueError if it is of another
+    kind.
 
     Sizes are compared with the size of the file before memory is allocated. A mapped file may
     change afterwards, so that compiled code must bound what it reads there.
@@ -101,8 +102,8 @@ def _check_stored(archive: zipfile.ZipFile, name: str, size: int) -> None:
 
 
 def read_member(archive: zipfile.ZipFile, name: str, kind: ArrayKind) -> Iterator[Array]:
-    """The array of one dimension that an archive has by this name, in blocks of bounded size; a
-    ValueError if it is of another kind or is not there."""
+    """Yield the array of one dimension that an archive has by this name, in blocks of bounded size;
+    a ValueError if it is of another kind or is not there."""
     try:
         about = archive.getinfo(f"{name}.npy")
     except KeyError:
@@ -124,8 +125,8 @@ def read_member(archive: zipfile.ZipFile, name: str, kind: ArrayKind) -> Iterato
 def _checked_header(
     file: IO[bytes], name: str, size: int, kind: ArrayKind
 ) -> tuple[tuple[int, ...], Any]:
-    """The shape and the dtype of a file of this size, which is then behind its header; a ValueError
-    if the array is of another kind."""
+    """Return the shape and the dtype of a file of this size, which is then behind its header; a
+    ValueError if the array is of another kind."""
     found = read_header(file)
     if found is None or not _is_of(found, kind):
         raise ValueError(f"{name} is damaged: expected {_words(kind)}; found {_found(found)}")
@@ -139,8 +140,8 @@ def _checked_header(
 
 
 def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, Any] | None:
-    """The shape, whether it is in Fortran's order, and the dtype of a file, which is then behind
-    its header; None if it has no header of version 1."""
+    """Return the shape, whether it is in Fortran's order, and the dtype of a file, which is then
+    behind its header; None if it has no header of version 1."""
     try:
         if np.lib.format.read_magic(file) != (1, 0):
             return None

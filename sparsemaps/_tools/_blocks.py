@@ -53,17 +53,18 @@ def cut_rows(
 
 
 def ranges(first: int, last: int, step: int) -> list[tuple[int, int]]:
-    """Ranges (start, stop) of at most `step` rows, from row `first` to row `last`."""
+    """Return ranges (start, stop) of at most `step` rows, from row `first` to row `last`."""
     return [(start, min(start + step, last)) for start in range(first, last, step)]
 
 
 def cut_by_bytes(n_rows: int, row_bytes: int) -> list[tuple[int, int]]:
-    """Ranges of rows whose scratch memory, `row_bytes` for each row, is at most 2 MB."""
+    """Return ranges of rows whose scratch memory, `row_bytes` for each row, is at most 2 MB."""
     return ranges(0, n_rows, max(1, _SCRATCH_BYTES // max(row_bytes, 1)))
 
 
 def cut_by_size(sizes: npt.NDArray[np.int64], max_size: int) -> Iterator[tuple[int, int]]:
-    """Ranges (first, last) of rows of these sizes, each of at most `max_size` or of one row."""
+    """Yield ranges (first, last) of rows of these sizes, each of at most `max_size` or of one
+    row."""
     ends = np.cumsum(sizes)
     first = before = 0
     while first < len(sizes):

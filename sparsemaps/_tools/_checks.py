@@ -16,7 +16,7 @@ LARGEST_INT = 2**63 - 1
 
 
 def check_int(name: str, value: Any, low: int, high: int) -> int:
-    """`value` as an int from `low` to `high`."""
+    """Return `value` as an int from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ParameterError(name, repr(value), f"an integer from {low} to {high}")
     value = int(value)
@@ -26,7 +26,7 @@ def check_int(name: str, value: Any, low: int, high: int) -> int:
 
 
 def check_real(name: str, value: Any, low: float = -math.inf, *, open_low: bool = False) -> float:
-    """`value` as a finite float, at least `low`, or above it if `open_low`."""
+    """Return `value` as a finite float, at least `low`, or above it if `open_low`."""
     allowed = "a finite number"
     if low > -math.inf:
         allowed += f" {'above' if open_low else 'of at least'} {low}"
@@ -49,7 +49,7 @@ def _shown(number: Any) -> str:
 
 
 def check_bool(name: str, value: Any) -> bool:
-    """`value` as a bool."""
+    """Return `value` as a bool."""
     import numpy as np  # here, as the command shows its help without NumPy
 
     if not isinstance(value, (bool, np.bool_)):
@@ -58,7 +58,7 @@ def check_bool(name: str, value: Any) -> bool:
 
 
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
-    """`value`, one of the strings `choices`."""
+    """Return `value`, one of the strings `choices`."""
     if not isinstance(value, str) or value not in choices:
         allowed = " or ".join(repr(choice) for choice in choices)
         raise ParameterError(name, repr(value), allowed)

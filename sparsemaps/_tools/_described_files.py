@@ -29,7 +29,7 @@ _LARGEST_DESCRIPTION = 2**28
 
 
 def header_of(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """The header of a NumPy file."""
+    """Return the header of a NumPy file."""
     header = io.BytesIO()
     of = {"descr": dtype, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(header, of)
@@ -37,27 +37,28 @@ def header_of(dtype: str, shape: tuple[int, ...]) -> bytes:
 
 
 def pieces_of(array: Array) -> Iterator[memoryview]:
-    """The content of an array, in pieces that are written by one call."""
+    """Yield the content of an array, in pieces that are written by one call."""
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     for start in range(0, len(data), _WRITTEN_BYTES):
         yield data[start : start + _WRITTEN_BYTES].data
 
 
 def ending_of(description: Mapping[str, Any], mark: bytes) -> bytes:
-    """The end of a file, from its description on."""
+    """Return the end of a file, from its description on."""
     text = json.dumps(description, allow_nan=False).encode()
     return text + FOOTER.pack(len(text), mark)
 
 
 def is_marked(path: str, mark: bytes) -> bool:
-    """Whether a file ends with a mark."""
+    """Return whether a file ends with a mark."""
     with open(path, "rb") as file:
         file.seek(max(os.path.getsize(path) - len(mark), 0))
         return file.read() == mark
 
 
 def read_description(file: IO[bytes], path: str, mark: bytes, kind: str) -> tuple[Any, int]:
-    """The description of a file, and where it begins; a ValueError if it is no file of `kind`."""
+    """Return the description of a file, and where it begins; a ValueError if it is no file of
+    `kind`."""
     size = os.path.getsize(path)
     file.seek(max(size - FOOTER.size, 0))
     end = file.read()
@@ -73,7 +74,8 @@ def read_description(file: IO[bytes], path: str, mark: bytes, kind: str) -> tupl
 
 
 def has_header(file: IO[bytes], dtype: str, shape: tuple[int, ...], offset: int) -> bool:
-    """Whether a file begins with the header of an array of this kind, which ends at `offset`."""
+    """Return whether a file begins with the header of an array of this kind, which ends at
+    `offset`."""
     if not 0 < offset <= MAX_HEADER_BYTES:
         return False
     file.seek(0)

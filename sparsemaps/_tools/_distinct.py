@@ -6,7 +6,7 @@ from sparsemaps._tools._typing import Array
 
 
 def distinct(numbers: Array) -> Array:
-    """The different ones of some integers, ascending.
+    """Return the different ones of some integers, ascending.
 
     `np.unique` hashes integers since NumPy 2.3, if it has to return nothing else. That takes 20 to
     70 times as long for ten million of them.

@@ -5,8 +5,8 @@ from typing import Any
 
 
 def library(module: str, use: str, package: str = "") -> Any:
-    """A module of a library that may be missing. The ImportError then names the extra, and the
-    package if its name is not the beginning of the module's."""
+    """Return a module of a library that may be missing. The ImportError then names the extra, and
+    the package if its name is not the beginning of the module's."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

@@ -30,7 +30,7 @@ class GrowingArray:
             self._make_room(len(self._array), dtype)
 
     def finish(self) -> npt.NDArray[Any]:
-        """The array; nothing can be appended after this."""
+        """Return the array; nothing can be appended after this."""
         self._array.resize(self.n, refcheck=False)
         return self._array
 
@@ -40,7 +40,7 @@ class GrowingArray:
 
 
 def rows_where(array: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """``array[kept]``, made within the memory of `array`."""
+    """Return ``array[kept]``, made within the memory of `array`."""
     n_kept = int(np.count_nonzero(kept))
     if n_kept < len(array):
         step, end = 4096, 0

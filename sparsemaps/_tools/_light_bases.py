@@ -42,7 +42,7 @@ ClassNamePrefixFeaturesOutMixin = OneToOneFeatureMixin = _Nothing
 
 
 def clone(value: Any) -> Any:
-    """An estimator of equal parameters that is not fitted; of other values a deep copy."""
+    """Return an estimator of equal parameters that is not fitted; of other values a deep copy."""
     if isinstance(value, (list, tuple)):
         return type(value)(map(clone, value))
     if not hasattr(value, "get_params") or isinstance(value, type):
@@ -73,8 +73,8 @@ class available_if:
 
 
 def vectorizer_base(load: Callable[[], Any]) -> type:
-    """The base class of vectorizers of texts, whose methods are those of the class that `load`
-    imports, when they are called."""
+    """Return the base class of vectorizers of texts, whose methods are those of the class that
+    `load` imports, when they are called."""
 
     class VectorizerBase(TransformerMixin, BaseEstimator):
         def __init__(self, **parameters: Any) -> None:

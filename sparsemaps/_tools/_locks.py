@@ -41,7 +41,7 @@ def one_writer(folder: str, *, shared: bool = False) -> Iterator[None]:
 
 
 def _locked(path: str, folder: str, shared: bool) -> int:
-    """A descriptor of the file of a lock, which holds the lock until it is closed."""
+    """Return a descriptor of the file of a lock, which holds the lock until it is closed."""
     limit = time.monotonic() + _PATIENCE
     while True:
         with contextlib.suppress(FileExistsError):
@@ -94,7 +94,7 @@ def _opened(path: str) -> int:
 
 
 def _is_named(file: int, path: str) -> bool:
-    """Whether the file still has its name, which the writer before removes at its end."""
+    """Return whether the file still has its name, which the writer before removes at its end."""
     try:
         return os.path.samestat(os.fstat(file), os.stat(path))
     except FileNotFoundError:

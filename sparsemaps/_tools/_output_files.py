@@ -30,7 +30,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 
 @contextlib.contextmanager
 def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
-    """A binary file object for the file `path`, which appears only if there is no error.
+    """Yield a binary file object for the file `path`, which appears only if there is no error.
 
     "-" is standard output, and a file object is written to as it is. The ending of the name chooses
     a compression. Without `synced`, writing costs less, but the file may be empty after a loss of
@@ -63,7 +63,8 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
-    """A temporary file in the directory of `target`, which replaces `target` if there is no error.
+    """Yield a temporary file in the directory of `target`, which replaces `target` if there is no
+    error.
 
     Its name is short, as the name of `target` may be as long as names can be. Only a process that
     is killed leaves the temporary file.
@@ -234,7 +235,7 @@ OUTPUT = "the output"
 
 
 def _place(path: Any) -> str | None:
-    """The path of a regular file, with its links resolved; None for anything else."""
+    """Return the path of a regular file, with its links resolved; None for anything else."""
     if not isinstance(path, (str, os.PathLike)) or is_standard(path):
         return None
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe

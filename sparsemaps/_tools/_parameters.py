@@ -23,7 +23,7 @@ _wording: Callable[[str, Any], str | None] = "{}={!r}".format
 
 
 def setting(name: str, value: Any) -> str | None:
-    """The text for a parameter with a value in an error; None if users cannot set it."""
+    """Return the text for a parameter with a value in an error; None if users cannot set it."""
     return _wording(name, value)
 
 

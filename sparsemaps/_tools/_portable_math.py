@@ -35,7 +35,7 @@ def log_one_plus_square(x: Any) -> Array:
 
 
 def root(x: Any, n: int) -> Array:
-    """The n-th root of x > 0."""
+    """Return the n-th root of x > 0."""
     return _each(_kernel.ROOT, x, n)
 
 

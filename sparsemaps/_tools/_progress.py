@@ -54,7 +54,7 @@ class Progress:
             self._bar.update(n_bytes)
 
     def reading(self, text: Text) -> Callable[[int], None]:
-        """A function that adds rows to the bar, and the bytes read since the last call."""
+        """Return a function that adds rows to the bar, and the bytes read since the last call."""
         position = 0
 
         def update(n_rows: int) -> None:
@@ -78,7 +78,8 @@ class FileProgress(Progress):
 
 @contextlib.contextmanager
 def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
-    """A bar of models: a function to call with those that are solved, all, and passes so far."""
+    """Yield a bar of models: a function to call with those that are solved, all, and passes so
+    far."""
     bar_format = "{desc}: {n_fmt}/{total_fmt} models [{elapsed}{postfix}]"
     with _Bar(shown, desc="training", bar_format=bar_format) as bar:
 
@@ -90,7 +91,7 @@ def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
 
 
 def counted(results: Iterable[T], total: int, shown: bool | None, title: str) -> Iterator[T]:
-    """The results of `total` steps, with a bar of how many steps are done."""
+    """Yield the results of `total` steps, with a bar of how many steps are done."""
     with _Bar(shown, total=total, unit=" steps", desc=title, miniters=1) as bar:
         for result in results:
             bar.update()

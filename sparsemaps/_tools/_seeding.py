@@ -48,7 +48,7 @@ Parameter: TypeAlias = str | int | float | None
 
 
 def draw_seed(random_state: RandomState) -> int:
-    """One non-negative integer: `random_state` itself, or a draw from it.
+    """Return one non-negative integer: `random_state` itself, or a draw from it.
 
     None draws from NumPy's global generator, as everywhere in scikit-learn.
     """
@@ -67,7 +67,7 @@ def draw_seed(random_state: RandomState) -> int:
 
 
 def number_of(stream: str) -> int:
-    """The number of a class."""
+    """Return the number of a class."""
     if stream in STREAMS:
         return STREAMS[stream]
     return int.from_bytes(hashlib.sha256(stream.encode()).digest()[:15], "little")
@@ -75,7 +75,8 @@ def number_of(stream: str) -> int:
 
 @lru_cache(maxsize=256, typed=True)  # a fifth of what it takes to map a single row
 def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
-    """The `n` uint64 words that key a map of class `stream` with these `parameters` under `seed`.
+    """Return the `n` uint64 words that key a map of class `stream` with these `parameters` under
+    `seed`.
 
     An integer parameter and a float of the same value are different parameters.
     """

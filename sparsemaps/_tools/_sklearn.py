@@ -158,7 +158,7 @@ def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
 
 
 def check_targets(y: Any, *, classes: bool) -> Any:
-    """The labels or the targets of a supervised estimator, as an array of one dimension."""
+    """Return the labels or the targets of a supervised estimator, as an array of one dimension."""
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
@@ -170,7 +170,7 @@ def check_targets(y: Any, *, classes: bool) -> Any:
 
 
 def sparse_arrays_asked() -> bool:
-    """Whether scikit-learn's configuration asks for sparse arrays.
+    """Return whether scikit-learn's configuration asks for sparse arrays.
 
     Its default, "spmatrix", is the same as if nothing had been asked for, and scikit-learn before
     1.9 has no such setting.
@@ -183,7 +183,7 @@ def sparse_arrays_asked() -> bool:
 
 @functools.cache
 def hashing_vectorizer() -> Any:
-    """The class that vectorizers of texts inherit."""
+    """Return the class that vectorizers of texts inherit."""
     load = functools.partial(__getattr__, "HashingVectorizer")
     return _light_bases.vectorizer_base(load) if _light_bases.in_use else load()
 

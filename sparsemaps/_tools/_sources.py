@@ -32,7 +32,7 @@ BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS
 
 
 def is_standard(path: Any) -> bool:
-    """Whether an input or output is standard input or output."""
+    """Return whether an input or output is standard input or output."""
     return isinstance(path, (str, os.PathLike)) and os.fspath(path) == "-"
 
 
@@ -40,7 +40,8 @@ def is_standard(path: Any) -> bool:
 def open_input(
     input: Any, max_line_bytes: int = _text_input.MAX_LINE_BYTES
 ) -> Iterator[_text_input.Text]:
-    """The text of an input: a path, "-", a file object, or an object that has ``open_text``."""
+    """Yield the text of an input: a path, "-", a file object, or an object that has
+    ``open_text``."""
     if hasattr(input, "open_text"):
         with input.open_text(max_line_bytes) as text:
             yield text
@@ -100,8 +101,9 @@ class InputFile:
         return [os.path.abspath(self.path), *self._identity[:2], *self._range]
 
     def cut(self, max_bytes: int) -> "list[InputFile]":
-        """Ranges of at most so many bytes, which together have each line once. Their lengths differ
-        by one byte at most. A compressed file is one range, as it is read from its beginning."""
+        """Return ranges of at most so many bytes, which together have each line once. Their lengths
+        differ by one byte at most. A compressed file is one range, as it is read from its
+        beginning."""
         size = self._identity[0]
         if size <= max_bytes or _text_input.without_compression(self.path) != self.path:
             return [self]
@@ -113,7 +115,7 @@ class InputFile:
         return parts
 
     def lines_before(self) -> int:
-        """The number of lines before the range."""
+        """Return the number of lines before the range."""
         with self.open_text(_text_input.MAX_LINE_BYTES) as text:
             next(text.blocks(1), None)
             return text.lines_before()
@@ -183,19 +185,20 @@ def known_inputs(inputs: Iterable[Any]) -> list[Any]:
 
 
 def are_files(inputs: Iterable[Any]) -> bool:
-    """Whether all inputs of a job, as `known_inputs` gives them, are regular files."""
+    """Return whether all inputs of a job, as `known_inputs` gives them, are regular files."""
     return all(isinstance(input, InputFile) for input in inputs)
 
 
 def is_regular(input: Any) -> bool:
-    """Whether an input is the path of a regular file, or of none; no pipe, device or object."""
+    """Return whether an input is the path of a regular file, or of none; no pipe, device or
+    object."""
     if not isinstance(input, (str, os.PathLike)) or is_standard(input):
         return False
     return os.path.isfile(input) or not os.path.exists(input)
 
 
 def _stream(input: Any) -> Any:
-    """A value that tells apart inputs that can be read once."""
+    """Return a value that tells apart inputs that can be read once."""
     if not isinstance(input, (str, os.PathLike)):
         return id(input)
     try:
@@ -228,7 +231,8 @@ def refuse_inside(folder: str, paths: list[Any]) -> None:
 
 
 def is_directory(output: Any) -> bool:
-    """Whether an output is a directory: its name ends in a slash, or the directory exists."""
+    """Return whether an output is a directory: its name ends in a slash, or the directory
+    exists."""
     if hasattr(output, "write"):
         return False
     name = os.fspath(output)
@@ -261,7 +265,8 @@ def expand(inputs: Any) -> list[Any]:
 
 
 def _inputs_in(folder: str) -> list[str]:
-    """The files of a directory, but for hidden ones, and those that jobs write beside outputs."""
+    """Return the files of a directory, but for hidden ones, and those that jobs write beside
+    outputs."""
     names = {entry.name for entry in os.scandir(folder) if entry.is_file()}
     beside = LABELS, QIDS, CLASSES, IDS, BAD
 

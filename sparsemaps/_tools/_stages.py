@@ -16,11 +16,11 @@ class Stages:
         self._shown = shown
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
-        """The value that ``make()`` returns, which JSON can hold."""
+        """Return the value that ``make()`` returns, which JSON can hold."""
         return make()
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
-        """The array of this kind that ``make()`` returns."""
+        """Return the array of this kind that ``make()`` returns."""
         return make()
 
     def run(
@@ -31,8 +31,8 @@ class Stages:
         steps: Sequence[tuple[int, ...]],
         n_jobs: int | None,
     ) -> Iterator[Array]:
-        """The arrays of this kind that ``find(*step)`` returns for all steps. Threads make them,
-        with a bar."""
+        """Return the arrays of this kind that ``find(*step)`` returns for all steps. Threads make
+        them, with a bar."""
 
         def make(*step: int) -> Array:
             return self.array("-".join([name, *map(str, step)]), kind, lambda: find(*step))

@@ -51,7 +51,7 @@ class LineError(ValueError):
         return self.after(0)
 
     def after(self, n_lines: int) -> str:
-        """The message, for a file that has `n_lines` lines before the text."""
+        """Return the message, for a file that has `n_lines` lines before the text."""
         return f"line {n_lines + self.line}{self.message}"
 
 
@@ -76,12 +76,12 @@ class LineTooLong(ValueError):
 
 
 def without_compression(name: str) -> str:
-    """A file's name without the ending of a compressed file."""
+    """Return a file's name without the ending of a compressed file."""
     return os.path.splitext(name)[0] if ending_of(name) in _READERS else name
 
 
 def ending_of(name: str) -> str:
-    """The ending of a file's name, from its last point on, in small letters."""
+    """Return the ending of a file's name, from its last point on, in small letters."""
     return os.path.splitext(name)[1].lower()
 
 
@@ -89,7 +89,7 @@ def ending_of(name: str) -> str:
 def open_text(
     f: Any, max_line_bytes: int = MAX_LINE_BYTES, offset: int = 0, length: int = -1
 ) -> Iterator["Text"]:
-    """The `Text` of a path, a file object opened in binary mode, or a file descriptor.
+    """Yield the `Text` of a path, a file object opened in binary mode, or a file descriptor.
 
     A `Text` is returned as it is. The lines are those that begin after byte `offset` and, if
     `length` is positive, up to byte ``offset + length``.
@@ -145,7 +145,7 @@ class Text:
         self._advanced: int | None = None
 
     def position(self) -> int:
-        """The number of bytes that have been read, before decompression."""
+        """Return the number of bytes that have been read, before decompression."""
         if self._advanced is not None:
             return self._advanced
         try:
@@ -158,7 +158,8 @@ class Text:
         self._advanced = (self._advanced or 0) + n_bytes
 
     def length(self) -> int | None:
-        """The number of bytes of text, where that can be known before reading; otherwise None."""
+        """Return the number of bytes of text, where that can be known before reading; otherwise
+        None."""
         try:
             if self.file is not self._raw or not self._raw.seekable():
                 return None
@@ -185,8 +186,8 @@ class Text:
         return n_lines
 
     def blocks(self, block_bytes: int) -> Iterator[bytes]:
-        """Blocks of `block_bytes` bytes or a little more or less, which end with a line. The last
-        line of the file may have no line end."""
+        """Yield blocks of `block_bytes` bytes or a little more or less, which end with a line. The
+        last line of the file may have no line end."""
         if self._offset > 0:
             self._skip_to_line(self._offset)
             self._first_byte = self.file.tell()

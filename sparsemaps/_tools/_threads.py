@@ -30,7 +30,8 @@ threads that help it."""
 
 
 def resolve_n_jobs(n_jobs: Any) -> int:
-    """The number of threads that `n_jobs` means: None is one, -1 all processors, -2 all but one ...
+    """Return the number of threads that `n_jobs` means: None is one, -1 all processors, -2 all but
+    one ...
 
     Within a task it is one, as a task is not divided again.
     """
@@ -114,7 +115,7 @@ def stream(
 
 
 def _next_result(tasks: "deque[_Task]", waiting: "deque[_Task]") -> Any:
-    """The result of the first task. While another thread makes it, this one makes others."""
+    """Return the result of the first task. While another thread makes it, this one makes others."""
     first = waiting[0]
     while not first.end.has_come:
         try:
@@ -265,7 +266,7 @@ def _run_shares(shares: "SimpleQueue[_Share | None]") -> None:
 
 
 def _pool() -> _Pool:
-    """The threads that help this one."""
+    """Return the threads that help this one."""
     pool: _Pool | None = getattr(_current, "pool", None)
     if pool is None:
         _current.pool = pool = _Pool()

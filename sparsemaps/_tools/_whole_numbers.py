@@ -28,18 +28,18 @@ class MixedNumbers(ValueError):
 
 
 def number_of(value: int | float) -> int | float:
-    """A number as float, or as int if it is a whole number that float64 may not hold."""
+    """Return a number as float, or as int if it is a whole number that float64 may not hold."""
     return value if isinstance(value, int) and not is_held(value) else float(value)
 
 
 def is_held(value: int) -> bool:
-    """Whether float64 holds a whole number and its neighbours."""
+    """Return whether float64 holds a whole number and its neighbours."""
     return -FLOAT_HOLDS < value < FLOAT_HOLDS
 
 
 def array_of(numbers: Sequence[int | float]) -> Array:
-    """An array of numbers, each an int or a float: float64 if that holds them all, or else int64
-    or uint64."""
+    """Return an array of numbers, each an int or a float: float64 if that holds them all, or else
+    int64 or uint64."""
     large = [row for row, number in enumerate(numbers) if isinstance(number, int)
              and not is_held(number)]  # fmt: skip
     if not large:
@@ -56,8 +56,8 @@ def array_of(numbers: Sequence[int | float]) -> Array:
 
 
 def joined(arrays: Sequence[Array]) -> Array:
-    """The numbers of several arrays in one, of the type that `array_of` gives them. Arrays of other
-    types, as of strings, are joined by NumPy."""
+    """Return the numbers of several arrays in one, of the type that `array_of` gives them. Arrays
+    of other types, as of strings, are joined by NumPy."""
     large = [one for one in arrays if one.dtype.kind in "iu" and one.dtype.itemsize == 8]
     common = np.result_type(*arrays)
     if common.kind != "f" or not large:
@@ -78,7 +78,7 @@ def joined(arrays: Sequence[Array]) -> Array:
 
 
 def are_equal(one: Array, other: Array) -> Array:
-    """Which numbers, or strings, of two arrays are equal, digit for digit."""
+    """Return which numbers, or strings, of two arrays are equal, digit for digit."""
     equal = np.asarray(one == other, bool)
     if np.result_type(one, other).kind == "f" and one.dtype != other.dtype:
         equal = np.broadcast_to(equal, np.broadcast_shapes(one.shape, other.shape)).copy()
@@ -88,9 +88,9 @@ def are_equal(one: Array, other: Array) -> Array:
 
 
 def in_two(value: int | float) -> complex:
-    """A number as the sum of two parts, of which float64 holds each: the nearest float64, and the
-    rest. NumPy sorts complex numbers by the first part, and then by the second. It is a ValueError
-    if two parts are not enough."""
+    """Return a number as the sum of two parts, of which float64 holds each: the nearest float64,
+    and the rest. NumPy sorts complex numbers by the first part, and then by the second. It is a
+    ValueError if two parts are not enough."""
     if isinstance(value, float):
         return complex(value, 0.0)
     try:

@@ -10,8 +10,8 @@ MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 def open_zstd(raw: Any, mode: str = "rb") -> Any:
-    """The decompressed content of a binary file, which may be empty. Windows of up to 2 GiB, the
-    largest that there are, are read: ``zstd --long=31`` and ``--ultra`` make them."""
+    """Return the decompressed content of a binary file, which may be empty. Windows of up to 2 GiB,
+    the largest that there are, are read: ``zstd --long=31`` and ``--ultra`` make them."""
     module = _zstd()
     largest = {module.DecompressionParameter.window_log_max: _LARGEST_WINDOW}
     return module.ZstdFile(raw, options=largest) if raw.peek(1) else io.BytesIO()
@@ -22,12 +22,12 @@ _LARGEST_WINDOW = 31 if sys.maxsize > 2**32 else 30
 
 
 def zstd_writer(file: Any) -> Any:
-    """A file object that writes to `file`, compressed, and leaves it open."""
+    """Return a file object that writes to `file`, compressed, and leaves it open."""
     return _zstd().ZstdFile(file, "w")
 
 
 def zstd_errors() -> tuple[type[Exception], ...]:
-    """The library's error, where the library is loaded."""
+    """Return the library's error, where the library is loaded."""
     module = sys.modules.get(MODULE)
     return () if module is None else (module.ZstdError,)
 

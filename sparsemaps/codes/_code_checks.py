@@ -23,7 +23,7 @@ LARGEST_SET = 2**32 - 1
 
 
 def check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
-    """`sizes` as uint32, one for each row."""
+    """Return `sizes` as uint32, one for each row."""
     sizes = np.asarray(sizes)
     if sizes.shape != (n_rows,) or sizes.dtype.kind not in "iu":
         raise ValueError(
@@ -41,7 +41,7 @@ def check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
 
 
 def check_codes(name: str, codes: Array) -> Array:
-    """`codes` as an array of packed codes."""
+    """Return `codes` as an array of packed codes."""
     codes = np.asarray(codes)
     if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] == 0:
         raise ValueError(
@@ -52,7 +52,8 @@ def check_codes(name: str, codes: Array) -> Array:
 
 
 def check_sizes(name: str, codes: Array, bits: Any, n_hashes: Any) -> tuple[int, int]:
-    """The bits of a code and the number of codes of a row, which fit into the rows of `codes`."""
+    """Return the bits of a code and the number of codes of a row, which fit into the rows of
+    `codes`."""
     bits = _checks.check_int("bits", bits, 1, LARGEST_BITS)
     row_bits = 8 * codes.shape[1]
     if bits > row_bits:
@@ -66,7 +67,7 @@ def check_sizes(name: str, codes: Array, bits: Any, n_hashes: Any) -> tuple[int,
 
 
 def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
-    """Which rows have a bit that is not 0, `step` rows at a time."""
+    """Return which rows have a bit that is not 0, `step` rows at a time."""
     have_bits = np.empty(len(codes), bool)
     for start in range(0, len(codes), step):
         codes[start : start + step].any(axis=1, out=have_bits[start : start + step])

@@ -103,7 +103,7 @@ def read(path: str, mmap_mode: Any) -> Contents:
 def _read_further(
     path: str, mmap_mode: Any, description: Mapping[str, Any], text_start: int
 ) -> dict[str, Array]:
-    """The further arrays, which are between the codes and the description."""
+    """Return the further arrays, which are between the codes and the description."""
     further: dict[str, Array] = {}
     with _described_files.damage_named(path, "its arrays"):
         for name, (kind, shape, start) in description.get("further", {}).items():
@@ -122,8 +122,8 @@ def _read_further(
 
 
 def _checked_shape(description: Mapping[str, Any], end: int) -> tuple[int, int]:
-    """The shape of the codes of a file, which are before `end`. An error if the description is not
-    of the form that `write` gives it."""
+    """Return the shape of the codes of a file, which are before `end`. An error if the description
+    is not of the form that `write` gives it."""
     rows, row_bytes = description["shape"]
     n_rows = _checks.check_int("the number of rows", rows, 0, end)
     most = end if n_rows else _MAX_ROW_BYTES

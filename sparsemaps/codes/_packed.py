@@ -143,7 +143,8 @@ class PackedCodes:
         return len(self.array)
 
     def __getitem__(self, rows: Any) -> "PackedCodes":
-        """Some rows: a slice, an array of row numbers or of bools, or the number of one row."""
+        """Return some rows: a slice, an array of row numbers or of bools, or the number of one
+        row."""
         if isinstance(rows, (int, np.integer)):
             rows = [rows]
         sizes = None if self.sizes is None else self.sizes[rows]
@@ -338,7 +339,7 @@ class PackedCodes:
 
 
 def unpacked(array: Array, bits: int, n_hashes: int) -> Array:
-    """The codes of rows as numbers."""
+    """Return the codes of rows as numbers."""
     numbers = np.empty((len(array), n_hashes), np.int32)
     _kernel.unpack(array, bits, numbers)
     return numbers
@@ -347,7 +348,7 @@ def unpacked(array: Array, bits: int, n_hashes: int) -> Array:
 def with_rows(
     like: PackedCodes, array: Array, sampled: Array | None, sizes: Array | None = None
 ) -> PackedCodes:
-    """Codes of the map of `like`; `sampled` is None for rows of which not all bits are 0."""
+    """Return codes of the map of `like`; `sampled` is None for rows of which not all bits are 0."""
     return PackedCodes(
         array, like.bits, like.config, n_hashes=like.n_hashes, sampled=sampled, law=like.law,
         sizes=sizes,
@@ -355,8 +356,8 @@ def with_rows(
 
 
 def gathered(sets: Sequence[PackedCodes], numbers: Array) -> PackedCodes:
-    """The codes of rows of several sets of one map, which are numbered one set after the other. All
-    count as rows with samples. They are read in ascending order."""
+    """Return the codes of rows of several sets of one map, which are numbered one set after the
+    other. All count as rows with samples. They are read in ascending order."""
     array = np.empty((len(numbers), sets[0].shape[1]), np.uint8)
     order = np.argsort(numbers, kind="stable")
     ascending, first = numbers[order], 0
@@ -368,8 +369,8 @@ def gathered(sets: Sequence[PackedCodes], numbers: Array) -> PackedCodes:
 
 
 def checked(name: str, codes: Any) -> PackedCodes:
-    """Codes of the same attributes, which anybody can set; a ValueError that begins with `name` if
-    they do not fit together. Compiled code reads only codes that this has checked."""
+    """Return codes of the same attributes, which anybody can set; a ValueError that begins with
+    `name` if they do not fit together. Compiled code reads only codes that this has checked."""
     if not isinstance(codes, PackedCodes):
         raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
     try:
@@ -384,7 +385,7 @@ def checked(name: str, codes: Any) -> PackedCodes:
 
 
 def mapped_file(array: Any) -> mmap.mmap | None:
-    """The map of a file that an array is a part of; None of an array in memory."""
+    """Return the map of a file that an array is a part of; None of an array in memory."""
     while array is not None and not isinstance(array, mmap.mmap):
         array = getattr(array, "base", None)
     return array
@@ -407,7 +408,7 @@ def joined_facts(blocks: Iterable[PackedCodes]) -> tuple[PackedCodes, Array, Arr
 
 
 def open_file(path: str, mmap_mode: Any) -> tuple[PackedCodes, _file.Contents]:
-    """The codes of a file, and its whole contents."""
+    """Return the codes of a file, and its whole contents."""
     contents = _file.read(path, mmap_mode)
     description = contents.description
     try:
@@ -426,7 +427,7 @@ def open_file(path: str, mmap_mode: Any) -> tuple[PackedCodes, _file.Contents]:
 
 
 def description_of(codes: PackedCodes) -> dict[str, Any]:
-    """The entries of a file that describe codes."""
+    """Return the entries of a file that describe codes."""
     return {"config": codes.config, "n_hashes": codes.n_hashes, "law": codes.law.described()}
 
 
@@ -460,12 +461,13 @@ class CodesOfFiles:
 
 
 def rows_a_call(n_queries: int, row_bits: int) -> int:
-    """The number of rows of `row_bits` bits that a call of a kernel compares with the queries."""
+    """Return the number of rows of `row_bits` bits that a call of a kernel compares with the
+    queries."""
     return max(1, _CALL_BITS // (max(n_queries, 1) * max(row_bits, 64)))
 
 
 def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> PackedCodes:
-    """The argument of a public function, packed codes or a plain array, as `PackedCodes`.
+    """Return the argument of a public function, packed codes or a plain array, as `PackedCodes`.
 
     In a plain array, a row of which all bits are 0 has no samples. But rows of less than 64 bits
     all have samples, as so few bits may be 0 by chance.
@@ -494,7 +496,8 @@ def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> 
 def as_packed_pair(
     names: tuple[str, str], A: Any, B: Any, bits: int | None, n_hashes: int | None
 ) -> tuple[PackedCodes, PackedCodes]:
-    """Two arguments that are compared, as `as_packed`; a plain array is of the other's map."""
+    """Return two arguments that are compared, as `as_packed`; a plain array is of the other's
+    map."""
     both: list[Any] = [
         checked(name, codes) if isinstance(codes, PackedCodes) else check_codes(name, codes)
         for name, codes in zip(names, (A, B), strict=True)

@@ -11,7 +11,7 @@ from sparsemaps._tools._typing import Array
 
 
 def product_kernel(X: Any, Y: Any, factor: Callable[[Array], Array], n_jobs: int | None) -> Array:
-    """The product of ``factor(|x_i - y_i|)`` over the columns i in which rows differ.
+    """Return the product of ``factor(|x_i - y_i|)`` over the columns i in which rows differ.
 
     `Y` is None for `X` again.
     """

@@ -209,6 +209,7 @@ def matern_kernel(
 def squared_distances(
     X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
 ) -> Array:
-    """The squared Euclidean distances between the rows of `X` and of `Y`, or of `X` itself."""
+    """Return the squared Euclidean distances between the rows of `X` and of `Y`, or of `X`
+    itself."""
     pair = open_pair(X, Y)
     return of_distances(pair, n_jobs, _kernel.DOT, lambda squares: squares, one_of_itself=False)

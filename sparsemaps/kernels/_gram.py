@@ -67,7 +67,7 @@ def documented(function: Function) -> Function:
 
 
 def values_of(block: Block) -> Array:
-    """A copy of a block's values, as float64."""
+    """Return a copy of a block's values, as float64."""
     return block.values[block.indptr[0] : block.indptr[-1]].astype(float)
 
 
@@ -100,21 +100,22 @@ class GramKernel:
 
 
 def sums_of_rows(block: Block, values: Array) -> Array:
-    """The sum of each row's `values`, in the order of the entries."""
+    """Return the sum of each row's `values`, in the order of the entries."""
     rows = np.repeat(np.arange(len(block.indptr) - 1), np.diff(block.indptr))
     return np.bincount(rows, values, minlength=len(block.indptr) - 1)
 
 
 def scaled_to_sum_one(block: Block) -> Array:
-    """A block's values >= 0, divided by the sum of their row."""
+    """Return a block's values >= 0, divided by the sum of their row."""
     values = values_of(block)
     values /= np.repeat(sums_of_rows(block, values), np.diff(block.indptr))
     return values
 
 
 def scaled_by_powers_of_two(block: Block) -> Array:
-    """A block's values, each row scaled by the power of two that brings its largest value between
-    1/2 and 1. So their squares are in the range of float64, and scaling has no rounding error."""
+    """Return a block's values, each row scaled by the power of two that brings its largest value
+    between 1/2 and 1. So their squares are in the range of float64, and scaling has no rounding
+    error."""
     values = values_of(block)
     lengths = np.diff(block.indptr)
     filled = lengths > 0
@@ -141,14 +142,14 @@ def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> Pair:
 
 
 def check_gamma(gamma: Any, n_columns: int | None = None) -> float:
-    """`gamma`, which must be above 0; None is 1 / `n_columns`, where that is given."""
+    """Return `gamma`, which must be above 0; None is 1 / `n_columns`, where that is given."""
     if gamma is None and n_columns is not None:
         return 1 / n_columns
     return _checks.check_real("gamma", gamma, 0, open_low=True)
 
 
 def gram(pair: Pair, n_jobs: int | None, kernel: GramKernel) -> Array:
-    """The Gram matrix of `kernel` between the rows of two matrices."""
+    """Return the Gram matrix of `kernel` between the rows of two matrices."""
     rows, others = pair[0], pair[1] or pair[0]
     symmetric = pair[1] is None
     n_jobs = _threads.resolve_n_jobs(n_jobs)
@@ -186,7 +187,7 @@ def gram(pair: Pair, n_jobs: int | None, kernel: GramKernel) -> Array:
 def of_cosines(
     pair: Pair, n_jobs: int | None, function: Callable[[Array], Array], one_of_itself: bool
 ) -> Array:
-    """``function(rho)`` of the cosines of all angles."""
+    """Return ``function(rho)`` of the cosines of all angles."""
 
     def finish(sums: Array, u: Array, v: Array) -> Array:
         lengths = np.sqrt(u) * np.sqrt(v)
@@ -206,8 +207,8 @@ def of_distances(
     *,
     one_of_itself: bool = True,
 ) -> Array:
-    """``function(distances)`` of all distances: squared Euclidean distances if `common` is DOT,
-    sums of absolute differences if it is ABSOLUTE."""
+    """Return ``function(distances)`` of all distances: squared Euclidean distances if `common` is
+    DOT, sums of absolute differences if it is ABSOLUTE."""
     kernel = GramKernel(
         common,
         np.square if common == _kernel.DOT else np.abs,
@@ -261,7 +262,7 @@ class _Columns:
 
 
 def _from_zero(block: Block, kernel: GramKernel) -> Block:
-    """A block whose arrays begin with its first entry; the values as `kernel` sums them."""
+    """Return a block whose arrays begin with its first entry; the values as `kernel` sums them."""
     first, last = block.indptr[0], block.indptr[-1]
     return Block(kernel.prepare(block), block.indices[first:last], block.indptr - first)
 
@@ -292,7 +293,7 @@ def _cut(rows: RowReader, max_entries: int, max_rows: int) -> list[tuple[int, in
 
 
 def _row_sums(rows: RowReader, name: str, kernel: GramKernel, n_jobs: int) -> Array:
-    """The sum of each row alone."""
+    """Return the sum of each row alone."""
     sums = np.zeros(rows.n_rows)
 
     def fill(start: int, stop: int) -> None:

@@ -17,7 +17,7 @@ LARGEST_NU = 10_000
 
 
 def check_nu(nu: Any) -> float:
-    """`nu`, which must be above 0 and at most LARGEST_NU."""
+    """Return `nu`, which must be above 0 and at most LARGEST_NU."""
     nu = _checks.check_real("nu", nu, 0, open_low=True)
     if nu > LARGEST_NU:
         value = f"{nu:g} (with larger ones the kernel is nearly the Gaussian kernel, 'rbf')"
@@ -26,7 +26,7 @@ def check_nu(nu: Any) -> float:
 
 
 def matern(nu: float) -> Callable[[Array], Array]:
-    """The Matern kernel as a function of q = nu * gamma * (squared distance)."""
+    """Return the Matern kernel as a function of q = nu * gamma * (squared distance)."""
     if nu in (0.5, 1.5, 2.5):
 
         def closed_form(q: Array) -> Array:

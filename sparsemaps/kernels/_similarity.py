@@ -218,7 +218,8 @@ def _min_max_gram(
 
 
 def _common_exponent(rows: RowReader, others: RowReader, power: float) -> int:
-    """The exponent of a power of two that all values are divided by, which changes no kernel.
+    """Return the exponent of a power of two that all values are divided by, which changes no
+    kernel.
 
     It is 0 unless powers would be beyond 2^900 or below 2^-900.
     """

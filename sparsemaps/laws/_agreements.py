@@ -18,7 +18,8 @@ from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 
 
 def moments_of_agreements(law: Law, pairs: Pairs) -> Moments:
-    """Moments of a mean of independent bits, whose variance is at least that of `MinHash`."""
+    """Return moments of a mean of independent bits, whose variance is at least that of
+    `MinHash`."""
     span = 1.0 - law.least_kernel
     bias = law.bias(pairs).total
     mean = pairs.kernel + bias
@@ -74,7 +75,7 @@ class JaccardLaw(CodesLaw):
 
 
 def _members(X: MatrixLike) -> Any:
-    """`X` with 1 in place of each entry that is not 0."""
+    """Return `X` with 1 in place of each entry that is not 0."""
     X = _sklearn.check_array(
         X, accept_sparse="csr", dtype=float, ensure_min_samples=0, input_name="X"
     )

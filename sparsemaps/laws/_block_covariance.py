@@ -83,6 +83,6 @@ def covariance_of_signs(kernel: Array, width: int) -> Array:
 
 
 def _integral(values: Array) -> Array:
-    """The integral of a function from 0 to each of its places in (0, pi / 2)."""
+    """Return the integral of a function from 0 to each of its places in (0, pi / 2)."""
     steps = (values[1:] + values[:-1]) / 2 * (np.pi / 2) / (len(values) - 1)
     return np.concatenate([[0.0], np.cumsum(steps)])

@@ -67,16 +67,16 @@ class CodeLaw(ABC):
         """
 
     def highest(self, counts: Any, n_hashes: int) -> Array:
-        """The highest estimates where so many codes agree."""
+        """Return the highest estimates where so many codes agree."""
         return self.estimate(counts, n_hashes)[0]
 
     @abstractmethod
     def least_rate(self, kernel: Any) -> Array:
-        """The rate at which codes agree where the kernel has this value. A product has several such
-        rates; the result is at most the least of them."""
+        """Return the rate at which codes agree where the kernel has this value. A product has
+        several such rates; the result is at most the least of them."""
 
     def described(self) -> dict[str, Any]:
-        """The law as JSON has it, for `law_described_by`."""
+        """Return the law as JSON has it, for `law_described_by`."""
         values: Any = self
         return {"name": self.name, **asdict(values)}
 
@@ -270,7 +270,8 @@ _LAWS: tuple[type[CodeLaw], ...] = ByChance, BySigns, ByProduct
 
 
 def law_described_by(description: Any) -> CodeLaw:
-    """The law that `CodeLaw.described` described; a ValueError where it is of another form."""
+    """Return the law that `CodeLaw.described` described; a ValueError where it is of another
+    form."""
     if not isinstance(description, dict):
         raise ValueError(f"law must be a dictionary, got {description!r}")
     values = dict(description)
@@ -294,7 +295,7 @@ def _made(law: Any, values: dict[str, Any]) -> Any:
 
 
 def _checked(counts: Any, n_hashes: int, name: str = "counts") -> Array:
-    """`counts` as float64; each must be a number of codes from 0 to `n_hashes`."""
+    """Return `counts` as float64; each must be a number of codes from 0 to `n_hashes`."""
     if sp.issparse(counts):
         raise ValueError(f"{name} must be an array of numbers, got a sparse {counts.format} matrix")
     counts = np.asarray(counts)
@@ -308,7 +309,8 @@ def _checked(counts: Any, n_hashes: int, name: str = "counts") -> Array:
 
 
 def _error_of_rate(rate: Array, n_hashes: int) -> tuple[Array, Array]:
-    """The rate after `_ADDED` agreements and differences, and the standard error at this rate."""
+    """Return the rate after `_ADDED` agreements and differences, and the standard error at this
+    rate."""
     near = (rate * n_hashes + _ADDED) / (n_hashes + 2 * _ADDED)
     return near, np.sqrt(near * (1 - near) / n_hashes)
 

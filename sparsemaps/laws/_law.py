@@ -58,25 +58,26 @@ class Law(ABC):
 
     @abstractmethod
     def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
-        """The kernel of the rows of `X` and of `Y`, which is None for `X` itself.
+        """Return the kernel of the rows of `X` and of `Y`, which is None for `X` itself.
 
         Sparse matrices are sound.
         """
 
     def moments(self, pairs: Pairs) -> Moments:
-        """Mean and variance of the estimates, and how they are distributed, for pairs of rows.
+        """Return mean and variance of the estimates, and how they are distributed, for pairs of
+        rows.
 
         Raises UnknownVarianceError where there is no formula.
         """
         raise UnknownVarianceError(f"{type(self).__name__} has no variance formula")
 
     def bias(self, pairs: Pairs) -> Bias:
-        """The mean error by its causes."""
+        """Return the mean error by its causes."""
         return Bias()
 
     def safe_peak(self, size: int) -> float | None:
-        """The largest ``max(abs(x)) / norm(x)`` of rows whose squared lengths are kept up to a
-        tenth in 95 % of the seeds; None where nothing is known of it."""
+        """Return the largest ``max(abs(x)) / norm(x)`` of rows whose squared lengths are kept up to
+        a tenth in 95 % of the seeds; None where nothing is known of it."""
         return None
 
     # ---- pairs of rows ---------------------------------------------------------------------------
@@ -92,7 +93,7 @@ class Law(ABC):
         return False
 
     def largest_doubled(self, kernel: Array) -> Array:
-        """The largest kernel of rows times 2, for the kernels of the rows themselves."""
+        """Return the largest kernel of rows times 2, for the kernels of the rows themselves."""
         return kernel
 
     @property
@@ -103,7 +104,8 @@ class Law(ABC):
         return ""
 
     def worst_measured(self, kernel: Array) -> Array:
-        """The least favourable rates that have no formula. UnknownVarianceError if unknown."""
+        """Return the least favourable rates that have no formula. UnknownVarianceError if
+        unknown."""
         return np.zeros_like(kernel)
 
     @property
@@ -112,12 +114,12 @@ class Law(ABC):
         return ()
 
     def leaves(self) -> "list[Law]":
-        """The laws that a product of products is made of, or the law itself."""
+        """Return the laws that a product of products is made of, or the law itself."""
         return [leaf for law in self.factors for leaf in law.leaves()] or [self]
 
     def any_pairs(self) -> Pairs:
-        """Pairs of rows of unit length, over a grid of the kernel values, or inner products, that
-        the moments depend on. Other quantities have their least favourable value."""
+        """Return pairs of rows of unit length, over a grid of the kernel values, or inner products,
+        that the moments depend on. Other quantities have their least favourable value."""
         kernel = np.linspace(self.least_kernel, 1.0, N_GRID)
         ones = np.ones(N_GRID)
         return Pairs(
@@ -132,5 +134,5 @@ class Law(ABC):
         )
 
     def moments_of_any_pair(self) -> Moments:
-        """The moments of `any_pairs`."""
+        """Return the moments of `any_pairs`."""
         return self.moments(self.any_pairs())

@@ -46,7 +46,7 @@ class Pairs:
     """For KernelProduct, these quantities for each of its two maps."""
 
     def within(self, angle: float) -> "Pairs":
-        """The pairs of rows at an angle of at most that, below a right one."""
+        """Return the pairs of rows at an angle of at most that, below a right one."""
         is_near = self.inner >= np.cos(angle) * np.sqrt(self.square_x * self.square_y)
         return self._only(is_near & (self.square_x * self.square_y > 0))
 
@@ -96,7 +96,7 @@ class Moments:
     """If `common` is not 0, the number of components of a block; if `paired`, of cosines."""
 
     def variance(self, size: float) -> Array:
-        """The variance at a size."""
+        """Return the variance at a size."""
         if not self.paired:
             full, rest = np.divmod(size, np.maximum(self.block, 1))
             n_pairs = full * self.block * (self.block - 1) + rest * (rest - 1)
@@ -134,5 +134,5 @@ class Bias:
         return self.chance + self.zero_bit + self.approximate
 
     def means(self, kernel: Array) -> list[Array]:
-        """The kernel, and the means of the estimate with one, two and all of the causes."""
+        """Return the kernel, and the means of the estimate with one, two and all of the causes."""
         return list(itertools.accumulate((kernel, self.chance, self.zero_bit, self.approximate)))

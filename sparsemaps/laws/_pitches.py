@@ -12,7 +12,8 @@ Density = Callable[[Array], Array]
 
 
 def inverses(density: Density) -> Array:
-    """The inverses of the middles of equally likely parts of a density on (0, inf), in order."""
+    """Return the inverses of the middles of equally likely parts of a density on (0, inf), in
+    order."""
     # Steps are even in the logarithm, where d p = (density * pitch) d log(pitch).
     logarithms = np.linspace(-50, 50, 2**20 + 1)
     pitches = _portable_math.exp(logarithms)
@@ -36,7 +37,7 @@ def inverses(density: Density) -> Array:
 
 
 def hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Array]:
-    """One column's factor of the kernel, as a function of the difference.
+    """Return one column's factor of the kernel, as a function of the difference.
 
     It is the mean of ``max(0, 1 - gamma * difference / pitch)`` over the pitches.
     """

@@ -13,7 +13,7 @@ from sparsemaps.laws._moments import Bias, Moments, Pairs
 
 
 def name_of(kernel: Any) -> str:
-    """The kernel's name; "" for the coefficients of a series, which may be an array."""
+    """Return the kernel's name; "" for the coefficients of a series, which may be an array."""
     return kernel if isinstance(kernel, str) else ""
 
 
@@ -97,14 +97,14 @@ class TensorSketchLaw(_SeriesLaw):
         return Bias(approximate=self._left_out(pairs))
 
     def _scales(self, pairs: Pairs) -> tuple[float, Array]:
-        """The factor of inner products in a series, and that of its values."""
+        """Return the factor of inner products in a series, and that of its values."""
         gamma = float(self.gamma)
         if self._named != "rbf":
             return gamma, np.ones(1)
         return 2 * gamma, np.exp(-gamma * (pairs.square_x + pairs.square_y))
 
     def _left_out(self, pairs: Pairs) -> Array:
-        """The mean error: the terms of a series above its last degree."""
+        """Return the mean error: the terms of a series above its last degree."""
         if self._named in ("poly", ""):
             return np.zeros_like(pairs.kernel)
         gamma, factor = self._scales(pairs)
@@ -113,8 +113,8 @@ class TensorSketchLaw(_SeriesLaw):
 
 
 def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
-    """The variance by fully random hashes, times the number of components, up to terms of one over
-    that number.
+    """Return the variance by fully random hashes, times the number of components, up to terms of
+    one over that number.
 
     In a factor that two degrees share, the columns i, j of x and y of the one and i', j' of the
     other meet where i = j and i' = j' (`same`, or with other columns one of `straight` and

@@ -100,8 +100,8 @@ class FourierLaw(Law):
         return Moments(k, 1 + doubled - 2 * k**2, "gamma", paired=True, single=offset)
 
     def _folded_unit(self, pairs: Pairs) -> Array:
-        """The variance of cos <w, x> cos <w, y>, with w normal of variance gamma: its second moment
-        is a sum of four."""
+        """Return the variance of cos <w, x> cos <w, y>, with w normal of variance gamma: its second
+        moment is a sum of four."""
         gamma, squares = _known(self.gamma), pairs.square_x + pairs.square_y
         near, far = squares - 2 * pairs.inner, squares + 2 * pairs.inner
         kernel = (np.exp(-gamma * near / 2) + np.exp(-gamma * far / 2)) / 2

@@ -15,7 +15,8 @@ _LARGEST = 1e38
 
 
 def table(quantile: Quantile) -> Array:
-    """The quantiles at the middles of equal parts of (0, 1), the first and the last one twice.
+    """Return the quantiles at the middles of equal parts of (0, 1), the first and the last one
+    twice.
 
     The loops draw numbers on the lines between two quantiles (``projection.h``).
     """
@@ -49,7 +50,7 @@ def table(quantile: Quantile) -> Array:
 
 
 def factor(quantiles: Array, gamma: float) -> Callable[[Array], Array]:
-    """One column's factor of the kernel, as a function of the difference: the mean of
+    """Return one column's factor of the kernel, as a function of the difference: the mean of
     cos(gamma * difference * w) over the numbers w that the loops draw."""
     # Half of the numbers are on the lines from 0 on; the first and the last line are half as long.
     # The loop takes a multiple of 8 lines: those that are added count nothing.

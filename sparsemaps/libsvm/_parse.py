@@ -59,8 +59,8 @@ def parse(
     dtype: npt.DTypeLike = np.float64,
     one_based: bool = False,
 ) -> Part:
-    """The rows of `text`. Indices are those of the text. If they count from 1, an index 0 is an
-    error."""
+    """Return the rows of `text`. Indices are those of the text. If they count from 1, an index 0 is
+    an error."""
     to_float = np.dtype(dtype) == np.float32
     found, error = _kernel.parse(text, multilabel, to_float)
     if error is not None:
@@ -85,7 +85,7 @@ def _error(text: bytes, at: int, token: bytes, expected: str) -> BadLine:
 
 
 def _hint(text: bytes, at: int, token: bytes) -> str | None:
-    """A hint at what the text is, if its beginning or the wrong token tell it."""
+    """Return a hint at what the text is, if its beginning or the wrong token tell it."""
     if not text[:at].strip():
         for beginning, hint in _BEGINNINGS.items():
             if text.startswith(beginning):
@@ -104,8 +104,8 @@ def _hint(text: bytes, at: int, token: bytes) -> str | None:
 
 
 def exact_labels(text: bytes, part: Part) -> Array:
-    """The labels of a part of `text`, where whole numbers have all their digits: float64, or int64
-    or uint64. The text is read once more if a label may have lost some."""
+    """Return the labels of a part of `text`, where whole numbers have all their digits: float64, or
+    int64 or uint64. The text is read once more if a label may have lost some."""
     labels = part.labels
     if not (np.abs(labels) >= _whole_numbers.FLOAT_HOLDS).any():
         return labels
@@ -147,7 +147,7 @@ _ZERO = re.compile(rb"^[^#\n]*?(?<!\S)([+-]?0+:[^\s#]*)", re.MULTILINE)
 
 
 def _zero_error(text: bytes) -> BadLine:
-    """The error for an index 0 where indices count from 1."""
+    """Return the error for an index 0 where indices count from 1."""
     match = _ZERO.search(text)
     assert match is not None  # as the parser has read one
     expected = f"indices count from 1 unless {setting('zero_based', True)}"
@@ -168,14 +168,14 @@ def has_qid(line: bytes) -> bool:
 
 
 def rows_of(text: bytes) -> Iterator[tuple[int, bytes]]:
-    """The lines that are rows, each with its number; all lines are numbered from 1."""
+    """Yield the lines that are rows, each with its number; all lines are numbered from 1."""
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.partition(b"#")[0].strip():
             yield number, line
 
 
 def line_of_row(text: bytes, row: int) -> int:
-    """The number of the line of a row; rows are numbered from 0, lines from 1."""
+    """Return the number of the line of a row; rows are numbered from 0, lines from 1."""
     return next(itertools.islice(rows_of(text), row, None))[0]
 
 
@@ -237,7 +237,7 @@ def check_width(n_features: int, width: int) -> None:
 
 
 def width_of(largest: int, one_based: bool) -> int:
-    """The number of columns, if the largest index is `largest`."""
+    """Return the number of columns, if the largest index is `largest`."""
     width = max(largest + 1 - one_based, 0)
     if width > LARGEST_INT:
         raise ValueError(

@@ -18,8 +18,8 @@ T = TypeVar("T")
 
 
 def blocks_of(text: _text_input.Text, n_jobs: int | None) -> Iterator[bytes]:
-    """The blocks of a file. Those of short files are smaller, so that all threads get some, and so
-    that the memory of a block is small beside the result."""
+    """Return the blocks of a file. Those of short files are smaller, so that all threads get some,
+    and so that the memory of a block is small beside the result."""
     size, block_bytes = text.length(), BLOCK_BYTES
     if size is not None:
         share = size // (_blocks.BLOCKS_A_THREAD * _threads.resolve_n_jobs(n_jobs))
@@ -33,7 +33,7 @@ def in_order(
     n_jobs: int | None,
     text: _text_input.Text,
 ) -> Iterator[T]:
-    """The results of ``convert(piece)`` for consecutive pieces of a text, in order.
+    """Yield the results of ``convert(piece)`` for consecutive pieces of a text, in order.
 
     ``convert`` returns its result and the number of line ends, or raises a `LineError` that counts
     lines from the beginning of its piece. Errors raised here begin with the file's name, and count
@@ -67,7 +67,7 @@ def in_order(
 
 
 def cut_lines(text: bytes, max_lines: int) -> Iterator[bytes]:
-    """`text` in pieces of at most `max_lines` lines."""
+    """Yield `text` in pieces of at most `max_lines` lines."""
     if _kernel.count_line_ends(text) <= max_lines:
         yield text
         return

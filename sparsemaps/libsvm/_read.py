@@ -266,7 +266,7 @@ def check_options(
 
 
 def _load(f: Any, options: Options, one_based: bool, n_jobs: int | None) -> _parse.RowsRead:
-    """The rows of a file."""
+    """Return the rows of a file."""
 
     def parse(text: bytes) -> tuple[tuple[_parse.Part, int], int]:
         part = _parse.parse(text, options.multilabel, options.dtype, one_based)

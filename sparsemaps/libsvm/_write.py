@@ -255,7 +255,7 @@ class Heads(NamedTuple):
 
 
 def one_label_each(y: Any) -> Heads:
-    """The beginnings of lines that have one label each."""
+    """Return the beginnings of lines that have one label each."""
     y = y.toarray().ravel() if sp.issparse(y) else y
     dtype = y.dtype if y.dtype in (np.int64, np.uint64) else np.float64
     labels = np.ascontiguousarray(y, dtype)
@@ -263,14 +263,14 @@ def one_label_each(y: Any) -> Heads:
 
 
 def format_rows(X: Any, heads: Heads, *, zero_based: bool = False) -> bytes:
-    """Lines of a CSR block."""
+    """Return lines of a CSR block."""
     return _lines(X.data, X.indices, X.indptr, heads, zero_based)
 
 
 def format_codes(
     codes: Array, bits: int, heads: Heads, *, zero_based: bool = False, ones: bool = False
 ) -> bytes:
-    """Lines of rows of codes as one-hot features; `ones` writes every value as 1.
+    """Return lines of rows of codes as one-hot features; `ones` writes every value as 1.
 
     `codes` is of int32; the first code of a row without codes is -1.
     """
@@ -280,7 +280,8 @@ def format_codes(
 
 
 def _of_floats(heads: Heads) -> Heads:
-    """The beginnings of lines that compiled code writes; without labels if they are integers."""
+    """Return the beginnings of lines that compiled code writes; without labels if they are
+    integers."""
     if heads.labels.dtype.kind == "f":
         labels = np.ascontiguousarray(heads.labels, np.float64)
         return Heads(labels, heads.label_ends.astype(np.int64), heads.qids)
@@ -288,7 +289,7 @@ def _of_floats(heads: Heads) -> Heads:
 
 
 def _with_whole_labels(lines: bytes, heads: Heads) -> bytes:
-    """Lines with their labels before them, if these are integers."""
+    """Return lines with their labels before them, if these are integers."""
     if heads.labels.dtype.kind == "f":
         return lines
     labels = heads.labels.tolist()
@@ -298,7 +299,7 @@ def _with_whole_labels(lines: bytes, heads: Heads) -> bytes:
 
 
 def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_based: bool) -> bytes:
-    """Lines of the rows that `indptr` delimits."""
+    """Return lines of the rows that `indptr` delimits."""
     number_type: Any
     if values.dtype.kind in "iub":
         number_type = np.int64
@@ -323,13 +324,13 @@ def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_base
 
 
 def _is_plain(y: Any) -> bool:
-    """Whether labels are an array of finite numbers, one for each row."""
+    """Return whether labels are an array of finite numbers, one for each row."""
     is_array = type(y) is np.ndarray and y.ndim == 1 and y.size > 0 and y.dtype.kind in "iuf"
     return is_array and bool(np.isfinite(y).all())
 
 
 def _labels(y: Any) -> Heads:
-    """The beginnings of lines that have a label for each column in which a row is not 0."""
+    """Return the beginnings of lines that have a label for each column in which a row is not 0."""
     if sp.issparse(y):
         y = sp.csr_array(y, copy=True)
         y.sum_duplicates()
@@ -340,7 +341,7 @@ def _labels(y: Any) -> Heads:
 
 
 def _check_query_id(query_id: Any, n_rows: int) -> Array:
-    """`query_id` as int64. An id that int64 does not hold is an error."""
+    """Return `query_id` as int64. An id that int64 does not hold is an error."""
     ids = np.asarray(query_id)
     if ids.shape != (n_rows,):
         raise ValueError(f"expected query_id of shape (n_samples,), got {ids.shape}")
@@ -386,7 +387,7 @@ def _check_rows_have_lines(n_labels: Array, n_entries: Array, first_row: int) ->
 
 
 def format_header(comment: str | bytes | None, zero_based: bool) -> bytes:
-    """The comment at the beginning of a file, as bytes."""
+    """Return the comment at the beginning of a file, as bytes."""
     if comment is None:
         return b""
     if isinstance(comment, bytes):

@@ -77,7 +77,7 @@ def _blocks_of(rows: RowReader, exponent: int) -> Iterator[tuple[Array, Array | 
 
 
 def _exponent(rows: RowReader) -> int:
-    """The exponent of the value that is farthest from 0."""
+    """Return the exponent of the value that is farthest from 0."""
     largest = max((float(np.abs(v).max(initial=0)) for v, _ in _blocks_of(rows, 0)), default=0.0)
     return int(np.frexp(largest)[1])
 
@@ -87,7 +87,7 @@ _LOST_BITS = 4
 
 
 def _variance(rows: RowReader, exponent: int) -> float:
-    """The variance of all values of a matrix, zeros included."""
+    """Return the variance of all values of a matrix, zeros included."""
     mean, square = _moments(rows, exponent, 0.0)
     variance = square - mean**2
     if variance < square / 2**_LOST_BITS:
@@ -99,7 +99,7 @@ def _variance(rows: RowReader, exponent: int) -> float:
 
 
 def _are_equal(rows: RowReader, exponent: int) -> bool:
-    """Whether all values are equal, and none is 0."""
+    """Return whether all values are equal, and none is 0."""
     low, high, n_values = float("inf"), float("-inf"), 0
     for values, _ in _blocks_of(rows, exponent):
         low, high = float(values.min(initial=low)), float(values.max(initial=high))
@@ -109,7 +109,7 @@ def _are_equal(rows: RowReader, exponent: int) -> bool:
 
 
 def _moments(rows: RowReader, exponent: int, center: float) -> tuple[float, float]:
-    """The mean and the mean square of the differences of all values from a number."""
+    """Return the mean and the mean square of the differences of all values from a number."""
     total = squares = rest = 0.0
     if rows.weights is None:
         size = float(rows.n_rows * rows.n_columns)
@@ -130,7 +130,7 @@ def _moments(rows: RowReader, exponent: int, center: float) -> tuple[float, floa
 
 
 def _median(rows: RowReader, of: Of, exponent: int) -> float:
-    """The median distance of the pairs of a sample of rows, divided by 2**exponent."""
+    """Return the median distance of the pairs of a sample of rows, divided by 2**exponent."""
     sample = _sample(rows, exponent)
     distances = []
     for row in range(1, sample.shape[0]):
@@ -158,8 +158,9 @@ def _sample(rows: RowReader, exponent: int) -> Any:
 
 
 def _sampled(rows: RowReader) -> Array:
-    """The numbers of rows of the sample: those of a matrix that has each row as often as its weight
-    says. Where weights are not whole, that matrix is stretched to as many rows as have a weight."""
+    """Return the numbers of rows of the sample: those of a matrix that has each row as often as its
+    weight says. Where weights are not whole, that matrix is stretched to as many rows as have a
+    weight."""
     weights, n_rows = rows.weights, rows.n_rows
     if weights is not None:
         ends = np.cumsum(weights)

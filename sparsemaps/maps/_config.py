@@ -72,7 +72,7 @@ def from_config(config: dict[str, Any]) -> SparseMap:
 
 
 def _make(config: dict[str, Any]) -> SparseMap:
-    """The map that is described by "class" and "parameters", not fitted."""
+    """Return the map that is described by "class" and "parameters", not fitted."""
     name, parameters = config["class"], config["parameters"]
     cls = _class_of(name)
     if not isinstance(parameters, dict):

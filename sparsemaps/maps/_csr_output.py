@@ -39,8 +39,8 @@ def make_csr(
     n_entries = n_placed = end = 0
 
     def places() -> Iterator[tuple[int, int]]:
-        """Each part, and where it is written: behind the last place where the part before it may
-        end."""
+        """Yield each part, and where it is written: behind the last place where the part before it
+        may end."""
         nonlocal end
         for number, size in enumerate(sizes):
             first = n_entries if n_placed == number else end
@@ -79,7 +79,7 @@ def make_csr(
 def _cut_parts(
     blocks: list[tuple[int, int]], max_entries: Array
 ) -> tuple[list[tuple[int, int]], list[int]]:
-    """The parts (start, stop) of the blocks, and the largest number of entries in each.
+    """Return the parts (start, stop) of the blocks, and the largest number of entries in each.
 
     ``max_entries`` is that of each row.
     """

@@ -56,14 +56,14 @@ class Work:
         self.each_block(write_finite, out)
 
     def blocks(self) -> list[tuple[int, int]]:
-        """The blocks (start, stop) in which rows are read."""
+        """Return the blocks (start, stop) in which rows are read."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)
         return _blocks.cut_rows(self.rows.n_rows, self.rows.work_before, n_jobs)
 
 
 def call_quietly(write: Callable[..., Any], block: Block, *out: Any) -> Any:
-    """``write(block, *out)``; NumPy gives no warnings about extreme values, which are looked for
-    afterwards."""
+    """Return ``write(block, *out)``; NumPy gives no warnings about extreme values, which are looked
+    for afterwards."""
     if not block.is_extreme:
         return write(block, *out)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -71,7 +71,7 @@ def call_quietly(write: Callable[..., Any], block: Block, *out: Any) -> Any:
 
 
 def beyond(dtype: Any) -> str:
-    """The rule in the error about a row whose output is not finite."""
+    """Return the rule in the error about a row whose output is not finite."""
     return f"the output of this row is beyond {np.dtype(dtype)}: scale the rows"
 
 
@@ -130,7 +130,7 @@ class Draw(ABC):
 
     @abstractmethod
     def transform(self, work: Work) -> Matrix:
-        """The output for rows: an ndarray, or CSR of the container that belongs to them."""
+        """Return the output for rows: an ndarray, or CSR of the container that belongs to them."""
 
 
 class CodesDraw(Draw):
@@ -180,7 +180,7 @@ class CodesDraw(Draw):
             sampled[row] = number[0, 0] >= 0
 
     def numbers(self, work: Work) -> Array:
-        """The codes of each row as int32; -1 in rows without samples."""
+        """Return the codes of each row as int32; -1 in rows without samples."""
         out = np.empty((work.rows.n_rows, self.size), np.int32)
         work.each_block(lambda block, out: self.write(block, NUMBERS, out), out)
         return out
@@ -193,7 +193,7 @@ class CodesDraw(Draw):
         return _sparse.csr_of(rows.container, (values, columns, indptr), (rows.n_rows, self.width))
 
     def one_hot(self, work: Work, values: Array | None = None) -> tuple[Array, Array, Array]:
-        """Columns and indptr of one-hot features as CSR, and which rows have entries.
+        """Return columns and indptr of one-hot features as CSR, and which rows have entries.
 
         Threads that write the columns of rows also write their `values`, unless that is None.
         """

@@ -20,7 +20,8 @@ for differences of two entries."""
 
 
 def padded_width(name: str, value: str, n_columns: int | None) -> int:
-    """The width of blocks for rows of `n_columns`, for errors about a parameter with a value."""
+    """Return the width of blocks for rows of `n_columns`, for errors about a parameter with a
+    value."""
     if n_columns is None or n_columns > LARGEST_WIDTH:
         columns = "any number of" if n_columns is None else str(n_columns)
         rule = f"another one where rows have more than {LARGEST_WIDTH} columns"
@@ -45,14 +46,14 @@ class OrthogonalBlocks:
             signs[:] = draws
 
     def multiply(self, dense: Array) -> Array:
-        """Each row's products with all vectors, times root(d)."""
+        """Return each row's products with all vectors, times root(d)."""
         out = np.empty((len(dense), len(self.signs) * self.width), dense.dtype)
         _kernel.multiply_orthogonal(dense, self.signs, out)
         return out
 
 
 def make_dense(block: Block, width: int, dtype: np.dtype[np.floating]) -> Array:
-    """The rows of a block, padded by zeros."""
+    """Return the rows of a block, padded by zeros."""
     dense = np.zeros((block.n_rows, width), dtype)
     _kernel.spread(*block, dense)
     return dense

@@ -29,7 +29,7 @@ class PolynomialSketch:
         self._method = method
 
     def max_entries(self, lengths: Array, itemsize: int) -> Array:
-        """The largest possible number of values of rows of so many entries."""
+        """Return the largest possible number of values of rows of so many entries."""
         keys, _, extra = self._factors
         if self._method == "fft":
             return np.full(len(lengths), self._n_components)
@@ -38,7 +38,7 @@ class PolynomialSketch:
         return np.minimum(tuples, self._n_components).astype(np.int64)
 
     def may_overflow(self, block: Block) -> bool:
-        """Whether a sketch of a block's row may be beyond the range of its type."""
+        """Return whether a sketch of a block's row may be beyond the range of its type."""
         keys, scale, extra = self._factors
         # Each factor of the product of transforms, and the sum over all components.
         return block.powers_may_overflow(len(keys) + 1, scale, max(extra, self._n_components))

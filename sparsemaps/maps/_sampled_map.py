@@ -51,7 +51,7 @@ class HasCodes(SparseMap[Output]):
         return self._packed_codes(out, sampled, sizes) if packed else np.asarray(out)
 
     def _packed_codes(self, out: Bytes, sampled: Array, sizes: Array | None) -> PackedCodes:
-        """The codes that a draw has made, with the map and the law of the codes."""
+        """Return the codes that a draw has made, with the map and the law of the codes."""
         draw = self.draw
         law = draw.law
         return PackedCodes(
@@ -65,7 +65,7 @@ class HasCodes(SparseMap[Output]):
         )
 
     def numbers(self, X: MatrixLike) -> Array:
-        """The codes of each row as int32; -1 in rows without samples."""
+        """Return the codes of each row as int32; -1 in rows without samples."""
         return self.draw.numbers(self._work(X))
 
     @overload

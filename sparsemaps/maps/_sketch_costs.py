@@ -13,12 +13,12 @@ _BUTTERFLY_BYTES_PER_TUPLE = 12
 
 
 def join_cost(n_components: int, itemsize: int) -> float:
-    """The cost of adding one entry's product with a sketch."""
+    """Return the cost of adding one entry's product with a sketch."""
     return n_components * itemsize / _BYTES_PER_TUPLE
 
 
 def butterflies(n_components: int, itemsize: int) -> float:
-    """The cost of one Fourier transform of a row."""
+    """Return the cost of one Fourier transform of a row."""
     return float(n_components * np.log2(2 * n_components) * itemsize / _BUTTERFLY_BYTES_PER_TUPLE)
 
 

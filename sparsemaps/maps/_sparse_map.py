@@ -151,7 +151,8 @@ class SparseMap(
         return dict(vars(self).get("_learned", {}))
 
     def _parameters_in_use(self) -> dict[str, Any]:
-        """The parameters, with the values that ``fit`` computed from the data in their places.
+        """Return the parameters, with the values that ``fit`` computed from the data in their
+        places.
 
         NumPy's numbers become Python's, whose arithmetic does not overflow.
         """
@@ -252,7 +253,7 @@ class SparseMap(
         def fit_transform(self, X: MatrixLike, y: Any = None) -> Output: ...
 
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None = None) -> Array:
-        """The exact kernel that the fitted map approximates, for all pairs of rows.
+        """Return the exact kernel that the fitted map approximates, for all pairs of rows.
 
         Parameters
         ----------
@@ -328,7 +329,7 @@ class SparseMap(
     # ---- methods of subclasses -------------------------------------------------------------------
 
     def _law_facts(self) -> dict[str, Any]:
-        """The fields of the law that are no parameters, or have another value.
+        """Return the fields of the law that are no parameters, or have another value.
 
         It is called on a copy whose parameters have the values that ``fit`` computed.
         """
@@ -338,7 +339,7 @@ class SparseMap(
         """Raise a ValueError where parameters are not allowed together."""
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
-        """The parameters that ``fit`` computes from the data, with their values.
+        """Return the parameters that ``fit`` computes from the data, with their values.
 
         Both arguments are None where the width is not known, and `rows` where there are no data.
         They become public attributes, whose names end in an underscore.
@@ -399,7 +400,7 @@ class SparseMap(
     # ---- reading ---------------------------------------------------------------------------------
 
     def _work(self, X: Any) -> Work:
-        """The rows of `X`, for the draw. They must suit the map as it was at ``fit``."""
+        """Return the rows of `X`, for the draw. They must suit the map as it was at ``fit``."""
         return Work(read_input(self, X, self._draw.nonnegative_rule, reset=False), self.n_jobs)
 
 
@@ -426,7 +427,7 @@ def random_map(cls: type[Map]) -> type[Map]:
 
 
 def _as_json(name: str, value: Any) -> Any:
-    """A parameter in types that JSON has."""
+    """Return a parameter in types that JSON has."""
     if isinstance(value, SparseMap):
         return value._describe()
     if isinstance(value, np.generic | np.ndarray):
@@ -439,7 +440,8 @@ def _as_json(name: str, value: Any) -> Any:
 
 
 def as_fitted(random_map: Any) -> SparseMap:
-    """The map itself if it is fitted; otherwise a copy that is fitted for rows of any width."""
+    """Return the map itself if it is fitted; otherwise a copy that is fitted for rows of any
+    width."""
     if not isinstance(random_map, SparseMap):
         raise ValueError(f"map must be a map of sparsemaps, got {random_map!r}")
     if random_map.__sklearn_is_fitted__():

@@ -18,7 +18,7 @@ MOST_DEGREES = 256
 
 
 def degree_for(mean: float, poisson: bool, tolerance: float) -> int | None:
-    """The least p for which the sum of mean^n / n! over n > p is at most `tolerance`.
+    """Return the least p for which the sum of mean^n / n! over n > p is at most `tolerance`.
 
     For `poisson`, the sum is multiplied by e^-mean. None if p or the mean is above `MOST_DEGREES`.
     """
@@ -68,7 +68,7 @@ class TaylorSketch:
         self._damping = damping
 
     def max_entries(self, lengths: Array, itemsize: int) -> Array:
-        """The largest possible number of values of rows of so many entries."""
+        """Return the largest possible number of values of rows of so many entries."""
         tuples, power = np.ones(len(lengths)), np.ones(len(lengths))
         for _ in self._weights[1:]:
             power = np.minimum(power * lengths, self._n_components)

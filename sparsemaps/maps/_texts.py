@@ -48,7 +48,7 @@ class TextEncoder:
     def encode(
         self, texts: Iterable[Any], n_jobs: int | None = None, *, packed: bool
     ) -> Bytes | PackedCodes:
-        """The codes of texts."""
+        """Return the codes of texts."""
         from sparsemaps.text._inputs import blocks
 
         encode_block = partial(self.encode_block, packed=packed)
@@ -69,8 +69,8 @@ class TextEncoder:
         return codes
 
     def encode_block(self, first: int, block: Any, *, packed: bool) -> tuple[Bytes, Array, Any]:
-        """The codes of a block as `CodesDraw.encode` gives them. `first` is the number of the first
-        text, for errors."""
+        """Return the codes of a block as `CodesDraw.encode` gives them. `first` is the number of
+        the first text, for errors."""
         draw, compiled = self._map.draw, self.compiled
         if compiled is None:
             from sparsemaps.text._inputs import as_list
@@ -94,7 +94,7 @@ class TextEncoder:
 
 
 def width_of(vectorizer: Any) -> int:
-    """The number of columns of a vectorizer's rows."""
+    """Return the number of columns of a vectorizer's rows."""
     width = getattr(vectorizer, "n_features_out", None)
     return int(vectorizer.n_features if width is None else width)
 

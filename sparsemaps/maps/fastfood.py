@@ -216,7 +216,7 @@ class Fastfood(SparseMap[Array]):
         }
 
     def _all_widths(self) -> tuple[int, ...]:
-        """The widths of blocks, for rows of any width."""
+        """Return the widths of blocks, for rows of any width."""
         if self.transform_type == "orthogonal":
             least, most = _orthogonal.LEAST_WIDTH, _orthogonal.LARGEST_WIDTH
         else:
@@ -319,7 +319,7 @@ class FastfoodDraw(Draw, of=Fastfood):
         return np.pad(sketch, [(0, 0), (0, n_added)]) if n_added else sketch
 
     def multiply(self, dense: Array) -> Array:
-        """Each row's products with all blocks, before their scales."""
+        """Return each row's products with all blocks, before their scales."""
         if self.transform_type == "orthogonal":
             return self.orthogonal.multiply(dense)
         out = np.empty((len(dense), self.signs.size), dense.dtype)

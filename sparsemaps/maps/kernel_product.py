@@ -168,7 +168,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
         return self
 
     def _named_maps(self) -> list[tuple[str, Any]]:
-        """The two maps with their names."""
+        """Return the two maps with their names."""
         if self.maps is None:
             maps: Any = (ConsistentWeightedSampling(), SignProjection())
         else:
@@ -291,7 +291,7 @@ class ProductDraw(CodesDraw, of=KernelProduct):
 
 
 def _is_pair(maps: Any) -> bool:
-    """Whether `maps` is None, or a sampled map and another map, with or without names."""
+    """Return whether `maps` is None, or a sampled map and another map, with or without names."""
     if maps is None:
         return True
     if not isinstance(maps, tuple | list) or len(maps) != 2:

@@ -212,13 +212,13 @@ class FourierDraw(CodesDraw, of=RandomFourier):
         return scale / (2 * np.pi)
 
     def keys(self) -> Keys:
-        """The keys of the vectors, of their lengths and of the phases."""
+        """Return the keys of the vectors, of their lengths and of the phases."""
         kernel = self.kernel if self.spectrum is None else "spectrum"
         return _seeding.keys(self.seed, "random_fourier", 3, kernel)
 
     def _features(self, dtype: Any, n_pairs: int) -> Callable[[Block, Array], None]:
-        """A function that writes the features of a block: first those of pairs of a cosine and a
-        sine, then cosines alone."""
+        """Return a function that writes the features of a block: first those of pairs of a cosine
+        and a sine, then cosines alone."""
         n_vectors = self.n_components - n_pairs
         vectors, scales, phases = self.keys()
         folded = self.kernel == "folded_rbf"

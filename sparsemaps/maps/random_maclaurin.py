@@ -137,7 +137,7 @@ class RandomMaclaurin(SparseMap[Array]):
             )
 
     def _degrees(self, series: Array) -> tuple[Array, Array]:
-        """The degrees that features may have, and their probabilities."""
+        """Return the degrees that features may have, and their probabilities."""
         first = 2 if self.h01 else 0
         degrees = first + np.flatnonzero(series[first:] > 0)
         # Relative to the lowest degree, so that high ones do not vanish.
@@ -171,7 +171,7 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
         self.factors, self.firsts = self._draw_features(series)
 
     def keys(self) -> Keys:
-        """The keys of the projections and of the degrees."""
+        """Return the keys of the projections and of the degrees."""
         if not isinstance(self.kernel, str):
             parameters: list[_seeding.Parameter] = [float(a) for a in self.kernel]
         elif self.kernel == "poly":
@@ -181,7 +181,7 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
         return _seeding.keys(self.seed, "random_maclaurin", 2, *parameters)
 
     def _draw_features(self, series: Array) -> tuple[Array, Array]:
-        """Each feature's factor, and where its projections begin and end."""
+        """Return each feature's factor, and where its projections begin and end."""
         degrees, probabilities = self.law.degrees
         factors = np.zeros(self.n_components)
         firsts = np.zeros(self.n_components + 1, np.int64)
@@ -219,7 +219,7 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
         return out
 
     def _may_overflow(self, block: Block) -> bool:
-        """Whether a feature of a block's row may be beyond the range of its type."""
+        """Return whether a feature of a block's row may be beyond the range of its type."""
         factor = max(float(self.factors.max()), *self._exact)
         degree = int(np.diff(self.firsts).max())
         return block.powers_may_overflow(1 + degree, 1.0, factor)

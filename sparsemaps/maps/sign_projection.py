@@ -216,7 +216,7 @@ class SignsDraw(CodesDraw, of=SignProjection):
             self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.size, width)
 
     def _orthogonal_signs(self, block: Block) -> Iterator[tuple[slice, Array]]:
-        """Ranges of a block's rows, and whether their projections are not negative."""
+        """Yield ranges of a block's rows, and whether their projections are not negative."""
         dtype = block.values.dtype
         for part, here in block.parts((self.size + 2 * self._blocks.width) * dtype.itemsize):
             dense = _orthogonal.make_dense(part, self._blocks.width, dtype)
@@ -273,8 +273,8 @@ class SignsDraw(CodesDraw, of=SignProjection):
 
 
 def _extreme_rows(block: Block) -> Iterator[tuple[Array, Block]]:
-    """The numbers of the rows of extreme values, and these rows in float64, scaled by powers of
-    two, which changes no sign; nothing if there are none."""
+    """Yield the numbers of the rows of extreme values, and these rows in float64, scaled by powers
+    of two, which changes no sign; nothing if there are none."""
     rows = block.extreme_rows()
     if len(rows):
         again = block.chosen(rows)

@@ -190,7 +190,8 @@ class WeightedSamplingDraw(CodesDraw, of=ConsistentWeightedSampling):
         return self.signed, float(self.power)
 
     def checked(self, block: Block) -> Block:
-        """The block, after a check that the powers of its values are in the samplers' range."""
+        """Return the block, after a check that the powers of its values are in the samplers'
+        range."""
         if self.power > 2:  # the logarithms of all float64 are below 750
             values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
             beyond = abs(np.log(abs(values))) > _LARGEST_LOGARITHM / float(self.power)

@@ -63,7 +63,7 @@ def top_k(
     bits: int | None = None,
     n_jobs: int | None = None,
 ) -> tuple[Rows, Counts]:
-    """The rows of `codes` that agree with each query in the most codes.
+    """Return the rows of `codes` that agree with each query in the most codes.
 
     The answer is exact. It is that of a full sort of ``codes.collisions(queries, codes)``. A
     comparison ends as soon as too few codes can agree.
@@ -123,7 +123,7 @@ def similar_pairs(
     max_bytes: int = _hashing.MAX_BYTES,
     n_jobs: int | None = None,
 ) -> tuple[Rows, Rows, Floats]:
-    """Pairs of rows whose similarity is estimated to be at least `threshold`.
+    """Return pairs of rows whose similarity is estimated to be at least `threshold`.
 
     Rows are hashed by bands of their codes. Rows that share a bucket are compared in all codes
     [1]_. The length and the number of the bands are those of the least expected cost for the

@@ -39,8 +39,8 @@ class Bands(NamedTuple):
 
 @lru_cache(maxsize=2**14)
 def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
-    """The probability that two rows share a bucket if `n_agreeing` of their codes agree, and which
-    codes agree is uniformly random. Above 1,024 codes the result is a little lower.
+    """Return the probability that two rows share a bucket if `n_agreeing` of their codes agree, and
+    which codes agree is uniformly random. Above 1,024 codes the result is a little lower.
 
     If all codes of one band agree, those of another are less likely to (Joag-Dev & Proschan,
     "Negative association of random variables", 1983). So the formula for independent bands, which
@@ -64,8 +64,8 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
 def choose_bands(
     codes: PackedCodes, other: PackedCodes | None, n_agreeing: int, recall: float
 ) -> Bands | None:
-    """The cheapest bands of this recall for pairs of which `n_agreeing` codes agree; None where
-    comparing all pairs costs less."""
+    """Return the cheapest bands of this recall for pairs of which `n_agreeing` codes agree; None
+    where comparing all pairs costs less."""
     others = codes if other is None else other
     n_rows = len(codes) + (0 if other is None else len(other))
     n_pairs = math.comb(n_rows, 2) if other is None else len(codes) * len(other)
@@ -79,7 +79,8 @@ def choose_bands(
 
 
 def usual_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | None:
-    """The bands of this recall that are cheapest for a million rows of which few are similar.
+    """Return the bands of this recall that are cheapest for a million rows of which few are
+    similar.
 
     They depend on the form of the codes alone, and not on the rows. So a search for pairs of some
     rows finds those that a search of more rows finds. None where all pairs are compared.
@@ -136,14 +137,14 @@ def _least_bands(length: int, n_hashes: int, n_agreeing: int, recall: float) -> 
 
 
 def sample(n_rows: int, n: int = 256) -> tuple[slice, slice]:
-    """Two samples of at most n of `n_rows` rows, for `rates_of`."""
+    """Return two samples of at most n of `n_rows` rows, for `rates_of`."""
     step = max(1, n_rows // n)
     start = n_rows // (2 * n)
     return slice(0, n * step, step), slice(start, start + n * step, step)
 
 
 def rates_of(codes: PackedCodes, other: PackedCodes) -> Array:
-    """The rate at which codes agree of each pair of two samples of rows."""
+    """Return the rate at which codes agree of each pair of two samples of rows."""
     other = with_rows(other, other.array, np.ones(len(other), bool))
     differing = _brute.joined(_brute.within(codes, other, codes.n_hashes))[2]
     differing = differing[differing > 0]  # not a row and itself

@@ -38,8 +38,8 @@ def check_searched(n_rows: int, n_hashes: int) -> None:
 def nearest(
     queries: PackedCodes, sets: Sequence[PackedCodes], k: int, n_jobs: int | None
 ) -> tuple[Array, Array]:
-    """Indices and agreements of the k nearest rows of each query, among the rows of one or more
-    sets; -1 where a query has fewer."""
+    """Return indices and agreements of the k nearest rows of each query, among the rows of one or
+    more sets; -1 where a query has fewer."""
     n_queries, n_rows, n_hashes = len(queries), sum(map(len, sets)), queries.n_hashes
     check_searched(max(n_queries, n_rows), n_hashes)
     n_threads = _threads.resolve_n_jobs(n_jobs)
@@ -92,8 +92,8 @@ def all_pairs(
     max_differing: int,
     n_jobs: int | None,
 ) -> Array:
-    """Pairs, ascending, of which at most `max_differing` codes differ: rows i, rows j, and how many
-    codes differ."""
+    """Return pairs, ascending, of which at most `max_differing` codes differ: rows i, rows j, and
+    how many codes differ."""
 
     def find(start: int, stop: int) -> Array:
         found = joined(tiles(codes, other, max_differing, start, stop, LARGEST_N_ROWS))
@@ -103,8 +103,8 @@ def all_pairs(
 
 
 def steps_of(n_rows: int, is_one_set: bool) -> list[tuple[int, int]]:
-    """Ranges of rows that take about as long to compare: with all rows of another set, or of one
-    set each with the rows after it."""
+    """Return ranges of rows that take about as long to compare: with all rows of another set, or of
+    one set each with the rows after it."""
     n_blocks = -(-n_rows // _QUERIES)
     shares = np.linspace(0, 1, min(n_blocks, _STEPS) + 1)
     if is_one_set:
@@ -121,8 +121,8 @@ def tiles(
     stop: int,
     width: int = _TILE,
 ) -> Iterator[Array]:
-    """The pairs of `all_pairs` of a step, those of a few rows with `width` rows at a time. There is
-    no order."""
+    """Yield the pairs of `all_pairs` of a step, those of a few rows with `width` rows at a time.
+    There is no order."""
     others = codes if other is None else other
     for first, last in _blocks.ranges(start, stop, _QUERIES):
         some = codes[first:last]
@@ -152,6 +152,6 @@ def within(queries: PackedCodes, codes: PackedCodes, max_differing: int) -> Iter
 
 
 def joined(parts: Iterable[Array]) -> Array:
-    """The pairs of several parts, with how many of their codes differ."""
+    """Return the pairs of several parts, with how many of their codes differ."""
     parts = list(parts)
     return parts[0] if len(parts) == 1 else np.hstack([np.empty((3, 0), np.int64), *parts])

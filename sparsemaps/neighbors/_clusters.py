@@ -16,7 +16,7 @@ _STEP = 2**21
 
 
 def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
-    """The cluster of each row: two rows that a chain of pairs joins are in one cluster.
+    """Return the cluster of each row: two rows that a chain of pairs joins are in one cluster.
 
     Clusters are the connected components of the graph of the pairs. A row of no pair is a cluster
     by itself. To choose one row of each cluster, take the rows at which a number first appears.
@@ -97,12 +97,12 @@ class Components:
         return pairs[:n]
 
     def first_rows(self) -> Array:
-        """The first row of each row's component."""
+        """Return the first row of each row's component."""
         _kernel.find_first_rows(self.parents)
         return self.parents
 
     def numbers(self) -> Array:
-        """The number of each row's component, in the order of their first rows."""
+        """Return the number of each row's component, in the order of their first rows."""
         first = self.first_rows()
         numbers = np.empty(len(first), np.int64)
         n = 0

@@ -44,7 +44,7 @@ def contained_pairs(
     return_std: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[Array, ...]:
-    """Pairs of sets of which the first is contained in the second, up to a share.
+    """Return pairs of sets of which the first is contained in the second, up to a share.
 
     The containment of a set in another one is the share of its members that the other set has too.
     It shows which documents hold a short text, however long the documents are [1]_. It is estimated
@@ -160,8 +160,9 @@ def candidates(
     decide: Decide,
     how: Limits,
 ) -> tuple[Array, Array]:
-    """Pairs that `decide` keeps, of one set in one of the two directions (`directed`): by the exact
-    containment, one that is `threshold` is found with the probability of `_search.for_candidates`.
+    """Return pairs that `decide` keeps, of one set in one of the two directions (`directed`): by
+    the exact containment, one that is `threshold` is found with the probability of
+    `_search.for_candidates`.
 
     It takes fewer hashes than an estimate does: so many that the codes of a pair at the threshold
     and of a pair of disjoint sets can be told apart.
@@ -178,7 +179,7 @@ def candidates(
 def of_similarity(
     similarity: Array, codes: PackedCodes, other: PackedCodes | None, i: Array, j: Array
 ) -> Array:
-    """The containment of row i of `codes` in row j, of pairs of exact similarities."""
+    """Return the containment of row i of `codes` in row j, of pairs of exact similarities."""
     a, b = _sizes(codes)[i], _sizes(codes if other is None else other)[j]
     return similarity * (a + b) / ((1 + similarity) * a)
 
@@ -191,9 +192,9 @@ def _search_classes(
     how: Limits,
     wanted: Callable[[float], tuple[int, float]],
 ) -> tuple[Array, Array]:
-    """Pairs that `decide` keeps, of one set in one of the two directions, of each pair of classes
-    whose sizes allow it, which is a step. `wanted` gives, for the least similarity of a pair of
-    classes, how many codes agree at least, and the recall of hashing."""
+    """Return pairs that `decide` keeps, of one set in one of the two directions, of each pair of
+    classes whose sizes allow it, which is a step. `wanted` gives, for the least similarity of a
+    pair of classes, how many codes agree at least, and the recall of hashing."""
     searched = codes if other is None else other
     own = _classes(codes)
     others = own if other is None else _classes(searched)
@@ -232,7 +233,7 @@ def _search_classes(
 
 
 def directed(i: Array, j: Array, is_one_set: bool, decide: Decide) -> tuple[Array, Array]:
-    """The pairs, ascending, that are kept, of one set also those of the other direction."""
+    """Return the pairs, ascending, that are kept, of one set also those of the other direction."""
     if is_one_set:
         i, j = np.concatenate([i, j]), np.concatenate([j, i])
     order = np.lexsort((j, i))
@@ -242,15 +243,16 @@ def directed(i: Array, j: Array, is_one_set: bool, decide: Decide) -> tuple[Arra
 
 
 def _classes(codes: PackedCodes) -> list[Array]:
-    """The rows of each class of sizes, ascending; those without members are in none."""
+    """Return the rows of each class of sizes, ascending; those without members are in none."""
     rows = np.flatnonzero(codes.sampled & (_sizes(codes) > 0))
     numbers = np.floor(np.log2(_sizes(codes)[rows]) * _CLASSES).astype(np.int64)
     return [rows[numbers == number] for number in distinct(numbers)]
 
 
 def _least_similarity(smallest: float, largest: float, threshold: float) -> float:
-    """The least similarity of a set that is contained, up to the threshold, in another set, by the
-    smallest size of the first and the largest size of the second; above 1 where none can be."""
+    """Return the least similarity of a set that is contained, up to the threshold, in another set,
+    by the smallest size of the first and the largest size of the second; above 1 where none can
+    be."""
     if largest < threshold * smallest - 1e-9:
         return math.inf
     return min(1.0, threshold * smallest / (smallest + largest - threshold * smallest))
@@ -300,8 +302,8 @@ _FEWER = "; fewer are enough if the smallest sets, such as those of short texts,
 def _extremes(
     codes: PackedCodes, other: PackedCodes, threshold: float
 ) -> tuple[float, float, float]:
-    """The sizes of the smallest set and of the largest, and their least similarity; that is above 1
-    where no pair can reach the threshold."""
+    """Return the sizes of the smallest set and of the largest, and their least similarity; that is
+    above 1 where no pair can reach the threshold."""
     small, large = (_sizes(rows)[rows.sampled & (_sizes(rows) > 0)] for rows in (codes, other))
     smallest, largest = float(small.min(initial=math.inf)), float(large.max(initial=0))
     return smallest, largest, _least_similarity(smallest, largest, threshold)

@@ -40,8 +40,8 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 def remembered_kernel(
     map: Any, X: Any, Y: Any, bits: int = _REMEMBERED_BITS
 ) -> Callable[[Array, Array], Array]:
-    """A function of row i of `X` and row j of `Y`, with ascending i, that gives the exact kernel.
-    The last pairs are remembered: one that shares several bands is computed once."""
+    """Return a function of row i of `X` and row j of `Y`, with ascending i, that gives the exact
+    kernel. The last pairs are remembered: one that shares several bands is computed once."""
     # Slots of a hash table, where 0 is none: row 0 with row 0 is computed each time.
     known, values = np.zeros(2**bits, np.uint64), np.zeros(2**bits)
     lock = threading.Lock()
@@ -62,8 +62,8 @@ def remembered_kernel(
 def exact_pairs(
     map: Any, X: Any, Y: Any, i: Array, j: Array, call_entries: int = _CALL_ENTRIES
 ) -> Array:
-    """The exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i. `X` and
-    `Y` are CSR."""
+    """Return the exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i.
+    `X` and `Y` are CSR."""
     kernel, law = np.empty(len(i)), map.law
     # All rows of a call are compared with one another, or sets pair by pair.
     few = int(math.sqrt(call_entries / (1 + X.nnz / max(1, X.shape[0]))))
@@ -90,7 +90,7 @@ def exact_pairs(
 
 
 def _jaccard(A: Any, B: Any) -> Array:
-    """The Jaccard similarity of each row of `A` and the same row of `B`: new matrices, whose
+    """Return the Jaccard similarity of each row of `A` and the same row of `B`: new matrices, whose
     columns are members where an entry is not 0."""
     for sets in (A, B):
         sets.sum_duplicates()

@@ -70,7 +70,8 @@ class Limits(NamedTuple):
     stages: Stages = NONE
 
     def hash_keys(self) -> tuple[int, int]:
-        """Two keys of hashes. Nobody can choose codes that share a hash, as the keys are drawn."""
+        """Return two keys of hashes. Nobody can choose codes that share a hash, as the keys are
+        drawn."""
         keys = self.stages.value("hashing", lambda: [secrets.randbits(64), secrets.randbits(64)])
         if not isinstance(keys, list) or len(keys) != 2:
             raise ValueError(f"the keys of an earlier run are damaged: {keys!r}")
@@ -84,7 +85,7 @@ LIMITS = Limits()
 def count_differing(
     codes: PackedCodes, other: PackedCodes, i: Array, j: Array, sizes: Sizes = SIZES
 ) -> Array:
-    """The number of codes that differ, of pairs of row i of `codes` and row j of `other`."""
+    """Return the number of codes that differ, of pairs of row i of `codes` and row j of `other`."""
     differing = np.empty(len(i), np.int64)
     step = max(1, sizes.call_bytes // (2 * (codes.shape[1] + 16)))
     for start in range(0, len(i), step):
@@ -102,12 +103,12 @@ def count_differing(
 
 
 def _is_copied(sets: list[PackedCodes], sizes: Sizes) -> bool:
-    """Whether rows are copied before they are compared."""
+    """Return whether rows are copied before they are compared."""
     return sum(rows.array.nbytes for rows in sets) > sizes.in_place
 
 
 def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:
-    """The codes of the keys' rows, which are read in the order of their numbers."""
+    """Return the codes of the keys' rows, which are read in the order of their numbers."""
     order = keys << np.uint64(32)
     order |= np.arange(len(keys), dtype=np.uint64)
     order.sort()
@@ -119,7 +120,7 @@ def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:
 
 
 def pairs_of_rows(i: Array, j: Array) -> Array:
-    """Pairs as one number each: row i times 2^32, and row j."""
+    """Return pairs as one number each: row i times 2^32, and row j."""
     pairs = i.astype(np.uint64)
     pairs <<= np.uint64(32)
     pairs |= j.astype(np.uint64)
@@ -127,12 +128,12 @@ def pairs_of_rows(i: Array, j: Array) -> Array:
 
 
 def rows_of_pairs(pairs: Array, first_other: int = 0) -> tuple[Array, Array]:
-    """The rows of pairs, each of which is one number; the second row less `first_other`."""
+    """Return the rows of pairs, each of which is one number; the second row less `first_other`."""
     return (pairs >> np.uint64(32)).astype(np.int64), (pairs & _ROW).astype(np.int64) - first_other
 
 
 def pairs_below(n_rows: int) -> ArrayKind:
-    """Pairs of `n_rows` rows, each of which is one number."""
+    """Return pairs of `n_rows` rows, each of which is one number."""
     return ArrayKind(np.uint64, most=n_rows - 1, halves=True)
 
 
@@ -144,8 +145,8 @@ def pairs_by_band(
     how: Limits,
     keep: Filter,
 ) -> Iterator[Array]:
-    """The pairs that share a bucket, and of which at most `max_differing` codes differ: those of
-    rows that have too many copies, then those of each part of a band; a pair may come several
+    """Yield the pairs that share a bucket, and of which at most `max_differing` codes differ: those
+    of rows that have too many copies, then those of each part of a band; a pair may come several
     times. Only the pairs that `keep` returns are yielded."""
     hashed = _Hashed(codes, other, max_differing, how)
     if other is None:
@@ -165,9 +166,10 @@ def near_by_band(
     how: Limits,
     new_array: NewArray,
 ) -> Array:
-    """The rows of `given` and then of `codes`, ascending, that may be near another row. These are
-    the rows of a pair that shares a bucket and of which at most `max_differing` codes differ, and
-    all rows of buckets of more than `max_bucket` rows. Pairs of two given rows do not count."""
+    """Return the rows of `given` and then of `codes`, ascending, that may be near another row.
+    These are the rows of a pair that shares a bucket and of which at most `max_differing` codes
+    differ, and all rows of buckets of more than `max_bucket` rows. Pairs of two given rows do not
+    count."""
     n_given = 0 if given is None else len(given)
     n_rows = n_given + len(codes)
     near, met = np.zeros((2, n_rows // 8 + 1), np.uint8)
@@ -187,7 +189,8 @@ def near_by_band(
 
 
 def _rows_of_bits(bits: Array, new_array: NewArray = np.empty) -> Array:
-    """The numbers of the bits that are 1, ascending; the first bit of a byte is its lowest."""
+    """Return the numbers of the bits that are 1, ascending; the first bit of a byte is its
+    lowest."""
     blocks = _blocks.ranges(0, len(bits), _BYTES)
     n = sum(int.from_bytes(bits[start:stop].data).bit_count() for start, stop in blocks)
     rows, first = new_array(n, np.int64), 0
@@ -234,9 +237,9 @@ class _Hashed:
         self.pairs = pairs_below(self._n_rows)
 
     def buckets(self, bit: int, n_bits: int, piece: int) -> Array:
-        """The rows of a piece that are not alone in their bucket, as 64-bit words: the bucket's
-        number above the row's number, sorted. In a bucket of more than `max_bucket` rows all rows
-        have the same bits."""
+        """Return the rows of a piece that are not alone in their bucket, as 64-bit words: the
+        bucket's number above the row's number, sorted. In a bucket of more than `max_bucket` rows
+        all rows have the same bits."""
         step = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
         n_pieces = self._n_parts * self._n_pieces
         if n_pieces > 1:  # room for the rows of a call, all of which may be of the piece
@@ -275,8 +278,8 @@ class _Hashed:
         find: Callable[[Array, int, int], Array],
         bands: Bands,
     ) -> Iterator[Array]:
-        """The arrays that ``find(keys, first bit, number of bits)`` returns, of each part of each
-        band."""
+        """Return the arrays that ``find(keys, first bit, number of bits)`` returns, of each part of
+        each band."""
         n_bits = bands.length * self._codes.bits
 
         def of_part(band: int, part: int) -> Array:
@@ -288,8 +291,8 @@ class _Hashed:
         return self._how.stages.run(name, kind, of_part, steps, self._how.n_jobs)
 
     def leave_out_copies(self) -> Array:
-        """Rows whose codes more than `max_bucket` rows before them have as well, each in a pair
-        with the first such row. They count as rows without samples from now on."""
+        """Return rows whose codes more than `max_bucket` rows before them have as well, each in a
+        pair with the first such row. They count as rows without samples from now on."""
         n_bits = self._codes.n_hashes * self._codes.bits
 
         def of_piece(piece: int) -> Array:
@@ -307,8 +310,8 @@ class _Hashed:
         return pairs
 
     def verified(self, keys: Array, bit: int, n_bits: int, keep: Filter) -> Array:
-        """The pairs of rows in one bucket of which few enough codes differ, as far as `keep` keeps
-        them."""
+        """Return the pairs of rows in one bucket of which few enough codes differ, as far as `keep`
+        keeps them."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         for _, run in self._runs(keys, bit, n_bits):
             while not run.done:
@@ -317,7 +320,7 @@ class _Hashed:
         return np.concatenate(parts)
 
     def marked(self, keys: Array, bit: int, n_bits: int, n_given: int, marks: Array) -> Array:
-        """`marks`, a bit for each row, where also the rows of `near_by_band` are marked."""
+        """Return `marks`, a bit for each row, where also the rows of `near_by_band` are marked."""
         keys = keys[: _kernel.leave_marked(keys, n_given, self._how.max_bucket, marks)]
         for _, run in self._runs(keys, bit, n_bits):
             while not run.done:
@@ -325,8 +328,8 @@ class _Hashed:
         return marks
 
     def _runs(self, keys: Array, bit: int, n_bits: int) -> Iterator[tuple[int, Any]]:
-        """Runs of keys whose rows are copied at a time: how many keys there are, and the buckets of
-        the run. The first rows may be those of a bucket that goes on."""
+        """Yield runs of keys whose rows are copied at a time: how many keys there are, and the
+        buckets of the run. The first rows may be those of a bucket that goes on."""
         # The memory that the keys of a piece took, without that of keys which were kept.
         n_keys, max_bucket = self._n_rows // (self._n_parts * self._n_pieces), self._how.max_bucket
         room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
@@ -350,7 +353,7 @@ class _Hashed:
 
 
 def copies(keys: Array, max_bucket: int) -> Array:
-    """The rows in one bucket beyond `max_bucket`, each in a pair with the first such row."""
+    """Return the rows in one bucket beyond `max_bucket`, each in a pair with the first such row."""
     parts = [np.empty(0, np.uint64)]
     for start, stop in _blocks.ranges(max_bucket, len(keys), _BYTES):
         some = keys[start:stop]
@@ -360,7 +363,7 @@ def copies(keys: Array, max_bucket: int) -> Array:
 
 
 def union(parts: Iterator[Array]) -> Array:
-    """All different pairs, sorted. Memory is that of about twice their number."""
+    """Return all different pairs, sorted. Memory is that of about twice their number."""
     waiting, n_waiting = [np.empty(0, np.uint64)], 0
     for part in parts:
         waiting.append(part)

@@ -302,7 +302,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         n_neighbors: int | None = None,
         return_distance: bool = True,
     ) -> tuple[Floats, Rows] | Rows:
-        """The nearest neighbours of each row of `X`.
+        """Return the nearest neighbours of each row of `X`.
 
         Parameters
         ----------
@@ -369,7 +369,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return_distance: bool = True,
         sort_results: bool = False,
     ) -> tuple[Objects, Objects] | Objects:
-        """The neighbours of each row of `X` within a distance.
+        """Return the neighbours of each row of `X` within a distance.
 
         Parameters
         ----------
@@ -404,7 +404,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         n_neighbors: int | None = None,
         mode: Literal["connectivity", "distance"] = "connectivity",
     ) -> CsrMatrix:
-        """The graph of nearest neighbours of each row of `X`.
+        """Return the graph of nearest neighbours of each row of `X`.
 
         Parameters
         ----------
@@ -433,7 +433,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         mode: Literal["connectivity", "distance"] = "connectivity",
         sort_results: bool = False,
     ) -> CsrMatrix:
-        """The graph of neighbours of each row of `X` within a distance.
+        """Return the graph of neighbours of each row of `X` within a distance.
 
         Parameters
         ----------
@@ -463,7 +463,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return sp.csr_matrix((values, j[order], indptr), shape=(len(queries), n_rows))
 
     def similar_pairs(self, threshold: float) -> tuple[Array, Array, Array]:
-        """Pairs of rows of the index whose similarity is at least `threshold`.
+        """Return pairs of rows of the index whose similarity is at least `threshold`.
 
         Parameters
         ----------
@@ -480,7 +480,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return self._index_search().similar_pairs(*self._queries(None), threshold)
 
     def recall_at(self, similarity: float) -> float:
-        """The probability with which tables return a row of this similarity to a query.
+        """Return the probability with which tables return a row of this similarity to a query.
 
         Parameters
         ----------
@@ -514,7 +514,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         def fit_transform(self, X: MatrixLike, y: Any = None) -> CsrMatrix: ...
 
     def transform(self, X: MatrixLike) -> CsrMatrix:
-        """The graph of distances from the rows of `X`, for estimators with metric="precomputed".
+        """Return the graph of distances from the rows of `X`, for estimators with
+        metric="precomputed".
 
         Parameters
         ----------
@@ -610,7 +611,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return codes, rows
 
     def _encoded(self, X: MatrixLike) -> tuple[PackedCodes, Any]:
-        """The codes of rows, and the rows as CSR if the index keeps its rows."""
+        """Return the codes of rows, and the rows as CSR if the index keeps its rows."""
         rows = None if self._kept.state.rows is None else _sparse.own_rows(X)
         return self.map_.encode(X, packed=True), rows
 
@@ -646,7 +647,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return radius
 
     def _index_search(self) -> IndexSearch:
-        """The search of the rows, by the parameters as they are now."""
+        """Return the search of the rows, by the parameters as they are now."""
         least = _SIMILAR if self.radius is None else 1 - self._radius(self.radius)
         recall = 1.0 if self.algorithm == "brute" else self.recall
         return IndexSearch(

@@ -69,7 +69,7 @@ def _refuse_overwriting(path: str, before: SavedAs) -> None:
 
 
 def load(path: str, make: Any, mmap_mode: Any) -> Any:
-    """The index of a file; ``make(map=..., **parameters)`` makes one without rows."""
+    """Return the index of a file; ``make(map=..., **parameters)`` makes one without rows."""
     codes, contents = open_file(path, mmap_mode)
     description = contents.description
     if "index" not in description:
@@ -97,7 +97,7 @@ def load(path: str, make: Any, mmap_mode: Any) -> Any:
 
 
 def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Contents) -> IndexRows:
-    """The rows of a file, with its tables if it has any."""
+    """Return the rows of a file, with its tables if it has any."""
     description, further = contents.description, contents.further
     if "bands" not in description:
         return IndexRows(codes, rows)
@@ -114,7 +114,7 @@ def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Content
 
 
 def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
-    """Whether codes have the form of those of a map."""
+    """Return whether codes have the form of those of a map."""
     if map.size != codes.n_hashes:  # before rows of that size are made
         return False
     # Of no rows: no row of a file without rows says how large one may be.
@@ -124,7 +124,7 @@ def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
 
 
 def _load_rows(path: str, n_rows: int) -> Any:
-    """The rows of an index, as sound CSR."""
+    """Return the rows of an index, as sound CSR."""
     with _text_input.array_errors_naming(f"{path} holds no sound sparse matrix"):
         rows = _sparse.sound_matrix(read_csr(path), "the matrix")
     if rows.shape[0] != n_rows:

@@ -74,7 +74,7 @@ class RowBlocks:
         return sp.csr_array(sp.vstack(self._blocks))
 
     def __getitem__(self, numbers: Array) -> Any:
-        """Rows by their numbers, which ascend."""
+        """Return rows by their numbers, which ascend."""
         ends = np.searchsorted(numbers, self._ends)
         parts = [
             block[numbers[start:stop] - (end - block.shape[0])]
@@ -113,7 +113,7 @@ class IndexRows:
     # ---- rows as they are ------------------------------------------------------------------------
 
     def codes(self, state: State) -> list[PackedCodes]:
-        """The codes of each block."""
+        """Return the codes of each block."""
         return [self._codes_of(block) for block in state.blocks]
 
     def _codes_of(self, block: KeptBlock) -> PackedCodes:
@@ -122,7 +122,7 @@ class IndexRows:
         return with_rows(self.like, block.array[rows], block.sampled[rows], sizes)
 
     def all_codes(self, state: State) -> PackedCodes:
-        """The codes of all rows, which are copied if rows were added."""
+        """Return the codes of all rows, which are copied if rows were added."""
         codes = self.codes(state)
         return codes[0] if len(codes) == 1 else PackedCodes.concatenate(codes)
 
@@ -136,7 +136,7 @@ class IndexRows:
         return self._made(block, state.bands).tables
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """A pickle has no tables: a copy makes them when it needs them."""
+        """Return a pickle has no tables: a copy makes them when it needs them."""
         state = self.state
         rows = None if state.rows is None else state.rows.stacked()
         return IndexRows, (self.all_codes(state), rows)
@@ -218,7 +218,7 @@ class IndexRows:
                 self._make_tables(self.state.target, self.state.bands)
 
     def _with_room(self, n: int) -> tuple[State, KeptBlock]:
-        """The state, and its last block with room for n more rows."""
+        """Return the state, and its last block with room for n more rows."""
         state = self.state
         others, tail = state.blocks[:-1], state.blocks[-1]
         if tail.grows and tail.n_rows + n <= len(tail.array):
@@ -257,8 +257,8 @@ class IndexRows:
     # ---- tables ----------------------------------------------------------------------------------
 
     def serving(self, target: Target) -> State:
-        """A state whose tables reach the target; the tables are made first if there are none for so
-        low a similarity. It has no bands where comparing all rows costs less."""
+        """Return a state whose tables reach the target; the tables are made first if there are none
+        for so low a similarity. It has no bands where comparing all rows costs less."""
         state = self.state
         if target.recall >= 1 or target.least == 0:
             return state._replace(bands=None)
@@ -269,8 +269,8 @@ class IndexRows:
             return self._make_tables(target, self._choice(target))
 
     def inserting(self, target: Target) -> State:
-        """A state with tables of the bands by which `removals` finds near rows; they are made first
-        if there are others. It has no bands where all rows are compared."""
+        """Return a state with tables of the bands by which `removals` finds near rows; they are
+        made first if there are others. It has no bands where all rows are compared."""
         bands = _bands.usual_bands(self.like, *target)
         if self.state.bands == bands:
             return self.state
@@ -278,7 +278,7 @@ class IndexRows:
             return self._make_tables(target, bands)
 
     def _choice(self, target: Target) -> Bands | None:
-        """The bands of least cost for a query; None where comparing all rows costs less.
+        """Return the bands of least cost for a query; None where comparing all rows costs less.
 
         They depend on the first rows of the index alone, a number of rows that grows fourfold from
         choice to choice. So they do not depend on how rows were divided among calls.
@@ -304,7 +304,7 @@ class IndexRows:
         return self.state
 
     def _made(self, block: KeptBlock, bands: Bands) -> KeptBlock:
-        """The block with new tables of its rows; removed rows are in none."""
+        """Return the block with new tables of its rows; removed rows are in none."""
         block = block._replace(tables=Tables.empty(bands.n_bands, len(block.array)))
         self._insert(block, bands, 0, block.n_rows)
         return block
@@ -326,8 +326,8 @@ class IndexRows:
     def similar(
         self, queries: PackedCodes, target: Target, n_jobs: int | None, inserts: bool = False
     ) -> tuple[State, Array, Array, Array]:
-        """The state that is searched, and its pairs (query, row, number of codes that differ) of
-        which at least `target.least` codes agree, in ascending order; by the tables of
+        """Return the state that is searched, and its pairs (query, row, number of codes that
+        differ) of which at least `target.least` codes agree, in ascending order; by the tables of
         ``inserting`` if `inserts`."""
         max_differing = queries.n_hashes - target.least
         state = self.inserting(target) if inserts else self.serving(target)
@@ -355,5 +355,6 @@ def _set_sizes(block: KeptBlock, first: int, sizes: Array | None) -> None:
 
 
 def _rows_of_choice(n_rows: int) -> int:
-    """The number of rows that decide about bands: a power of 4 up to `n_rows`, 0 below 1,024."""
+    """Return the number of rows that decide about bands: a power of 4 up to `n_rows`, 0 below
+    1,024."""
     return 1 << (n_rows.bit_length() - 1) // 2 * 2 if n_rows >= _SMALLEST else 0

@@ -36,7 +36,7 @@ class IndexSearch(NamedTuple):
     n_jobs: int | None
 
     def target(self, threshold: float) -> Target:
-        """The number of codes and the recall with which tables find rows of a similarity."""
+        """Return the number of codes and the recall with which tables find rows of a similarity."""
         codes = self.kept.like
         if self.rerank:
             return Target(*_search.for_candidates(codes, threshold, self.recall))
@@ -45,8 +45,8 @@ class IndexSearch(NamedTuple):
     def similar_to(
         self, queries: PackedCodes, rows: Any, threshold: float, inserts: bool = False
     ) -> tuple[Array, Array, Array]:
-        """Pairs of a query and a row whose similarity is at least `threshold`; `inserts` says that
-        queries without a pair will be inserted."""
+        """Return pairs of a query and a row whose similarity is at least `threshold`; `inserts`
+        says that queries without a pair will be inserted."""
         target = self.target(_search.check_share("threshold", threshold))
         state, i, j, differing = self.kept.similar(queries, target, self.n_jobs, inserts)
         if state.rows is not None:
@@ -59,7 +59,7 @@ class IndexSearch(NamedTuple):
     def similar_pairs(
         self, codes: PackedCodes, rows: Any, threshold: float
     ) -> tuple[Array, Array, Array]:
-        """Pairs of rows of the index whose similarity is at least `threshold`."""
+        """Return pairs of rows of the index whose similarity is at least `threshold`."""
         limits = Limits(n_jobs=self.n_jobs)
         if not self.rerank:
             return _search.similar(codes, None, threshold, self.recall, limits)
@@ -71,7 +71,7 @@ class IndexSearch(NamedTuple):
         return i, j, kernel(i, j)
 
     def nearest(self, queries: PackedCodes, rows: Any, k: int) -> tuple[Array, Array]:
-        """The k nearest rows of each query and their distances, ascending."""
+        """Return the k nearest rows of each query and their distances, ascending."""
         if self.rerank:
             return self._nearest_by_kernel(queries, rows, k)
         state, indices, agreements = self._nearest_codes(queries, k)
@@ -84,7 +84,8 @@ class IndexSearch(NamedTuple):
         return _by_distance(indices, distances, k)
 
     def recall_at(self, similarity: float) -> float:
-        """The probability with which the tables as they are find a row of this similarity."""
+        """Return the probability with which the tables as they are find a row of this
+        similarity."""
         n_hashes = self.kept.like.n_hashes
         target = self.target(self.least_similarity)
         wanted = self.target(_search.check_share("similarity", similarity))
@@ -102,7 +103,7 @@ class IndexSearch(NamedTuple):
     def _estimates(
         self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
     ) -> Array:
-        """The estimates of pairs of a query and a row, of which so many codes differ."""
+        """Return the estimates of pairs of a query and a row, of which so many codes differ."""
         if not queries.law.needs_parts:
             return _search.estimates(queries, queries, i, j, differing)
         numbers, place = np.unique(j, return_inverse=True)
@@ -110,7 +111,7 @@ class IndexSearch(NamedTuple):
         return _search.estimates(queries, rows, i, place, differing)
 
     def _nearest_codes(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
-        """The k rows of which the most codes agree with each query: indices and agreements.
+        """Return the k rows of which the most codes agree with each query: indices and agreements.
 
         Tables serve queries that have k rows of the least similarity; the other queries are
         compared with all rows.
@@ -134,7 +135,7 @@ class IndexSearch(NamedTuple):
         return state, indices, agreements
 
     def _nearest_by_kernel(self, queries: PackedCodes, rows: Any, k: int) -> tuple[Array, Array]:
-        """The nearest rows by the exact kernel of candidates, which are taken by the codes.
+        """Return the nearest rows by the exact kernel of candidates, which are taken by the codes.
 
         Of queries that may have nearer rows beyond their candidates, four times as many are taken,
         until the recall is reached.
@@ -166,6 +167,6 @@ class IndexSearch(NamedTuple):
 
 
 def _by_distance(indices: Array, distances: Array, k: int) -> tuple[Array, Array]:
-    """The k nearest of each row in ascending order, equal ones by their numbers."""
+    """Return the k nearest of each row in ascending order, equal ones by their numbers."""
     order = np.lexsort((indices, distances), axis=1)[:, :k]
     return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)

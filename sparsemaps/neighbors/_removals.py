@@ -71,7 +71,7 @@ def removals(
     folder: Any = None,
     n_jobs: int | None = None,
 ) -> Removals:
-    """The rows that are near an earlier row that is not removed.
+    """Return the rows that are near an earlier row that is not removed.
 
     Rows are taken in their order. A row is removed if its similarity to a row that was not removed
     is estimated to be at least `threshold`. So each removed row has a witness: the first such row.
@@ -160,7 +160,7 @@ def removals(
 def by_estimate(
     codes: PackedCodes, earlier: PackedCodes | None, threshold: float, recall: float
 ) -> Near:
-    """Pairs whose estimate is at least the threshold."""
+    """Return pairs whose estimate is at least the threshold."""
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
     sets = [codes] if earlier is None else [earlier, codes]
@@ -205,8 +205,8 @@ def removed_rows(
 
 
 def _mapped(folder: Any, least: int, n: int, dtype: type) -> Array:
-    """An array that is mapped from a temporary file, which goes when the array does; one of fewer
-    than `least` bytes is in memory."""
+    """Return an array that is mapped from a temporary file, which goes when the array does; one of
+    fewer than `least` bytes is in memory."""
     zeros, n_bytes = bytes(2**20), n * np.dtype(dtype).itemsize
     if n_bytes < max(1, least):
         return np.empty(n, dtype)
@@ -263,7 +263,8 @@ class _Sweep:
         self._kept_places = np.empty(capacity, np.int64)
 
     def removals(self, n_given: int, n_rows: int) -> Removals:
-        """The rows that are removed, in their order; the first `n_given` have the last numbers."""
+        """Return the rows that are removed, in their order; the first `n_given` have the last
+        numbers."""
         blocks = _blocks.ranges(0, len(self.witness), self._how.sizes.answers)
         n = sum(int((self.witness[start:stop] >= 0).sum()) for start, stop in blocks)
         kinds = (np.int64, np.int64, np.float64)
@@ -302,7 +303,7 @@ class _Sweep:
         return left, self._counted(left, counts[:n_left])
 
     def _counted(self, places: Array, counts: Array) -> Array:
-        """`counts` with the rows of full tables; they begin at 0."""
+        """Return `counts` with the rows of full tables; they begin at 0."""
         if not self._n_bands:
             return counts
         if not len(counts):
@@ -333,7 +334,8 @@ class _Sweep:
         return self.witness[places] < 0
 
     def _near_pairs(self, later: Array, before: Array, differing: Array) -> tuple[Array, Array]:
-        """Which pairs of two places are near, by the later place; and how similar all pairs are."""
+        """Return which pairs of two places are near, by the later place; and how similar all pairs
+        are."""
         similarity = self._near.similarity(self._rows[before], self._rows[later], differing)
         order = np.flatnonzero(_search.reaches(similarity, self._near.threshold))
         return order[np.lexsort((before[order], later[order]))], similarity

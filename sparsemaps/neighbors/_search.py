@@ -32,7 +32,7 @@ def similar(
     recall: float,
     how: Limits = LIMITS,
 ) -> tuple[Array, Array, Array]:
-    """Pairs whose estimate is at least `threshold`, and their estimates."""
+    """Return pairs whose estimate is at least `threshold`, and their estimates."""
     threshold = check_share("threshold", threshold)
     recall = check_share("recall", recall)
     decide = _by_estimate(codes, other, threshold)
@@ -48,7 +48,7 @@ def _filtered_pairs(
     how: Limits,
     keep: Filter,
 ) -> Iterator[Array]:
-    """The pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: the pairs
+    """Yield the pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: the pairs
     with at most `max_differing` differing codes that `keep` returns."""
     if bands is not None:
         yield from _hashing.pairs_by_band(codes, other, max_differing, bands, how, keep)
@@ -73,9 +73,9 @@ def joined_rows(
     earlier: PackedCodes | None = None,
     new_array: _hashing.NewArray = np.empty,
 ) -> Array:
-    """The rows, ascending, that may be in a pair of which at least `least` codes agree, by the
-    bands of `_bands.usual_bands`; those of `earlier` come first, and pairs of two of these do not
-    count."""
+    """Return the rows, ascending, that may be in a pair of which at least `least` codes agree, by
+    the bands of `_bands.usual_bands`; those of `earlier` come first, and pairs of two of these do
+    not count."""
     bands = _bands.usual_bands(codes, least, recall)
     if bands is None:
         sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
@@ -105,8 +105,8 @@ def decided(
     decide: Decide | None,
     how: Limits,
 ) -> tuple[Array, Array]:
-    """Pairs, ascending, of which at least `least` codes agree and which `decide` keeps; None keeps
-    all. Other pairs are in memory for a moment only. A pair may be decided several times."""
+    """Return pairs, ascending, of which at least `least` codes agree and which `decide` keeps; None
+    keeps all. Other pairs are in memory for a moment only. A pair may be decided several times."""
     _check_searched(codes, other)
     bands = _bands.choose_bands(codes, other, least, recall)
     first_other = 0 if other is None else len(codes)
@@ -116,7 +116,7 @@ def decided(
 
 
 def _keeping(decide: Decide | None, first_other: int) -> Filter:
-    """A filter of pairs, one number each, by `decide`; None keeps all."""
+    """Return a filter of pairs, one number each, by `decide`; None keeps all."""
 
     def keep(pairs: Array) -> Array:
         if decide is None:
@@ -153,8 +153,9 @@ def new_rows(n_rows: int, n_other: int | None) -> Decide:
 
 
 def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple[int, float]:
-    """The least number of codes that agree in a candidate, and the recall that hashing must have,
-    by which a pair whose exact kernel is `threshold` is found with probability `recall` at least.
+    """Return the least number of codes that agree in a candidate, and the recall that hashing must
+    have, by which a pair whose exact kernel is `threshold` is found with probability `recall` at
+    least.
 
     The probability that it is missed has two halves. One half is that too few of its codes agree:
     their number is binomial, at the rate of the kernel. The other half is that of hashing.
@@ -171,8 +172,8 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
 
 
 def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall: float) -> Array:
-    """Whether a row of which at most `agreements` codes agree may have this exact kernel or more,
-    by the rule of `for_candidates`."""
+    """Return whether a row of which at most `agreements` codes agree may have this exact kernel or
+    more, by the rule of `for_candidates`."""
     reached = scipy.special.bdtr(agreements, codes.n_hashes, codes.law.least_rate(kernel))
     return np.asarray(reached >= max((1 - recall) / 2, LEAST_MISS))
 
@@ -182,7 +183,7 @@ def _check_searched(codes: PackedCodes, other: PackedCodes | None) -> None:
 
 
 def least_agreeing(codes: PackedCodes, threshold: float) -> int:
-    """The least number of codes that agree where the estimate is at least `threshold`."""
+    """Return the least number of codes that agree where the estimate is at least `threshold`."""
     counts = np.arange(codes.n_hashes + 1)
     return int(np.argmax(reaches(codes.law.highest(counts, codes.n_hashes), threshold)))
 
@@ -190,8 +191,8 @@ def least_agreeing(codes: PackedCodes, threshold: float) -> int:
 def estimates(
     codes: PackedCodes, other: PackedCodes, i: Array, j: Array, differing: Array
 ) -> Array:
-    """The estimates for pairs of row i of `codes` and row j of `other`, of which `differing` codes
-    differ."""
+    """Return the estimates for pairs of row i of `codes` and row j of `other`, of which `differing`
+    codes differ."""
     n = codes.n_hashes
     if not codes.law.needs_parts:
         return _estimates_of_counts(codes.law, n)[n - differing]
@@ -208,12 +209,12 @@ def _estimates_of_counts(law: CodeLaw, n_hashes: int) -> Array:
 
 
 def reaches(similarity: Array, threshold: float) -> Array:
-    """Which similarities are at least `threshold`, up to rounding."""
+    """Return which similarities are at least `threshold`, up to rounding."""
     return np.asarray(similarity >= threshold - 1e-12)
 
 
 def check_share(name: str, value: Any) -> float:
-    """`value` as a float above 0 and at most 1."""
+    """Return `value` as a float above 0 and at most 1."""
     share = _checks.check_real(name, value, 0, open_low=True)
     if share > 1:
         raise ParameterError(name, str(value), "above 0 and at most 1")

@@ -39,7 +39,7 @@ class Tables(NamedTuple):
         return cls(heads, np.empty((capacity, n_bands), np.uint32))
 
     def are_of(self, n_rows: int, bands: Bands, n_hashes: int) -> bool:
-        """Whether the arrays have the shapes of tables of `n_rows` rows."""
+        """Return whether the arrays have the shapes of tables of `n_rows` rows."""
         if self.heads.ndim != 2 or bands.length * bands.n_bands > n_hashes:
             return False
         n_bands, n_slots = self.heads.shape
