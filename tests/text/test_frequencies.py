@@ -135,3 +135,17 @@ def test_tables_of_two_forms_are_not_added():
     for form in ({"n_buckets": 2**9}, {"n_rows": 2}, {"count_bytes": 1}):
         with pytest.raises(ValueError, match="1 x 1024 counts of 4 bytes and"):
             counted(X).merge(Frequencies(**{"n_buckets": 2**10, **form}))
+
+
+def test_large_counts_of_a_file_are_as_many_as_its_bytes_say(tmp_path):
+    table = counted(np.ones((300, 2)), 16)
+    path = tmp_path / "table"
+    _frequencies.write(path, table, {})
+    content = path.read_bytes()
+    large = np.array([300, 300], "<u4").tobytes()
+    assert large in content
+    for fewer in (large[4:], b"", large + large[4:]):
+        n_large = f'"n_large": {len(fewer) // 4}'.encode()
+        path.write_bytes(content.replace(large, fewer).replace(b'"n_large": 2', n_large))
+        with pytest.raises(ValueError, match="its counts cannot be read"):
+            _frequencies.read(str(path))
