@@ -26,7 +26,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         or a `KernelProduct` that has codes. It is cloned and fitted by ``fit``.
     vectorizer : object with ``transform`` or None, default=None
         What makes rows of texts, such as `sparsemaps.text.HashingVectorizer`; its rows must depend
-        on their texts alone. With a vectorizer, all methods take texts.
+        on their texts alone. With a vectorizer, all methods take texts. A pipeline of
+        `HashingVectorizer` and `sparsemaps.text.IdfWeights` weights the n-grams: ``fit`` counts the
+        texts first, unless the `IdfWeights` is fitted.
     loss : {"squared_hinge", "hinge", "log_loss"}, default="squared_hinge"
         The loss of a row; ``predict_proba`` needs "log_loss".
     C : float, default=1.0

@@ -26,6 +26,7 @@ def ngrams_of_columns(vectorizer: Any, text: Any) -> dict[int, str]:
     """The n-grams of a text by their columns. Of n-grams of one column, the first."""
     from sparsemaps.text import ByteNgrams, HashingVectorizer
 
+    vectorizer = getattr(vectorizer, "vectorizer", vectorizer)  # whose n-grams are weighted
     if isinstance(vectorizer, ByteNgrams):
         return _of_bytes(vectorizer, text)
     if not isinstance(vectorizer, _sklearn.hashing_vectorizer()):

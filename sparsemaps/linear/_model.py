@@ -88,7 +88,7 @@ class CodesModel(_sklearn.BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_encoder"):
             vars(self).pop(name, None)
         if self.vectorizer is not None:
-            self.vectorizer_ = _sklearn.clone(self.vectorizer)
+            self.vectorizer_, X = _model_checks.fitted_vectorizer(self.vectorizer, X)
         if isinstance(X, PackedCodes):
             self.map_ = _model_checks.map_of(self, checked("X", X))
         elif self.vectorizer is not None:
@@ -286,14 +286,15 @@ class CodesModel(_sklearn.BaseEstimator):
         Parameters
         ----------
         path : str or path-like
-            The file. It has the weights, and the configurations of map and vectorizer.
+            The file. It has the weights, the configurations of map and vectorizer, and the table of
+            `IdfWeights`.
             `random_state` and `n_jobs` are left out.
 
         Raises
         ------
         ValueError
             If a parameter of the map or of the vectorizer is a function, or the vectorizer is of
-            another class than `HashingVectorizer` and `ByteNgrams`.
+            another class than `HashingVectorizer` and `ByteNgrams`, alone or before `IdfWeights`.
         OSError
             If the file cannot be written. An earlier file of this name then stays as it is.
         """

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import numbers
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -58,6 +59,19 @@ def map_of(model: Any, codes: PackedCodes) -> Any:
             f"the seed {config['seed']}"
         )
     return made
+
+
+def fitted_vectorizer(vectorizer: Any, X: Any) -> tuple[Any, Any]:
+    """A copy of a vectorizer for the texts `X`, and these, which an `IdfWeights` in it may count
+    first; of codes in their place, nothing is counted."""
+    if not hasattr(vectorizer, "steps") and not hasattr(vectorizer, "weights"):
+        return _sklearn.clone(vectorizer), X
+    from sparsemaps.text import _weighted_ngrams
+
+    of_codes = isinstance(X, PackedCodes)
+    if isinstance(X, Iterator):  # which can be read once
+        X = list(X)
+    return _weighted_ngrams.fitted(vectorizer, None if of_codes else X), X
 
 
 def refuse_other_codes(model: Any, codes: PackedCodes) -> None:

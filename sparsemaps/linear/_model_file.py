@@ -17,6 +17,7 @@ import sparsemaps
 from sparsemaps._tools import _checks, _described_files, _output_files, _sklearn, _text_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.linear._model_checks import check_parameters, refuse_beyond_float64
+from sparsemaps.maps._texts import width_of
 
 MARK = b"SMLINEAR"
 _VERSION = 1
@@ -81,6 +82,9 @@ def content_of(model: Any) -> Iterator[Any]:
     ending = _described_files.ending_of(description, MARK)
     yield _described_files.header_of("<f8", weights.shape)
     yield from _described_files.pieces_of(np.asarray(weights, "<f8"))
+    idf = _idf_of(getattr(model, "vectorizer_", None))
+    if idf is not None:
+        yield from idf.table_bytes()
     yield ending
 
 
@@ -129,6 +133,9 @@ _DTYPES = {"<f4": np.float32, "<f8": np.float64, "<i4": np.int32, "<i8": np.int6
 def _config_of(vectorizer: Any) -> dict[str, Any] | None:
     if vectorizer is None:
         return None
+    idf = _idf_of(vectorizer)
+    if idf is not None:
+        return {**(_config_of(vectorizer.vectorizer) or {}), "idf": idf.describe_table()}
     from sparsemaps.text import ByteNgrams
 
     name = "ByteNgrams" if isinstance(vectorizer, ByteNgrams) else "HashingVectorizer"
@@ -157,6 +164,14 @@ def _refuse_long_pattern(parameters: dict[str, Any]) -> None:
         )
 
 
+def _idf_of(vectorizer: Any) -> Any:
+    """The weights of a vectorizer's n-grams, if they have any."""
+    from sparsemaps.text import IdfWeights
+
+    found = getattr(vectorizer, "weights", None)
+    return found if isinstance(found, IdfWeights) else None
+
+
 def _refuse_files(vectorizer: Any) -> None:
     """Raise if texts are names of files: who sends texts to a model would read files."""
     if getattr(vectorizer, "input", "content") != "content":
@@ -167,7 +182,7 @@ def _refuse_files(vectorizer: Any) -> None:
 
 def load(path: str, *classes: Any) -> Any:
     """The model of a file, of one of the classes."""
-    description, weights = _read(path)
+    description, weights, idf = _read(path)
     name, known = description.get("class"), {cls.__name__: cls for cls in classes}
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"{path} holds a {name}, not a {' or a '.join(known)}")
@@ -190,7 +205,7 @@ def load(path: str, *classes: Any) -> Any:
         if (made.n_hashes, made.bits) != (n_codes, bits):
             raise ValueError("its map has other codes")
         parameters = {key: _from_json(value) for key, value in description["parameters"].items()}
-        vectorizer = _vectorizer_of(description["vectorizer"])
+        vectorizer = _vectorizer_of(description["vectorizer"], idf)
         model = known[name](map, vectorizer=vectorizer, **parameters)
         check_parameters(model)
         model.map_ = map
@@ -259,7 +274,7 @@ def _sizes_in(config: Any) -> Iterator[Any]:
             yield from _sizes_in(value)
 
 
-def _vectorizer_of(config: Any) -> Any:
+def _vectorizer_of(config: Any, idf: Any) -> Any:
     if config is None:
         return None
     from sparsemaps import text
@@ -278,14 +293,28 @@ def _vectorizer_of(config: Any) -> Any:
     if is_set:
         vectorizer.stop_words = frozenset(words)
     _refuse_files(vectorizer)
-    return vectorizer
+    if idf is None:
+        return vectorizer
+    from sparsemaps.text._weighted_ngrams import WeightedNgrams
+
+    if idf.n_features_in_ != width_of(vectorizer):
+        raise ValueError("its IdfWeights are of rows of another width")
+    return WeightedNgrams(vectorizer, idf)
 
 
-def _read(path: str) -> tuple[dict[str, Any], Array]:
-    """The description and the weights of a file. All sizes are compared with that of the file."""
+def _read(path: str) -> tuple[dict[str, Any], Array, Any]:
+    """The description and the weights of a file, and the `IdfWeights` of its vectorizer or None.
+
+    All sizes are compared with that of the file.
+    """
     with open(path, "rb") as file:
         description, start = _described_files.read_description(file, path, MARK, "a linear model")
         with _described_files.damage_named(path, "its description"):
+            idf, config = None, description.get("vectorizer")
+            if config is not None and "idf" in config:
+                from sparsemaps.text import IdfWeights
+
+                idf, start = IdfWeights.read_before(file, config["idf"], start)
             shape = tuple(_checks.check_int("length", n, 0, start) for n in description["shape"])
             offset = start - 8 * math.prod(shape)
             if (
@@ -296,4 +325,4 @@ def _read(path: str) -> tuple[dict[str, Any], Array]:
                 raise ValueError
     if 0 in shape:
         raise ValueError(f"{path} is damaged: it has no weights")
-    return description, np.memmap(path, "<f8", "r", offset, shape)
+    return description, np.memmap(path, "<f8", "r", offset, shape), idf

@@ -22,6 +22,10 @@ class TextEncoder:
     share an encoder, which makes once what it needs of the vectorizer."""
 
     def __init__(self, map: Any, vectorizer: Any) -> None:
+        if hasattr(vectorizer, "steps"):  # a pipeline
+            from sparsemaps.text._weighted_ngrams import weighted
+
+            vectorizer = weighted(vectorizer)
         self._map, self._vectorizer = map, vectorizer
 
     def __reduce__(self) -> Any:

@@ -10,8 +10,8 @@ These modules make rows for the maps from texts.
 - ``_vectorizer`` has `HashingVectorizer`, scikit-learn's class with compiled loops.
 - ``_byte_ngrams`` has `ByteNgrams`, which counts byte n-grams at exact columns.
 - ``_frequencies`` counts how many records have a column, in a table of fixed size. ``_idf`` has
-  `IdfWeights`, which weights columns by it. ``_own_ngrams`` leaves out the n-grams of a text that
-  many records share.
+  `IdfWeights`, which weights columns by it. ``_weighted_ngrams`` does so to the rows of texts.
+  ``_own_ngrams`` leaves out the n-grams of a text that many records share.
 - ``_analyzers`` makes vectorizers from descriptions such as "word:5", and describes vectorizers.
 - ``_records`` has `iter_records`, which reads texts from files: lines and JSON Lines by
   ``_line_records``, Parquet by ``_parquet_records``. ``_fields`` has what both take of a record.

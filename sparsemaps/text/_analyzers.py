@@ -87,11 +87,11 @@ def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]
 
     scikit-learn's `HashingVectorizer` and that of this package, whose rows are equal, have equal
     descriptions. Without `values`, rows are sets, and parameters that decide values are left out.
-    What a vectorizer selects of the rows of another one is described beside that one.
+    What a vectorizer does to the rows of another one is described beside that one.
     """
     if hasattr(vectorizer, "describe"):
         config = vectorizer_config(vectorizer.vectorizer, values=values)
-        return {**config, "own": vectorizer.describe()}
+        return {**config, **vectorizer.describe()}
     parameters = dict(vectorizer.get_params(deep=False))
     if isinstance(vectorizer, _sklearn.hashing_vectorizer()) and vectorizer.analyzer != "word":
         for name in ("token_pattern", "stop_words", "tokenizer"):  # of words only

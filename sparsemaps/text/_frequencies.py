@@ -9,8 +9,8 @@ bit for bit.
 
 import hashlib
 import json
-from collections.abc import Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping
+from typing import IO, Any
 
 import numpy as np
 
@@ -96,31 +96,55 @@ def _small_and_large(counts: Array) -> tuple[Array, Array]:
     return small, flat[small == _ESCAPE].astype("<u4")
 
 
-def write(path: Any, table: Frequencies, about: Mapping[str, Any]) -> None:
-    """Write a file of a table and a description of what it belongs to. It appears when it is
-    complete."""
-    small, large = _small_and_large(table.counts)
-    n_rows, n_buckets = table.counts.shape
-    description = {
-        **about,
-        "version": _VERSION,
-        "shape": [n_rows, n_buckets],
+def facts_of(table: Frequencies) -> dict[str, Any]:
+    """What `read_before` must know of a table, for JSON."""
+    _, large = _small_and_large(table.counts)
+    return {
+        "shape": list(table.counts.shape),
         "count_bytes": table.counts.itemsize,
         "n_records": table.n_records,
         "n_large": len(large),
     }
+
+
+def bytes_of(table: Frequencies) -> Iterator[memoryview]:
+    """The bytes of a table in a file."""
+    for array in _small_and_large(table.counts):
+        yield from _described_files.pieces_of(array)
+
+
+def read_before(file: IO[bytes], facts: Any, end: int) -> tuple[Frequencies, int]:
+    """The table of these facts whose bytes are before `end` in a file, and where they begin; any
+    error of a wrong value unless records can have these counts.
+
+    Sizes are compared with those of the file before memory is allocated.
+    """
+    n_rows, n_buckets = _checked_shape(facts, end)
+    n_records = _checks.check_int("n_records", facts["n_records"], 0, _checks.LARGEST_INT)
+    n_large = _checks.check_int("n_large", facts["n_large"], 0, n_rows * n_buckets)
+    start = end - n_rows * n_buckets - 4 * n_large
+    if start < 0:
+        raise ValueError
+    file.seek(start)
+    small = np.fromfile(file, "|u1", n_rows * n_buckets)
+    large = np.fromfile(file, "<u4", n_large)
+    table = Frequencies(n_buckets, n_rows=n_rows, count_bytes=facts["count_bytes"])
+    _fill(table, small, large, n_records)
+    return table, start
+
+
+def write(path: Any, table: Frequencies, about: Mapping[str, Any]) -> None:
+    """Write a file of a table and a description of what it belongs to. It appears when it is
+    complete."""
+    description = {**about, "version": _VERSION, **facts_of(table)}
     with _output_files.atomic_output(path) as file:
-        file.write(_described_files.header_of("|u1", (n_rows, n_buckets)))
-        for array in (small, large):
-            file.writelines(_described_files.pieces_of(array))
+        file.write(_described_files.header_of("|u1", table.counts.shape))
+        file.writelines(bytes_of(table))
         file.write(_described_files.ending_of(description, MARK))
 
 
 def read(path: str) -> tuple[Frequencies, dict[str, Any]]:
-    """The table of a file, and the description.
-
-    All sizes are compared with the size of the file before memory is allocated.
-    """
+    """The table of a file, and the description."""
     with open(path, "rb") as file:
         description, end = _described_files.read_description(
             file, path, MARK, "a table of frequencies"
@@ -132,21 +156,10 @@ def read(path: str) -> tuple[Frequencies, dict[str, Any]]:
                 f"{path} holds a table of version {version!r}; this version of sparsemaps reads "
                 f"version {_VERSION}"
             )
-        with _described_files.damage_named(path, "its description"):
-            n_rows, n_buckets = _checked_shape(description, end)
-            n_records = _checks.check_int(
-                "n_records", description["n_records"], 0, _checks.LARGEST_INT
-            )
-            n_large = _checks.check_int("n_large", description["n_large"], 0, n_rows * n_buckets)
-            offset = end - n_rows * n_buckets - 4 * n_large
-            if not _described_files.has_header(file, "|u1", (n_rows, n_buckets), offset):
+        with _described_files.damage_named(path, "its table"):
+            table, start = read_before(file, description, end)
+            if not _described_files.has_header(file, "|u1", table.counts.shape, start):
                 raise ValueError
-        file.seek(offset)
-        small = np.fromfile(file, "|u1", n_rows * n_buckets)
-        large = np.fromfile(file, "<u4", n_large)
-    table = Frequencies(n_buckets, n_rows=n_rows, count_bytes=description["count_bytes"])
-    with _described_files.damage_named(path, "its counts"):
-        _fill(table, small, large, n_records)
     return table, description
 
 

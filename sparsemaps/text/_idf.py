@@ -1,8 +1,8 @@
 """Weights of columns by how few records have them."""
 
 import os
-from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from collections.abc import Iterator, Mapping
+from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -313,18 +313,40 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         if description.get("class") != "IdfWeights":
             raise ValueError(f"{path} holds a {description.get('class')!r}, not an IdfWeights")
         with damage_named(path, "its parameters"):
-            parameters = description["parameters"]
-            if sorted(parameters) != sorted(_SAVED):
-                raise ValueError
-            weights = cls(**parameters)
-            weights._check_parameters()
-            if table.counts.shape != (1, weights.n_buckets) or table.counts.itemsize != 4:
-                raise ValueError
-            weights.n_features_in_ = _checks.check_int(
-                "n_features", description["n_features"], 1, _checks.LARGEST_INT
-            )
+            return cls._of_table(description, table)
+
+    @classmethod
+    def _of_table(cls, description: Any, table: Frequencies) -> Self:
+        """The transformer of a description; any error of a wrong value if there is none."""
+        parameters = description["parameters"]
+        if sorted(parameters) != sorted(_SAVED):
+            raise ValueError("its parameters are not those of IdfWeights")
+        weights = cls(**parameters)
+        weights._check_parameters()
+        if table.counts.shape != (1, weights.n_buckets) or table.counts.itemsize != 4:
+            raise ValueError("its table is not of its number of buckets")
+        weights.n_features_in_ = _checks.check_int(
+            "n_features", description["n_features"], 1, _checks.LARGEST_INT
+        )
         weights._table = table
         return weights
+
+    # ---- in the files of others ------------------------------------------------------------------
+
+    def describe_table(self) -> dict[str, Any]:
+        """Return what `read_before` must know, for JSON."""
+        return {**self._about(), **_frequencies.facts_of(self._table)}
+
+    def table_bytes(self) -> Iterator[memoryview]:
+        """Return the bytes of the table in a file."""
+        return _frequencies.bytes_of(self._table)
+
+    @classmethod
+    def read_before(cls, file: IO[bytes], description: Any, end: int) -> tuple[Self, int]:
+        """Return the transformer of a description whose table is before `end` in a file, and where
+        the table begins; any error of a wrong value if there is none."""
+        table, start = _frequencies.read_before(file, description, end)
+        return cls._of_table(description, table), start
 
     def _about(self) -> dict[str, Any]:
         return {
@@ -363,11 +385,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         if len(columns) and not 0 <= columns.min() <= columns.max() < rows.n_columns:
             raise ValueError("X was changed while it was read: a column is out of range")
         values = np.empty(len(columns), block.values.dtype)
-        _text.idf_values(
-            self._table.of(columns), block.values[entries], values,
-            n_records=self._table.n_records, power=self.power, levels=self.levels,
-            sublinear=self.sublinear_tf,
-        )  # fmt: skip
+        self.weigh(columns, block.values[entries], values)
         if not np.isfinite(values).all():
             wrong = int(np.argmin(np.isfinite(values)))
             row = start + int(np.searchsorted(block.indptr, entries.start + wrong, "right")) - 1
@@ -376,6 +394,15 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
                 f"times levels={self.levels} it is beyond {values.dtype}"
             )
         return values, columns, np.diff(block.indptr)
+
+    def weigh(self, columns: Array, values: Array, out: Array) -> None:
+        """Write the weighted values of entries of these columns into `out`, which may be
+        `values`."""
+        _text.idf_values(
+            self._table.of(columns), values, out,
+            n_records=self._table.n_records, power=self.power, levels=self.levels,
+            sublinear=self.sublinear_tf,
+        )  # fmt: skip
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_table" in vars(self)

@@ -79,7 +79,7 @@ class OwnNgrams:
     def describe(self) -> dict[str, Any]:
         """Return what decides the rows beside the vectorizer, for JSON."""
         facts = {"max_df": self.max_df, "min_own": self.min_own}
-        return {**facts, "frequencies": self.frequencies.digest()}
+        return {"own": {**facts, "frequencies": self.frequencies.digest()}}
 
     def _compiled(self) -> Any:
         loops = compiled_loops(self.vectorizer)

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
+from sklearn.pipeline import make_pipeline
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -24,7 +25,7 @@ from sparsemaps import (
 )
 from sparsemaps._tools import _described_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model, _model_file
-from sparsemaps.text import ByteNgrams, HashingVectorizer
+from sparsemaps.text import ByteNgrams, HashingVectorizer, IdfWeights
 
 WORDS = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
 TEXTS = [
@@ -137,7 +138,7 @@ def test_a_set_of_stop_words_is_saved_in_order(tmp_path):
     again = KernelClassifier.load(tmp_path / "model")
     assert again.vectorizer.get_params()["stop_words"] == words
     assert (again.decision_function(TEXTS) == model.decision_function(TEXTS)).all()
-    description, _ = _model_file._read(str(tmp_path / "model"))
+    description, _, _ = _model_file._read(str(tmp_path / "model"))
     saved = description["vectorizer"]["parameters"]["stop_words"]["items"]
     assert saved == sorted(words)
 
@@ -293,6 +294,9 @@ def numbers_in(description, path=()):
 
 FILES = {
     "texts": lambda: text_model(),
+    "weighted": lambda: KernelClassifier(
+        MinHash(n_hashes=64), vectorizer=make_pipeline(WORDS, IdfWeights(n_buckets=2**8))
+    ).fit(TEXTS, LABELS),
     "names": lambda: KernelClassifier(MAP_OF_ROWS).fit(rows()[0], labels_of("U5", rows()[1])),
     "regression": lambda: KernelRegressor(MAP_OF_ROWS).fit(rows()[0], rows()[2]),
     "signs": lambda: KernelClassifier(SignProjection(n_hashes=20)).fit(*rows()[:2]),
@@ -314,8 +318,8 @@ def test_no_number_of_a_file_is_an_amount_of_memory(name, tmp_path):
     load the file, and to label one row, takes memory of the order of the file."""
     model = FILES[name]()
     model.save(tmp_path / "model")
-    one = TEXTS[:1] if name == "texts" else rows()[0][:1]
-    description, _ = _model_file._read(str(tmp_path / "model"))
+    one = TEXTS[:1] if name in ("texts", "weighted") else rows()[0][:1]
+    description, _, _ = _model_file._read(str(tmp_path / "model"))
     places = list(numbers_in(description))
     assert len(places) > 10
     type(model).load(tmp_path / "model").predict(one)  # imports come first

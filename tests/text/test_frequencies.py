@@ -147,5 +147,5 @@ def test_large_counts_of_a_file_are_as_many_as_its_bytes_say(tmp_path):
     for fewer in (large[4:], b"", large + large[4:]):
         n_large = f'"n_large": {len(fewer) // 4}'.encode()
         path.write_bytes(content.replace(large, fewer).replace(b'"n_large": 2', n_large))
-        with pytest.raises(ValueError, match="its counts cannot be read"):
+        with pytest.raises(ValueError, match="its table cannot be read"):
             _frequencies.read(str(path))

@@ -169,10 +169,10 @@ def test_files_of_something_else(tmp_path):
         ),
         (content.replace(b'"power"', b'"tower"'), "its parameters cannot be read"),
         (content.replace(b'"levels": 16.0', b'"levels": -1.0'), "its parameters cannot be read"),
-        (content.replace(b'"n_records": 300', b'"n_records": 3  '), "its counts cannot be read"),
-        (content.replace(b'"n_large": ', b'"n_large":7'), "its description cannot be read"),
-        (content.replace(b'"shape": [1, 4]', b'"shape": [4, 1]'), "its description cannot be read"),
-        (content.replace(b"NUMPY", b"NUMPI"), "its description cannot be read"),
+        (content.replace(b'"n_records": 300', b'"n_records": 3  '), "its table cannot be read"),
+        (content.replace(b'"n_large": ', b'"n_large":7'), "its table cannot be read"),
+        (content.replace(b'"shape": [1, 4]', b'"shape": [4, 1]'), "its table cannot be read"),
+        (content.replace(b"NUMPY", b"NUMPI"), "its table cannot be read"),
     ):
         (tmp_path / "table").write_bytes(changed)
         with pytest.raises(ValueError, match=message):

@@ -1,0 +1,92 @@
+"""The n-grams of texts, weighted by how few records have them.
+
+A pipeline of a vectorizer and an `IdfWeights` is the public way to say so. Within the package it
+becomes one vectorizer, whose rows are weighted in place.
+"""
+
+import copy
+from typing import Any, NamedTuple
+
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._typing import Array, CsrMatrix
+from sparsemaps.text import _inputs
+from sparsemaps.text._analyzers import compiled_loops
+from sparsemaps.text._idf import IdfWeights
+
+
+class WeightedNgrams:
+    """A vectorizer whose rows are those of another one, weighted by a fitted `IdfWeights`."""
+
+    def __init__(self, vectorizer: Any, weights: IdfWeights) -> None:
+        self.vectorizer, self.weights = vectorizer, weights
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns."""
+        return self.weights.n_features_in_
+
+    def transform(self, texts: Any) -> CsrMatrix:
+        """Return the weighted rows of texts as CSR."""
+        return self.weights.transform(self.vectorizer.transform(texts))
+
+    def describe(self) -> dict[str, Any]:
+        """Return what decides the rows beside the vectorizer, for JSON."""
+        return {"idf": self.weights.to_config()}
+
+    def _compiled(self) -> Any:
+        loops = compiled_loops(self.vectorizer)
+        return None if loops is None else _WeightedLoops(loops, self.weights)
+
+
+class _WeightedLoops(NamedTuple):
+    """The compiled loops of a vectorizer, whose values are weighted."""
+
+    loops: Any
+    weights: IdfWeights
+
+    def rows(self, first: int, block: Any) -> tuple[Array, Array, Array, int]:
+        columns, values, ends, n = self.loops.rows(first, block)
+        self.weights.weigh(columns, values, values)
+        return columns, values, ends, n
+
+    def give_back(self, columns: Array, values: Array) -> None:
+        self.loops.give_back(columns, values)
+
+
+def weighted(vectorizer: Any) -> Any:
+    """Return one vectorizer for a pipeline of a vectorizer and a fitted `IdfWeights`; anything else
+    as it is."""
+    parts = _parts_of(vectorizer)
+    if parts is None or not parts[1].__sklearn_is_fitted__():
+        return vectorizer
+    return WeightedNgrams(*parts)
+
+
+def fitted(vectorizer: Any, texts: Any) -> Any:
+    """Return the vectorizer for a model that learns from texts: a copy, of which an `IdfWeights`
+    that is not fitted counts the texts. `texts` is None where there are codes in their place."""
+    if isinstance(vectorizer, WeightedNgrams):
+        return vectorizer
+    parts = _parts_of(vectorizer)
+    if parts is None:
+        return _sklearn.clone(vectorizer)
+    inner, weights = _sklearn.clone(parts[0]), parts[1]
+    if weights.__sklearn_is_fitted__():
+        return WeightedNgrams(inner, copy.deepcopy(weights))
+    if texts is None:
+        raise ValueError(
+            "the IdfWeights of `vectorizer` is not fitted, and cannot count texts by their codes: "
+            "fit it first, or fit the model to texts"
+        )
+    weights = _sklearn.clone(weights)
+    for _, block in _inputs.blocks(texts):
+        weights.partial_fit(inner.transform(_inputs.as_list(block)))
+    return WeightedNgrams(inner, weights)
+
+
+def _parts_of(vectorizer: Any) -> tuple[Any, IdfWeights] | None:
+    """The vectorizer and the weights of a pipeline of these two."""
+    steps = [step for _, step in getattr(vectorizer, "steps", ())]
+    if len(steps) != 2 or not isinstance(steps[1], IdfWeights):
+        return None
+    return steps[0], steps[1]
