@@ -46,20 +46,20 @@ def add_train(commands: Any) -> None:
             "--loss", default="squared_hinge",
             choices=("squared_hinge", "hinge", "log_loss", "squared_epsilon_insensitive",
                      "epsilon_insensitive"),
-            help="the last two are of regression (default: squared_hinge)",
+            help="loss function; the last two are for regression (default: squared_hinge)",
         )  # fmt: skip
         for option, kind, default, text in (
-            ("C", float, 1.0, "weight of the losses; less regularises more"),
-            ("epsilon", float, 0.1, "for regression, differences that cost nothing"),
-            ("tol", float, 1e-3, "how exact the solution is"),
-            ("max-iter", integer, 1000, "largest number of passes"),
+            ("C", float, 1.0, "inverse strength of regularisation"),
+            ("epsilon", float, 0.1, "for regression: errors up to this size cost nothing"),
+            ("tol", float, 1e-3, "stopping tolerance"),
+            ("max-iter", integer, 1000, "maximum number of passes"),
         ):
             parser.add_argument(
                 f"--{option}", type=kind, default=default, help=f"{text} (default: {default})",
                 metavar=option.upper().replace("-", "_"),
             )  # fmt: skip
         parser.add_argument(
-            "--balanced", action="store_true", help="weigh classes by their numbers of records"
+            "--balanced", action="store_true", help="weight classes by the inverse of their frequencies"
         )
         shared.add_path(
             parser, "--validation", nargs="+", metavar="INPUT",
@@ -76,7 +76,7 @@ def add_train(commands: Any) -> None:
 def add_predict(commands: Any) -> None:
     predict = commands.add_parser(
         "predict",
-        help="write the label and the scores of each record, by a model of sparsemaps train",
+        help="label records with a trained model",
         description="Write a line for each record: its number, or its id; its label; and the score "
         "of each\nclass, of two classes that of the second; separated by tabs.",
         epilog=PREDICT_EXAMPLES,
@@ -94,12 +94,12 @@ def add_predict(commands: Any) -> None:
 def add_filter(commands: Any) -> None:
     chosen = commands.add_parser(
         "filter",
-        help="write the records that have a label, by a model of sparsemaps train",
+        help="keep the records that a trained model gives a label",
         description="Write the records that have a label, byte for byte and in their order.",
         epilog=FILTER_EXAMPLES,
     )
     _add_model_and_files(chosen, "")
-    chosen.add_argument("--label", required=True, help="the label of the records")
+    chosen.add_argument("--label", required=True, help="label of the records to keep")
     chosen.add_argument(
         "--min-score", type=float, metavar="S",
         help="least score of that label; without it, it must be the highest",

@@ -81,13 +81,11 @@ def add_pairs(commands: Any) -> None:
 def add_dedup(commands: Any) -> None:
     dedup = commands.add_parser(
         "dedup",
-        help="remove the records that are near a record which is kept",
-        description="Remove the records that are near a record which is kept before them, of texts "
-        "or of rows\nof LIBSVM files; the others are written byte for byte and in their order. MAP "
-        "may be left\nout; it is minhash then. Codes and other results are kept in OUTPUT.stages. "
-        "The last line\nsays how many records there are, how many are kept, why others were "
-        "removed, how many\nclusters have several records, and how many the largest "
-        "has.",
+        help="remove near-duplicate records",
+        description="Remove near-duplicate records of texts or LIBSVM files. The other records are "
+        "written\nbyte for byte, in their order. MAP defaults to minhash. Codes and other results "
+        "stay in\nOUTPUT.stages. The last line counts the records, those kept, those removed by "
+        "reason, and\nthe clusters.",
     )
     for _, parser in shared.parsers_of_maps(dedup, DEDUP_EXAMPLES):
         shared.add_inputs(parser, f"{_RECORDS}; directory, pattern, or - for standard input")

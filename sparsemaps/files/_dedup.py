@@ -93,8 +93,8 @@ def deduplicate_files(
 
     The command ``sparsemaps dedup`` calls this function. Records are texts, or rows of LIBSVM
     files. They are taken in their order. A record is removed if its similarity to an earlier
-    record, which was not removed, is at least the threshold. So each removed record has a partner
-    in the output that shows why. The remaining records are written byte for byte, in their order.
+    record, which was not removed, is at least the threshold. For every removed record, the output
+    has the record that it duplicates. The other records are written byte for byte, in their order.
     The inputs are read once for the codes, and once more for the output. Only codes are in memory,
     or mapped into it.
 

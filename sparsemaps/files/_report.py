@@ -76,10 +76,9 @@ def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array
 def render(report: Report) -> Iterator[str]:
     yield _HEAD
     yield "<h1>Removed records</h1>"
-    yield ('<p class="note">This page contains texts of the records. Each removed record has a '
-           "witness: a record that stays and is at least as similar to it as the threshold says. "
-           "Look at the pairs near the threshold first. If they are no duplicates to you, raise "
-           "the threshold.</p>")  # fmt: skip
+    yield ('<p class="note">This page contains texts of the records. For every removed record, it '
+           "names the kept record that it duplicates: its witness. Look at the pairs near the "
+           "threshold first. If you do not consider them duplicates, raise the threshold.</p>")  # fmt: skip
     yield _section(
         "counts", "Counts", _facts((name, f"{n:,}") for name, n in report.counts.items())
     )

@@ -227,9 +227,9 @@ class Running(NamedTuple):
         if task is None:
             return cls(progress, resume, None if client is None else _workers_of(client))
         if client is not None:
-            raise ValueError("task is not for a client, which makes all tasks")
+            raise ValueError("give task or client, not both")
         if not resume:
-            raise ValueError("task is not for resume=False, by which one call makes all results")
+            raise ValueError("give task or resume=False, not both")
         try:
             stage, i, n = task
         except (TypeError, ValueError):

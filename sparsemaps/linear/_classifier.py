@@ -32,7 +32,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     loss : {"squared_hinge", "hinge", "log_loss"}, default="squared_hinge"
         The loss of a row; ``predict_proba`` needs "log_loss".
     C : float, default=1.0
-        The weight of the losses, above 0. Less regularises more.
+        Inverse strength of regularisation, above 0. Smaller values regularise more.
     fit_intercept : bool, default=True
         Whether there is one more feature, of the value `intercept_scaling`. Its weight is
         regularised like the others.

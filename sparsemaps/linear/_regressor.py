@@ -27,7 +27,7 @@ default="squared_epsilon_insensitive"
     epsilon : float, default=0.1
         Differences up to this cost nothing, in the unit of `y`.
     C : float, default=1.0
-        The weight of the losses, above 0. Less regularises more.
+        Inverse strength of regularisation, above 0. Smaller values regularise more.
     fit_intercept : bool, default=True
         Whether there is one more feature, of the value `intercept_scaling`. Its weight is
         regularised like the others.

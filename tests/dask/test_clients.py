@@ -130,7 +130,7 @@ def test_bad_arguments(name, folder, model, tmp_path):
     out = f"{tmp_path}/out" + ("" if name == "pairs" else "/")
     with pytest.raises(ValueError, match=r"client must be a distributed\.Client or None, got 3"):
         JOBS[name](folder, model, output=out, client=3)
-    with pytest.raises(ValueError, match="task is not for a client"):
+    with pytest.raises(ValueError, match="give task or client, not both"):
         JOBS[name](folder, model, output=out, client=3, task=(name, 0, 2))
 
 

@@ -211,7 +211,7 @@ def test_all_results_are_made_anew(folder, tmp_path, job):
 
 @pytest.mark.parametrize("job", [dedup, pairs])
 def test_a_task_takes_results_that_are_there(folder, tmp_path, job):
-    with pytest.raises(ValueError, match="task is not for resume=False"):
+    with pytest.raises(ValueError, match="give task or resume=False, not both"):
         job(folder, tmp_path / "out", task=("codes", 0, 1), resume=False)
     assert not (tmp_path / "out.stages").exists()
 
