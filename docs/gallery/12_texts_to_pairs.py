@@ -2,9 +2,9 @@
 Long runs of words, or short ones?
 ==================================
 
-Some texts of a file are copies of others, with some words replaced. `HashingVectorizer` makes
-sets of runs of words, `MinHash` makes 256 bytes of each set, and `similar_pairs` finds the pairs.
-As the copies are known here, it can be counted what runs of each length find.
+Some texts of a file are copies of others, with some words replaced. `MinHash` makes 256 bytes of
+the set of the runs of words in each text, and `similar_pairs` finds the pairs. As the copies are
+known here, it can be counted what runs of each length find.
 """
 
 import json
@@ -17,7 +17,7 @@ import numpy as np
 from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import clusters, similar_pairs
-from sparsemaps.text import HashingVectorizer, iter_records
+from sparsemaps.text import iter_records
 
 # %%
 # Texts of 200 words, drawn by Zipf's law. Every fourth is a copy of another, of which up to 30 % of
@@ -48,18 +48,10 @@ path.write_text("".join(json.dumps({"text": " ".join(text)}) + "\n" for text in 
 
 def pairs_of(size, threshold):
     """Pairs of lines of the file whose sets of runs of so many words are similar."""
-    vectorizer = HashingVectorizer(
-        ngram_range=(size, size),
-        token_pattern=r"\S+",
-        binary=True,
-        norm=None,
-        alternate_sign=False,
-        n_features=2**31 - 2,
-    )
     minhash = MinHash(n_hashes=256, random_state=0).fit_any_width()
     codes = PackedCodes.concatenate(
         [
-            minhash.encode_texts(vectorizer, batch.texts, packed=True)
+            minhash.encode_texts(f"word:{size}", batch.texts, packed=True)
             for batch in iter_records(path, batch_bytes=2**20)
         ]
     )

@@ -27,7 +27,6 @@ import sklearn.metrics
 from sparsemaps import MinHash
 from sparsemaps.files import Texts, filter_files, predict_files, train_files
 from sparsemaps.linear import KernelClassifier
-from sparsemaps.text import HashingVectorizer
 
 # %%
 # The corpus: three files of records, and a smaller one whose labels somebody has looked at.
@@ -60,10 +59,7 @@ print(f"{len(seen)} texts with labels, {len(corpus)} in the corpus")
 # Rows are the sets of 4 characters that stand in a text, and their codes take 256 bytes a text. The
 # model is one file.
 
-characters = HashingVectorizer(
-    analyzer="char", ngram_range=(4, 4), binary=True, norm=None, alternate_sign=False
-)
-model = KernelClassifier(MinHash(n_hashes=256, random_state=0), vectorizer=characters)
+model = KernelClassifier(MinHash(n_hashes=256, random_state=0), vectorizer="char:4")
 train_files(model, folder / "seen.jsonl", folder / "model", source=Texts(label_field="package"))
 print(f"a model of {(folder / 'model').stat().st_size / 1e6:.1f} MB")
 

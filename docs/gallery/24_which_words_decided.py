@@ -12,7 +12,6 @@ import numpy as np
 
 from sparsemaps import MinHash
 from sparsemaps.linear import KernelClassifier
-from sparsemaps.text import HashingVectorizer
 
 # %%
 # Mail about meetings, and mail that wants money. Most words are in both.
@@ -52,8 +51,7 @@ print(labels[0], "-", texts[0])
 
 # %%
 
-words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
-model = KernelClassifier(MinHash(n_hashes=512, random_state=0), vectorizer=words, random_state=0)
+model = KernelClassifier(MinHash(n_hashes=512, random_state=0), vectorizer="word:1", random_state=0)
 model.fit(texts[:400], labels[:400])
 print(f"{model.score(texts[400:], labels[400:]):.1%} of 200 other texts have their label")
 

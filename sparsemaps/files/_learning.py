@@ -268,11 +268,12 @@ def rows_of(
         return LibsvmRows(given or Svmlight(), multilabel)
     if isinstance(given, Svmlight):
         raise ValueError("the model has a vectorizer: its inputs are texts, not LIBSVM files")
+    from sparsemaps.text._analyzers import as_vectorizer, vectorizer_config, vectorizer_of
+
+    vectorizer = as_vectorizer(vectorizer, binary=map.law.is_of_sets)
     given = given or Texts()
     plain: dict[str, Any] = {"analyzer": Texts.analyzer, "token_pattern": None, "normalize": None}
     if given != dataclasses.replace(given, **plain):
-        from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
-
         said = vectorizer_of(
             given.analyzer, token_pattern=given.token_pattern, normalize=given.normalize
         )

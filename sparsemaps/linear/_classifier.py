@@ -24,11 +24,13 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     map : map with ``encode``
         `MinHash`, `ConsistentWeightedSampling`, `SignProjection`, `RandomBinning`, `RandomFourier`
         or a `KernelProduct` that has codes. It is cloned and fitted by ``fit``.
-    vectorizer : object with ``transform`` or None, default=None
-        What makes rows of texts, such as `sparsemaps.text.HashingVectorizer`; its rows must depend
-        on their texts alone. With a vectorizer, all methods take texts. A pipeline of
-        `HashingVectorizer` and `sparsemaps.text.IdfWeights` weights the n-grams: ``fit`` counts the
-        texts first, unless the `IdfWeights` is fitted.
+    vectorizer : str, Texts, object with ``transform`` or None, default=None
+        What makes rows of texts. With a vectorizer, all methods take texts. "char:3", "word:1-2",
+        "auto:5" and the like, and `sparsemaps.files.Texts`, give the n-grams that the commands
+        make for ``--texts``, as sets for `MinHash` and with their counts for other maps. An object
+        may be `sparsemaps.text.HashingVectorizer`, or any other whose rows depend on their texts
+        alone. A pipeline of `HashingVectorizer` and `sparsemaps.text.IdfWeights` weights the
+        n-grams: ``fit`` counts the texts first, unless the `IdfWeights` is fitted.
     loss : {"squared_hinge", "hinge", "log_loss"}, default="squared_hinge"
         The loss of a row; ``predict_proba`` needs "log_loss".
     C : float, default=1.0
@@ -319,9 +321,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         --------
         >>> from sparsemaps import MinHash
         >>> from sparsemaps.linear import KernelClassifier
-        >>> from sparsemaps.text import HashingVectorizer
-        >>> words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
-        >>> model = KernelClassifier(MinHash(random_state=0), vectorizer=words, random_state=0)
+        >>> model = KernelClassifier(MinHash(random_state=0), vectorizer="word:1", random_state=0)
         >>> texts = ["send money now", "money for you", "the meeting is now", "we meet for lunch"]
         >>> model.fit(texts, ["spam", "spam", "mail", "mail"]).explain("money for lunch")[0][0]
         'money'

@@ -88,7 +88,9 @@ class CodesModel(_sklearn.BaseEstimator):
         for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_encoder"):
             vars(self).pop(name, None)
         if self.vectorizer is not None:
-            self.vectorizer_, X = _model_checks.fitted_vectorizer(self.vectorizer, X)
+            is_of_sets = self.map.law.is_of_sets
+            made = _model_checks.fitted_vectorizer(self.vectorizer, X, is_of_sets=is_of_sets)
+            self.vectorizer_, X = made
         if isinstance(X, PackedCodes):
             self.map_ = _model_checks.map_of(self, checked("X", X))
         elif self.vectorizer is not None:

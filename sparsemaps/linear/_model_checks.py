@@ -21,8 +21,8 @@ def check_parameters(model: Any) -> None:
     needed = ("encode", "fit_any_width", "to_config")
     if isinstance(model.map, type) or not all(hasattr(model.map, name) for name in needed):
         raise ParameterError("map", repr(model.map), "a map with encode")
-    if model.vectorizer is not None and not hasattr(model.vectorizer, "transform"):
-        raise ParameterError("vectorizer", repr(model.vectorizer), "None or have transform")
+    if model.vectorizer is not None:
+        _check_vectorizer(model.vectorizer)
     _checks.check_choice("loss", model.loss, model._LOSSES)
     _checks.check_real("C", model.C, 0, open_low=True)
     _checks.check_bool("fit_intercept", model.fit_intercept)
@@ -31,6 +31,17 @@ def check_parameters(model: Any) -> None:
     _checks.check_int("max_iter", model.max_iter, 1, _checks.LARGEST_INT32)
     _checks.check_real("epsilon", model.epsilon, 0)
     _threads.resolve_n_jobs(model.n_jobs)
+
+
+def _check_vectorizer(vectorizer: Any) -> None:
+    if hasattr(vectorizer, "transform") and not isinstance(vectorizer, type):
+        return
+    from sparsemaps.text._analyzers import is_said
+
+    if not is_said(vectorizer):
+        raise ParameterError(
+            "vectorizer", repr(vectorizer), 'None, "char:3" or the like, Texts, or have transform'
+        )
 
 
 def map_of(model: Any, codes: PackedCodes) -> Any:
@@ -61,9 +72,13 @@ def map_of(model: Any, codes: PackedCodes) -> Any:
     return made
 
 
-def fitted_vectorizer(vectorizer: Any, X: Any) -> tuple[Any, Any]:
-    """A copy of a vectorizer for the texts `X`, and these, which an `IdfWeights` in it may count
-    first; of codes in their place, nothing is counted."""
+def fitted_vectorizer(vectorizer: Any, X: Any, *, is_of_sets: bool) -> tuple[Any, Any]:
+    """A copy of the vectorizer of a parameter for the texts `X`, and these, which an `IdfWeights`
+    in it may count first; of codes in their place, nothing is counted. Of a map of sets, what says
+    n-grams means sets of them."""
+    from sparsemaps.text._analyzers import as_vectorizer  # it imports scikit-learn's, slowly
+
+    vectorizer = as_vectorizer(vectorizer, binary=is_of_sets)
     if not hasattr(vectorizer, "steps") and not hasattr(vectorizer, "weights"):
         return _sklearn.clone(vectorizer), X
     from sparsemaps.text import _weighted_ngrams

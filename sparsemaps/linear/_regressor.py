@@ -19,7 +19,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
     ----------
     map : map with ``encode``
         As in `KernelClassifier`.
-    vectorizer : object with ``transform`` or None, default=None
+    vectorizer : str, Texts, object with ``transform`` or None, default=None
         As in `KernelClassifier`.
     loss : {"squared_epsilon_insensitive", "epsilon_insensitive"}, \
 default="squared_epsilon_insensitive"

@@ -88,10 +88,12 @@ class HasCodes(SparseMap[Output]):
 
         Parameters
         ----------
-        vectorizer : object with ``transform``
-            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other whose
-            rows depend on their texts alone. The map must have been fitted to its number of
-            columns.
+        vectorizer : str, Texts or object with ``transform``
+            "word:5", "char:3-5" and the like, and `sparsemaps.files.Texts`, give the n-grams that
+            the commands make for ``--texts``, as sets for `MinHash` and with their counts for other
+            maps. An object may be `sparsemaps.text.HashingVectorizer`,
+            `sparsemaps.text.ByteNgrams`, or any other whose rows depend on their texts alone. The
+            map must have been fitted to its number of columns; ``fit_any_width`` fits it to all.
         texts : iterable of texts
             Texts in any form that the vectorizers of `sparsemaps.text` take.
         packed : bool, default=False
@@ -112,10 +114,8 @@ class HasCodes(SparseMap[Output]):
         Examples
         --------
         >>> from sparsemaps import MinHash
-        >>> from sparsemaps.text import HashingVectorizer
-        >>> words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
-        >>> minhash = MinHash(n_hashes=64, random_state=0).fit(words.transform(["any"]))
-        >>> minhash.encode_texts(words, ["one text", "and another one"]).shape
+        >>> minhash = MinHash(n_hashes=64, random_state=0).fit_any_width()
+        >>> minhash.encode_texts("word:1", ["one text", "and another one"]).shape
         (2, 64)
         """
         _checks.check_bool("packed", packed)
@@ -123,6 +123,9 @@ class HasCodes(SparseMap[Output]):
             raise ValueError(
                 f"texts must be an iterable of texts, got a single {type(texts).__name__}"
             )
+        from sparsemaps.text._analyzers import as_vectorizer  # imports scikit-learn's, slowly
+
+        vectorizer = as_vectorizer(vectorizer, binary=self.law.is_of_sets)
         return TextEncoder(self, vectorizer).encode(texts, self.n_jobs, packed=packed)
 
 

@@ -52,19 +52,50 @@ def vectorizer_of(
         return ByteNgrams(ngram_range=(low, high), binary=binary, n_jobs=n_jobs)
     if token_pattern is None:
         token_pattern = WORDS_AND_CHARACTERS if analyzer == "auto" else r"\S+"
+    of_words: Any = {"token_pattern": token_pattern} if analyzer in ("word", "auto") else {}
     made = HashingVectorizer(
         analyzer="word" if analyzer == "auto" else analyzer,
         ngram_range=(low, high),
-        token_pattern=token_pattern,
         binary=binary,
         n_features=n_features,
         norm=None,
         alternate_sign=False,
         normalize=normalize,
         n_jobs=n_jobs,
+        **of_words,
     )
     if token_pattern not in RUNS:
         made.build_tokenizer()  # which raises for a pattern that is none
+    return made
+
+
+_SAID = "analyzer", "token_pattern", "normalize"
+"""Fields of a value that says which n-grams texts have, such as `sparsemaps.files.Texts`."""
+
+
+def is_said(vectorizer: Any) -> bool:
+    """Whether a parameter `vectorizer` says which n-grams texts have: "char:3", or a value with the
+    fields of `sparsemaps.files.Texts`."""
+    if isinstance(vectorizer, type) or hasattr(vectorizer, "transform"):
+        return False
+    return isinstance(vectorizer, str) or all(hasattr(vectorizer, name) for name in _SAID)
+
+
+def as_vectorizer(vectorizer: Any, *, binary: bool) -> Any:
+    """The vectorizer of a parameter `vectorizer`. What says n-grams is made one, which counts them,
+    or with `binary` makes sets of them; another object is returned as it is."""
+    if not is_said(vectorizer):
+        return vectorizer
+    fields = (vectorizer,)
+    if not isinstance(vectorizer, str):
+        fields = tuple(getattr(vectorizer, name) for name in _SAID)
+    try:
+        made = vectorizer_of(
+            fields[0], **dict(zip(_SAID[1:], fields[1:], strict=False)), binary=binary
+        )
+        made.fit([""])  # which checks the parameters
+    except ValueError as error:
+        raise ValueError(f"vectorizer={vectorizer!r}: {error}") from None
     return made
 
 
