@@ -59,7 +59,9 @@ def add_train(commands: Any) -> None:
                 metavar=option.upper().replace("-", "_"),
             )  # fmt: skip
         parser.add_argument(
-            "--balanced", action="store_true", help="weight classes by the inverse of their frequencies"
+            "--balanced",
+            action="store_true",
+            help="weight classes by the inverse of their frequencies",
         )
         shared.add_path(
             parser, "--validation", nargs="+", metavar="INPUT",

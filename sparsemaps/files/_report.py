@@ -78,7 +78,8 @@ def render(report: Report) -> Iterator[str]:
     yield "<h1>Removed records</h1>"
     yield ('<p class="note">This page contains texts of the records. For every removed record, it '
            "names the kept record that it duplicates: its witness. Look at the pairs near the "
-           "threshold first. If you do not consider them duplicates, raise the threshold.</p>")  # fmt: skip
+           "threshold first. If you do not consider them duplicates, raise the threshold."
+           "</p>")  # fmt: skip
     yield _section(
         "counts", "Counts", _facts((name, f"{n:,}") for name, n in report.counts.items())
     )
