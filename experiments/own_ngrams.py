@@ -119,7 +119,8 @@ def main(arguments: list[str] | None = None) -> None:
         options.results / f"own-ngrams-{options.analyzer.replace(':', '-')}-{options.edits}",
         "Removed records, by the n-grams that count", columns, rows,
         f"{options.analyzer}, {N_HASHES} hashes, threshold {THRESHOLD}; copies have "
-        f"{options.edits} words changed.",
+        f"{options.edits} word{'s' if options.edits > 1 else ''} changed; pages of a frame of so "
+        "many words and own words.",
     )  # fmt: skip
 
 
