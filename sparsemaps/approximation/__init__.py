@@ -108,7 +108,7 @@ def kernel_error(
 def _sampled(
     map: Any, X: Any, n_pairs: int, n_seeds: int, random_state: RandomState
 ) -> tuple[Any, Any, Pairs, list[int]]:
-    """The fitted map, a sample of rows, its pairs with their exact kernel, and seeds."""
+    """Return the fitted map, a sample of rows, its pairs with their exact kernel, and seeds."""
     _check_at_least("n_pairs", n_pairs, 1)
     _check_at_least("n_seeds", n_seeds, 2)
     rng = np.random.default_rng(int(_seeding.draw_seed(random_state)))
@@ -127,7 +127,7 @@ def min_components(
     relative: bool = False,
     angle: float | None = None,
 ) -> int:
-    """A size of a map at which a kernel value is off by at most `error`.
+    """Return a size of a map at which a kernel value is off by at most `error`.
 
     The result is an `n_components`, `n_hashes` or `n_grids`. With it, the estimate for each pair of
     rows is within `error` of the exact kernel with probability `confidence`. The estimate is the
@@ -267,7 +267,7 @@ def min_components(
 
 
 def _too_large(map: Any, size: int, moments: Moments, refused: ParameterError) -> ValueError:
-    """The error for a size that the map does not take."""
+    """Return the error for a size that the map does not take."""
     needed = f"{map.size_name} would have to be {size}, and it must be {refused.rule}"
     largest = float(np.abs(moments.kernel).max())
     if largest <= 1 + 1e-6:
@@ -313,7 +313,7 @@ def _check_bias(
 
 
 def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
-    """Pairs of rows of unit length, at up to that angle."""
+    """Return pairs of rows of unit length, at up to that angle."""
     law = map.law
     if not law.is_of_inner_products:
         raise ValueError(f"relative=True needs X for {type(map).__name__}")
@@ -327,7 +327,8 @@ def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
 
 
 def _pairs_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> tuple[Law, Pairs]:
-    """The law of the map, fitted to X, and pairs of a sample of rows, with measured rates."""
+    """Return the law of the map, fitted to X, and pairs of a sample of rows, with measured
+    rates."""
     fitted, sample = _error.sample_rows(map, X, n_pairs, np.random.default_rng(0))
     pairs = _error.exact_pairs(fitted, sample)
     signs = any(leaf.measured == "signs" for leaf in fitted.law.leaves())
@@ -341,7 +342,7 @@ def _pairs_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> tuple
 
 
 def _least(enough: Callable[[int], bool]) -> int:
-    """A number n with ``enough(n)``, the least one if all larger ones are enough too."""
+    """Return a number n with ``enough(n)``, the least one if all larger ones are enough too."""
     high = 1
     while high < _LARGEST_SIZE and not enough(high):
         high *= 2

@@ -9,7 +9,8 @@ from sparsemaps.laws._moments import Moments
 
 @np.errstate(over="ignore")  # an error of infinitely many deviations is never exceeded
 def coverage(moments: Moments, size: int, error: float | Array) -> Array:
-    """The probability that the estimate is off by at most `error`, which is above the bias."""
+    """Return the probability that the estimate is off by at most `error`, which is above the
+    bias."""
     if moments.distribution == "binomial":
         return _binomial_coverage(moments, size, error / moments.span)
     # As a float, since NumPy 1 makes objects of integers beyond 64 bits.
@@ -35,8 +36,8 @@ def coverage(moments: Moments, size: int, error: float | Array) -> Array:
 
 
 def _largest_variance(moments: Moments, size: float) -> Array:
-    """An upper bound of the variance that falls with the size: blocks count as whole ones, and
-    components of negative covariance as independent."""
+    """Return an upper bound of the variance that falls with the size: blocks count as whole ones,
+    and components of negative covariance as independent."""
     if not moments.paired:
         return moments.variance(size)
     others = np.minimum(size / 2, moments.block) - 1

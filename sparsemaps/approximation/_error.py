@@ -122,15 +122,15 @@ class KernelError:
 
 
 def resized(random_map: Any, size: int) -> Any:
-    """A copy with another number of components."""
+    """Return a copy with another number of components."""
     copy = _sklearn.clone(random_map)
     copy.set_size(size)
     return copy
 
 
 def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
-    """A copy of the map that is fitted to `X`, whose parameters hold what ``fit`` computed from the
-    data; and a sample of the rows, in arrays of its own."""
+    """Return a copy of the map that is fitted to `X`, whose parameters hold what ``fit`` computed
+    from the data; and a sample of the rows, in arrays of its own."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
     fitted.set_params(**fitted.learned_parameters)
     csr = _sparse.sound_csr(X if sp.issparse(X) else sp.csr_array(np.asarray(X, float)))
@@ -146,13 +146,14 @@ def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator)
 
 
 def upper(gram: Any) -> Array:
-    """The values of all pairs of different rows, from a matrix of all pairs."""
+    """Return the values of all pairs of different rows, from a matrix of all pairs."""
     values: Any = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
     return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
 
 
 def exact_pairs(fitted: Any, sample: Any) -> Pairs:
-    """The exact kernel of all pairs of rows, and what else the variance formulas ask of them."""
+    """Return the exact kernel of all pairs of rows, and what else the variance formulas ask of
+    them."""
     # No kernel depends on columns that no row has: without them, products take less memory.
     sample = _sparse.used_columns(sample)
     kernel = upper(fitted.exact_kernel(sample))
@@ -191,8 +192,8 @@ def _peaks(sample: Any, distances: Array) -> Array:
 def measured(
     fitted: Any, sample: Any, pairs: Pairs, seeds: Sequence[int], *, signs: bool = False
 ) -> Pairs:
-    """`pairs` with the rates of 0-bit samples of those seeds; with `signs`, also the mean errors of
-    signs that agree at nearly the rate of the kernel."""
+    """Return `pairs` with the rates of 0-bit samples of those seeds; with `signs`, also the mean
+    errors of signs that agree at nearly the rate of the kernel."""
     kinds = ("zero bits", "signs") if signs else ("zero bits",)
     if not any(leaf.measured in kinds for leaf in fitted.law.leaves()):
         return pairs
@@ -206,7 +207,7 @@ def measured(
 def _add_measured(
     features: Any, sample: Any, pairs: Pairs, weight: float, kinds: tuple[str, ...]
 ) -> Pairs:
-    """`pairs` with the rates of one seed, times `weight`, added to those of other seeds."""
+    """Return `pairs` with the rates of one seed, times `weight`, added to those of other seeds."""
     if features.factors:
         factors = tuple(
             _add_measured(part, sample, factor, weight, kinds)
@@ -247,14 +248,14 @@ def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
 
 
 def _peak(sample: Any) -> float:
-    """The largest entry over the norm of its row, over all rows."""
+    """Return the largest entry over the norm of its row, over all rows."""
     squares = np.asarray(sample.power(2).max(axis=1).todense()).reshape(-1)
     norms = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
     return float(np.sqrt((squares[norms > 0] / norms[norms > 0]).max(initial=0)))
 
 
 def summary(fitted: Any, pairs: Pairs, errors: Array, sample: Any = None) -> KernelError:
-    """The result. `errors` has a row for each seed, `pairs` the measured rates, `sample` the
+    """Return the result. `errors` has a row for each seed, `pairs` the measured rates, `sample` the
     rows."""
     n_seeds = len(errors)
     means = errors.mean(axis=0)

@@ -50,8 +50,8 @@ class Workers(NamedTuple):
 
 @contextlib.contextmanager
 def connect(scheduler: str, n_jobs: int) -> Iterator[Workers]:
-    """The workers of the scheduler at an address or in a file; of a new cluster if that is empty.
-    An error that only Dask raises becomes a ValueError."""
+    """Yield the workers of the scheduler at an address or in a file; of a new cluster if that is
+    empty. An error that only Dask raises becomes a ValueError."""
     import distributed
 
     with contextlib.ExitStack() as stack:

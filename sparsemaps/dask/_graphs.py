@@ -10,7 +10,7 @@ from dask.callbacks import Callback
 
 
 def for_each(items: Sequence[Any], function: Callable[..., Any], **options: Any) -> Any:
-    """``function(item, **options)`` of each item, one task each, as a Dask array of objects.
+    """Return ``function(item, **options)`` of each item, one task each, as a Dask array of objects.
 
     The graph of an array has one layer, whatever the number of items. For delayed objects instead,
     Dask's time grows with the square of their number. Options may be delayed objects.

@@ -136,7 +136,7 @@ def map_files(
 
 
 def _with_classes(job: Job, ranges: list[ByteRange], client: Any) -> Job:
-    """The job with the numbers of labels that are strings or booleans, in any range."""
+    """Return the job with the numbers of labels that are strings or booleans, in any range."""
     if not isinstance(job.source, TextRows) or job.source.given.label_field is None:
         return job
     labels: set[Any] = set()

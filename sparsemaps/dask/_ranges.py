@@ -36,7 +36,7 @@ class ByteRange(NamedTuple):
     def open_text(
         self, max_line_bytes: int = _text_input.MAX_LINE_BYTES
     ) -> Iterator[_text_input.Text]:
-        """The text of the range; errors name the file, and count lines from its beginning."""
+        """Yield the text of the range; errors name the file, and count lines from its beginning."""
         name = f"{self.path}: "
         with _text_input.decompressing(name), _open(self) as file:
             limits = max_line_bytes, self.start, self.length
@@ -53,7 +53,7 @@ class ByteRange(NamedTuple):
 
 
 def find_inputs(inputs: Any, storage_options: Mapping[str, Any] | None) -> list[ByteRange]:
-    """The files that `inputs` stand for.
+    """Return the files that `inputs` stand for.
 
     A directory stands for its files in the order of their names, but for hidden ones; a pattern
     for the files that match.
@@ -102,12 +102,12 @@ def _describe(
 
 
 def full_name(fs: Any, path: str) -> str:
-    """The URL of a path; a path of the operating system's files stays a plain path."""
+    """Return the URL of a path; a path of the operating system's files stays a plain path."""
     return path if is_local(fs) else str(fs.unstrip_protocol(path))
 
 
 def is_local(fs: Any) -> bool:
-    """Whether a file system is the operating system's."""
+    """Return whether a file system is the operating system's."""
     return "file" in ((fs.protocol,) if isinstance(fs.protocol, str) else fs.protocol)
 
 
@@ -116,7 +116,7 @@ def cut(
     partition_bytes: int,
     is_cut: Callable[[str], bool] = lambda path: True,
 ) -> list[ByteRange]:
-    """Ranges that together have each line once, in order.
+    """Return ranges that together have each line once, in order.
 
     Ranges of a file differ in length by one byte at most. A compressed file is one range, as it can
     be read from its beginning only. A file without lines, for which `is_cut` is false, is one range
@@ -139,7 +139,7 @@ def cut(
 
 
 def _open(range: ByteRange) -> Any:
-    """The file of a range, decompressed."""
+    """Return the file of a range, decompressed."""
     file = fsspec.open(range.path, "rb", compression="infer", **(range.storage_options or {}))
     if not isinstance(file.fs, MemoryFileSystem):
         return file

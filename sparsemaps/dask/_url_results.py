@@ -54,7 +54,7 @@ class UrlResults(Results):
         self._write(MARK, b'{"parts": "each is described by its own record, PART.json"}\n')
 
     def locked(self) -> contextlib.AbstractContextManager[None]:
-        """One writer at a time; file systems of other machines have no locks."""
+        """Return one writer at a time; file systems of other machines have no locks."""
         return one_writer(self._place) if is_local(self._fs) else contextlib.nullcontext()
 
     def end(self, names: Sequence[str]) -> None:
