@@ -44,8 +44,10 @@ def train(options: argparse.Namespace) -> None:
         class_weight = "balanced" if options.balanced else None
         model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
     how = {"source": source, "n_jobs": options.n_jobs, "progress": options.progress}
-    bad = "error" if options.bad_records is None else options.bad_records
-    trained = files.train_files(model, paths, options.output, bad_records=bad, **how)
+    how_trained: dict[str, Any] = {"calibrate": options.calibrate and (to_compare or True)}
+    if options.bad_records is not None:
+        how_trained["bad_records"] = options.bad_records
+    trained = files.train_files(model, paths, options.output, **how_trained, **how)
     print_line(f"{trained.n_records} records, {trained.model.n_iter_} passes", error=True)
     if to_compare:
         rows = _learning.read_labelled(
@@ -65,14 +67,9 @@ def _load_model(path: str) -> Any:
 def predict(options: argparse.Namespace) -> None:
     model = _load_model(options.model)
     how = _how(options, model)
-    plan = _labels.plan_of(
-        model,
-        options.inputs,
-        options.output,
-        *how,
-        options.explain,
-        bad_records=options.bad_records,
-    )
+    of_lines = {"explain": options.explain, "proba": options.proba}
+    bad = options.bad_records
+    plan = _labels.plan_of(model, options.inputs, options.output, *how, **of_lines, bad_records=bad)
     answer = _run_labels(options, plan)
     if answer is None:
         return

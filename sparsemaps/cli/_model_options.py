@@ -68,6 +68,11 @@ def add_train(commands: Any) -> None:
             help="print accuracy and a table of confusion on these records; for two classes, the "
             "area under the ROC curve too",
         )  # fmt: skip
+        parser.add_argument(
+            "--calibrate", action="store_true",
+            help="make probabilities of the scores, by the records of --validation, or else by a "
+            "fifth of the records, which is held out from training",
+        )  # fmt: skip
         shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one
         shared.add_reading(parser)
         shared.add_bad_records(parser)
@@ -85,6 +90,11 @@ def add_predict(commands: Any) -> None:
     )
     _add_model_and_files(predict, "or file of codes (.npy), ")
     predict.add_argument("--id-field", metavar="FIELD", help="field or column of the id of a text")
+    predict.add_argument(
+        "--proba", action="store_true",
+        help="write probabilities in place of scores, of a model of train --calibrate or of "
+        "--loss log_loss",
+    )  # fmt: skip
     predict.add_argument(
         "--explain", type=integer, default=0, metavar="N",
         help="of texts, also write the N n-grams that decide, with what they add to the score",

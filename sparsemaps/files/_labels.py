@@ -27,6 +27,7 @@ from sparsemaps.files._rows import InputBlock, codes_of, read_rows
 from sparsemaps.files._tasks import How, Running
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier
+from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._model import scores_of
 from sparsemaps.linear._model_checks import number_of_label, refuse_other_codes
 from sparsemaps.linear._model_file import digest_of
@@ -61,6 +62,7 @@ def predict_files(
     output: Any,
     *,
     source: Texts | Svmlight | None = None,
+    proba: bool = False,
     explain: int = 0,
     bad_records: Any = "error",
     n_jobs: int | None = None,
@@ -95,6 +97,10 @@ def predict_files(
         For one output, not for a directory. It is an error if all records are bad.
     n_jobs, progress
         As for `map_files`.
+    proba : bool, default=False
+        Whether to write the probability of each class in place of its score, also of both classes
+        of two. The model must be calibrated, or of ``loss="log_loss"``. The label is that of the
+        highest score all the same.
     explain : int, default=0
         For models of texts, how many n-grams to write in further columns, with what they add to the
         score of the label: those that add or take away most, as ``model.explain`` gives them.
@@ -137,7 +143,7 @@ def predict_files(
     [b'b', b'a']
     """
     bad = path_of(bad_records)
-    plan = plan_of(model, inputs, output, source, n_jobs, explain, bad_records=bad)
+    plan = plan_of(model, inputs, output, source, n_jobs, explain, proba=proba, bad_records=bad)
     answer: LabelledFile = run(plan, Running.of(progress, resume, task, client))
     return answer
 
@@ -231,6 +237,7 @@ class Labelling(NamedTuple):
     source: Source
     n_jobs: int | None
     explain: int = 0
+    proba: bool = False
     rule: "_Rule | None" = None
     """The rule of the records that are written; None for `predict_files`, which writes lines about
     all."""
@@ -262,6 +269,8 @@ class Labelling(NamedTuple):
         options: dict[str, Any] = {"explain": self.explain}
         if self.rule is not None:
             options = {"rule": self.rule}
+        elif self.proba:
+            options["proba"] = True
         options["unknown"] = UNKNOWN
         options["source"] = dataclasses.asdict(self.source.given)
         return {"model": digest_of(self.model), "options": options}
@@ -297,7 +306,10 @@ class Labelling(NamedTuple):
         for number, part in self.scored(inputs, how, aside):
             first = sum(n_records) + 1
             ids = part.ids or range(first, first + len(part.scores))
-            file.write(_lines(names, part, ids))
+            columns = part.scores
+            if self.proba and isinstance(self.model, KernelClassifier):
+                columns = probabilities(self.model, part.scores)
+            file.write(_lines(names, part, columns, ids))
             n_records[number] += len(part.scores)
             n_unknown[number] += int((~part.known).sum())
         return [[n, n, unknown] for n, unknown in zip(n_records, n_unknown, strict=True)]
@@ -350,14 +362,19 @@ def plan_of(
     source: Any,
     n_jobs: int | None,
     explain: int = 0,
+    proba: bool = False,
     rule: "_Rule | None" = None,
     bad_records: Any = None,
 ) -> OutputPlan:
     """The plan of `predict_files`, or with a rule, of `filter_files`."""
+    _checks.check_bool("proba", proba)
+    if proba and not hasattr(model, "predict_proba"):
+        needed = "a classifier that is calibrated, or of the loss log_loss"
+        raise ValueError(f"{setting('proba', True)} needs {needed}")
     explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
     rows = rows._replace(sets_aside=bad_records is not None)
-    job = Labelling(model, rows, n_jobs, explain, rule, bad_records=bad_records)
+    job = Labelling(model, rows, n_jobs, explain, proba, rule, bad_records=bad_records)
     return make_plan(job, inputs, output)
 
 
@@ -433,17 +450,23 @@ def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[_Scored]:
     bar.add(os.path.getsize(path), len(codes))
 
 
-def _lines(names: list[str] | None, part: _Scored, ids: Any) -> bytes:
-    """Lines about records; `names` are those of the classes, None for a regressor."""
+def _lines(names: list[str] | None, part: _Scored, numbers: Array, ids: Any) -> bytes:
+    """Lines about records; `names` are those of the classes, None for a regressor, and `numbers`
+    the columns of the classes."""
     lines = []
     reasons = part.reasons or [[]] * len(part.scores)
-    rows = zip(ids, part.scores.tolist(), part.known.tolist(), reasons, strict=True)
-    for id, row, is_known, ngrams in rows:
+    rows = zip(
+        ids, part.scores.tolist(), numbers.tolist(), part.known.tolist(), reasons, strict=True
+    )
+    for id, row, of_classes, is_known, ngrams in rows:
         if names is None:
             columns = [f"{row[0]:.9g}" if is_known else UNKNOWN]
         else:
             best = int(row[0] > 0) if len(row) == 1 else max(range(len(row)), key=row.__getitem__)
-            columns = [names[best] if is_known else UNKNOWN, *(f"{score:.6g}" for score in row)]
+            columns = [
+                names[best] if is_known else UNKNOWN,
+                *(f"{number:.6g}" for number in of_classes),
+            ]
         columns += [f"{escaped(ngram)} {share:+.4g}" for ngram, share in ngrams]
         lines.append("\t".join([str(id), *columns]) + "\n")
     return "".join(lines).encode("utf-8", "surrogatepass")

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from sparsemaps._tools import _output_files
+from sparsemaps._tools import _output_files, _seeding
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._parameters import ParameterError, setting
@@ -163,6 +163,7 @@ def train_files(
     inputs: Any,
     output: Any,
     *,
+    calibrate: Any = False,
     source: Texts | Svmlight | None = None,
     bad_records: Any = "error",
     n_jobs: int | None = None,
@@ -182,6 +183,10 @@ def train_files(
         codes of all records are kept in memory; one file of codes alone is mapped into it.
     output : str or path-like
         The file of the model, which `KernelClassifier.load` reads.
+    calibrate : bool, or inputs, default=False
+        Records whose labels make probabilities of the scores, by ``calibrate`` of the model, a
+        `KernelClassifier`. True holds out a fifth of the records, chosen by their numbers, and
+        trains on the others.
     source : Texts, Svmlight or None, default=None
         What the inputs are; of texts, the model's vectorizer is the analyzer, and a `label_field`
         is needed.
@@ -221,11 +226,15 @@ def train_files(
     """
     if not isinstance(model, (KernelClassifier, KernelRegressor)):
         raise ParameterError("model", repr(model), "a KernelClassifier or a KernelRegressor")
+    if calibrate is not False and not isinstance(model, KernelClassifier):
+        raise ValueError(f"{setting('calibrate', True)} is for classifiers, not for regression")
     paths, table = expand(inputs), path_of(bad_records)
+    others = [] if isinstance(calibrate, bool) else expand(calibrate)
     written: list[tuple[Any, str]] = [(output, _output_files.OUTPUT)]
     if table is not None:
         written.append((table, TABLE))
     _output_files.refuse_clashes(paths, written)
+    _output_files.refuse_clashes(others, written)
     check_parameters(model)
     coded = [path for path in paths if holds_codes(path)]
     fitted = map_of(model, PackedCodes.load(coded[0])) if coded else model.map.fit_any_width()
@@ -234,10 +243,36 @@ def train_files(
         with opened_table(table) as aside:
             rows = read_labelled(fitted, paths, vectorizer=model.vectorizer, aside=aside, **how)
         _check_labels(model, rows.labels)
+        held_out = np.zeros(len(rows.codes), bool)
+        if calibrate is True:
+            held_out = _held_out(len(rows.codes))
+        for_training = ~held_out if held_out.any() else None
         with training(progress) as watch, watched(model, watch):
-            model.fit(rows.codes, rows.labels)
+            model.fit(rows.codes, rows.labels, sample_weight=for_training)
+        if isinstance(model, KernelClassifier) and calibrate is not False:
+            if calibrate is True:
+                unseen = LabelledRows(rows.codes[held_out], rows.labels[held_out])
+            else:
+                unseen = read_labelled(model.map_, others, vectorizer=model.vectorizer, **how)
+            known = np.isin(unseen.labels, model.classes_)
+            if not known.any():
+                raise ValueError(
+                    f"{setting('calibrate', True)} needs records of the classes of the model, got "
+                    f"none among {len(known)}"
+                )
+            model.calibrate(unseen.codes[known], unseen.labels[known])
         file.writelines(_model_file.content_of(model))
     return TrainedModel(model, len(rows.codes))
+
+
+_HELD_OUT = 0.2
+"""The share of records that are held out for a calibration."""
+
+
+def _held_out(n_records: int) -> Array:
+    """Which records are held out: a function of their numbers."""
+    key = _seeding.keys(0, "linear", 1)[0]
+    return _seeding.uniforms(key, n_records) < _HELD_OUT
 
 
 def _check_labels(model: Model, labels: Array) -> None:

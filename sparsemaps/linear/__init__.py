@@ -1,5 +1,6 @@
 """Linear models on packed codes: training and scores, without one-hot features.
 
+- ``_calibration`` makes probabilities of scores.
 - ``_classifier`` has `KernelClassifier`, and ``_regressor`` has `KernelRegressor`.
 - ``_model`` has what they share: rows become codes, problems are solved, rows get scores.
 - ``_model_checks`` checks parameters, and codes and weights of rows.

@@ -3,12 +3,11 @@
 from typing import Any, Literal, Self
 
 import numpy as np
-import scipy
 
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.linear import _losses, _model_checks
+from sparsemaps.linear import _calibration, _losses, _model_checks
 from sparsemaps.linear._model import CodesModel
 
 
@@ -32,7 +31,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         alone. A pipeline of `HashingVectorizer` and `sparsemaps.text.IdfWeights` weights the
         n-grams: ``fit`` counts the texts first, unless the `IdfWeights` is fitted.
     loss : {"squared_hinge", "hinge", "log_loss"}, default="squared_hinge"
-        The loss of a row; ``predict_proba`` needs "log_loss".
+        The loss of a row. "log_loss" has ``predict_proba`` at once, the others after ``calibrate``.
     C : float, default=1.0
         Inverse strength of regularisation, above 0. Smaller values regularise more.
     fit_intercept : bool, default=True
@@ -68,6 +67,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         The intercepts.
     n_iter_ : int
         The largest number of passes of a class.
+    calibration_ : tuple (slope, offsets)
+        What ``calibrate`` has chosen. Only after it.
     map_, vectorizer_ : objects
         The fitted map, and the vectorizer if there is one.
     n_features_in_ : int
@@ -120,6 +121,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     _LOSSES = _losses.CLASSIFICATION
 
     classes_: Array
+    calibration_: _calibration.Calibration
 
     def __init__(
         self,
@@ -173,6 +175,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             If there is no row or one class only, if lengths differ, if a label is missing or labels
             are of several types, or if a value or parameter is not allowed.
         """
+        vars(self).pop("calibration_", None)
         codes, y, costs = self._begin(X, y, sample_weight, classes=True)
         seen = y if costs is None else y[costs > 0]
         classes = _classes_of(seen)
@@ -249,7 +252,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
 
     @_sklearn.available_if(lambda self: _has_probabilities(self))
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class; only with ``loss="log_loss"``.
+        """The probability of each class: after ``calibrate``, or with ``loss="log_loss"``.
 
         Parameters
         ----------
@@ -259,26 +262,20 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            The logistic function of the scores. Of several classes, those of the problems are
-            divided by their sum, as `LogisticRegression` with "liblinear" does.
+            After ``calibrate``, the softmax of ``slope * scores + offsets``. Otherwise the logistic
+            function of the scores; of several classes, those of the problems are divided by their
+            sum, as `LogisticRegression` with "liblinear" does.
 
         Raises
         ------
         ValueError
             As in ``decision_function``.
         """
-
-        def probabilities(scores: Floats) -> Floats:
-            shares = scipy.special.expit(scores)
-            if shares.shape[1] == 1:
-                return np.hstack([1 - shares, shares])
-            return np.asarray(shares / shares.sum(axis=1, keepdims=True))
-
-        return self._from_scores(X, probabilities)
+        return self._from_scores(X, lambda scores: probabilities(self, scores))
 
     @_sklearn.available_if(lambda self: _has_probabilities(self))
     def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithm of ``predict_proba``.
+        """The logarithm of ``predict_proba``, which is finite for every row.
 
         Parameters
         ----------
@@ -289,7 +286,77 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         -------
         logarithms : ndarray of shape (n_samples, n_classes)
         """
-        return np.log(self.predict_proba(X))
+        calibration = vars(self).get("calibration_")
+        return self._from_scores(
+            X, lambda scores: _calibration.log_softmax(_calibration.logits_of(scores, calibration))
+        )
+
+    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Make probabilities of the scores, by rows that ``fit`` has not seen.
+
+        One slope and an offset for each class are chosen such that the softmax of
+        ``slope * scores + offsets`` has the least log loss on these rows [1]_ [2]_. Scores, and the
+        labels that ``predict`` gives, stay the same. ``save`` keeps the calibration, and the next
+        ``fit`` drops it.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in ``fit``. A few hundred rows are enough for two classes, a few thousand for many.
+        y : array-like of shape (n_samples,)
+            Their classes. A class of the model may be missing.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            How much each row counts, as in ``fit``.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            If there is no row, lengths differ, a label is no class of the model, or a value is not
+            allowed.
+
+        Notes
+        -----
+        The log loss has Platt's prior counts, two rows in all: of K classes, a row of a class of N
+        rows has a target of ``(N + 2 / K) / (N + 4 / K)`` for its class. A thousandth of the
+        squares of the offsets is added.
+
+        References
+        ----------
+        .. [1] Platt, "Probabilistic outputs for support vector machines and comparisons to
+           regularized likelihood methods", 1999.
+        .. [2] Guo, Pleiss, Sun & Weinberger, "On calibration of modern neural networks", ICML 2017.
+
+        Examples
+        --------
+        >>> from sklearn.datasets import load_digits
+        >>> from sparsemaps import ConsistentWeightedSampling
+        >>> from sparsemaps.linear import KernelClassifier
+        >>> X, y = load_digits(return_X_y=True)
+        >>> model = KernelClassifier(ConsistentWeightedSampling(random_state=0), random_state=0)
+        >>> model = model.fit(X[:1000], y[:1000]).calibrate(X[1000:1400], y[1000:1400])
+        >>> model.predict_proba(X[1400:]).shape
+        (397, 10)
+        """
+        _sklearn.check_is_fitted(self, "map_")
+        y = _sklearn.check_targets(_model_checks.labels_of_one_type(y), classes=True)
+        weights = _model_checks.checked_weights(sample_weight, len(y))
+        numbers = {label: number for number, label in enumerate(self.classes_.tolist())}
+        labels = np.array([numbers.get(label, -1) for label in y.tolist()], np.intp)
+        if (labels < 0).any():
+            row = int((labels < 0).argmax())
+            raise ValueError(f"y must have classes of the model, got {y[row]!r} in row {row}")
+        scores = self._from_scores(X, lambda scores: scores)
+        if len(scores) != len(y):
+            raise ValueError(
+                "Found input variables with inconsistent numbers of samples: X has "
+                f"{len(scores)} rows and y has {len(y)}"
+            )
+        self.calibration_ = _calibration.fit(scores, labels, weights)
+        return self
 
     def explain(self, text: Any, label: Any = None) -> list[tuple[str, float]]:
         """The n-grams of a text, with the share that each adds to its score.
@@ -368,7 +435,15 @@ def _weights_of(classes: Array, class_weight: Any, labels: Array, costs: Array |
     return weights
 
 
+def probabilities(model: KernelClassifier, scores: Floats) -> Floats:
+    """The probabilities of the classes, by the scores of the problems of a model."""
+    calibration = vars(model).get("calibration_")
+    return _calibration.softmax(_calibration.logits_of(scores, calibration))
+
+
 def _has_probabilities(model: KernelClassifier) -> bool:
-    if model.loss != "log_loss":
-        raise AttributeError(f'probabilities need loss="log_loss", got loss={model.loss!r}')
+    if model.loss != "log_loss" and "calibration_" not in vars(model):
+        raise AttributeError(
+            f'probabilities need calibrate(X, y), or loss="log_loss", got loss={model.loss!r}'
+        )
     return True

@@ -16,11 +16,14 @@ import scipy.sparse as sp
 import sparsemaps
 from sparsemaps._tools import _checks, _described_files, _output_files, _sklearn, _text_input
 from sparsemaps._tools._typing import Array
+from sparsemaps.linear._calibration import Calibration
 from sparsemaps.linear._model_checks import check_parameters, refuse_beyond_float64
 from sparsemaps.maps._texts import width_of
 
 MARK = b"SMLINEAR"
-_VERSION = 1
+_VERSION, _CALIBRATED = 1, 2
+"""Versions of files: without and with a calibration."""
+
 _NUMBERS = frozenset(
     np.dtype(kind).str for kind in (bool, *np.typecodes["AllInteger"], *"efd")
 )  # fmt: skip
@@ -60,9 +63,10 @@ def content_of(model: Any) -> Iterator[Any]:
     _sklearn.check_is_fitted(model, "map_")
     weights = model._weights
     refuse_beyond_float64(weights, model.intercept_, model._n_codes)
+    calibration = vars(model).get("calibration_")
     description = {
         "class": type(model).__name__,
-        "version": _VERSION,
+        "version": _VERSION if calibration is None else _CALIBRATED,
         "map": model.map_.to_config(),
         "vectorizer": _config_of(getattr(model, "vectorizer_", None)),
         "parameters": {
@@ -79,6 +83,9 @@ def content_of(model: Any) -> Iterator[Any]:
     classes = getattr(model, "classes_", None)
     if classes is not None:
         description["classes"] = _described_labels(classes)
+    if calibration is not None:
+        slope, offsets = calibration
+        description["calibration"] = [float(slope), np.asarray(offsets).tolist()]
     ending = _described_files.ending_of(description, MARK)
     yield _described_files.header_of("<f8", weights.shape)
     yield from _described_files.pieces_of(np.asarray(weights, "<f8"))
@@ -186,10 +193,10 @@ def load(path: str, *classes: Any) -> Any:
     name, known = description.get("class"), {cls.__name__: cls for cls in classes}
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"{path} holds a {name}, not a {' or a '.join(known)}")
-    if description.get("version") != _VERSION:
+    if description.get("version") not in (_VERSION, _CALIBRATED):
         raise ValueError(
             f"{path} holds a model of version {description.get('version')}; this version of "
-            f"sparsemaps reads version {_VERSION}"
+            f"sparsemaps reads versions {_VERSION} and {_CALIBRATED}"
         )
     try:
         width, n_models = weights.shape
@@ -220,6 +227,8 @@ def load(path: str, *classes: Any) -> Any:
         model.n_iter_ = _checks.check_int("n_iter", description["n_iter"], 0, largest)
         if issubclass(known[name], _sklearn.ClassifierMixin):
             model.classes_ = _classes_in(description, n_models)
+            if description["version"] == _CALIBRATED:
+                model.calibration_ = _calibration_in(description, len(model.classes_))
         elif n_models > 1:
             raise ValueError("it has several models")
         _ = model._encoder  # which raises here if a parameter is wrong
@@ -259,6 +268,16 @@ def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
     if intercepts.shape != (n_models,) or not np.isfinite(intercepts).all():
         raise ValueError("its intercepts are not those of its weights")
     return intercepts
+
+
+def _calibration_in(description: dict[str, Any], n_classes: int) -> Calibration:
+    """The calibration of a description."""
+    slope, offsets = description["calibration"]
+    slope = _checks.check_real("slope", slope, 0)
+    offsets = np.array(offsets, float)
+    if offsets.shape != (n_classes,) or not (np.abs(offsets) < 1e300).all():
+        raise ValueError("its calibration is not that of its classes")
+    return Calibration(slope, offsets)
 
 
 def _sizes_in(config: Any) -> Iterator[Any]:

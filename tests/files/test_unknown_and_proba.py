@@ -1,0 +1,188 @@
+"""Records that no model knows, labels as they stand in the data, and probabilities in files."""
+
+import json
+
+import numpy as np
+import pytest
+from _data.labelled_records import records, rows, write_jsonl, write_rows
+from _scripts.commands import command
+
+from sparsemaps import ConsistentWeightedSampling, MinHash, files
+from sparsemaps.files import _learning
+from sparsemaps.linear import KernelClassifier, KernelRegressor
+
+# ---- unknown records -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def with_unknown(tmp_path):
+    """Texts of which the first and the fourth have no n-gram."""
+    texts = ["", *(record["text"] for record in records(2, seed=8)), " \t", "cat"]
+    (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": text}) + "\n" for text in texts))
+    return tmp_path / "in.jsonl"
+
+
+def test_a_text_without_an_ngram_is_unknown(trained, with_unknown, tmp_path):
+    """It has the scores of the intercepts, an empty label, and is of no class."""
+    model = KernelClassifier.load(trained)
+    answer = files.predict_files(model, with_unknown, tmp_path / "out.tsv")
+    assert answer == (5, 2)
+    lines = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
+    assert [number for number, line in enumerate(lines) if line[1] == ""] == [0, 3]
+    expected = [f"{score:.6g}" for score in model.intercept_]
+    assert lines[0][2:] == lines[3][2:] == expected
+    kept = []
+    for label in model.classes_:
+        for min_score, n_all in ((None, None), (-1e9, 3)):
+            answer = files.filter_files(
+                model, with_unknown, tmp_path / "out", label=label, min_score=min_score
+            )
+            assert answer[::2] == (5, 2)
+            assert n_all in (None, answer.n_kept)
+            kept.append(answer.n_kept if min_score is None else 0)
+    assert sum(kept) == 3
+
+
+def test_a_row_without_an_entry_is_unknown(tmp_path):
+    X, y = rows()
+    map = ConsistentWeightedSampling(n_hashes=16, random_state=0)
+    (tmp_path / "in.svm").write_bytes(b"0 1:1\n0\n0 2:1 3:1\n")
+    map = map.fit_any_width()
+    coded = map.encode(np.array([[1.0, 0, 0], [0, 0, 0], [0, 1, 1]]), packed=True)
+    coded.save(tmp_path / "in.npy")
+    classifier = KernelClassifier(map, random_state=0).fit(X, y)
+    regressor = KernelRegressor(map, random_state=0).fit(X, y)
+    for model, path in [(classifier, "in.svm"), (classifier, "in.npy"), (regressor, "in.svm")]:
+        assert files.predict_files(model, tmp_path / path, tmp_path / "out").n_unknown == 1
+        labels = [line.split("\t")[1] for line in (tmp_path / "out").read_text().splitlines()]
+        assert [label == "" for label in labels] == [False, True, False]
+
+
+def test_commands_count_unknown_records(trained, with_unknown, tmp_path):
+    done = command("predict", trained, with_unknown, "-o", tmp_path / "out.tsv")
+    assert done.stderr.decode() == "5 records, 2 unknown (without an n-gram or an entry)\n"
+    for n in (1, 2):  # the second time, results that are there are counted
+        done = command("filter", trained, with_unknown, "-o", f"{tmp_path}/out/", "--label", "pets")
+        assert done.stderr.decode().endswith("kept, 2 unknown (without an n-gram or an entry)\n"), n
+    known = write_jsonl(tmp_path / "known.jsonl", records(3))
+    done = command("predict", trained, known, "-o", tmp_path / "out.tsv")
+    assert done.stderr.decode() == "3 records\n"
+
+
+# ---- labels as they are --------------------------------------------------------------------------
+
+
+def label_model(labels):
+    X = np.repeat(np.eye(len(labels)), 3, axis=0)
+    y = np.repeat(np.array(labels), 3)
+    return KernelClassifier(MinHash(n_hashes=16, random_state=0), random_state=0).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "expected"),
+    [
+        ([1, 2], "1", 1),
+        ([1, 2], "1.0", 1),
+        ([1, 2], "+1", 1),
+        ([-1.0, 1.0], "+1", 1.0),
+        ([2**60, 2**60 + 1], str(2**60 + 1), 2**60 + 1),
+        (["1", "01"], "1", "1"),
+        (["1", "01"], "01", "01"),
+        (["1", "2"], "1.0", None),
+        ([1, 2], "3", None),
+        ([1, 2], "one", None),
+        ([False, True], "true", True),
+        (["True", "false"], "true", None),
+    ],
+)
+def test_the_label_of_a_command_is_that_of_the_data(labels, text, expected, tmp_path):
+    model = label_model(labels)
+    model.save(tmp_path / "model")
+    lines = [f"0 {column + 1}:1\n" for column in range(len(labels))]
+    (tmp_path / "in.svm").write_text("".join(lines))
+    out = tmp_path / "out.svm"
+    done = command("filter", tmp_path / "model", tmp_path / "in.svm", "-o", out, f"--label={text}")
+    if expected is None:
+        assert done.returncode == 2
+        assert b"--label must be a class of the model" in done.stderr
+    else:
+        assert done.returncode == 0, done.stderr
+        assert out.read_text() == lines[labels.index(expected)]
+    of_python = [(expected, True)] if expected is not None else []
+    if not isinstance(labels[0], str):
+        of_python.append((text, False))
+    for label, is_class in of_python:
+        if is_class:
+            files.filter_files(model, tmp_path / "in.svm", out, label=label)
+            assert out.read_text() == lines[labels.index(label)]
+        else:
+            with pytest.raises(ValueError, match="label must be a class of the model"):
+                files.filter_files(model, tmp_path / "in.svm", out, label=label)
+
+
+# ---- probabilities -------------------------------------------------------------------------------
+
+
+def test_a_model_is_calibrated_by_records_it_has_not_seen(tmp_path):
+    """On a fifth of its own, which the number of a record decides, or on others."""
+    X, y = rows(n=300)
+    write_rows(tmp_path / "in.svm", X[:200], y[:200])
+    write_rows(tmp_path / "other.svm", X[200:], y[200:])
+    map = ConsistentWeightedSampling(n_hashes=32, random_state=0)
+    for calibrate in (True, tmp_path / "other.svm"):
+        model = KernelClassifier(map, random_state=0)
+        files.train_files(model, tmp_path / "in.svm", tmp_path / "model", calibrate=calibrate)
+        held = _learning._held_out(200) if calibrate is True else np.zeros(200, bool)
+        assert calibrate is not True or 20 < held.sum() < 60
+        X_other, y_other = (X[:200][held], y[:200][held]) if held.any() else (X[200:], y[200:])
+        direct = KernelClassifier(map, random_state=0)
+        direct.fit(X[:200][~held], y[:200][~held]).calibrate(X_other, y_other)
+        loaded = KernelClassifier.load(tmp_path / "model")
+        assert (loaded.predict_proba(X) == direct.predict_proba(X)).all()
+    assert (_learning._held_out(100) == _learning._held_out(200)[:100]).all()
+
+
+@pytest.mark.parametrize("n_classes", [2, 3])
+def test_probabilities_of_files(n_classes, tmp_path):
+    X, y = rows()
+    write_rows(tmp_path / "in.svm", X, np.minimum(y, n_classes - 1))
+    map = ConsistentWeightedSampling(n_hashes=16, random_state=0)
+    model = KernelClassifier(map, random_state=0)
+    files.train_files(model, tmp_path / "in.svm", tmp_path / "model", calibrate=True)
+    for name, proba in (("scores", False), ("proba", True)):
+        files.predict_files(model, tmp_path / "in.svm", tmp_path / name, proba=proba)
+    scores, found = ([line.split("\t") for line in (tmp_path / name).read_text().splitlines()]
+                     for name in ("scores", "proba"))  # fmt: skip
+    assert [line[:2] for line in found] == [line[:2] for line in scores]
+    expected = [[f"{share:.6g}" for share in row] for row in model.predict_proba(X).tolist()]
+    assert [line[2:] for line in found] == expected
+    assert len(found[0]) == 2 + n_classes
+
+
+def test_commands_of_probabilities(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    X, y = rows()
+    for name in ("in.svm", "more.svm"):
+        write_rows(tmp_path / name, X, y)
+    done = command("train", "minmax", "in.svm", "-o", "plain")
+    assert done.returncode == 0, done.stderr
+    done = command("predict", "plain", "in.svm", "-o", "out.tsv", "--proba")
+    assert done.returncode == 2
+    assert b"--proba needs a classifier that is calibrated, or of the loss log_loss" in done.stderr
+    for more in ([], ["--validation", "more.svm"]):
+        done = command("train", "minmax", "in.svm", "-o", "model", "--calibrate", *more)
+        assert done.returncode == 0, done.stderr
+        done = command("predict", "model", "in.svm", "-o", "out.tsv", "--proba")
+        assert done.returncode == 0, done.stderr
+        model = KernelClassifier.load("model")
+        shares = np.loadtxt("out.tsv", delimiter="\t")[:, 2:]
+        np.testing.assert_allclose(shares, model.predict_proba(X), rtol=1e-5)
+        np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-5)
+        for option in ([], ["--proba"]):  # an output of the other kind is not taken
+            done = command("predict", "model", "in.svm", "-o", "many/", *option)
+            assert done.returncode == 0, done.stderr
+        assert (tmp_path / "many/in.svm.tsv").read_bytes() == (tmp_path / "out.tsv").read_bytes()
+    regression = ["--calibrate", "--loss", "epsilon_insensitive"]
+    done = command("train", "minmax", "in.svm", "-o", "m", *regression)
+    assert done.returncode == 2
+    assert b"--calibrate is for classifiers, not for regression" in done.stderr
