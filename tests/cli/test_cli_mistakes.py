@@ -83,7 +83,8 @@ def test_other_formats_are_named(tmp_path, named):
     np.save(tmp_path / "rows.npy", rows)
     sp.save_npz(tmp_path / "rows.npz", sp.csr_array(rows))
     (tmp_path / "rows.jsonl").write_text('{"text": "a b c"}\n')
-    (tmp_path / "list.json").write_text('\n  [{"text": "a b c"}]\n')
+    (tmp_path / "rows.json").write_text('{"text": "a b c"}\n')
+    (tmp_path / "list.svm").write_text('\n  [{"text": "a b c"}]\n')
     (tmp_path / "rows.vw").write_text("1 |words a b c:2\n")
     (tmp_path / "numbers.vw").write_text("1 1.0 'first |f price:.23 area:.25\n")
     (tmp_path / "rows.parquet").write_bytes(b"PAR1\x15\x04\x15\x10")
@@ -92,6 +93,7 @@ def test_other_formats_are_named(tmp_path, named):
     (tmp_path / "late.svm").write_text('1 1:1\n\n{"text": "a"}\n')
     of_texts = {
         "rows.jsonl": "this looks like JSON; 'sparsemaps text' reads texts of JSON Lines",
+        "rows.json": "this looks like JSON; 'sparsemaps text' reads texts of JSON Lines",
         "rows.parquet": "this is Parquet, not LIBSVM text",
     }
     if named[0] == "map":  # where texts can be said to be these
@@ -102,7 +104,7 @@ def test_other_formats_are_named(tmp_path, named):
         *of_texts.items(),
         ("rows.npy", "line 1, column 1: this is a NumPy array (.npy), not LIBSVM text"),
         ("rows.npz", "line 1, column 1: this is a zip archive, as .npz files are"),
-        ("list.json", "line 2, column 3: expected a label and index:value pairs, but this looks "
+        ("list.svm", "line 2, column 3: expected a label and index:value pairs, but this looks "
          "like JSON"),
         ("rows.vw", "line 1, column 3: expected a label and index:value pairs, but this looks "
          "like Vowpal Wabbit's format"),
