@@ -7,6 +7,7 @@
 - ``_seeding`` draws the seed of a map, and makes the keys of its random numbers.
 - ``_blocks`` cuts rows into ranges of nearly equal work.
 - ``_threads`` runs calls in threads, returns their results in order, and interprets `n_jobs`.
+- ``_memory`` has errors that say what takes more memory than there is.
 - ``_sources`` lists the inputs of a call: files, directories, patterns, standard input.
 - ``_text_input`` reads files, pipes and compressed files in blocks of whole lines.
 - ``_zstd`` reads and writes Zstandard files. ``_extras`` imports libraries of the extras.

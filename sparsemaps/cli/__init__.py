@@ -65,7 +65,8 @@ def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) ->
     except BrokenPipeError:  # the reader has closed the pipe: no message is needed
         return BY_SIGNAL + 13
     except (OSError, ValueError, MemoryError, ImportError) as error:
-        print_line(f"sparsemaps: {_reason(error, names)}", error=True)
+        said = _reason(error, names, words[0])
+        print_line(f"sparsemaps: {said}", error=True)
         return BAD_INPUT
     except KeyboardInterrupt:
         print_line("sparsemaps: interrupted", error=True)
@@ -122,10 +123,10 @@ def _signals_raise() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _reason(error: BaseException, options: set[str]) -> str:
-    """The text of an error, in one line."""
+def _reason(error: BaseException, options: set[str], command: str) -> str:
+    """The text of an error of a command, in one line."""
     if isinstance(error, MemoryError):
-        return "out of memory" + (f": {error}" if str(error) else "")
+        return f"out of memory in {command}" + (f": {error}" if str(error) else "")
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, ParameterError):

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from sparsemaps._tools import _output_files, _seeding
+from sparsemaps._tools import _memory, _output_files, _seeding
 from sparsemaps._tools._array_files import ArrayKind, read_array
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._parameters import ParameterError, setting
@@ -240,14 +240,15 @@ def train_files(
     fitted = map_of(model, PackedCodes.load(coded[0])) if coded else model.map.fit_any_width()
     how: dict[str, Any] = {"source": source, "n_jobs": n_jobs, "progress": progress}
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
-        with opened_table(table) as aside:
+        with opened_table(table) as aside, _memory.out_of_memory_in("reading"):
             rows = read_labelled(fitted, paths, vectorizer=model.vectorizer, aside=aside, **how)
         _check_labels(model, rows.labels)
         held_out = np.zeros(len(rows.codes), bool)
         if calibrate is True:
             held_out = _held_out(len(rows.codes))
         for_training = ~held_out if held_out.any() else None
-        with training(progress) as watch, watched(model, watch):
+        at_work = _memory.out_of_memory_in("training")
+        with training(progress) as watch, watched(model, watch), at_work:
             model.fit(rows.codes, rows.labels, sample_weight=for_training)
         if isinstance(model, KernelClassifier) and calibrate is not False:
             if calibrate is True:

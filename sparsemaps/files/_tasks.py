@@ -12,7 +12,7 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
-from sparsemaps._tools import _threads
+from sparsemaps._tools import _memory, _threads
 from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._progress import FileProgress, Progress, counted
@@ -89,10 +89,11 @@ class Stage(NamedTuple):
     def make_one(self, task: Task, results: Results, how: How) -> Result:
         """Make the result of a task unless it is there, and return it. Any process may do this, at
         any time: names that are not of this recipe alone are left to `deliver`."""
-        return results.made(
-            task.name, task.recipe, lambda path: self.make(task.of, path, how), self.endings,
-            task.output,
-        )  # fmt: skip
+        with _memory.out_of_memory_in(f"the stage {self.name}"):
+            return results.made(
+                task.name, task.recipe, lambda path: self.make(task.of, path, how), self.endings,
+                task.output,
+            )  # fmt: skip
 
     def deliver(self, task: Task, results: Results) -> None:
         """Give the output of a task its name. The process has locked the folder."""

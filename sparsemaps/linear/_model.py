@@ -165,7 +165,7 @@ class CodesModel(_sklearn.BaseEstimator):
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
         objective = Objective(self.loss, float(self.C), float(self.epsilon), bias)
         rows = _solver.TrainingRows(codes, labels, targets, costs)
-        weights = _solver.aligned_zeros(_solver.check_width(codes), n_models)
+        weights = _solver.zero_weights(codes, n_models)
         intercepts, n_iter, names = np.zeros(n_models), 0, list(names)
         duals = {}
         for number, solution in _solver.solve(

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._loops import codes as _kernel
-from sparsemaps._tools import _blocks, _seeding, _threads
+from sparsemaps._tools import _blocks, _memory, _seeding, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import mapped_file
@@ -159,6 +159,14 @@ def check_width(codes: PackedCodes) -> int:
             f"than {_LARGEST_WIDTH}: take fewer bits or fewer hashes"
         )
     return width
+
+
+def zero_weights(codes: PackedCodes, n_models: int) -> Array:
+    """Return zeros for the weights of some models; an error says how many are too many."""
+    width = check_width(codes)
+    each = f"{n_models:,} models, one for each label, of" if n_models > 1 else "a model of"
+    with _memory.allocating(8 * width * n_models, f"{each} {width:,} weights of 8 bytes"):
+        return aligned_zeros(width, n_models)
 
 
 class _Group:

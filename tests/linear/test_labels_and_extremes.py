@@ -171,3 +171,20 @@ def test_weights_near_the_ends_of_float64(loss, weight):
         assert message.startswith("training ends beyond float64, as weights of rows are up to")
     else:
         assert np.isfinite(model.decision_function(X)).all()
+
+
+# ---- memory --------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("kind", [int, str])
+def test_more_weights_than_memory_are_refused_before_training(kind):
+    """The error says how many labels, weights and bytes: 1,000 times 4,096 codes of 16 bits are 2 TB."""
+    model = KernelClassifier(MinHash(n_hashes=4096, bits=16, random_state=0))
+    rows = np.tile(np.eye(1000, dtype=np.uint8), (3, 1))
+    n_weights = 4096 * 2**16
+    with pytest.raises(MemoryError) as refused:
+        model.fit(rows, [kind(row) for row in range(1000)] * 3)
+    said = str(refused.value)
+    for number in (1000, n_weights, 8 * 1000 * n_weights):
+        assert f"{number:,}" in said, said
+    assert not hasattr(model, "intercept_")
