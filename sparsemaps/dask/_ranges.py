@@ -38,10 +38,13 @@ class ByteRange(NamedTuple):
     ) -> Iterator[_text_input.Text]:
         """Yield the text of the range; errors name the file, and count lines from its beginning."""
         name = f"{self.path}: "
-        with _text_input.decompressing(name), _open(self) as file:
-            limits = max_line_bytes, self.start, self.length
-            yield _text_input.Text(file, file, name, *limits)
-        self.refuse_change()
+        try:
+            with _text_input.decompressing(name), _open(self) as file:
+                limits = max_line_bytes, self.start, self.length
+                yield _text_input.Text(file, file, name, *limits)
+        except (OSError, ValueError):  # which a change may have caused
+            self.refuse_change()
+            raise
 
     def refuse_change(self) -> None:
         """Raise a ValueError if the file is another one than when the job began."""

@@ -450,7 +450,7 @@ def test_without_the_extra():
     assert 'pip install "sparsemaps[dask]"' in last
 
 
-@pytest.mark.parametrize("changed", ["time", "size"])
+@pytest.mark.parametrize("changed", ["time", "size", "content"])
 def test_an_input_that_changes_meanwhile(tmp_path, monkeypatch, changed):
     """Its part does not appear."""
     from sparsemaps.dask import _ranges
@@ -461,6 +461,8 @@ def test_an_input_that_changes_meanwhile(tmp_path, monkeypatch, changed):
     def changing(part):
         if part.start > 0 and changed == "time":
             os.utime(path, ns=(1, 1))
+        elif part.start > 0 and changed == "content":  # which are no rows
+            path.write_bytes(b"x" * about.st_size)
         elif part.start > 0:
             with open(path, "ab") as file:
                 file.write(b"1 1:1\n")
