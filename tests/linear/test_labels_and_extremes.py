@@ -178,7 +178,7 @@ def test_weights_near_the_ends_of_float64(loss, weight):
 
 @pytest.mark.parametrize("kind", [int, str])
 def test_more_weights_than_memory_are_refused_before_training(kind):
-    """The error says how many labels, weights and bytes: 1,000 times 4,096 codes of 16 bits are 2 TB."""
+    """The error says how many labels, weights and bytes: 1000 times 4096 codes of 16 bits, 2 TB."""
     model = KernelClassifier(MinHash(n_hashes=4096, bits=16, random_state=0))
     rows = np.tile(np.eye(1000, dtype=np.uint8), (3, 1))
     n_weights = 4096 * 2**16
