@@ -8,21 +8,33 @@ from mutants import places, run
 
 ROOT = Path(__file__).resolve().parent.parent
 pytestmark = pytest.mark.skipif(not (ROOT / "sparsemaps").exists(), reason="not in a checkout")
-MUTANTS = run.load()
 
 
-def test_names_are_unique():
-    names = [mutant.name for mutant in MUTANTS]
+@pytest.fixture(scope="module")
+def mutants():
+    """All changes. They are read when a test runs: a table that is being edited while tests are
+    collected is no error of both workers."""
+    return run.load()
+
+
+def test_a_table_that_is_not_sound_is_named(tmp_path):
+    (tmp_path / "one.toml").write_text('[[file]]\npath = "a"\nchange = [')
+    with pytest.raises(ValueError, match=r"one\.toml: "):
+        run.load(tmp_path)
+
+
+def test_names_are_unique(mutants):
+    names = [mutant.name for mutant in mutants]
     assert len(set(names)) == len(names) >= 150
 
 
-def test_every_change_changes():
-    assert [mutant.name for mutant in MUTANTS if mutant.new == mutant.tokens] == []
+def test_every_change_changes(mutants):
+    assert [mutant.name for mutant in mutants if mutant.new == mutant.tokens] == []
 
 
-def test_every_change_has_tests():
-    assert [mutant.name for mutant in MUTANTS if not mutant.tests] == []
-    assert [mutant.name for mutant in MUTANTS if "golden" in " ".join(mutant.tests)] == []
+def test_every_change_has_tests(mutants):
+    assert [mutant.name for mutant in mutants if not mutant.tests] == []
+    assert [mutant.name for mutant in mutants if "golden" in " ".join(mutant.tests)] == []
 
 
 def test_stale_entries(tmp_path, capsys):
@@ -50,11 +62,11 @@ def test_stale_entries(tmp_path, capsys):
     assert said[-1] == "5 of 7 entries are stale"
 
 
-def test_a_share_is_the_same_for_the_same_text():
-    chosen = run.share(MUTANTS, 20, "4f0c")
-    assert chosen == run.share(MUTANTS[::-1], 20, "4f0c")
-    assert len(chosen) == -(-len(MUTANTS) // 20)
-    assert chosen != run.share(MUTANTS, 20, "4f0d")
+def test_a_share_is_the_same_for_the_same_text(mutants):
+    chosen = run.share(mutants, 20, "4f0c")
+    assert chosen == run.share(mutants[::-1], 20, "4f0c")
+    assert len(chosen) == -(-len(mutants) // 20)
+    assert chosen != run.share(mutants, 20, "4f0d")
 
 
 def test_the_summary():

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.special
+from _data.chance import SEED
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.datasets import load_breast_cancer, load_digits, load_wine
 
@@ -18,7 +19,7 @@ MAP = ConsistentWeightedSampling(n_hashes=128, random_state=0)
 
 def data(load):
     X, y = load(return_X_y=True)
-    order = np.random.default_rng(0).permutation(len(y))
+    order = np.random.default_rng(SEED).permutation(len(y))
     return X[order], y[order]
 
 
@@ -56,7 +57,7 @@ def exact_logs(scores, calibration):
 @pytest.mark.parametrize("slope", [None, 0.0, 1.0, 30.0])
 def test_logarithms_have_all_digits(slope, n_classes):
     """They are finite for scores up to 1e300, and right to the last digits for shares near 1."""
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     columns = 1 if n_classes == 2 else n_classes
     scores = rng.choice(EXTREMES, size=(60, columns))
     offsets = rng.normal(size=n_classes)
@@ -118,7 +119,7 @@ def fitted(n_classes, factor=1.0, seed=0, n_rows=300):
     model = classifier(C=0.01).fit(X[:100], y[:100])
     model._weights = model._weights * factor
     model.intercept_ = model.intercept_ * factor
-    weights = np.random.default_rng(seed).integers(0, 3, n_rows).astype(float)
+    weights = np.random.default_rng(SEED + seed).integers(0, 3, n_rows).astype(float)
     return model, X[100 : 100 + n_rows], y[100 : 100 + n_rows], weights
 
 
@@ -150,7 +151,9 @@ def test_weights_count_rows(n_classes):
     model, X, y, weights = fitted(n_classes, n_rows=140)
     scores = model.decision_function(X)
     of_weights = model.calibrate(X, y, sample_weight=weights).calibration_
-    rows = np.random.default_rng(1).permutation(np.repeat(np.arange(len(y)), weights.astype(int)))
+    rows = np.random.default_rng(SEED + 1).permutation(
+        np.repeat(np.arange(len(y)), weights.astype(int))
+    )
     of_rows = model.calibrate(X[rows], y[rows]).calibration_
     one, other = (
         objective(np.append(*found), scores, y, model.classes_, weights)

@@ -4,6 +4,7 @@ import pickle
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _oracles.equal import assert_same
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
@@ -13,7 +14,7 @@ from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.text import ByteNgrams, HashingVectorizer, IdfWeights
 
-RNG = np.random.default_rng(0)
+RNG = np.random.default_rng(SEED)
 FRAME = "the page of a site with a menu and a footer"
 TEXTS = [
     f"{FRAME} {' '.join(RNG.choice([f'{label}{i}' for i in range(20)], 4))}"

@@ -69,7 +69,11 @@ def load(folder=HERE):
     """The changes of all tables."""
     mutants = []
     for table in sorted(folder.glob("*.toml")):
-        for file in tomllib.loads(table.read_text(encoding="utf-8"))["file"]:
+        try:
+            files = tomllib.loads(table.read_text(encoding="utf-8"))["file"]
+        except (tomllib.TOMLDecodeError, KeyError) as error:
+            raise ValueError(f"{table.name}: {error}") from None
+        for file in files:
             for change in file["change"]:
                 change = {"path": file["path"], "tests": file.get("tests", []), **change}
                 change["tests"] = tuple(change["tests"])

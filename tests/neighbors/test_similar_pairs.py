@@ -148,8 +148,8 @@ def test_copies_are_counted_by_their_codes():
 
 def test_rows_are_numbered_by_their_bits():
     """Not by the hashes of these alone."""
-    array = np.random.default_rng(SEED).integers(0, 50, (300, 2)).astype(np.uint8)
-    array[:100, 0] = np.tile(np.arange(50), 2)  # a row that is alone is in no bucket
+    array = np.random.default_rng(SEED).integers(1, 51, (300, 2)).astype(np.uint8)
+    array[:100, 0] = np.tile(np.arange(1, 51), 2)  # a row that is alone is in no bucket
     keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, Limits(1)).buckets(0, 8, 0)
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     assert np.array_equal(np.unique(numbers), np.arange(len(np.unique(array[:, 0]))))
@@ -167,8 +167,8 @@ def test_large_buckets_are_of_equal_bits(monkeypatch):
         return n
 
     monkeypatch.setattr(_kernel, "band_keys", weak)
-    array = np.random.default_rng(SEED).integers(0, 50, (300, 2)).astype(np.uint8)
-    array[:100, 0] = np.tile(np.arange(50), 2)  # a row that is alone is in no bucket
+    array = np.random.default_rng(SEED).integers(1, 51, (300, 2)).astype(np.uint8)
+    array[:100, 0] = np.tile(np.arange(1, 51), 2)  # a row that is alone is in no bucket
     keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, Limits(1)).buckets(0, 8, 0)
     assert len(keys) == 300
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)

@@ -1,0 +1,136 @@
+"""``python -m experiments.idf DIRECTORY -o RESULTS``: topics of texts by codes of weighted words.
+
+Counts of words (NAME.train.svm and NAME.test.svm) are weighted by `IdfWeights`, sampled by
+``ConsistentWeightedSampling(method="levels")``, and a `KernelClassifier` is trained on the codes.
+Beside it: linear models on tf-idf (sublinear, rows of unit length), and the codes of counts without
+weights. Each accuracy is the best over C, on the test rows.
+"""
+
+import argparse
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.linear_model import LogisticRegression
+from sklearn.multiclass import OneVsRestClassifier
+from sklearn.svm import LinearSVC
+
+from experiments import datasets, report
+from experiments.runner import machine
+from sparsemaps import ConsistentWeightedSampling
+from sparsemaps.linear import KernelClassifier
+from sparsemaps.text import IdfWeights
+
+TASKS = "news20_bydate", "sector", "reuters52"
+LINEAR_CS = 0.1, 1, 10, 100
+CODES_CS = 1, 3
+
+
+class Setting(NamedTuple):
+    """How words are weighted, and how many samples a row has. A power of None weights no word."""
+
+    power: float | None
+    levels: float = 16
+    n_hashes: int = 512
+    class_weight: str | None = None
+
+
+SETTINGS = [
+    Setting(None),
+    *(Setting(power) for power in (1, 2, 3, 4)),
+    *(Setting(2, levels) for levels in (4, 64)),
+    *(Setting(power, n_hashes=2048) for power in (2, 3)),
+    Setting(2, class_weight="balanced"),
+]
+
+
+def of_linear(split: datasets.Split, kind: str) -> float:
+    """Accuracy in percent of a linear model on tf-idf."""
+    tfidf = TfidfTransformer(sublinear_tf=True).fit(split.X)
+    T, T_test = tfidf.transform(split.X), tfidf.transform(split.X_test)
+
+    def model(C: float) -> Any:
+        if kind == "LinearSVC":
+            return LinearSVC(C=C, random_state=0)
+        return OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
+
+    return max(100 * model(C).fit(T, split.y).score(T_test, split.y_test) for C in LINEAR_CS)
+
+
+def of_codes(split: datasets.Split, setting: Setting, n_jobs: int | None = None) -> float:
+    """Accuracy in percent of `KernelClassifier` on codes of weighted words."""
+    levels = ConsistentWeightedSampling(
+        method="levels", n_hashes=setting.n_hashes, random_state=0, n_jobs=n_jobs
+    )
+    weigh = weights_of(split, setting)
+    rows = levels.fit(weigh(split.X)).encode(weigh(split.X), packed=True)
+    test = levels.encode(weigh(split.X_test), packed=True)
+    return max(
+        100
+        * KernelClassifier(
+            levels, C=C, class_weight=setting.class_weight, random_state=0, n_jobs=n_jobs
+        )
+        .fit(rows, split.y)
+        .score(test, split.y_test)
+        for C in CODES_CS
+    )
+
+
+def weights_of(split: datasets.Split, setting: Setting) -> Any:
+    """The function that weights rows."""
+    if setting.power is None:
+        return lambda X: logarithms(X, setting.levels)
+    return IdfWeights(power=setting.power, levels=setting.levels).fit(split.X).transform
+
+
+def logarithms(X: Any, levels: float) -> Any:
+    """The values of `IdfWeights` where all words weigh 1."""
+    X = X.copy()
+    X.data = levels * (1 + np.log(X.data))
+    return X
+
+
+def name_of(setting: Setting) -> str:
+    words = f"{setting.n_hashes:,} samples, "
+    if setting.power is None:
+        words += "no weights"
+    else:
+        words += f"power {setting.power:g}, {setting.levels:g} levels"
+    return words + (", balanced" if setting.class_weight else "")
+
+
+def measured(split: datasets.Split, n_jobs: int | None) -> Iterator[tuple[str, float]]:
+    """Names of learners with their accuracies."""
+    for kind in ("LinearSVC", "LogisticRegression"):
+        yield f"tf-idf, {kind}", of_linear(split, kind)
+    for setting in SETTINGS:
+        yield name_of(setting), of_codes(split, setting, n_jobs)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m experiments.idf", description=__doc__)
+    parser.add_argument("directory", help="where the files are")
+    parser.add_argument("-o", "--results", type=Path, required=True, help="where idf.* go")
+    parser.add_argument("--task", action="append", help="may be repeated")
+    parser.add_argument("--n-jobs", type=int, help="threads")
+    options = parser.parse_args(arguments)
+    tasks = options.task or TASKS
+    found: dict[str, list[str]] = {}
+    for task in tasks:
+        split = datasets.load(options.directory, task)
+        for name, accuracy in measured(split, options.n_jobs):
+            found.setdefault(name, []).append(f"{accuracy:.1f}")
+            print(f"{task}: {name}: {accuracy:.2f}", flush=True)
+    notes = (
+        "Test accuracy in percent, at the best C of "
+        f"{', '.join(map(str, LINEAR_CS))} (linear models) or {', '.join(map(str, CODES_CS))} "
+        f"(codes of 8 bits). {machine()}."
+    )
+    rows = [[name, *accuracies] for name, accuracies in found.items()]
+    report.write_table(options.results / "idf", "Weighted words", ["", *tasks], rows, notes)
+
+
+if __name__ == "__main__":
+    main()
