@@ -12,10 +12,11 @@ from functools import lru_cache
 
 import numpy as np
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
+from sklearn.feature_extraction.text import TfidfTransformer
 
 from sparsemaps import MinHash
 from sparsemaps.neighbors import similar_pairs
-from sparsemaps.text import ByteNgrams, HashingVectorizer, iter_records
+from sparsemaps.text import ByteNgrams, HashingVectorizer, IdfWeights, iter_records
 from sparsemaps.text._analyzers import vectorizer_of
 
 from .common import fastest, ratio
@@ -259,3 +260,28 @@ class Bytes:
         return megabytes(self.texts) / seconds
 
     track_megabytes_a_second.unit = "MB/s"
+
+
+class WeightsOfWords:
+    """IdfWeights against scikit-learn's TfidfTransformer, on counts of words."""
+
+    def setup(self):
+        words = HashingVectorizer(norm=None, alternate_sign=False)
+        self.X = words.transform(made("ASCII", 2_000))
+        self.weights = IdfWeights().fit(self.X)
+        self.peer = TfidfTransformer(sublinear_tf=True, norm=None).fit(self.X)
+
+    def time_count(self):
+        self.weights.fit(self.X)
+
+    def time_transform(self):
+        self.weights.transform(self.X)
+
+    def track_ratio_count(self):
+        return ratio(lambda: self.peer.fit(self.X), lambda: self.weights.partial_fit(self.X))
+
+    def track_ratio_transform(self):
+        return ratio(lambda: self.peer.transform(self.X), lambda: self.weights.transform(self.X))
+
+    track_ratio_count.unit = "times faster"
+    track_ratio_transform.unit = "times faster"

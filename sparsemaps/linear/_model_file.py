@@ -172,7 +172,7 @@ def _refuse_long_pattern(parameters: dict[str, Any]) -> None:
 
 
 def _idf_of(vectorizer: Any) -> Any:
-    """The weights of a vectorizer's n-grams, if they have any."""
+    """Return the weights of a vectorizer's n-grams, if they have any."""
     from sparsemaps.text import IdfWeights
 
     found = getattr(vectorizer, "weights", None)

@@ -69,13 +69,13 @@ class Frequencies:
         self.n_records += other.n_records
 
     def of(self, columns: Array) -> Array:
-        """The frequencies (uint32) of columns of int32 or int64."""
+        """Return the frequencies (uint32) of columns of int32 or int64."""
         found = np.empty(len(columns), np.uint32)
         _text.look_up_frequencies(self.counts, _KEY, columns, found)
         return found
 
     def digest(self) -> str:
-        """A digest of the table: of equal tables, and only of these, it is the same."""
+        """Return a digest, which is the same for equal tables and only for these."""
         facts = [*self.counts.shape, self.counts.itemsize, self.n_records]
         found = hashlib.sha256(json.dumps(facts).encode())
         for array in _small_and_large(self.counts):
@@ -90,14 +90,14 @@ def _form(table: Frequencies) -> str:
 
 
 def _small_and_large(counts: Array) -> tuple[Array, Array]:
-    """The counts as bytes, in which `_ESCAPE` stands for large ones; and these, in order."""
+    """Return the counts as bytes, in which `_ESCAPE` stands for large ones; and these, in order."""
     flat = counts.reshape(-1)
     small = flat if flat.itemsize == 1 else np.minimum(flat, _ESCAPE).astype("|u1")
     return small, flat[small == _ESCAPE].astype("<u4")
 
 
 def facts_of(table: Frequencies) -> dict[str, Any]:
-    """What `read_before` must know of a table, for JSON."""
+    """Return what `read_before` must know of a table, for JSON."""
     _, large = _small_and_large(table.counts)
     return {
         "shape": list(table.counts.shape),
@@ -108,14 +108,15 @@ def facts_of(table: Frequencies) -> dict[str, Any]:
 
 
 def bytes_of(table: Frequencies) -> Iterator[memoryview]:
-    """The bytes of a table in a file."""
+    """Return the bytes of a table in a file."""
     for array in _small_and_large(table.counts):
         yield from _described_files.pieces_of(array)
 
 
 def read_before(file: IO[bytes], facts: Any, end: int) -> tuple[Frequencies, int]:
-    """The table of these facts whose bytes are before `end` in a file, and where they begin; any
-    error of a wrong value unless records can have these counts.
+    """Return the table of these facts whose bytes are before `end` in a file, and where they begin.
+
+    There is an error of some wrong value unless records can have these counts.
 
     Sizes are compared with those of the file before memory is allocated.
     """
@@ -144,7 +145,7 @@ def write(path: Any, table: Frequencies, about: Mapping[str, Any]) -> None:
 
 
 def read(path: str) -> tuple[Frequencies, dict[str, Any]]:
-    """The table of a file, and the description."""
+    """Return the table of a file, and the description."""
     with open(path, "rb") as file:
         description, end = _described_files.read_description(
             file, path, MARK, "a table of frequencies"
@@ -164,7 +165,7 @@ def read(path: str) -> tuple[Frequencies, dict[str, Any]]:
 
 
 def _checked_shape(description: Any, end: int) -> tuple[int, int]:
-    """The shape of a table whose bytes are before `end`; an error if there is no such table."""
+    """Return the shape of a table whose bytes are before `end`; an error if there is none."""
     n_rows, n_buckets = description["shape"]
     n_rows = _checks.check_int("the number of rows", n_rows, 1, _LARGEST_N_ROWS)
     n_buckets = _checks.check_int("n_buckets", n_buckets, 2, end // n_rows)

@@ -317,7 +317,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
     @classmethod
     def _of_table(cls, description: Any, table: Frequencies) -> Self:
-        """The transformer of a description; any error of a wrong value if there is none."""
+        """Return the transformer of a description; an error of a wrong value if there is none."""
         parameters = description["parameters"]
         if sorted(parameters) != sorted(_SAVED):
             raise ValueError("its parameters are not those of IdfWeights")
@@ -344,7 +344,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     @classmethod
     def read_before(cls, file: IO[bytes], description: Any, end: int) -> tuple[Self, int]:
         """Return the transformer of a description whose table is before `end` in a file, and where
-        the table begins; any error of a wrong value if there is none."""
+        the table begins; an error of some wrong value if there is none."""
         table, start = _frequencies.read_before(file, description, end)
         return cls._of_table(description, table), start
 
@@ -372,13 +372,13 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
             )
 
     def _run(self, rows: RowReader, function: Any) -> list[Any]:
-        """The results of a function of blocks (start, stop) of rows."""
+        """Return the results of a function of blocks (start, stop) of rows."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)
         blocks = _blocks.cut_rows(rows.n_rows, rows.work_before, n_jobs)
         return _threads.run(function, blocks, n_jobs)
 
     def _weighted(self, rows: RowReader, start: int, stop: int) -> tuple[Array, Array, Array]:
-        """Values, columns, and numbers of entries of some rows."""
+        """Return weighted values, columns, and numbers of entries of some rows."""
         block = rows.block(start, stop)
         entries = slice(block.indptr[0], block.indptr[-1])
         columns = block.indices[entries].copy()
@@ -415,5 +415,5 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
 
 def _nothing(rows: RowReader) -> tuple[Array, Array, Array]:
-    """Values, columns and numbers of entries of no rows."""
+    """Return values, columns and numbers of entries of no rows."""
     return np.empty(0, rows.dtype), np.empty(0, np.int32), np.empty(0, np.int64)

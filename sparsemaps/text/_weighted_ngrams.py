@@ -54,8 +54,8 @@ class _WeightedLoops(NamedTuple):
 
 
 def weighted(vectorizer: Any) -> Any:
-    """Return one vectorizer for a pipeline of a vectorizer and a fitted `IdfWeights`; anything else
-    as it is."""
+    """Return one vectorizer for a pipeline of a vectorizer and a fitted `IdfWeights`, and anything
+    else unchanged."""
     parts = _parts_of(vectorizer)
     if parts is None or not parts[1].__sklearn_is_fitted__():
         return vectorizer
@@ -85,7 +85,7 @@ def fitted(vectorizer: Any, texts: Any) -> Any:
 
 
 def _parts_of(vectorizer: Any) -> tuple[Any, IdfWeights] | None:
-    """The vectorizer and the weights of a pipeline of these two."""
+    """Return the vectorizer and the weights of a pipeline of these two."""
     steps = [step for _, step in getattr(vectorizer, "steps", ())]
     if len(steps) != 2 or not isinstance(steps[1], IdfWeights):
         return None
