@@ -220,3 +220,17 @@ def test_what_tables_of_frequencies_hold(experiments, tmp_path):
     near = (tmp_path / "frequencies-near-duplicates.csv").read_text().splitlines()
     assert len(models) == 13
     assert len(near) == 13
+
+
+def test_words_that_small_tables_weight(experiments, tmp_path):
+    import experiments.frequencies as frequencies
+    from sparsemaps.libsvm import dump_svmlight_file
+
+    rng = np.random.default_rng(0)
+    for part in ("train", "test"):
+        y = np.arange(60) % 2
+        X = rng.poisson(0.2, size=(60, 40)) + 3 * (np.arange(40) == y[:, None])
+        dump_svmlight_file(X.astype(float), y, tmp_path / f"news20_bydate.{part}.svm")
+    table = frequencies.of_words(str(tmp_path))
+    assert [row[0] for row in table] == ["4,194,304", "65,536", "4,096", "512", "64", "8"]
+    assert float(table[0][2]) > 90
