@@ -20,8 +20,8 @@
  * bits 40 to 55; and flags. */
 #define NORMAL_LENGTH 32
 #define NORMAL_OFFSET 40
-#define NORMAL_BEGINS (UINT64_C(1) << 56) /* a part begins with it */
-#define NORMAL_ALONE (UINT64_C(1) << 57)  /* by itself it becomes one item */
+#define NORMAL_BEGINS (UINT64_C(1) << 56)  /* a part begins with it */
+#define NORMAL_ALONE (UINT64_C(1) << 57)   /* by itself it becomes one item */
 #define NORMAL_DROPPED (UINT64_C(1) << 58) /* it is left out */
 
 typedef struct {
