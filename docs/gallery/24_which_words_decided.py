@@ -71,13 +71,9 @@ ax.grid(alpha=0.3, axis="x")
 plt.show()
 
 # %%
-# Over many texts: how often a word is among the two that add most. The twelve words that decide
-# come before all others.
+# Over many texts: what each word adds to the scores of all, of the label that each gets. The twelve
+# words that decide come before all others.
 
-counts: dict[str, int] = {}
-for one in texts[400:]:
-    for word, _ in model.explain(one)[:2]:
-        counts[word] = counts.get(word, 0) + 1
-for word in sorted(counts, key=counts.__getitem__, reverse=True)[:14]:
+for word, share in model.explain(texts[400:], total=True)[:14]:
     known = next((label for label, own in of_label.items() if word in own), "-")
-    print(f"{word:10}{counts[word]:4}  {known}")
+    print(f"{word:10}{share:6.1f}  {known}")

@@ -195,6 +195,8 @@ _MODULES = {
     "SVC": "sklearn.svm",
     "get_tags": "sklearn.utils",
     "load_digits": "sklearn.datasets",
+    "_num_samples": "sklearn.utils.validation",
+    "_safe_indexing": "sklearn.utils",
     "normalize": "sklearn.preprocessing",
 }
 """Names that few calls need. They are imported when they are read, as that is slow."""

@@ -7,7 +7,7 @@ import numpy as np
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.linear import _calibration, _losses, _model_checks
+from sparsemaps.linear import _calibration, _explanation, _losses, _model_checks
 from sparsemaps.linear._model import CodesModel
 
 
@@ -358,31 +358,36 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         self.calibration_ = _calibration.fit(scores, labels, weights)
         return self
 
-    def explain(self, text: Any, label: Any = None) -> list[tuple[str, float]]:
-        """The n-grams of a text, with the share that each adds to its score.
+    def explain(self, X: Any, label: Any = None, *, total: bool = False) -> Any:
+        """What each column of a row, or each n-gram of a text, adds to a score.
 
-        A sample of `MinHash` and of `ConsistentWeightedSampling` comes from one column, and a
-        column comes from one n-gram. So each n-gram adds the weights of the codes of its samples.
-        The score is the sum over all n-grams, and the intercept.
+        A sample of `MinHash` and of `ConsistentWeightedSampling` comes from one column of its row.
+        So each column adds the weights of the codes of its samples. The score is the sum of what
+        the columns add, and of the intercept.
 
         Parameters
         ----------
-        text : str or bytes
-            One text.
+        X : str or bytes, {array-like, sparse matrix} or iterable of texts
+            One text, or rows or texts as in ``fit``.
         label : object, default=None
-            The class whose score is explained; None is the class that ``predict`` gives. Of two
-            classes, the score of the first is that of the second times -1.
+            The class whose score is explained; None is, for each row, the class that ``predict``
+            gives. Of two classes, the score of the first is that of the second times -1.
+        total : bool, default=False
+            Whether to add up what a column adds to the scores of all rows.
 
         Returns
         -------
-        ngrams : list of (str, float)
-            Those n-grams from which a sample comes, the largest share first, positive or negative.
+        reasons : list
+            Of one text, pairs of an n-gram and what it adds, the largest first, positive or
+            negative. Of rows or texts, such a list for each. With `total`, one list for all. Only
+            columns from which a sample comes are there. A column has the name that ``fit`` saw,
+            and else its number. N-grams that share a column are named together: "cat / dog".
 
         Raises
         ------
         ValueError
-            If the model has no vectorizer, `label` is no class, or the samples of the map are not
-            columns.
+            If `label` is no class, the samples of the map are not columns, or `X` is not as the
+            model takes it.
 
         Examples
         --------
@@ -392,17 +397,19 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         >>> texts = ["send money now", "money for you", "the meeting is now", "we meet for lunch"]
         >>> model.fit(texts, ["spam", "spam", "mail", "mail"]).explain("money for lunch")[0][0]
         'money'
+        >>> model.explain(texts, "spam", total=True)[0][0]
+        'money'
         """
         _sklearn.check_is_fitted(self, "map_")
-        if label is None:
-            label = self.predict([text])[0]
-        found = _model_checks.number_of_label(self.classes_, label)
-        if found is None:
-            raise ValueError(f"label must be one of classes_, got {label!r}")
-        if len(self.classes_) > 2:
-            return self._explained(text, found)
-        shares = self._explained(text, 0)
-        return shares if found == 1 else [(ngram, -share) for ngram, share in shares]
+        score = None
+        if label is not None:
+            found = _model_checks.number_of_label(self.classes_, label)
+            if found is None:
+                raise ValueError(f"label must be one of classes_, got {label!r}")
+            score = _explanation.Score(found, 1.0)
+            if len(self.classes_) == 2:
+                score = _explanation.Score(0, 1.0 if found == 1 else -1.0)
+        return _explanation.reasons_of(self, X, score, total=total)
 
 
 def _classes_of(labels: Array) -> Array:

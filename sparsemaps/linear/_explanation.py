@@ -1,29 +1,198 @@
-"""The n-grams of a text that decide its score."""
+"""The columns of rows, and the n-grams of texts, that decide scores."""
 
-from typing import Any
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._typing import Array
+from sparsemaps.codes import PackedCodes, unpack
+
+TOGETHER = " / "
+"""Between the names of n-grams that share a column."""
 
 
-def columns_of_samples(map: Any, rows: Any) -> Array:
-    """The column that each sample of a row comes from; an error for maps that have none."""
-    if not hasattr(map, "sample"):
+_SAMPLES = 2**20
+"""Samples of rows that are explained at a time."""
+
+Reasons = list[tuple[Any, float]]
+"""Names of columns, with what each adds to a score, the largest share first."""
+
+
+class Score(NamedTuple):
+    """The score that is explained."""
+
+    number: int
+    """That of its model."""
+    sign: float
+    """What its model's score is multiplied by: of two classes, the score of the first is that of
+    the second times -1."""
+
+
+def reasons_of(model: Any, X: Any, score: Score | None, *, total: bool) -> Any:
+    """Explain the scores of one text, of texts or of rows, or the sums of the scores of all. No
+    score is that of the class that each row gets."""
+    _checks.check_bool("total", total)
+    if isinstance(X, PackedCodes):
+        raise ValueError("X must be rows or texts, got PackedCodes: codes do not tell columns")
+    if not hasattr(model.map_, "sample"):
         raise ValueError(
             "explain needs a map whose samples are columns, MinHash or ConsistentWeightedSampling, "
-            f"got {type(map).__name__}"
+            f"got {type(model.map_).__name__}"
         )
-    samples = map.sample(rows)
+    is_one = isinstance(X, (str, bytes))
+    vectorizer = getattr(model, "vectorizer_", None)
+    if is_one and vectorizer is None:
+        raise ValueError("X must be rows, as the model has no vectorizer, got one text")
+    parts: Iterator[_Part]
+    if vectorizer is None:
+        parts = _of_rows(model, X)
+    else:
+        parts = _of_texts(vectorizer, [X] if is_one else X)
+    explained = ((_shares(model, rows, score), names) for rows, names in parts)
+    if total:
+        return _totals(explained)
+    each = [reasons for shares, names in explained for reasons in _named(shares, names)]
+    return each[0] if is_one else each
+
+
+class _Part(NamedTuple):
+    """Some rows, and the names of their columns: of each row, if they are n-grams."""
+
+    rows: Any
+    names: "_Names"
+
+
+_Names = Sequence[str] | list[dict[int, str]] | None
+"""Names of columns by their numbers, for all rows, or dictionaries for each; None is none."""
+
+
+def _of_rows(model: Any, X: Any) -> Iterator[_Part]:
+    names = getattr(model, "feature_names_in_", None)
+    X = X.tocsr() if sp.issparse(X) else X
+    n_rows = _sklearn._num_samples(X)
+    step = max(1, _SAMPLES // model._n_codes)
+    for start in range(0, n_rows, step):
+        part = X
+        if n_rows > step:
+            part = _sklearn._safe_indexing(X, slice(start, min(start + step, n_rows)))
+        yield _Part(part, None if names is None else names.tolist())
+
+
+def _of_texts(vectorizer: Any, texts: Any) -> Iterator[_Part]:
+    from sparsemaps.text._inputs import as_list, blocks
+
+    for _, block in blocks(texts):
+        some = as_list(block)
+        rows = vectorizer.transform(some)
+        yield _Part(rows, [ngrams_of_columns(vectorizer, text) for text in some])
+
+
+class _Shares(NamedTuple):
+    """What columns add to the scores of rows: by row, the largest share first."""
+
+    n_rows: int
+    rows: Array
+    columns: Array
+    values: Array
+
+
+def _shares(model: Any, rows: Any, score: Score | None) -> _Shares:
+    """Return the sums of the weights of the codes whose samples come from a column, for each row.
+
+    A code is a hash that many columns share, but a sample tells its column.
+    """
+    codes = model.map_.encode(rows, packed=True)
+    samples = model.map_.sample(rows)
     columns = samples[0] if isinstance(samples, tuple) else samples
-    if getattr(map, "signed", False):
+    if getattr(model.map_, "signed", False):
         columns = columns // 2  # of the generalised kernel, which has two for each
-    return np.asarray(columns)[0]
+    sampled = np.flatnonzero(codes.sampled)
+    n_codes = codes.n_hashes
+    features = unpack(codes)[sampled] + (np.arange(n_codes) << codes.bits)
+    if score is not None:
+        weights = model._weights[features, score.number] * score.sign
+    else:
+        scores = model._of_codes(codes, lambda scores: scores)[sampled]
+        if scores.shape[1] == 1:
+            weights = model._weights[features, 0] * np.where(scores > 0, 1.0, -1.0)
+        else:
+            weights = model._weights[features, scores.argmax(axis=1)[:, None]]
+    order = np.argsort(columns[sampled], axis=1, kind="stable")
+    columns = np.take_along_axis(columns[sampled], order, axis=1)
+    weights = np.take_along_axis(weights, order, axis=1)
+    begins = np.ones(columns.shape, bool)
+    begins[:, 1:] = columns[:, 1:] != columns[:, :-1]
+    starts = np.flatnonzero(begins)
+    if not len(starts):
+        return _Shares(len(codes), starts, starts, np.empty(0))
+    values = np.add.reduceat(weights.ravel(), starts) / np.sqrt(n_codes)
+    of_rows, columns = sampled[starts // n_codes], columns.ravel()[starts]
+    order = _largest_first(values, starts // n_codes)
+    return _Shares(len(codes), of_rows[order], columns[order], values[order])
+
+
+def _largest_first(values: Array, rows: Array) -> Array:
+    """Return the order of values by row, the largest first; of equal ones, the first. Rows are in
+    order, and none is without values. Rows of a matrix are sorted faster than two keys."""
+    counts = np.bincount(rows)
+    starts = np.cumsum(counts) - counts
+    sizes = np.full((len(counts), counts.max()), -1.0)
+    sizes[rows, np.arange(len(values)) - starts[rows]] = np.abs(values)
+    order = np.argsort(-sizes, axis=1, kind="stable") + starts[:, None]
+    found: Array = order[np.arange(sizes.shape[1]) < counts[:, None]]
+    return found
+
+
+def _named(shares: _Shares, names: _Names) -> list[Reasons]:
+    """Return the shares of each row with the names of their columns."""
+    ends = np.cumsum(np.bincount(shares.rows, minlength=shares.n_rows)).tolist()
+    columns, values = shares.columns.tolist(), shares.values.tolist()
+    found, start = [], 0
+    for row, end in enumerate(ends):
+        some: Any = columns[start:end]
+        if names is not None:
+            of_row: Any = names[row] if isinstance(names[0], dict) else names
+            some = [of_row[column] for column in some]
+        found.append(list(zip(some, values[start:end], strict=True)))
+        start = end
+    return found
+
+
+def _totals(explained: Iterable[tuple[_Shares, _Names]]) -> Reasons:
+    """Return the sums of the shares of all rows, by column."""
+    all_columns: list[Array] = [np.empty(0, np.int64)]
+    all_values: list[Array] = [np.empty(0)]
+    names: _Names = None
+    ngrams: dict[int, dict[str, None]] = {}
+    for shares, names in explained:
+        columns, of_column = np.unique(shares.columns, return_inverse=True)
+        all_columns.append(columns)
+        all_values.append(np.bincount(of_column, shares.values, len(columns)))
+        if names is not None and isinstance(names[0], dict):
+            for row, column in zip(shares.rows.tolist(), shares.columns.tolist(), strict=True):
+                of_row: Any = names[row]
+                ngrams.setdefault(column, {})[of_row[column]] = None
+    columns, of_column = np.unique(np.concatenate(all_columns), return_inverse=True)
+    values = np.bincount(of_column, np.concatenate(all_values), len(columns))
+    order = np.argsort(-np.abs(values), kind="stable")
+    found: Any = columns[order].tolist()
+    if ngrams:
+        found = [_together(ngrams[column]) for column in found]
+    elif names is not None:
+        found = [names[column] for column in found]
+    return list(zip(found, values[order].tolist(), strict=True))
+
+
+def _together(names: Iterable[str]) -> str:
+    """Return the name of a column that several n-grams share."""
+    return TOGETHER.join(dict.fromkeys(one for name in names for one in name.split(TOGETHER)))
 
 
 def ngrams_of_columns(vectorizer: Any, text: Any) -> dict[int, str]:
-    """The n-grams of a text by their columns. Of n-grams of one column, the first."""
+    """Return the n-grams of a text by their columns. Those of one column are named together."""
     from sparsemaps.text import ByteNgrams, HashingVectorizer
 
     vectorizer = getattr(vectorizer, "vectorizer", vectorizer)  # whose n-grams are weighted
@@ -44,10 +213,10 @@ def ngrams_of_columns(vectorizer: Any, text: Any) -> dict[int, str]:
         alternate_sign=False,
     )
     columns = one_each.transform(ngrams).indices.tolist()
-    found: dict[int, str] = {}
+    found: dict[int, list[str]] = {}
     for column, ngram in zip(columns, ngrams, strict=True):
-        found.setdefault(column, ngram)
-    return found
+        found.setdefault(column, []).append(ngram)
+    return {column: TOGETHER.join(names) for column, names in found.items()}
 
 
 def _of_bytes(vectorizer: Any, text: Any) -> dict[int, str]:

@@ -13,9 +13,9 @@ import scipy.sparse as sp
 from sparsemaps._loops import codes as _kernel
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.codes import PackedCodes, unpack
+from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import checked
-from sparsemaps.linear import _explanation, _losses, _model_checks, _model_file, _solver
+from sparsemaps.linear import _losses, _model_checks, _model_file, _solver
 from sparsemaps.linear._losses import Objective
 from sparsemaps.maps._texts import TextEncoder
 
@@ -259,26 +259,6 @@ class CodesModel(_sklearn.BaseEstimator):
         if array is not None:
             return function(self._scores_of_block(array, np.ones(len(array), bool)))
         return self._of_codes(self._codes(X), function)
-
-    def _explained(self, text: Any, number: int) -> list[tuple[str, float]]:
-        """The n-grams of a text with the share that each adds to a score."""
-        _sklearn.check_is_fitted(self, "map_")
-        vectorizer = getattr(self, "vectorizer_", None)
-        if vectorizer is None:
-            raise ValueError("explain needs a model with a vectorizer, got vectorizer=None")
-        if not isinstance(text, (str, bytes)):
-            raise ValueError(f"text must be one text, got {type(text).__name__}")
-        columns = _explanation.columns_of_samples(self.map_, vectorizer.transform([text]))
-        codes = self.map_.encode_texts(vectorizer, [text], packed=True)
-        if not codes.sampled[0]:
-            return []
-        features = unpack(codes)[0] + (np.arange(self._n_codes) << self._code_bits)
-        shares = self._weights[features, number] / np.sqrt(self._n_codes)
-        unique, of_column = np.unique(columns, return_inverse=True)
-        totals = np.bincount(of_column, shares)
-        ngrams = _explanation.ngrams_of_columns(vectorizer, text)
-        order = np.argsort(-np.abs(totals), kind="stable").tolist()
-        return [(ngrams[int(unique[i])], float(totals[i])) for i in order]
 
     # ---- files -----------------------------------------------------------------------------------
 

@@ -6,7 +6,7 @@ import numpy as np
 
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.linear import _losses
+from sparsemaps.linear import _explanation, _losses
 from sparsemaps.linear._model import CodesModel
 
 
@@ -164,24 +164,27 @@ default="squared_epsilon_insensitive"
         """
         return self._from_scores(X, lambda scores: scores[:, 0])
 
-    def explain(self, text: Any) -> list[tuple[str, float]]:
-        """The n-grams of a text, with the share that each adds to its number.
+    def explain(self, X: Any, *, total: bool = False) -> Any:
+        """What each column of a row, or each n-gram of a text, adds to its number.
 
         It is as ``explain`` of `KernelClassifier`.
 
         Parameters
         ----------
-        text : str or bytes
-            One text.
+        X : str or bytes, {array-like, sparse matrix} or iterable of texts
+            One text, or rows or texts as in ``fit``.
+        total : bool, default=False
+            Whether to add up what a column adds to the numbers of all rows.
 
         Returns
         -------
-        ngrams : list of (str, float)
-            Those n-grams from which a sample comes, the largest share first, positive or negative.
+        reasons : list
+            As in `KernelClassifier`.
 
         Raises
         ------
         ValueError
-            If the model has no vectorizer, or the samples of the map are not columns.
+            If the samples of the map are not columns, or `X` is not as the model takes it.
         """
-        return self._explained(text, 0)
+        _sklearn.check_is_fitted(self, "map_")
+        return _explanation.reasons_of(self, X, _explanation.Score(0, 1.0), total=total)

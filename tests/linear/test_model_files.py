@@ -1,4 +1,4 @@
-"""Models in files, in other processes, one text at a time, and what their n-grams add."""
+"""Models in files, in other processes, and one text at a time."""
 
 import json
 import os
@@ -318,72 +318,3 @@ def test_a_model_that_is_fitted_again_forgets_its_short_way():
     after = model.decision_function(TEXTS[:1])
     assert before != after
     assert after == model.decision_function(TEXTS * 3)[0]
-
-
-# ---- n-grams that decide -------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(
-    ("map", "vectorizer"),
-    [
-        (MinHash(n_hashes=200, random_state=0), WORDS),
-        (MinHash(n_hashes=200, random_state=0), ByteNgrams(ngram_range=(2, 4))),
-        (
-            ConsistentWeightedSampling(n_hashes=200, random_state=0),
-            HashingVectorizer(ngram_range=(1, 2), norm=None, alternate_sign=False),
-        ),
-        (
-            ConsistentWeightedSampling(n_hashes=200, signed=True, random_state=0),
-            HashingVectorizer(analyzer="char", ngram_range=(3, 3), norm=None),
-        ),
-    ],
-    ids=["words", "bytes", "bigrams", "signed"],
-)
-def test_ngrams_add_up_to_the_score(map, vectorizer):
-    model = text_model(map=map, vectorizer=vectorizer)
-    for text in (*TEXTS, "the market of cats", "unseen words only"):
-        shares = model.explain(text, "pets")
-        total = sum(share for _, share in shares) + model.intercept_[0]
-        assert total == pytest.approx(model.decision_function([text])[0], abs=1e-9)
-        sizes = [abs(share) for _, share in shares]
-        assert sizes == sorted(sizes, reverse=True)
-        assert model.explain(text, "money") == [(ngram, -share) for ngram, share in shares]
-        assert all(word in text for ngram, _ in shares for word in ngram.split())
-        assert model.explain(text) == model.explain(text, model.predict([text])[0])
-
-
-def test_the_words_that_decide_come_first():
-    """Texts of one word each that tells the class, among words that do not."""
-    rng = np.random.default_rng(SEED)
-    noise = [f"word{n}" for n in range(30)]
-    signs = {"red": ["crimson", "scarlet"], "blue": ["navy", "azure"], "green": ["lime", "olive"]}
-    texts, labels = [], []
-    for _ in range(100):
-        for label, words in signs.items():
-            texts.append(" ".join([*rng.choice(noise, 6, replace=False), rng.choice(words)]))
-            labels.append(label)
-    model = KernelClassifier(MinHash(random_state=0), vectorizer=WORDS, random_state=0)
-    model.fit(texts, labels)
-    for label, words in signs.items():
-        for word in words:
-            ngrams = model.explain(f"word3 word8 {word} word20 word29", label)
-            assert ngrams[0][0] == word
-            assert ngrams[0][1] > 0
-
-
-def test_explanations_that_there_are_not():
-    assert text_model().explain("") == []
-    with pytest.raises(ValueError, match="label must be one of classes_, got 'fish'"):
-        text_model().explain("a cat", "fish")
-    with pytest.raises(ValueError, match="text must be one text, got list"):
-        text_model().explain(["a cat"], "pets")
-    with pytest.raises(ValueError, match="explain needs a map whose samples are columns"):
-        text_model(map=SignProjection(random_state=0)).explain("a cat")
-    X, y, _ = rows()
-    model = KernelClassifier(MinHash(random_state=0)).fit(X, y)
-    with pytest.raises(ValueError, match="explain needs a model with a vectorizer"):
-        model.explain("a cat", 0)
-    number = KernelRegressor(MinHash(random_state=0), vectorizer=WORDS, random_state=0)
-    number.fit(TEXTS, np.arange(8.0))
-    total = sum(share for _, share in number.explain(TEXTS[0])) + number.intercept_[0]
-    assert total == pytest.approx(number.predict(TEXTS[:1])[0])
