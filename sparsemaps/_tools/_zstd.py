@@ -23,7 +23,9 @@ _LARGEST_WINDOW = 31 if sys.maxsize > 2**32 else 30
 
 def zstd_writer(file: Any) -> Any:
     """Return a file object that writes to `file`, compressed, and leaves it open."""
-    return _zstd().ZstdFile(file, "w")
+    writer = _zstd().ZstdFile(file, "w")
+    writer.write(b"")  # so that empty content has a frame too, without which zstd reads no file
+    return writer
 
 
 def zstd_errors() -> tuple[type[Exception], ...]:

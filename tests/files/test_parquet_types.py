@@ -309,6 +309,25 @@ def test_views_are_filtered(tmp_path):
     assert written["text"].to_pylist() == texts[:70]
 
 
+@pytest.mark.parametrize(
+    "kind",
+    [*TEXTS, *BYTES[:3], *(pa.dictionary(pa.int32(), kind) for kind in (pa.string(), pa.binary()))],
+    ids=str,
+)
+@pytest.mark.parametrize("width", [1, 3, 50])
+def test_bad_rows_of_any_type_of_text_are_set_aside(tmp_path, kind, width):
+    path, output = str(tmp_path / "in.parquet"), str(tmp_path / "out.parquet")
+    texts = [None if i % 4 == 1 else f"the text {i % 7}" for i in range(20)]
+    table = pa.table({"text": pa.array(texts).cast(kind), "i": range(20)})
+    parquet.write_table(table, path, row_group_size=width)
+    result = deduplicate_files(
+        None, path, output, source="word:1", threshold=1.0, bad_records=tmp_path / "aside"
+    )
+    assert (result.n_records, result.n_kept, result.n_bad) == (15, 7, 5)
+    first = {text: row for row, text in reversed(list(enumerate(texts))) if text is not None}
+    assert parquet.read_table(output)["i"].to_pylist() == sorted(first.values())
+
+
 def test_times_of_96_and_of_64_bits_have_different_columns(tmp_path):
     one, other = str(tmp_path / "one.parquet"), str(tmp_path / "other.parquet")
     times = pa.array([1], pa.timestamp("ns"))

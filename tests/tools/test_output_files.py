@@ -1,5 +1,8 @@
 """Output files: complete or not there."""
 
+import bz2
+import gzip
+import lzma
 import os
 import stat
 import time
@@ -7,7 +10,7 @@ import time
 import pytest
 from _scripts.programs import posix
 
-from sparsemaps._tools import _locks, _output_files
+from sparsemaps._tools import _locks, _output_files, _zstd
 
 
 def test_nothing_is_there_before_the_end(tmp_path):
@@ -113,6 +116,30 @@ def test_the_same_content_is_the_same_file(tmp_path):
                 file.write(b"content" * 100)
             time.sleep(0.01)
         assert paths[0].read_bytes() == paths[1].read_bytes()
+
+
+DECOMPRESS = {
+    ".gz": gzip.decompress, ".bz2": bz2.decompress, ".xz": lzma.decompress,
+    ".zst": "zstd", ".zstd": "zstd",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", _output_files._WRITERS)
+@pytest.mark.parametrize("content", [b"", b"content"])
+def test_any_content_is_a_file_of_its_compression(tmp_path, ending, content):
+    """Empty content too: programs do not read a file of no bytes."""
+    decompress = DECOMPRESS[ending]
+    if decompress == "zstd":
+        decompress = pytest.importorskip(_zstd.MODULE).decompress
+    path = tmp_path / f"out{ending}"
+    with _output_files.atomic_output(path) as file:
+        file.write(content)
+    assert path.stat().st_size
+    assert decompress(path.read_bytes()) == content
+    path.unlink()
+    with _output_files.atomic_output(path):
+        pass
+    assert decompress(path.read_bytes()) == b""
 
 
 @posix
