@@ -5,9 +5,9 @@ from functools import lru_cache
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps import ConsistentWeightedSampling
+from sparsemaps import ConsistentWeightedSampling, MinHash
 
-from .common import MapBenchmark, ratio
+from .common import MapBenchmark, ratio, workload
 
 N_HASHES = 512
 
@@ -76,3 +76,75 @@ class DartAgainstIcws(MapBenchmark):
         return ratio(lambda: icws.encode(self.X), lambda: dart.encode(self.X))
 
     track_ratio_encode.unit = "times faster"
+
+
+class LevelsAgainstOthers:
+    """Counts of a mean, or real values of so many levels an entry, by "levels" against the other
+    methods, and against datasketch where that has the memory."""
+
+    # (workload, mean of counts), or None and levels an entry
+    params = ([
+        ("W1", 3, None), ("W1", 20, None), ("W2", 1.7, None), ("W2", None, 4),
+        ("W3", 2, None), ("W3", 8, None), ("W3", None, 4), ("W3", None, 1_000),
+    ],)  # fmt: skip
+    param_names = ("workload, mean of counts, levels",)
+    timeout = 600
+    rows = {"W1": 2_000, "W2": 2_000, "W3": 12}  # noqa: RUF012
+
+    def setup(self, case):
+        name, mean, levels = case
+        self.X = workload(name, self.rows[name]).copy()
+        if mean is not None:
+            self.X.data = np.random.default_rng(1).geometric(1 / mean, self.X.nnz).astype(float)
+        self.levels = self.make(method="levels", resolution=levels or 1.0)
+
+    def make(self, **parameters):
+        cws = ConsistentWeightedSampling(n_hashes=N_HASHES, random_state=0, **parameters)
+        return cws.fit(self.X)
+
+    def time_encode(self, case):
+        self.levels.encode(self.X)
+
+    def track_ratio_icws(self, case):
+        icws = self.make()
+        return ratio(lambda: icws.encode(self.X), lambda: self.levels.encode(self.X))
+
+    def track_ratio_dart(self, case):
+        dart = self.make(method="dart")
+        return ratio(lambda: dart.encode(self.X), lambda: self.levels.encode(self.X))
+
+    def track_ratio_datasketch(self, case):
+        if case[0] == "W3":
+            return float("nan")
+        X, peer = self.X[:500], generator(self.X.shape[1])
+        return ratio(lambda: peer.minhash_many(X), lambda: self.levels.encode(X))
+
+    track_ratio_icws.unit = track_ratio_dart.unit = "times faster"
+    track_ratio_datasketch.unit = "times faster"
+
+
+class LevelsOfBinaryRows:
+    """Against MinHash, of sets of so many members."""
+
+    params = ([20, 85, 300, 3_300, 26_000],)
+    param_names = ("members",)
+
+    def setup(self, n_members):
+        rng = np.random.default_rng(0)
+        n_rows = max(20, 200_000 // n_members)
+        columns = np.sort(rng.integers(0, 2**31 - 1, (n_rows, n_members)), axis=1)
+        indptr = np.arange(n_rows + 1) * n_members
+        self.X = sp.csr_array((np.ones(columns.size), columns.ravel(), indptr), (n_rows, 2**31 - 1))
+        self.X.sum_duplicates()
+        self.levels, self.minhash = (
+            random_map.fit(self.X)
+            for random_map in (
+                ConsistentWeightedSampling(n_hashes=N_HASHES, method="levels", random_state=0),
+                MinHash(n_hashes=N_HASHES, random_state=0),
+            )
+        )
+
+    def track_ratio_minhash(self, n_members):
+        return ratio(lambda: self.minhash.encode(self.X), lambda: self.levels.encode(self.X))
+
+    track_ratio_minhash.unit = "times faster"

@@ -16,6 +16,8 @@ cdef extern from "c/codes/sample_codes.h" nogil:
         void (*codes)(const uint64_t *keys, Py_ssize_t n_rows, Py_ssize_t n,
                       const uint64_t *mixed, const int64_t *t, int bits, int t_bits,
                       int64_t *codes) noexcept nogil
+        void (*codes_of_pairs)(const uint64_t *keys, Py_ssize_t n, const uint64_t *columns,
+                               const int64_t *t, int bits, int64_t *codes) noexcept nogil
     const sample_codes_loops *sample_codes_at(int)
 
 cdef const sample_codes_loops *code_loops = sample_codes_at(level)
@@ -50,30 +52,47 @@ cdef inline void put_no_samples(const sample_output_t *output, Py_ssize_t row) n
         output_loops.put_none(&output.codes, row)
 
 
-cdef int sample_rows(bint dart, values, indices, indptr, uint64_t key, bint signed_, double power,
-                     const sample_output_t *output) except -1:
+# How samples are taken.
+cdef enum:
+    METHOD_ICWS
+    METHOD_DART
+    METHOD_LEVELS
+
+
+cdef Py_ssize_t sample_rows(int method, values, indices, indptr, uint64_t key, bint signed_,
+                            double power, double resolution,
+                            const sample_output_t *output) except -2:
+    """Returns the first row that has too many levels, or -1."""
     cdef csr_block rows = csr_of(values, indices, indptr)
-    if dart:
-        return sample_darts(&rows, key, signed_, power, output)
-    return sample_weighted(&rows, key, signed_, power, output)
+    if method == METHOD_LEVELS:
+        return sample_levels(&rows, key, signed_, power, resolution, output)
+    if method == METHOD_DART:
+        sample_darts(&rows, key, signed_, power, output)
+    else:
+        sample_weighted(&rows, key, signed_, power, output)
+    return -1
 
 
-def sample_codes(bint dart, values, indices, indptr, uint64_t key, uint64_t code_key, bint signed_,
-                 double power, Py_ssize_t n_hashes, int bits, int t_bits, int layout, out):
+def sample_codes(int method, values, indices, indptr, uint64_t key, uint64_t code_key,
+                 bint signed_, double power, double resolution, Py_ssize_t n_hashes, int bits,
+                 int t_bits, int layout, out):
     """Write each row's codes: `bits` bits of a hash of i* with `t_bits` bits of a hash of (i*, t*)
-    above them. `dart` tells by which method samples are taken."""
+    above them; for samples of levels, `bits` bits of a hash of (i*, t*). Returns the first row that
+    has too many levels, or -1."""
     cdef sample_output_t output = sample_output_t(
         NULL, NULL, code_key, bits, t_bits, code_output(layout, out, n_hashes, bits + t_bits))
-    sample_rows(dart, values, indices, indptr, key, signed_, power, &output)
+    return sample_rows(method, values, indices, indptr, key, signed_, power, resolution, &output)
 
 
-def whole_samples(bint dart, values, indices, indptr, uint64_t key, bint signed_, double power,
-                  int64_t[:, ::1] columns, int64_t[:, ::1] t):
-    """Write each row's samples i* and t*, -1 where a row has no sample."""
+def whole_samples(int method, values, indices, indptr, uint64_t key, bint signed_, double power,
+                  double resolution, int64_t[:, ::1] columns, int64_t[:, ::1] t):
+    """Write each row's samples i* and t*, -1 where a row has no sample. Returns the first row that
+    has too many levels, or -1."""
     cdef sample_output_t output
     memset(&output, 0, sizeof(output))
     output.codes.n = columns.shape[1]
-    if columns.shape[0] > 0:
-        output.columns = &columns[0, 0]
-        output.t = &t[0, 0]
-        sample_rows(dart, values, indices, indptr, key, signed_, power, &output)
+    if columns.shape[0] == 0:
+        return -1
+    output.columns = &columns[0, 0]
+    output.t = &t[0, 0]
+    return sample_rows(method, values, indices, indptr, key, signed_, power, resolution, &output)

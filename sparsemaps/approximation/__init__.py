@@ -255,6 +255,7 @@ def min_components(
     moments = law.moments_of_any_pair() if is_any else law.moments(pairs)
     unit = np.abs(moments.kernel) if relative else np.ones(1)
     _check_bias(law, pairs, moments, float(error), unit, X is not None)
+    _check_rounding(law, pairs, moments, float(error) * unit, confidence)
     step = 2 if moments.paired else 1
     size = step * _least(
         lambda n: bool((coverage(moments, step * n, float(error) * unit) >= confidence).all())
@@ -310,6 +311,23 @@ def _check_bias(
         f"error must be above {worst:.3g}, the largest bias of the estimate, got {error!r}: it is "
         f"of {cause}, and the size does not change it: {', or '.join(remedies)}"
     )
+
+
+def _check_rounding(
+    law: Law, pairs: Pairs, moments: Moments, error: Array, confidence: float
+) -> None:
+    """Raise where no size is enough, as values are rounded to whole levels."""
+    rounding = law.common_variance(pairs)
+    if rounding.any() and not (coverage(moments, _ANY_SIZE, error) >= confidence).all():
+        raise ValueError(
+            f"the standard error of the kernel is up to {np.sqrt(rounding.max()):.3g}, as values "
+            "are rounded to whole levels, and the size does not change it: take a larger "
+            "resolution, or allow a larger error"
+        )
+
+
+_ANY_SIZE = 2**60
+"""A size at which all errors are negligible that become smaller with the size."""
 
 
 def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:

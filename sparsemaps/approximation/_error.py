@@ -175,6 +175,7 @@ def exact_pairs(fitted: Any, sample: Any) -> Pairs:
         peak=_peaks(sample, squares[first] + squares[second] - 2 * inner),
         longest=largest[first] * largest[second],
         measured=np.zeros_like(kernel),
+        rounding=fitted.law.rounding(sample, kernel),
         factors=factors,
     )
 

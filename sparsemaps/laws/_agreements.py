@@ -24,7 +24,19 @@ def moments_of_agreements(law: Law, pairs: Pairs) -> Moments:
     bias = law.bias(pairs).total
     mean = pairs.kernel + bias
     unit = np.maximum((mean - 1 + span) * (1 - mean), 0)
-    return Moments(pairs.kernel, unit, "binomial", bias=bias, span=span)
+    moments = Moments(pairs.kernel, unit, "binomial", bias=bias, span=span)
+    return with_common(moments, law.common_variance(pairs))
+
+
+def with_common(moments: Moments, variance: Array) -> Moments:
+    """Moments with a variance that all components share. Errors are then normal."""
+    if not variance.any():
+        return moments
+    return replace(moments, distribution="normal", common=variance, block=_ONE_BLOCK)
+
+
+_ONE_BLOCK = np.full(1, 2.0**62)
+"""The number of components of a block that has all of them."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -92,9 +104,14 @@ class MinMaxLaw(CodesLaw):
     t_bits: int
     signed: bool
     power: float
+    method: str = "icws"
+    resolution: float = 1.0
 
     samples_empty_rows = False
-    measured = "zero bits"
+
+    @property
+    def measured(self) -> str:
+        return "" if self.method == "levels" else "zero bits"
 
     @property
     def nonnegative_rule(self) -> str | None:
@@ -110,11 +127,41 @@ class MinMaxLaw(CodesLaw):
         return kernel(X, Y, power=self.power, n_jobs=n_jobs)
 
     def bias(self, pairs: Pairs) -> Bias:
+        if not self.measured:
+            return super().bias(pairs)
         zero_bit = pairs.measured * (2.0**-self.t_bits - self._chance_of(pairs))
         return replace(super().bias(pairs), zero_bit=zero_bit)
 
     def worst_measured(self, kernel: Array) -> Array:
+        if self.method == "levels":
+            raise UnknownVarianceError(
+                "how much values change as they are rounded to whole levels depends on the rows: "
+                "give X"
+            )
         return 1 - kernel  # rows of one column: i* is always the same
+
+    def rounding(self, rows: Any, kernel: Array) -> Array:
+        """At most the variance of the fractions over the squared sum of the larger levels.
+
+        Levels are right on average, and so are the sums of the smaller and of the larger ones of
+        two rows. To first order the error of their quotient, the kernel K, is that of the smaller
+        ones less K times that of the larger ones, over the sum of these. A column that has the
+        fractions f and g adds f (1 - f) + g (1 - g) to its variance, at most.
+        """
+        if self.method != "levels":
+            return super().rounding(rows, kernel)
+        levels = rows.copy()
+        levels.data = self.resolution * abs(levels.data) ** self.power
+        total = np.asarray(levels.sum(axis=1)).reshape(-1)
+        levels.data = levels.data % 1 * (1 - levels.data % 1)
+        variance = np.asarray(levels.sum(axis=1)).reshape(-1)
+        first, second = np.triu_indices(rows.shape[0], 1)
+        larger = (total[first] + total[second]) / (1 + kernel)
+        largest = 0.25  # variance of what is between 0 and 1
+        of_pairs = variance[first] + variance[second]
+        bound = np.where(of_pairs > 0, largest, 0.0)
+        is_small = of_pairs < largest * larger**2
+        return np.divide(of_pairs, larger**2, out=bound, where=is_small)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)

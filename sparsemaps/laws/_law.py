@@ -103,6 +103,15 @@ class Law(ABC):
         where there are none."""
         return ""
 
+    def rounding(self, rows: Any, kernel: Array) -> Array:
+        """The variance, at most, of the kernel of rows that are rounded to whole levels, for all
+        pairs of different rows of a CSR matrix, whose exact kernel is given."""
+        return np.zeros_like(kernel)
+
+    def common_variance(self, pairs: Pairs) -> Array:
+        """The part of the variance that all components share, so that no size makes it smaller."""
+        return pairs.rounding
+
     def worst_measured(self, kernel: Array) -> Array:
         """Return the least favourable rates that have no formula. UnknownVarianceError if
         unknown."""

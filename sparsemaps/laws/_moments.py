@@ -42,6 +42,8 @@ class Pairs:
     measured: Array = field(default_factory=_NONE.copy)
     """A rate that has no formula. For ConsistentWeightedSampling, the rate at which i* agrees and
     t* does not; for SignProjection, the rate of agreement less the kernel."""
+    rounding: Array = field(default_factory=_NONE.copy)
+    """The variance, at most, of the kernel of rows whose values were rounded to whole levels."""
     factors: tuple["Pairs", ...] = ()
     """For KernelProduct, these quantities for each of its two maps."""
 

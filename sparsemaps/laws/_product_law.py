@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools._typing import Array
-from sparsemaps.laws._agreements import moments_of_agreements
+from sparsemaps.laws._agreements import moments_of_agreements, with_common
 from sparsemaps.laws._code_laws import ByChance, ByProduct
 from sparsemaps.laws._inner_products import ProjectionLaw
 from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
@@ -68,6 +68,14 @@ class ProductLaw(Law):
         means = [one * other for one, other in zip(first, second, strict=True)]
         return Bias(*(after - before for before, after in itertools.pairwise(means)))
 
+    def common_variance(self, pairs: Pairs) -> Array:
+        first, second = (
+            law.common_variance(of_factor)
+            for law, of_factor in zip(self.factors, pairs.factors, strict=True)
+        )
+        one, other = (of_factor.kernel for of_factor in pairs.factors)
+        return np.asarray(first * (second + other**2) + one**2 * second)
+
     def moments(self, pairs: Pairs) -> Moments:
         if self.is_one_hot:
             return moments_of_agreements(self, pairs)
@@ -80,12 +88,13 @@ class ProductLaw(Law):
         agree, projected = pairs.factors
         rate = agree.kernel + self.sampled.bias(agree).total
         second_moment = rate * (self.other.moments(projected).unit + projected.kernel**2)
-        return Moments(
+        moments = Moments(
             pairs.kernel,
             second_moment - (rate * projected.kernel) ** 2,
             "normal",
             bias=(rate - agree.kernel) * projected.kernel,
         )
+        return with_common(moments, self.common_variance(pairs))
 
     def any_pairs(self) -> Pairs:
         if any(law.factors for law in self.factors):

@@ -98,6 +98,9 @@ MAPS = {
         {"n_hashes": 40, "method": "dart"},
         {"n_hashes": 9, "method": "dart", "signed": True, "t_bits": 3},
         {"n_hashes": 9, "signed": True, "power": 0.3},
+        {"n_hashes": 40, "method": "levels"},
+        {"n_hashes": 200, "method": "levels", "resolution": 1e3, "signed": True, "bits": 3},
+        {"n_hashes": 9, "method": "levels", "resolution": 30.0, "power": 1.5},
     ],
 }
 
@@ -242,6 +245,7 @@ COVERED = [
     (CWS(bits=12, t_bits=8), 0.2, "any rows"),
     (CWS(bits=16), 0.9, "these rows"),
     (CWS(bits=12, t_bits=8, method="dart"), 0.3, "any rows"),
+    (CWS(bits=12, method="levels", resolution=20), 0.3, "these rows"),
     (CWS(bits=12, t_bits=8, signed=True), 0.3, "any rows"),
     (CWS(bits=12, t_bits=8, power=0.5), 0.3, "any rows"),
     (MinHash(bits=2), 0.4, "any rows"),
@@ -286,6 +290,7 @@ COVERED = [
 
 REFUSED = [
     (CWS(), "above 1, the largest bias .*0-bit.*: give X, .*, or keep t_bits=6, or allow"),
+    (CWS(method="levels"), "rounded to whole levels depends on the rows: give X"),
     (KernelProduct(), "above 1, the largest bias of the estimate, got 0.05: it is of samples"),
     (SignProjection(kernel="acos_chi2"), "only nearly for 'acos_chi2'; .* give X"),
     (SignProjection(distribution="rademacher"), "only nearly for distribution='rademacher'"),

@@ -138,6 +138,14 @@ def sample_codes(key, i, t, bits, t_bits):
     return (of_column | of_pair << U64(bits)).astype(np.int64)
 
 
+def pair_codes(key, i, t, bits):
+    """Codes of samples whose bits are all of a hash of (i*, t*)."""
+    counters = np.arange(1, 6 * i.shape[1] + 1, dtype=U64)
+    keys = mix64(U64(key) + counters * STEP).reshape(-1, 6).T
+    pairs = mix64(i.astype(U64)) + t.astype(U64) * STEP
+    return (_pair_multiply(keys[:3], pairs) & U64(2**bits - 1)).astype(np.int64)
+
+
 def icws(columns, weights, r, c, beta):
     """(i*, t*) of one row, for the parameters of its columns."""
     log_weights = np.log(weights.astype(float)).astype(F32)[:, None]
@@ -298,3 +306,103 @@ def minhash_codes(key, samples, bits):
     """A hash of each sample, another one for each bin."""
     steps = np.arange(len(samples), dtype=U64) * U64(0x9E3779B97F4A7C15)
     return mix64((U64(key) + steps) ^ mix64(samples)) & U64(2**bits - 1)
+
+
+# ---- samples of whole levels ---------------------------------------------------------------------
+
+STEP = U64(0x9E3779B97F4A7C15)
+LEVEL_STEP = U64(0xD1342543DE82EF95)
+FIRST_LEVELS = 16
+"""Lower levels are in no block."""
+QUARTER = U64(2**60)
+"""A quarter of the values of the first round."""
+
+
+def level_starts(key, columns, levels):
+    """Where the words of pairs (column, level) start."""
+    start = mix64(U64(key) ^ mix64(columns))
+    levels = np.asarray(levels, U64)
+    return np.where(levels == 0, start, mix64(start + levels * LEVEL_STEP))
+
+
+def level_counts(key, columns, values, resolution=1.0):
+    """Whole levels of values; a fraction of a level is one at random, the same for all rows."""
+    levels = np.asarray(values, float) * resolution
+    whole = np.floor(levels)
+    word = mix64(level_starts(key, columns, whole) - STEP)
+    rounded_up = (word >> U64(33)).astype(float) + 0.5 < (levels - whole) * 2.0**31
+    return whole.astype(np.int64) + rounded_up
+
+
+def _exponentials(words):
+    logs = -log_f32(
+        ((~words >> U64(40)).astype(np.uint32) | np.uint32(1)).astype(F32) * F32(2**-24)
+    )
+    u = ((words >> U64(33)).astype(float) + 0.5) * 2.0**-31
+    p = np.full_like(u, 1 / 6)
+    for n in (5, 4, 3, 2):
+        p = p * u + 1 / n
+    return np.where(u < 2.0**-6, u + p * (u * u), logs.astype(float))
+
+
+def _values_of_times(t):
+    p = np.full_like(t, 1 / special.factorial(12))
+    for n in range(11, 1, -1):
+        p = 1 / special.factorial(n) - p * t
+    return ((t - p * (t * t)) * 2.0**62).astype(U64)
+
+
+def _block_values(key, column, bits):
+    """The least value of each level of a block that has a point below -ln(3/4); others are left
+    out."""
+    words = level_starts(key, np.array([column]), [2**32 + bits])
+    times = np.zeros(0)
+    n = 64 + 2**bits // 2
+    while not len(times) or times[-1] < -np.log(0.75):
+        n *= 2
+        drawn = mix64(words + np.arange(n, dtype=U64) * STEP)
+        drawn[:1] = words
+        times = np.cumsum(_exponentials(drawn) * 2.0**-bits)
+    below = times < 0.28768207245178096
+    levels = 2**bits + ((drawn[below] & U64(2**32 - 1)) >> U64(32 - bits)).astype(np.int64)
+    levels, first = np.unique(levels, return_index=True)
+    return levels, _values_of_times(times[below][first])
+
+
+def _round(number):
+    word = mix64(np.array([number], U64) * STEP)
+    return word << U64(32) | word >> U64(32), word | U64(1)
+
+
+def level_samples(key, columns, counts, n_hashes):
+    """(i*, t*) of a row whose columns have so many levels, as the definition reads."""
+    columns, counts = np.asarray(columns), np.asarray(counts)
+    entries = np.repeat(np.arange(len(columns)), counts)
+    firsts = np.repeat(np.cumsum(counts) - counts, counts)
+    levels = np.arange(len(entries)) - firsts
+    starts = level_starts(key, columns[entries], levels)
+    chosen = np.full(n_hashes, -1)
+    for number in range(1 + n_hashes // 64):
+        flip, factor = _round(number) if number else (U64(0), U64(1))
+        words = (starts ^ flip) * factor
+        product = (words >> U64(32)) * U64(n_hashes)
+        bins = (product >> U64(32)).astype(np.int64)
+        values = (product << U64(32) | (words & U64(2**32 - 1))) >> U64(2)
+        if number == 0:
+            high = levels >= FIRST_LEVELS
+            values[high] = QUARTER + U64(3) * (values[high] >> U64(2))
+            for entry in np.flatnonzero(counts > FIRST_LEVELS):
+                for bits in range(4, int(counts[entry] - 1).bit_length()):
+                    found, of_found = _block_values(key, columns[entry], bits)
+                    own = found < counts[entry]
+                    values[firsts[entries == entry][0] + found[own]] = of_found[own]
+        order = np.lexsort((values, bins))
+        filled, first = np.unique(bins[order], return_index=True)
+        is_new = chosen[filled] < 0
+        chosen[filled[is_new]] = order[first[is_new]]
+        if (chosen >= 0).all():
+            break
+    for j in np.flatnonzero(chosen < 0):
+        flip, factor = _round(1 + n_hashes // 64 + j)
+        chosen[j] = np.argmin((starts ^ flip) * factor)
+    return columns[entries[chosen]], levels[chosen]

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
-from _data.min_max_pairs import assert_theorem, collisions, make_pairs
+from _data.min_max_pairs import METHODS, assert_theorem, collisions, make_pairs
 from _data.rows import random_csr
 from _oracles import reference, theorems
 from scipy import stats
@@ -32,11 +32,11 @@ def test_theorem():
 
 
 @theorems.each_structure(40)
-@pytest.mark.parametrize("method", ["icws", "dart"])
+@pytest.mark.parametrize("method", METHODS, ids=str)
 def test_theorem_for_structured_columns(columns, method):
     u, v = np.random.default_rng(SEED + 7).gamma(1.0, size=(2, 40))
     X = sp.csr_array((np.concatenate([u, v]), np.tile(columns, 2), [0, 40, 80]), (2, 2**62))
-    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, method=method, random_state=SEED + 3).fit(X)
+    cws = ConsistentWeightedSampling(n_hashes=N_HASHES, random_state=SEED + 3, **method).fit(X)
     i, t = cws.sample(X)
     theorems.assert_rate((i[0] == i[1]) & (t[0] == t[1]), reference.min_max(u, v))
 
@@ -435,7 +435,7 @@ def test_more_samples_extend_the_first(X):
         ({"bits": 17}, "bits must be from 1 to 16, got 17"),
         ({"bits": 0}, "bits must be from 1 to 16, got 0"),
         ({"t_bits": 9}, "t_bits must be from 0 to 8, got 9"),
-        ({"method": "minhash"}, "method must be 'icws' or 'dart', got 'minhash'"),
+        ({"method": "minhash"}, "method must be 'icws' or 'dart' or 'levels', got 'minhash'"),
         ({"signed": 1}, "signed must be True or False, got 1"),
     ],
 )

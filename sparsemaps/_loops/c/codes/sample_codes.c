@@ -18,6 +18,12 @@ INLINE uint64_t hash_bits(const uint64_t *keys, ptrdiff_t n, uint64_t x, int bit
     return pair_multiply(key, x) >> 32 & ((UINT64_C(1) << bits) - 1);
 }
 
+/* Different t* of one column make different words. */
+INLINE uint64_t pair_word(uint64_t mixed, int64_t t)
+{
+    return mixed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15);
+}
+
 INLINE void codes_of_row(const uint64_t *restrict keys, ptrdiff_t n, const uint64_t *restrict mixed,
                          const int64_t *restrict t, int bits, int t_bits, int64_t *restrict out)
 {
@@ -25,9 +31,7 @@ INLINE void codes_of_row(const uint64_t *restrict keys, ptrdiff_t n, const uint6
     for (ptrdiff_t j = 0; j < n; j++) {
         uint64_t code = hash_bits(keys + j, n, mixed[j], bits);
         if (t_bits > 0) {
-            /* Different t* of one column make different words. */
-            const uint64_t pair = mixed[j] + (uint64_t)t[j] * UINT64_C(0x9e3779b97f4a7c15);
-            code |= hash_bits(pair_keys + j, n, pair, t_bits) << bits;
+            code |= hash_bits(pair_keys + j, n, pair_word(mixed[j], t[j]), t_bits) << bits;
         }
         out[j] = (int64_t)code;
     }
@@ -44,7 +48,16 @@ static void codes(const uint64_t *keys, ptrdiff_t n_rows, ptrdiff_t n, const uin
     }
 }
 
+static void codes_of_pairs(const uint64_t *restrict keys, ptrdiff_t n,
+                           const uint64_t *restrict columns, const int64_t *restrict t, int bits,
+                           int64_t *restrict out)
+{
+    for (ptrdiff_t j = 0; j < n; j++)
+        out[j] = (int64_t)hash_bits(keys + j, n, pair_word(mix64(columns[j]), t[j]), bits);
+}
+
 const sample_codes_loops TABLE(sample_codes)[] = {{
     .keys = draw_keys,
     .codes = codes,
+    .codes_of_pairs = codes_of_pairs,
 }};

@@ -22,6 +22,9 @@ typedef struct {
     /* The codes of n samples of each row, one row behind the other; `mixed` has mix64 of the i*. */
     void (*codes)(const uint64_t *keys, ptrdiff_t n_rows, ptrdiff_t n, const uint64_t *mixed,
                   const int64_t *t, int bits, int t_bits, int64_t *codes);
+    /* The codes of n samples of a row whose bits are all of a hash of (i*, t*), for the keys of i*. */
+    void (*codes_of_pairs)(const uint64_t *keys, ptrdiff_t n, const uint64_t *columns,
+                           const int64_t *t, int bits, int64_t *codes);
 } sample_codes_loops;
 
 DECLARE_TABLES(sample_codes)

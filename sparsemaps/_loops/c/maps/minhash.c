@@ -1,5 +1,6 @@
 #include "minhash.h"
 
+#include "bins.h"
 #include "random.h"
 #include "simd.h"
 
@@ -8,28 +9,11 @@
  * their columns, so that it is the lower column that wins, whatever the order of the input; of n
  * members two have equal values with a probability of about n^3 / 2^64. */
 #define OPEN (UINT64_C(1) << 63)
-#define EMPTY UINT64_MAX
-#define STEP                                                                                       \
-    UINT64_C(0x9e3779b97f4a7c15) /* from one word of a column to the next, as in random.h */
 
 enum {
     SHORT = 128, /* rounds of fewer members are hashed several at once */
     FEW = 8      /* members a bin, before which some bins are empty or have large values */
 };
-
-INLINE uint64_t smaller(uint64_t a, uint64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* All ones below the least power of two above n: no position is all ones, so no bin looks empty. */
-static uint64_t position_mask(ptrdiff_t n)
-{
-    uint64_t mask = 1;
-    while (mask <= (uint64_t)n)
-        mask <<= 1;
-    return mask - 1;
-}
 
 INLINE ptrdiff_t tile_length(ptrdiff_t n, ptrdiff_t first)
 {
@@ -46,13 +30,6 @@ INLINE uint64_t *tile_starts(ptrdiff_t n, ptrdiff_t first, minhash_scratch *s)
 INLINE uint64_t word_of(uint64_t start, uint64_t round)
 {
     return round == 0 ? start : mix64(start + round * STEP);
-}
-
-/* A word's upper half, times k, has the bin as its upper half and, as its lower half, where the word
- * lies within the bin. */
-INLINE uint64_t bin_and_fraction(uint64_t word, uint64_t k)
-{
-    return (word >> 32) * k;
 }
 
 /* The fraction, which the word's lower half makes longer, above the member's position. */
@@ -78,48 +55,6 @@ static void bins_and_values(const uint64_t *restrict starts, ptrdiff_t n, uint64
         numbers[i] = (uint32_t)(bin_and_fraction(word, k) >> 32);
         values[i] = value_of(word, k, mask, (uint64_t)(first + i));
     }
-}
-
-static ptrdiff_t count_empty(const uint64_t *bins, ptrdiff_t k)
-{
-    ptrdiff_t total = 0;
-    for (ptrdiff_t j = 0; j < k; j++)
-        total += bins[j] == EMPTY;
-    return total;
-}
-
-/* The largest value of the bins: a member whose value is not below it changes none. */
-static uint64_t largest_value(const uint64_t *bins, ptrdiff_t k)
-{
-    uint64_t largest = 0;
-    for (ptrdiff_t j = 0; j < k; j++)
-        largest = bins[j] > largest ? bins[j] : largest;
-    return largest;
-}
-
-/* Which members have a value below a bound; returns how many. */
-static ptrdiff_t find_below(const uint64_t *restrict values, ptrdiff_t n, uint64_t bound,
-                            uint32_t *restrict below)
-{
-    ptrdiff_t n_below = 0, i = 0;
-#if defined(__AVX512F__)
-    const __m512i bounds = _mm512_set1_epi64((long long)bound);
-    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    for (; i + 16 <= n; i += 16) {
-        __m512i low = _mm512_loadu_si512(values + i), high = _mm512_loadu_si512(values + i + 8);
-        unsigned some = _mm512_cmplt_epu64_mask(low, bounds)
-                        | (unsigned)_mm512_cmplt_epu64_mask(high, bounds) << 8;
-        _mm512_storeu_si512(below + n_below,
-                            _mm512_maskz_compress_epi32((__mmask16)some, position));
-        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
-        n_below += __builtin_popcount(some);
-    }
-#endif
-    for (; i < n; i++) {
-        below[n_below] = (uint32_t)i;
-        n_below += values[i] < bound;
-    }
-    return n_below;
 }
 
 /* The first round, in which all bins are empty. Returns how many are left so. Most members of a large

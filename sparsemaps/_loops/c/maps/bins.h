@@ -1,0 +1,74 @@
+/* Bins of a sketch of a set, in each of which the member of least value stays. */
+#ifndef SPARSEMAPS_BINS_H
+#define SPARSEMAPS_BINS_H
+
+#include "simd.h"
+
+#define EMPTY UINT64_MAX
+#define STEP                                                                                       \
+    UINT64_C(0x9e3779b97f4a7c15) /* from one word of a column to the next, as in random.h */
+
+INLINE uint64_t smaller(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* All ones below the least power of two above n: no position is all ones, so no bin looks empty. */
+static uint64_t position_mask(ptrdiff_t n)
+{
+    uint64_t mask = 1;
+    while (mask <= (uint64_t)n)
+        mask <<= 1;
+    return mask - 1;
+}
+
+/* A word's upper half, times k, has the bin as its upper half and, as its lower half, where the word
+ * lies within the bin. */
+INLINE uint64_t bin_and_fraction(uint64_t word, uint64_t k)
+{
+    return (word >> 32) * k;
+}
+
+static ptrdiff_t count_empty(const uint64_t *bins, ptrdiff_t k)
+{
+    ptrdiff_t total = 0;
+    for (ptrdiff_t j = 0; j < k; j++)
+        total += bins[j] == EMPTY;
+    return total;
+}
+
+/* The largest value of the bins: a member whose value is not below it changes none. */
+static uint64_t largest_value(const uint64_t *bins, ptrdiff_t k)
+{
+    uint64_t largest = 0;
+    for (ptrdiff_t j = 0; j < k; j++)
+        largest = bins[j] > largest ? bins[j] : largest;
+    return largest;
+}
+
+/* Which members have a value below a bound; returns how many. */
+static ptrdiff_t find_below(const uint64_t *restrict values, ptrdiff_t n, uint64_t bound,
+                            uint32_t *restrict below)
+{
+    ptrdiff_t n_below = 0, i = 0;
+#if defined(__AVX512F__)
+    const __m512i bounds = _mm512_set1_epi64((long long)bound);
+    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (; i + 16 <= n; i += 16) {
+        __m512i low = _mm512_loadu_si512(values + i), high = _mm512_loadu_si512(values + i + 8);
+        unsigned some = _mm512_cmplt_epu64_mask(low, bounds)
+                        | (unsigned)_mm512_cmplt_epu64_mask(high, bounds) << 8;
+        _mm512_storeu_si512(below + n_below,
+                            _mm512_maskz_compress_epi32((__mmask16)some, position));
+        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
+        n_below += __builtin_popcount(some);
+    }
+#endif
+    for (; i < n; i++) {
+        below[n_below] = (uint32_t)i;
+        n_below += values[i] < bound;
+    }
+    return n_below;
+}
+
+#endif

@@ -1,0 +1,633 @@
+#include "level_sampling.h"
+
+#include <math.h>
+
+#include "bins.h"
+#include "elementary.h"
+#include "random.h"
+
+/* From one level of a column to the next; blocks follow after all levels. */
+#define LEVEL_STEP UINT64_C(0xd1342543de82ef95)
+#define BLOCKS (UINT64_C(1) << 32)
+
+/* A value has VALUE_BITS bits in the first round; later rounds lie above. A level of a block whose time
+ * is below LEVEL_TIME, -ln(3/4), has a value in the first quarter. */
+#define LEVEL_TIME 0.28768207245178096
+enum { VALUE_BITS = 62 };
+#define LATER (UINT64_C(1) << VALUE_BITS)
+#define QUARTER (LATER >> 2)
+
+enum {
+    FIRST_LEVELS = 1 << LEVEL_BITS,
+    ID_BITS = LEVEL_BITS + 1,
+    HIGHEST_BLOCK = 31,
+    ROUND_BINS = 64, /* bins for which there is one more round */
+    FULL = 4,        /* members a bin and round, before which some bin is most likely empty */
+    MANY = 16,       /* levels a bin, from which on few of them can win */
+    POINTS = 256,    /* of streams, that are drawn together */
+    FILLED = 8       /* bins that are filled together */
+};
+
+/* What turns a member's word into its word of a round, and that into a value. */
+typedef struct {
+    uint64_t flip, factor;
+    uint64_t least; /* value */
+    int shift;
+} level_round;
+
+/* Members that stand side by side. */
+typedef struct {
+    const uint64_t *starts, *ids;
+    const uint32_t *levels;
+    ptrdiff_t n;
+} level_members;
+
+/* A row, and how far its members have been read. */
+typedef struct {
+    ptrdiff_t n_entries;
+    uint64_t total;          /* levels */
+    uint32_t most;           /* levels of an entry */
+    uint64_t mask;           /* of ids, and of positions in a tile */
+    ptrdiff_t n_low, n_kept; /* members that are kept: those in no block, and all */
+} level_row;
+
+typedef struct {
+    ptrdiff_t first; /* member that is kept, or entry whose level 0 comes next */
+    ptrdiff_t entry; /* whose level comes next */
+    uint64_t level;
+} level_cursor;
+
+INLINE uint64_t level_start(uint64_t column, uint64_t level)
+{
+    return level == 0 ? column : mix64(column + level * LEVEL_STEP);
+}
+
+INLINE uint64_t round_word(uint64_t start, const level_round *round)
+{
+    return (start ^ round->flip) * round->factor;
+}
+
+/* Round `number`, which is written in `bits` bits, 0 for the first one: its words are the members'. */
+static level_round round_of(uint64_t number, int bits)
+{
+    const uint64_t word = mix64(number * STEP);
+    if (number == 0)
+        return (level_round){0, 1, 0, 64 - VALUE_BITS};
+    return (level_round){word << 32 | word >> 32, word | 1, LATER | number << (VALUE_BITS - bits),
+                         64 - VALUE_BITS + bits};
+}
+
+/* ---- levels of entries ------------------------------------------------------------------- */
+
+/* Read `n` entries from `first` on: absolute values, and where the words of columns start. */
+static void read_entries(const csr_block *rows, int64_t first, ptrdiff_t n, const level_map *map,
+                         double *restrict weights, uint64_t *restrict starts)
+{
+    const float *restrict narrow = (const float *)values_from(rows, first);
+    const double *restrict wide = (const double *)values_from(rows, first);
+    if (rows->value_size == sizeof *narrow)
+        for (ptrdiff_t i = 0; i < n; i++)
+            weights[i] = fabs((double)narrow[i]);
+    else
+        for (ptrdiff_t i = 0; i < n; i++)
+            weights[i] = fabs(wide[i]);
+    if (map->is_signed)
+        for (ptrdiff_t i = 0; i < n; i++)
+            starts[i] = column_start(map->key, column_at(rows, first + i, 1));
+    else
+        column_starts(rows->indices, rows->index_size, first, n, map->key, starts);
+}
+
+/* How many levels each of n weights is; the weights are written over. A weight of more than 2^31
+ * levels, or that is no number, has 2^31 + 1. */
+static void count_levels(double *restrict weights, const uint64_t *restrict starts, ptrdiff_t n,
+                         const level_map *map, uint32_t *restrict counts)
+{
+    int any_rest = 0, any_large = 0;
+    if (map->power != 1.0)
+        for (ptrdiff_t i = 0; i < n; i++)
+            weights[i] = weights[i] > 0.0 ? exp_f64(map->power * log_f64(weights[i])) : 0.0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double x = weights[i] * map->resolution;
+        const int fits = x < 0x1p31;
+        const int32_t whole = (int32_t)(fits ? x : 0.0);
+        weights[i] = x - (double)whole; /* what is left over */
+        counts[i] = (uint32_t)whole;
+        any_rest |= weights[i] > 0.0;
+        any_large |= !fits;
+    }
+    if (!any_rest && !any_large)
+        return;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint64_t next = mix64(level_start(starts[i], counts[i]) - STEP);
+        counts[i] += (double)(int32_t)(next >> 33) + 0.5 < weights[i] * 0x1p31;
+    }
+    for (ptrdiff_t i = 0; any_large && i < n; i++)
+        if (!(weights[i] < 1.0))
+            counts[i] = (UINT32_C(1) << 31) + 1;
+}
+
+/* The entries of a row that have levels, their levels, and where their words start. */
+static level_row read_row(const csr_block *rows, ptrdiff_t row, const level_map *map,
+                          level_scratch *s)
+{
+    const int64_t end = rows->indptr[row + 1];
+    level_row found = {0, 0, 0, 0, 0, 0};
+    ptrdiff_t n = 0;
+    uint64_t id = 0;
+    for (int64_t first = rows->indptr[row]; first < end; first += LEVELS_TILE) {
+        const ptrdiff_t here = end - first < LEVELS_TILE ? end - first : LEVELS_TILE;
+        uint64_t *starts = s->starts + n, *ids = s->ids + n;
+        uint32_t *counts = s->counts + n, least = UINT32_MAX, most = 0;
+        read_entries(rows, first, here, map, s->weights, starts);
+        count_levels(s->weights, starts, here, map, counts);
+        for (ptrdiff_t i = 0; i < here; i++) {
+            ids[i] = id + ((uint64_t)i << ID_BITS);
+            found.total += counts[i];
+            least = counts[i] < least ? counts[i] : least;
+            most = counts[i] > most ? counts[i] : most;
+        }
+        id += (uint64_t)here << ID_BITS;
+        found.most = most > found.most ? most : found.most;
+        if (least > 0) {
+            n += here;
+            continue;
+        }
+        ptrdiff_t filled = 0;
+        for (ptrdiff_t i = 0; i < here; i++) {
+            starts[filled] = starts[i];
+            ids[filled] = ids[i];
+            counts[filled] = counts[i];
+            filled += counts[i] > 0;
+        }
+        n += filled;
+    }
+    found.n_entries = n;
+    found.mask = position_mask((ptrdiff_t)(id > LEVELS_TILE ? id : LEVELS_TILE));
+    return found;
+}
+
+/* ---- members ----------------------------------------------------------------------------- */
+
+/* Write the next members of levels from 1 to below FIRST_LEVELS, while there are fewer than `room` of
+ * them. Returns how many there are: 0 at the end. There is room for FIRST_LEVELS more. */
+static ptrdiff_t write_low(const level_row *row, const level_scratch *s, ptrdiff_t room,
+                           level_cursor *at, uint64_t *restrict starts, uint64_t *restrict ids)
+{
+    const lanes_u64 first = {1, 2, 3, 4, 5, 6, 7, 8}, second = first + 8;
+    /* Where many entries have more than 8 such levels, the processor would guess wrongly too often. */
+    const uint32_t short_count = row->total > 6 * (uint64_t)row->n_entries ? 0 : 9;
+    /* Where few have any, those that have none are left out. */
+    const uint32_t none = row->total < (uint64_t)(row->n_entries + row->n_entries / 8) ? 1 : 0;
+    ptrdiff_t n = 0, entry = at->entry;
+    for (; entry < row->n_entries && n < room; entry++) {
+        const uint64_t start = s->starts[entry], id = s->ids[entry];
+        const uint32_t count = s->counts[entry];
+        if (count <= none)
+            continue;
+        /* A register at a time: what lies beyond the last level is written over. */
+        lanes_u64 words = start + first * LEVEL_STEP, here = id + first;
+        memcpy(starts + n, &words, sizeof words);
+        memcpy(ids + n, &here, sizeof here);
+        if (count > short_count) {
+            words = start + second * LEVEL_STEP;
+            here = id + second;
+            memcpy(starts + n + 8, &words, sizeof words);
+            memcpy(ids + n + 8, &here, sizeof here);
+        }
+        n += (ptrdiff_t)(count < FIRST_LEVELS ? count : FIRST_LEVELS) - 1;
+    }
+    at->entry = entry;
+    for (ptrdiff_t i = 0; i < n; i++)
+        starts[i] = mix64(starts[i]);
+    return n;
+}
+
+/* The same for the levels from FIRST_LEVELS on. No more than `room` are written. */
+static ptrdiff_t write_high(const level_row *row, const level_scratch *s, ptrdiff_t room,
+                            level_cursor *at, uint64_t *restrict starts, uint64_t *restrict ids,
+                            uint32_t *restrict levels)
+{
+    ptrdiff_t n = 0, entry = at->entry;
+    uint64_t first = at->level > 0 ? at->level : FIRST_LEVELS;
+    while (entry < row->n_entries && n < room) {
+        const uint64_t start = s->starts[entry], id = s->ids[entry], count = s->counts[entry];
+        if (count > first) {
+            const uint64_t left = count - first, most = (uint64_t)(room - n);
+            const uint64_t here = left < most ? left : most;
+            for (uint64_t c = 0; c < here; c++) {
+                starts[n + (ptrdiff_t)c] = mix64(start + (first + c) * LEVEL_STEP);
+                ids[n + (ptrdiff_t)c] = id + FIRST_LEVELS;
+                levels[n + (ptrdiff_t)c] = (uint32_t)(first + c);
+            }
+            n += (ptrdiff_t)here;
+            first += here;
+            if (here < left)
+                break;
+        }
+        entry++;
+        first = FIRST_LEVELS;
+    }
+    at->entry = entry;
+    at->level = first;
+    return n;
+}
+
+/* Keep the members of a row that has not too many. */
+static void keep_members(level_row *row, level_scratch *s)
+{
+    const ptrdiff_t n = row->n_entries;
+    level_cursor at = {0, 0, 0};
+    row->n_low = n;
+    if (row->most > 1)
+        row->n_low += write_low(row, s, LEVELS_KEPT, &at, s->starts + n, s->ids + n);
+    row->n_kept = row->n_low;
+    at = (level_cursor){0, 0, 0};
+    if (row->most > FIRST_LEVELS)
+        row->n_kept += write_high(row, s, LEVELS_KEPT, &at, s->starts + row->n_low,
+                                  s->ids + row->n_low, s->members + row->n_low);
+}
+
+/* The next members of levels below FIRST_LEVELS, or of the others; none at the end. */
+static level_members next_members(const level_row *row, int is_high, level_cursor *at,
+                                  level_scratch *s)
+{
+    const ptrdiff_t first = at->first;
+    const int is_kept = row->n_kept > 0;
+    ptrdiff_t start = is_kept && is_high ? row->n_low : 0;
+    ptrdiff_t stop = is_kept ? (is_high ? row->n_kept : row->n_low) : row->n_entries;
+    start += first;
+    if (start < stop && (is_kept || !is_high)) {
+        ptrdiff_t n = stop - start < LEVELS_TILE ? stop - start : LEVELS_TILE;
+        at->first += n;
+        return (level_members){s->starts + start, s->ids + start,
+                               is_kept ? s->members + start : NULL, n};
+    }
+    if (is_kept)
+        return (level_members){NULL, NULL, NULL, 0};
+    ptrdiff_t n = 0;
+    if (is_high)
+        n = write_high(row, s, LEVELS_TILE, at, s->tile_starts, s->tile_ids, s->tile_members);
+    else if (row->most > 1)
+        n = write_low(row, s, LEVELS_TILE - FIRST_LEVELS, at, s->tile_starts, s->tile_ids);
+    return (level_members){s->tile_starts, s->tile_ids, s->tile_members, n};
+}
+
+/* ---- rounds ------------------------------------------------------------------------------ */
+
+static void bins_and_values(const level_members *members, const level_round *round, uint64_t k,
+                            uint64_t mask, uint32_t *restrict numbers, uint64_t *restrict values)
+{
+    const uint64_t *restrict starts = members->starts, *restrict ids = members->ids;
+    const level_round own = *round;
+    for (ptrdiff_t i = 0; i < members->n; i++) {
+        const uint64_t word = round_word(starts[i], &own);
+        const uint64_t product = bin_and_fraction(word, k);
+        const uint64_t value = (product << 32 | (word & UINT32_MAX)) >> own.shift;
+        numbers[i] = (uint32_t)(product >> 32);
+        values[i] = (value & ~mask) | own.least | ids[i];
+    }
+}
+
+/* The values of levels of blocks whose times are not below LEVEL_TIME. */
+static void raise_values(const uint64_t *restrict ids, ptrdiff_t n, uint64_t mask,
+                         uint64_t *restrict values)
+{
+    for (ptrdiff_t i = 0; i < n; i++)
+        values[i] = ((QUARTER + 3 * (values[i] >> 2)) & ~mask) | ids[i];
+}
+
+/* A level of a block goes to a bin. */
+INLINE void keep_high(level_scratch *s, uint64_t bin, uint64_t value, uint32_t level)
+{
+    const uint64_t before = s->bins[bin];
+    const uint32_t level_before = s->high[bin];
+    const int is_less = value < before;
+    s->bins[bin] = is_less ? value : before;
+    s->high[bin] = is_less ? level : level_before;
+}
+
+/* Members of a round go to their bins, if their values are below a bound; EMPTY is none. */
+static void offer(const level_row *row, const level_round *round, int is_high, uint64_t bound,
+                  uint64_t k, level_scratch *s)
+{
+    level_cursor at = {0, 0, 0};
+    uint64_t *restrict bins = s->bins;
+    for (;;) {
+        const level_members members = next_members(row, is_high, &at, s);
+        if (members.n == 0)
+            return;
+        bins_and_values(&members, round, k, row->mask, s->numbers, s->values);
+        if (is_high && round->least == 0)
+            raise_values(members.ids, members.n, row->mask, s->values);
+        if (is_high) {
+            for (ptrdiff_t i = 0; i < members.n; i++)
+                keep_high(s, s->numbers[i], s->values[i], members.levels[i]);
+        } else if (bound == EMPTY) {
+            for (ptrdiff_t i = 0; i < members.n; i++)
+                bins[s->numbers[i]] = smaller(bins[s->numbers[i]], s->values[i]);
+        } else {
+            const ptrdiff_t n_hits = find_below(s->values, members.n, bound, s->hits);
+            for (ptrdiff_t h = 0; h < n_hits; h++) {
+                const uint32_t i = s->hits[h];
+                bins[s->numbers[i]] = smaller(bins[s->numbers[i]], s->values[i]);
+            }
+        }
+    }
+}
+
+/* ---- streams of blocks ------------------------------------------------------------------- */
+
+/* The value of a time below LEVEL_TIME: 1 - e^-t. */
+INLINE uint64_t value_of_time(double t)
+{
+    double p = 1.0 / 479001600.0;
+    p = 1.0 / 39916800.0 - p * t;
+    p = 1.0 / 3628800.0 - p * t;
+    p = 1.0 / 362880.0 - p * t;
+    p = 1.0 / 40320.0 - p * t;
+    p = 1.0 / 5040.0 - p * t;
+    p = 1.0 / 720.0 - p * t;
+    p = 1.0 / 120.0 - p * t;
+    p = 1.0 / 24.0 - p * t;
+    p = 1.0 / 6.0 - p * t;
+    p = 0.5 - p * t;
+    p = t - p * (t * t);
+    return (uint64_t)(int64_t)(p * 0x1p62);
+}
+
+/* Exponential numbers of rate 1, of the upper halves of words: -ln(1 - u), by its series where it is
+ * small, so that the least ones have all their bits. */
+INLINE void exponentials(const uint64_t *restrict words, ptrdiff_t n, double *restrict out)
+{
+    float logs[POINTS];
+    for (ptrdiff_t i = 0; i < n; i++)
+        logs[i] = -log_f32((float)(int32_t)((uint32_t)(~words[i] >> 40) | 1) * 0x1p-24f);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double u = ((double)(int32_t)(words[i] >> 33) + 0.5) * 0x1p-31;
+        double p = 1.0 / 6.0;
+        p = p * u + 1.0 / 5.0;
+        p = p * u + 1.0 / 4.0;
+        p = p * u + 1.0 / 3.0;
+        p = p * u + 1.0 / 2.0;
+        p = u + p * (u * u);
+        out[i] = u < 0x1p-6 ? p : (double)logs[i];
+    }
+}
+
+/* Points `number` to `number + repeats` (exclusive) of n streams from `first` on: levels of the row
+ * whose times are below the limit go to their bins. n * repeats <= POINTS. */
+static void draw_points(const level_row *row, double limit, ptrdiff_t first, ptrdiff_t n,
+                        uint64_t number, ptrdiff_t repeats, uint64_t k, level_scratch *s)
+{
+    level_streams *streams = &s->streams;
+    const uint64_t *starts = streams->words + first, *bits = streams->bits + first;
+    const uint64_t *counts = streams->counts + first;
+    double *times = streams->times + first;
+    uint64_t words[POINTS], levels[POINTS], keys[POINTS], values[POINTS];
+    double steps[POINTS];
+    uint32_t sources[POINTS], own[POINTS];
+    for (ptrdiff_t c = 0; c < repeats; c++) {
+        const uint64_t here = number + (uint64_t)c;
+        for (ptrdiff_t i = 0; i < n; i++)
+            words[c * n + i] = mix64(starts[i] + here * STEP);
+    }
+    if (number == 0)
+        memcpy(words, starts, (size_t)n * sizeof *words);
+    exponentials(words, n * repeats, steps);
+    for (ptrdiff_t c = 0; c < repeats; c++) {
+        const ptrdiff_t from = c * n;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const uint64_t low = words[from + i] & UINT32_MAX;
+            times[i] += steps[from + i] * bits_to_double((1023 - bits[i]) << 52);
+            levels[from + i] = ((UINT64_C(1) << 32) + low) >> (32 - bits[i]);
+            /* Numbers that are not negative are in the order of their bits. */
+            keys[from + i] = levels[from + i] < counts[i] ? double_to_bits(times[i]) : UINT64_MAX;
+            sources[from + i] = (uint32_t)i;
+        }
+    }
+    const ptrdiff_t n_own = find_below(keys, n * repeats, double_to_bits(limit), own);
+    for (ptrdiff_t j = 0; j < n_own; j++) {
+        words[j] = streams->columns[first + sources[own[j]]] + levels[own[j]] * LEVEL_STEP;
+        steps[j] = bits_to_double(keys[own[j]]);
+    }
+    for (ptrdiff_t j = 0; j < n_own; j++) {
+        words[j] = bin_and_fraction(mix64(words[j]), k) >> 32;
+        values[j] = (value_of_time(steps[j]) & ~row->mask) | FIRST_LEVELS;
+    }
+    for (ptrdiff_t j = 0; j < n_own; j++) {
+        const uint64_t value = values[j] | streams->ids[first + sources[own[j]]];
+        keep_high(s, words[j], value, (uint32_t)levels[own[j]]);
+    }
+}
+
+/* All points of n streams below the limit. */
+static void read_streams(const level_row *row, double limit, ptrdiff_t n, uint64_t k,
+                         level_scratch *s)
+{
+    level_streams *streams = &s->streams;
+    for (uint64_t number = 0; n > 0;) {
+        /* Of few streams several points at once, so that vectors are full. */
+        const ptrdiff_t repeats = n < 16 ? 16 : n < 64 ? 4 : 1;
+        const ptrdiff_t step = POINTS / repeats;
+        ptrdiff_t n_left = 0;
+        for (ptrdiff_t i = 0; i < n; i += step)
+            draw_points(row, limit, i, n - i < step ? n - i : step, number, repeats, k, s);
+        number += (uint64_t)repeats;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            streams->left[n_left] = (uint32_t)i;
+            n_left += streams->times[i] < limit;
+        }
+        n = n_left;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const uint32_t from = streams->left[i];
+            streams->words[i] = streams->words[from];
+            streams->columns[i] = streams->columns[from];
+            streams->ids[i] = streams->ids[from];
+            streams->times[i] = streams->times[from];
+            streams->counts[i] = streams->counts[from];
+            streams->bits[i] = streams->bits[from];
+        }
+    }
+}
+
+/* The levels of blocks whose times are below the limit go to their bins. A time is at least the
+ * uniform number that it is made of, which excludes most streams at once. */
+static void offer_blocks(const level_row *row, double limit, uint64_t k, level_scratch *s)
+{
+    level_streams *streams = &s->streams;
+    uint64_t *words = s->values;
+    uint32_t *heavy = s->numbers; /* entries */
+    ptrdiff_t n = 0;
+    for (ptrdiff_t first = 0; first < row->n_entries; first += LEVELS_TILE) {
+        ptrdiff_t stop =
+            row->n_entries - first < LEVELS_TILE ? row->n_entries - first : LEVELS_TILE;
+        ptrdiff_t n_heavy = 0;
+        for (ptrdiff_t i = 0; i < stop; i++) {
+            heavy[n_heavy] = (uint32_t)i;
+            n_heavy += s->counts[first + i] > FIRST_LEVELS;
+        }
+        for (uint32_t bits = LEVEL_BITS; n_heavy > 0 && bits < HIGHEST_BLOCK; bits++) {
+            const double least = limit * (double)(UINT64_C(1) << bits) + 0x1p-30;
+            const uint64_t bound = least < 1.0 ? (uint64_t)(least * 0x1p64) : UINT64_MAX;
+            ptrdiff_t n_hits, n_heavier = 0;
+            for (ptrdiff_t i = 0; i < n_heavy; i++)
+                words[i] = mix64(s->starts[first + heavy[i]] + (BLOCKS + bits) * LEVEL_STEP);
+            n_hits = find_below(words, n_heavy, bound, s->hits);
+            for (ptrdiff_t h = 0; h < n_hits; h++) {
+                const ptrdiff_t entry = first + heavy[s->hits[h]];
+                streams->words[n] = words[s->hits[h]];
+                streams->columns[n] = s->starts[entry];
+                streams->ids[n] = s->ids[entry];
+                streams->times[n] = 0.0;
+                streams->counts[n] = s->counts[entry];
+                streams->bits[n++] = bits;
+            }
+            for (ptrdiff_t i = 0; i < n_heavy; i++) {
+                heavy[n_heavier] = heavy[i];
+                n_heavier += s->counts[first + heavy[i]] > UINT32_C(2) << bits;
+            }
+            n_heavy = n_heavier;
+            if (n > LEVEL_STREAMS - LEVELS_TILE) {
+                read_streams(row, limit, n, k, s);
+                n = 0;
+            }
+        }
+    }
+    read_streams(row, limit, n, k, s);
+}
+
+/* ---- rows -------------------------------------------------------------------------------- */
+
+/* The first round. Of many levels those below a limit of time, of which no bin is likely to be left
+ * empty, then those below a limit twice as large, and so on. */
+static void first_round(const level_row *row, uint64_t k, level_scratch *s)
+{
+    const level_round round = round_of(0, 0);
+    double limit = INFINITY;
+    if (row->total > MANY * k)
+        limit = (log_f64((double)k) + 4.0) * (double)k / (double)row->total;
+    for (;; limit *= 2.0) {
+        /* As times and values are rounded, what is near the limit is seen as beyond it. */
+        uint64_t bound = EMPTY;
+        if (limit < LEVEL_TIME)
+            bound = value_of_time(limit);
+        else if (limit < 8.0)
+            bound = (uint64_t)((1.0 - exp_f64(-limit)) * 0x1p62);
+        offer(row, &round, 0, bound, k, s);
+        if (row->most > FIRST_LEVELS) {
+            offer_blocks(row, limit < LEVEL_TIME ? limit : LEVEL_TIME, k, s);
+            if (limit >= LEVEL_TIME)
+                offer(row, &round, 1, bound, k, s);
+        }
+        if (bound == EMPTY || largest_value(s->bins, (ptrdiff_t)k) < bound - (bound >> 20))
+            return;
+    }
+}
+
+/* Of all members the one of least value, for n <= FILLED bins that are empty, of numbers from `first`
+ * on. */
+static void fill_bins(const level_row *row, const uint32_t *numbers, int n, uint64_t first,
+                      uint64_t first_round, level_scratch *s)
+{
+    const uint64_t positions = LEVELS_TILE - 1;
+    lanes_u64 flips, factors, best = ~(lanes_u64){0};
+    for (int c = 0; c < FILLED; c++) {
+        const level_round round = round_of(first_round + first + numbers[c < n ? c : 0], 0);
+        flips[c] = round.flip;
+        factors[c] = round.factor;
+    }
+    for (int is_high = 0; is_high <= (row->most > FIRST_LEVELS); is_high++) {
+        level_cursor at = {0, 0, 0};
+        for (;;) {
+            const level_members members = next_members(row, is_high, &at, s);
+            lanes_u64 least = ~(lanes_u64){0};
+            if (members.n == 0)
+                break;
+            for (uint64_t i = 0; i < (uint64_t)members.n; i++) {
+                const lanes_u64 words = (members.starts[i] ^ flips) * factors;
+                least = lanes_least_u64(least, (words & ~positions) | i);
+            }
+            for (int c = 0; c < n; c++) {
+                if ((least[c] | positions) < (best[c] | positions)) {
+                    const uint64_t i = least[c] & positions;
+                    best[c] = least[c];
+                    s->bins[first + numbers[c]] = members.ids[i];
+                    s->high[first + numbers[c]] = is_high ? members.levels[i] : 0;
+                }
+            }
+        }
+    }
+}
+
+static void fill_empty_bins(const level_row *row, uint64_t k, uint64_t first_round,
+                            level_scratch *s)
+{
+    for (uint64_t first = 0; first < k; first += LEVELS_TILE) {
+        const uint64_t n = k - first < LEVELS_TILE ? k - first : LEVELS_TILE;
+        for (uint64_t j = 0; j < n; j++)
+            s->values[j] = ~s->bins[first + j];
+        const ptrdiff_t n_empty = find_below(s->values, (ptrdiff_t)n, ~EMPTY + 1, s->hits);
+        for (ptrdiff_t h = 0; h < n_empty; h += FILLED)
+            fill_bins(row, s->hits + h, n_empty - h < FILLED ? (int)(n_empty - h) : FILLED, first,
+                      first_round, s);
+    }
+}
+
+/* The columns and the levels that the bins keep. */
+static void read_samples(const csr_block *rows, ptrdiff_t row_number, const level_map *map,
+                         const level_row *row, const level_scratch *s, uint64_t *restrict columns,
+                         int64_t *restrict levels)
+{
+    const uint64_t *restrict bins = s->bins;
+    const uint32_t *restrict high = s->high;
+    const int64_t first = rows->indptr[row_number];
+    const int32_t *narrow = (const int32_t *)indices_from(rows, first);
+    const int64_t *wide = (const int64_t *)indices_from(rows, first);
+    for (uint64_t j = 0; j < map->k; j++) {
+        const uint64_t id = bins[j] & row->mask, level = id % (1 << ID_BITS);
+        columns[j] = id >> ID_BITS; /* the position of the entry */
+        levels[j] = (int64_t)(level < FIRST_LEVELS ? level : high[j]);
+    }
+    if (map->is_signed)
+        for (uint64_t j = 0; j < map->k; j++)
+            columns[j] = column_at(rows, first + (int64_t)columns[j], 1);
+    else if (rows->index_size == sizeof *narrow)
+        for (uint64_t j = 0; j < map->k; j++)
+            columns[j] = (uint64_t)narrow[columns[j]];
+    else
+        for (uint64_t j = 0; j < map->k; j++)
+            columns[j] = (uint64_t)wide[columns[j]];
+}
+
+static ptrdiff_t sample_row(const csr_block *rows, ptrdiff_t row_number, const level_map *map,
+                            level_scratch *s, uint64_t *columns, int64_t *levels)
+{
+    const uint64_t k = map->k, n_rounds = 1 + k / ROUND_BINS;
+    level_row row = read_row(rows, row_number, map, s);
+    if (row.total > UINT64_C(1) << 31)
+        return -1;
+    if (row.total == 0)
+        return 0;
+    if (row.total <= LEVELS_KEPT)
+        keep_members(&row, s);
+    memset(s->bins, 0xff, k * sizeof *s->bins);
+    first_round(&row, k, s);
+    int is_full = row.total >= FULL * k && count_empty(s->bins, (ptrdiff_t)k) == 0;
+    for (uint64_t number = 1; number < n_rounds && !is_full; number++) {
+        const level_round round = round_of(number, 64 - __builtin_clzll(n_rounds));
+        offer(&row, &round, 0, EMPTY, k, s);
+        if (row.most > FIRST_LEVELS)
+            offer(&row, &round, 1, EMPTY, k, s);
+        if ((number + 1) * row.total >= FULL * k)
+            is_full = count_empty(s->bins, (ptrdiff_t)k) == 0;
+    }
+    if (!is_full)
+        fill_empty_bins(&row, k, n_rounds, s);
+    read_samples(rows, row_number, map, &row, s, columns, levels);
+    return row.n_entries;
+}
+
+const level_sampling_loops TABLE(level_sampling)[] = {{
+    .sample_row = sample_row,
+}};
