@@ -45,7 +45,7 @@ def _largest_variance(moments: Moments, size: float) -> Array:
 
 
 def _binomial_coverage(moments: Moments, size: int, error: float | Array) -> Array:
-    kernel = 1 - (1 - moments.kernel) / moments.span
+    kernel = (moments.kernel - (1 - moments.span)) / moments.span
     rate = np.clip(kernel + moments.bias / moments.span, 0, 1)
     slack = 1e-9 * size  # an error that is exactly allowed counts as allowed
     most = np.minimum(np.floor(size * (kernel + error) + slack), size)

@@ -23,7 +23,7 @@ def moments_of_agreements(law: Law, pairs: Pairs) -> Moments:
     span = 1.0 - law.least_kernel
     bias = law.bias(pairs).total
     mean = pairs.kernel + bias
-    unit = np.maximum((mean - 1 + span) * (1 - mean), 0)
+    unit = np.maximum((mean - law.least_kernel) * (1 - mean), 0)
     moments = Moments(pairs.kernel, unit, "binomial", bias=bias, span=span)
     return with_common(moments, law.common_variance(pairs))
 
@@ -212,7 +212,7 @@ class SignsLaw(CodesLaw):
         moments = super().moments(pairs)
         if self.width is None:
             return moments
-        rate = 1 - (1 - pairs.kernel) / moments.span
+        rate = (pairs.kernel - self.least_kernel) / moments.span
         common = moments.span**2 * covariance_of_signs(rate, self.width)
         return replace(moments, common=common, block=np.full(1, float(self.width)))
 

@@ -55,10 +55,12 @@ def _kummer(x: Array, half: float, m: int, less_kernel: bool = False) -> Array:
 
     By Kummer's transformation it is exp(-x) 1F1(-h, h + 2 m, x).
     """
-    term, ratio, total = np.exp(-x), 1.0, np.zeros_like(x)
+    term, factor, total = np.exp(-x), 0.0 if less_kernel else 1.0, np.zeros_like(x)
     for n in range(_N_TERMS):
-        total += term * (ratio - 1 if less_kernel else ratio)
-        ratio *= (half - n) / (half + 2 * m + n)
+        total += term * factor
+        factor *= (half - n) / (half + 2 * m + n)
+        if less_kernel:  # a ratio less 1, and so is that of the next term
+            factor -= (2 * m + 2 * n) / (half + 2 * m + n)
         term = term * (-x) / (n + 1)
     return total
 
@@ -75,11 +77,16 @@ def covariance_of_signs(kernel: Array, width: int) -> Array:
     larger t are like pi - t.
     """
     x = np.linspace(0, np.pi / 2, _N_ANGLES)
-    density = scipy.special.hyp2f1(1, 1, (width + 1) / 2, np.sin(x) ** 2)
+    density = scipy.special.hyp2f1(1, 1, (width + 1) / 2, np.sin(x[:-1]) ** 2)
+    density = np.append(density, (width - 1) / (width - 3))  # where SciPy's is NaN for many d
     below = _integral(density)
     both = _integral(below / (2 * below[-1])) * 2 / np.pi
+    # The covariance is t**2 times a factor, which is interpolated. The density has the integral
+    # pi / 2 * (d - 1) / (d - 2), so that the factor at 0 is known.
+    factors = both[1:] / x[1:] ** 2 - 1 / np.pi**2
+    factors = np.append(-1 / (np.pi**2 * (width - 1)), factors)
     t = np.pi * np.minimum(1 - kernel, kernel)
-    return np.asarray(np.interp(t, x, both) - (t / np.pi) ** 2)
+    return np.asarray(t**2 * np.interp(t, x, factors))
 
 
 def _integral(values: Array) -> Array:

@@ -119,9 +119,9 @@ class ByChance(CodeLaw):
 
     def estimate(self, counts: Any, n_hashes: int) -> tuple[Array, Array]:
         chance = self.chance
-        rate = _checked(counts, n_hashes) / n_hashes
-        std = _error_of_rate(rate, n_hashes)[1]
-        return (rate - chance) / (1 - chance), std / (1 - chance)
+        counts = _checked(counts, n_hashes)
+        std = _error_of_rate(counts, n_hashes)[1]
+        return (counts / n_hashes - chance) / (1 - chance), std / (1 - chance)
 
     def least_rate(self, kernel: Any) -> Array:
         kernel = np.clip(kernel, 0, 1)
@@ -161,10 +161,10 @@ class BySigns(CodeLaw):
 
     def estimate(self, counts: Any, n_hashes: int) -> tuple[Array, Array]:
         rates, values = self._table()
-        rate = _checked(counts, n_hashes) / n_hashes
-        near, std = _error_of_rate(rate, n_hashes)
+        counts = _checked(counts, n_hashes)
+        near, std = _error_of_rate(counts, n_hashes)
         slope = np.interp(near, rates, np.gradient(values, rates))
-        return np.interp(rate, rates, values), std * slope
+        return np.interp(counts / n_hashes, rates, values), std * slope
 
     def least_rate(self, kernel: Any) -> Array:
         rates, values = self._table()
@@ -255,8 +255,8 @@ class ByProduct(CodeLaw):
         added = np.array([_ADDED, 0, 0, _ADDED]).reshape(numbers.shape)
         shares = (shares + added) / (n_hashes + 2 * _ADDED)
         mean = (shares * numbers).sum(axis=0)
-        variance = (shares * numbers**2).sum(axis=0) - mean**2
-        return kernel, np.sqrt(np.maximum(variance, 0) / n_hashes)
+        variance = (shares * (numbers - mean) ** 2).sum(axis=0)
+        return kernel, np.sqrt(variance / n_hashes)
 
     def highest(self, counts: Any, n_hashes: int) -> Array:
         # It is highest where a part agrees in no other sample.
@@ -308,11 +308,12 @@ def _checked(counts: Any, n_hashes: int, name: str = "counts") -> Array:
     return counts.astype(np.float64)  # integers of few bits would overflow in the formulas
 
 
-def _error_of_rate(rate: Array, n_hashes: int) -> tuple[Array, Array]:
+def _error_of_rate(counts: Array, n_hashes: int) -> tuple[Array, Array]:
     """Return the rate after `_ADDED` agreements and differences, and the standard error at this
     rate."""
-    near = (rate * n_hashes + _ADDED) / (n_hashes + 2 * _ADDED)
-    return near, np.sqrt(near * (1 - near) / n_hashes)
+    size = n_hashes + 2 * _ADDED
+    near, far = (counts + _ADDED) / size, (n_hashes - counts + _ADDED) / size
+    return near, np.sqrt(near * far / n_hashes)
 
 
 @lru_cache

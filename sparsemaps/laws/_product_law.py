@@ -87,10 +87,10 @@ class ProductLaw(Law):
         # Component j is that of the projection where sample j agrees, and otherwise 0.
         agree, projected = pairs.factors
         rate = agree.kernel + self.sampled.bias(agree).total
-        second_moment = rate * (self.other.moments(projected).unit + projected.kernel**2)
+        unit = self.other.moments(projected).unit + (1 - rate) * projected.kernel**2
         moments = Moments(
             pairs.kernel,
-            second_moment - (rate * projected.kernel) ** 2,
+            rate * unit,
             "normal",
             bias=(rate - agree.kernel) * projected.kernel,
         )

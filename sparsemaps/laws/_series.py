@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import scipy
 
 from sparsemaps import kernels
 from sparsemaps._tools import _portable_math
@@ -62,12 +63,17 @@ class MaclaurinLaw(_SeriesLaw):
         return ONE_NUMBER_RULE if self.h01 else None
 
     def moments(self, pairs: Pairs) -> Moments:
-        product = pairs.square_x * pairs.square_y + 2 * pairs.inner**2 - 2 * pairs.overlap
-        second, mean = np.zeros_like(product), np.zeros_like(product)
-        for degree, probability in zip(*self.degrees, strict=True):
-            second += self.coefficients[degree] ** 2 / probability * product**degree
-            mean += self.coefficients[degree] * pairs.inner**degree
-        return Moments(pairs.kernel, second - mean**2, "jumps")
+        same, crossed = pairs.inner**2, pairs.inner**2 - pairs.overlap
+        more = pairs.square_x * pairs.square_y - pairs.overlap + crossed
+        degrees, probabilities = self.degrees
+        powers = [self.coefficients[degree] * pairs.inner**degree for degree in degrees]
+        mean = sum(powers, np.zeros_like(more))
+        # The variance within a degree, and that of the means of the degrees.
+        unit = np.zeros_like(more)
+        for degree, probability, power in zip(degrees, probabilities, powers, strict=True):
+            within = self.coefficients[degree] ** 2 * _gain(same, more, degree)
+            unit += within / probability + probability * (power / probability - mean) ** 2
+        return Moments(pairs.kernel, unit, "jumps")
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -86,7 +92,7 @@ class TensorSketchLaw(_SeriesLaw):
         lengths = (gamma * pairs.square_x + coef0) * (gamma * pairs.square_y + coef0)
         overlap = gamma**2 * pairs.overlap + coef0**2
         same, straight, crossed = inner**2, lengths - overlap, inner**2 - overlap
-        unit = (same + straight) ** degree + (same + crossed) ** degree - 2 * same**degree
+        unit = _gain(same, straight, degree) + _gain(same, crossed, degree)
         # Two columns that meet in one factor change as much as in a count sketch, times what the
         # other factors have.
         longest = gamma * pairs.longest + coef0
@@ -108,8 +114,18 @@ class TensorSketchLaw(_SeriesLaw):
         if self._named in ("poly", ""):
             return np.zeros_like(pairs.kernel)
         gamma, factor = self._scales(pairs)
-        mean = np.polyval(self.coefficients[::-1], gamma * pairs.inner)
-        return np.asarray((mean - np.exp(gamma * pairs.inner)) * factor)
+        product, degree = gamma * pairs.inner, len(self.coefficients)
+        first = product**degree / scipy.special.factorial(degree)
+        return np.asarray(-first * scipy.special.hyp1f1(1, degree + 1, product) * factor)
+
+
+def _gain(base: Array, more: Array, degree: int) -> Array:
+    """Return ``(base + more) ** degree - base ** degree``, without cancellation where `more` is
+    small."""
+    gain = np.zeros_like(base)
+    for lower in range(degree):
+        gain = gain * (base + more) + base**lower
+    return gain * more
 
 
 def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
@@ -127,7 +143,7 @@ def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
     same, straight, crossed = inner**2, square_x * square_y - overlap, inner**2 - overlap
     unit = np.zeros_like(inner)
     for low, a in enumerate(coefficients):
-        equal = (same + straight) ** low + (same + crossed) ** low - 2 * same**low
+        equal = _gain(same, straight, low) + _gain(same, crossed, low)
         within = (same + straight + overlap - same + crossed) ** low
         between = (same + crossed) ** low
         unit = unit + a**2 * equal

@@ -97,17 +97,22 @@ class FourierLaw(Law):
         offset = 1 + doubled / 2 - k**2
         if self.form == "offset":
             return Moments(k, offset, "normal")
-        return Moments(k, 1 + doubled - 2 * k**2, "gamma", paired=True, single=offset)
+        square = (1 - k) * (1 + k)  # 1 - k**2 without cancellation
+        if self.kernel == "rbf" and self.spectrum is None:  # whose kernel of doubled rows is k**4
+            unit = square**2
+        else:
+            unit = np.maximum(2 * square - (1 - doubled), 0)
+        return Moments(k, unit, "gamma", paired=True, single=offset)
 
     def _folded_unit(self, pairs: Pairs) -> Array:
         """Return the variance of cos <w, x> cos <w, y>, with w normal of variance gamma: its second
-        moment is a sum of four."""
+        moment is a sum of four. Both moments are less 1, which they are near for short rows."""
         gamma, squares = _known(self.gamma), pairs.square_x + pairs.square_y
         near, far = squares - 2 * pairs.inner, squares + 2 * pairs.inner
-        kernel = (np.exp(-gamma * near / 2) + np.exp(-gamma * far / 2)) / 2
-        second = (1 + np.exp(-2 * gamma * pairs.square_x) + np.exp(-2 * gamma * pairs.square_y)) / 4
-        second = second + (np.exp(-2 * gamma * near) + np.exp(-2 * gamma * far)) / 8
-        return np.asarray(second - kernel**2)
+        mean = (np.expm1(-gamma * near / 2) + np.expm1(-gamma * far / 2)) / 2
+        second = (np.expm1(-2 * gamma * pairs.square_x) + np.expm1(-2 * gamma * pairs.square_y)) / 4
+        second = second + (np.expm1(-2 * gamma * near) + np.expm1(-2 * gamma * far)) / 8
+        return np.asarray(np.maximum(second - 2 * mean - mean**2, 0))
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -149,7 +154,7 @@ class FastfoodLaw(Law):
         peak = np.ones_like(k) if self.is_orthogonal else pairs.peak
         return Moments(
             k,
-            (1 - k**2) ** 2,
+            ((1 - k) * (1 + k)) ** 2,
             "gamma",
             paired=True,
             single=1 + k**4 / 2 - k**2,

@@ -45,9 +45,10 @@ def dual(objective: Objective, y: Array, variables: Array, costs: Array | None) 
     if objective.loss in REGRESSION:
         value = y @ variables - objective.epsilon * np.abs(variables).sum()
     elif objective.loss == "log_loss":
-        near, far = np.abs(variables), C - np.abs(variables)
-        total = C * np.log(C)
-        value = (total - scipy.special.xlogy(near, near) - scipy.special.xlogy(far, far)).sum()
+        near = np.abs(variables)
+        shares = near / C
+        far = scipy.special.xlog1py(C - near, -shares)
+        value = -(scipy.special.xlogy(near, shares) + far).sum()
     else:
         value = variables.sum()
     if objective.loss.startswith("squared"):

@@ -58,7 +58,8 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
         * math.comb(n_hashes - j * length, n_agreeing - j * length)
         for j in range(min(n_bands, n_agreeing // length) + 1)
     )
-    return float(1 - ways / math.comb(n_hashes, n_agreeing))
+    total = math.comb(n_hashes, n_agreeing)
+    return (total - ways) / total
 
 
 def choose_bands(

@@ -120,7 +120,7 @@ def rows_at(angle, n_entries):
 
 
 @pytest.mark.parametrize("angle", [0.3, 1.0, np.pi / 2, 2.4])
-@pytest.mark.parametrize("width", [5, 16, 128])
+@pytest.mark.parametrize("width", [5, 16, 128, 256])
 def test_covariance_of_signs(angle, width):
     """Of vectors that are exactly uniform, by NumPy's orthogonal matrices."""
     u, v = np.zeros((2, width))
