@@ -81,7 +81,7 @@ class Block(_Arrays):
         often."""
         if self.is_extreme:
             return True
-        n_entries = int(self.indptr[-1] - self.indptr[0])
+        n_entries = self.indptr.item(-1) - self.indptr.item(0)
         largest = factor * n_entries * _rows.EXTREMES[self.values.itemsize][1] + constant
         return degree * math.log2(max(largest, 1.0)) > _EXPONENTS[self.values.itemsize]
 

@@ -47,13 +47,14 @@ class Work:
         for blocks that ``may_overflow``.
         """
 
-        def write_finite(block: Block, out: Array) -> None:
-            call_quietly(write, block, out)
-            row = first_not_finite(out) if may_overflow(block) else -1
+        def write_finite(start: int, stop: int) -> None:
+            block, part = self.rows.block(start, stop), out[start:stop]
+            call_quietly(write, block, part)
+            row = first_not_finite(part) if may_overflow(block) else -1
             if row >= 0:
                 raise block.error(row, beyond(out.dtype))
 
-        self.each_block(write_finite, out)
+        _threads.run(write_finite, self.blocks(), self.n_jobs)
 
     def blocks(self) -> list[tuple[int, int]]:
         """Return the blocks (start, stop) in which rows are read."""

@@ -61,6 +61,7 @@ class TaylorSketch:
         self._keys = keys[: 3 * (n - 1)].reshape(-1, 3)
         signs = np.where(_seeding.uniforms(keys[-2], n) < 0.5, 1.0, -1.0)
         self._weights = signs * np.sqrt(np.asarray(coefficients, float))
+        self._largest = max(1.0, n_components * float(abs(self._weights).sum()))
         self._shifts = (_seeding.uniforms(keys[-1], n) * n_components).astype(np.int64)
         self._scale = scale
         self._n_components = n_components
@@ -78,8 +79,7 @@ class TaylorSketch:
 
     def may_overflow(self, block: Block) -> bool:
         """As of `PolynomialSketch`."""
-        constant = max(1.0, self._n_components * float(abs(self._weights).sum()))
-        return block.powers_may_overflow(len(self._weights), self._scale, constant)
+        return block.powers_may_overflow(len(self._weights), self._scale, self._largest)
 
     @np.errstate(over="ignore", invalid="ignore")
     def write_dense(self, block: Block, out: Array) -> None:

@@ -169,6 +169,8 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
         self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
         self._key = self.keys()[0]
         self.factors, self.firsts = self._draw_features(series)
+        self._largest = max(float(self.factors.max()), *self._exact)
+        self._most_factors = 1 + int(np.diff(self.firsts).max())
 
     def keys(self) -> Keys:
         """Return the keys of the projections and of the degrees."""
@@ -220,9 +222,7 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
 
     def _may_overflow(self, block: Block) -> bool:
         """Return whether a feature of a block's row may be beyond the range of its type."""
-        factor = max(float(self.factors.max()), *self._exact)
-        degree = int(np.diff(self.firsts).max())
-        return block.powers_may_overflow(1 + degree, 1.0, factor)
+        return block.powers_may_overflow(self._most_factors, 1.0, self._largest)
 
     def _write_h01(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
         n_stored = 0

@@ -275,6 +275,8 @@ class SignsDraw(CodesDraw, of=SignProjection):
 def _extreme_rows(block: Block) -> Iterator[tuple[Array, Block]]:
     """Yield the numbers of the rows of extreme values, and these rows in float64, scaled by powers
     of two, which changes no sign; nothing if there are none."""
+    if not block.is_extreme:
+        return
     rows = block.extreme_rows()
     if len(rows):
         again = block.chosen(rows)
