@@ -17,6 +17,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsemaps import ConsistentWeightedSampling
+from sparsemaps._tools._blocks import BLOCK_ENTRIES
 from sparsemaps.text import HashingVectorizer, IdfWeights
 
 X = random_csr(300, 60, density=0.15)
@@ -214,11 +215,13 @@ def test_parameters_that_are_not_allowed(parameters, message):
 
 
 def test_rows_with_an_error_are_not_counted():
-    rows = sp.vstack([X, sp.csr_array(np.full((1, X.shape[1]), np.nan))]).tocsr()
+    """More rows than are read at a time."""
+    rows = sp.vstack([X] * 100 + [sp.csr_array(np.full((1, X.shape[1]), np.nan))]).tocsr()
+    assert rows.nnz > BLOCK_ENTRIES
     weights = IdfWeights().fit(X)
     before = weights.to_config()
     for call in (weights.fit, weights.partial_fit):
-        with pytest.raises(ValueError, match="X contains NaN in row 300"):
+        with pytest.raises(ValueError, match="X contains NaN in row 30000"):
             call(rows)
         assert weights.to_config() == before
     with pytest.raises(ValueError, match="features"):
