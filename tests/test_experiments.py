@@ -234,3 +234,18 @@ def test_words_that_small_tables_weight(experiments, tmp_path):
     table = frequencies.of_words(str(tmp_path))
     assert [row[0] for row in table] == ["4,194,304", "65,536", "4,096", "512", "64", "8"]
     assert float(table[0][2]) > 90
+
+
+def test_codes_of_weighted_words(experiments):
+    import scipy.sparse as sp
+
+    from experiments import datasets, idf
+
+    rng = np.random.default_rng(0)
+    y = np.arange(80) % 2
+    X = sp.csr_array(rng.poisson(0.2, size=(80, 40)) + 3.0 * (np.arange(40) == y[:, None]))
+    split = datasets.Split(X[:40], y[:40], X[40:], y[40:])
+    for setting in (idf.Setting(None, n_hashes=64), idf.Setting(2, n_hashes=64)):
+        assert idf.of_codes(split, setting) > 90
+    assert idf.of_linear(split, "LinearSVC") > 90
+    assert len({idf.name_of(setting) for setting in idf.SETTINGS}) == len(idf.SETTINGS)

@@ -33,7 +33,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         w = \left(\frac{\ln((N + 1) / (\mathrm{df} + 1))}{\ln((N + 1) / 2)}\right)^p.
 
     The weight :math:`w` is 1 for a column that one record has, and 0 for one that all have. The
-    values are real numbers of levels, which ``ConsistentWeightedSampling`` takes.
+    values are real numbers of levels, for ``ConsistentWeightedSampling(method="levels")``.
 
     Parameters
     ----------
