@@ -243,7 +243,8 @@ def test_codes_of_weighted_words(experiments):
 
     rng = np.random.default_rng(0)
     y = np.arange(80) % 2
-    X = sp.csr_array(rng.poisson(0.2, size=(80, 40)) + 3.0 * (np.arange(40) == y[:, None]))
+    own = np.arange(40) % 2 == y[:, None]  # the words of each class
+    X = sp.csr_array(rng.poisson(np.where(own, 0.5, 0.02)).astype(float))
     split = datasets.Split(X[:40], y[:40], X[40:], y[40:])
     for setting in (idf.Setting(None, n_hashes=64), idf.Setting(2, n_hashes=64)):
         assert idf.of_codes(split, setting) > 90
