@@ -176,7 +176,7 @@ def refuse_clashes(
     `outputs` are the files that will be written, each with words for it. "-" is standard input or
     output, which may have been redirected to a file. `made` are folders that the job makes.
     """
-    folders = [os.path.abspath(path) for path in made]
+    folders = [os.path.realpath(path) for path in made]
     read: dict[Any, Any] = {}
     for path in inputs:
         standard = is_standard(path)
@@ -215,8 +215,7 @@ def _check_place(path: str, made: list[str]) -> None:
         return
     folder = os.path.dirname(os.path.realpath(path))
     if not os.path.lexists(folder):
-        of_job = [one for one in made if os.path.dirname(os.path.abspath(path)) == one]
-        if not of_job:
+        if folder not in made:
             raise _error(errno.ENOENT, path)
         while not os.path.lexists(folder):  # which is made too
             folder = os.path.dirname(folder)

@@ -266,7 +266,7 @@ def test_tables_of_many_lines(tmp_path):
     n = _row_names._LINES + 3
     rows = np.arange(n)
     found = Removals(rows, rows + 1, rows / n)
-    _evidence.write_removals(tmp_path / "removed", found, str, "similarity")
+    _evidence.write_removals(tmp_path / "removed", found, str)
     _evidence.write_clusters(tmp_path / "clusters", rows[::-1].astype(np.uint32), "no file")
     lines = (tmp_path / "removed").read_text().splitlines()[1:]
     assert lines == [f"{i}\t{i + 1}\t{i / n:.6f}" for i in range(n)]
@@ -321,7 +321,7 @@ def test_labels_of_many_codes(tmp_path):
     codes[which].save(tmp_path / "codes.npy")
     (tmp_path / "codes.npy.ids.txt").write_text("".join(f"{number}\n" for number in range(n)))
     plan = files._labels.plan_of(model, tmp_path / "codes.npy", io.BytesIO(), None, None)
-    parts = list(plan.job.scored(plan.inputs, How()))
+    parts = list(plan.job.scored(plan.inputs, How(), None))
     found = np.concatenate([part.scores for _, part in parts])
     np.testing.assert_array_equal(found, model.decision_function(codes)[which])
     assert [id for _, part in parts for id in part.ids] == [str(number) for number in range(n)]
