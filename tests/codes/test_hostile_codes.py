@@ -1,6 +1,7 @@
 """Packed codes whose attributes have been set to anything, in each public function that takes them:
 a ValueError that names the argument, or a result of the right size."""
 
+import copy
 import functools
 import inspect
 import os
@@ -58,6 +59,9 @@ CALLS = {
     "neighbors.removals": lambda A, B, _: neighbors.removals(B, 0.8, earlier=A),
     "neighbors.similar_pairs": lambda A, B, _: neighbors.similar_pairs(A, 0.8, n_jobs=2),
     "neighbors.top_k": lambda A, B, _: neighbors.top_k(A, B, 3),
+    "linear.KernelClassifier.calibrate": lambda A, B, _: copy.copy(
+        model(KernelClassifier, B)
+    ).calibrate(A, LABELS),
     "linear.KernelClassifier.decision_function": lambda A, B, _: model(
         KernelClassifier, B
     ).decision_function(A),
