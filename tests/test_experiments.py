@@ -226,7 +226,7 @@ def test_words_that_small_tables_weight(experiments, tmp_path):
     import experiments.frequencies as frequencies
     from sparsemaps.libsvm import dump_svmlight_file
 
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     for part in ("train", "test"):
         y = np.arange(60) % 2
         X = rng.poisson(0.2, size=(60, 40)) + 3 * (np.arange(40) == y[:, None])
@@ -241,7 +241,7 @@ def test_codes_of_weighted_words(experiments):
 
     from experiments import datasets, idf
 
-    rng = np.random.default_rng(0)
+    rng = np.random.default_rng(SEED)
     y = np.arange(80) % 2
     own = np.arange(40) % 2 == y[:, None]  # the words of each class
     X = sp.csr_array(rng.poisson(np.where(own, 0.5, 0.02)).astype(float))

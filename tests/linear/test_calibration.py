@@ -14,7 +14,7 @@ from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _calibration
 from sparsemaps.text import HashingVectorizer
 
-MAP = ConsistentWeightedSampling(n_hashes=128, random_state=0)
+MAP = ConsistentWeightedSampling(n_hashes=128, random_state=SEED)
 
 
 def data(load):
@@ -24,7 +24,7 @@ def data(load):
 
 
 def classifier(**parameters):
-    return KernelClassifier(MAP, random_state=0, **parameters)
+    return KernelClassifier(MAP, random_state=SEED, **parameters)
 
 
 # ---- extremes ------------------------------------------------------------------------------------
@@ -278,8 +278,8 @@ def test_texts_and_codes():
     texts = [f"w{number % 5} w{number % 3}" for number in range(60)]
     y = ["a" if number % 5 < 2 else "b" for number in range(60)]
     words = HashingVectorizer(binary=True, norm=None, alternate_sign=False)
-    minhash = MinHash(n_hashes=16, random_state=0)
-    model = KernelClassifier(minhash, vectorizer=words, random_state=0).fit(texts, y)
+    minhash = MinHash(n_hashes=16, random_state=SEED)
+    model = KernelClassifier(minhash, vectorizer=words, random_state=SEED).fit(texts, y)
     expected = model.calibrate(texts, y).predict_proba(texts)
     codes = model.map_.encode_texts(words, texts, packed=True)
     assert (model.calibrate(codes, y).predict_proba(texts) == expected).all()
