@@ -115,8 +115,9 @@ def of_predict(folder):
         folder / "labels")  # fmt: skip
     lines = (folder / "labels").read_bytes().decode().split("\n")
     columns = columns_of(folder / "labels", len(lines[0].split("\t")))
-    assert list(map(text_of, columns[0])) == IDS
-    assert set(map(text_of, columns[1])) <= set(LABELS)
+    assert list(map(text_of, columns[0]))[1:] == IDS
+    assert set(map(text_of, columns[1][1:])) <= set(LABELS)
+    assert list(map(text_of, lines[0].split("\t")[2:])) == sorted(LABELS)
 
 
 def of_filter(folder):

@@ -7,6 +7,7 @@ from files of any size, byte for byte. Here the label is the package that a docu
 from, and SciPy's are wanted.
 """
 
+import csv
 import gzip
 import json
 import pydoc
@@ -84,8 +85,8 @@ print(f"precision {right / len(chosen):.1%}, recall {right / wanted:.1%}")
 predict_files(model, folder / "corpus", f"{folder}/scores/")
 scores, is_wanted = [], []
 for part in range(3):
-    lines = (folder / f"scores/{part}.jsonl.tsv").read_text().splitlines()
-    scores += [float(line.split("\t")[3]) for line in lines]
+    with open(folder / f"scores/{part}.jsonl.tsv", newline="") as table:
+        scores += [float(row["scipy"]) for row in csv.DictReader(table, delimiter="\t")]
     is_wanted += [one["package"] == "scipy" for one in corpus[part::3]]
 order = np.argsort(scores)[::-1]
 found = np.cumsum(np.array(is_wanted)[order])

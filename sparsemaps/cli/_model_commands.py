@@ -6,7 +6,7 @@ from typing import Any
 
 from sparsemaps import files, from_config
 from sparsemaps._tools import _output_files
-from sparsemaps._tools._escapes import print_line
+from sparsemaps._tools._escapes import escaped, print_line
 from sparsemaps._tools._sources import expand, known_inputs
 from sparsemaps.cli._given import make_map, refuse_other_options, run_outputs, source_of, texts_of
 from sparsemaps.codes import PackedCodes
@@ -14,7 +14,8 @@ from sparsemaps.files import _labels
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import vectorizer_for
 from sparsemaps.files._job_options import Texts, rows_unless_said
-from sparsemaps.files._learning import label_of
+from sparsemaps.files._label_lines import LineOptions
+from sparsemaps.files._learning import label_of, name_of
 from sparsemaps.files._map import OutputPlan, folders_of
 
 
@@ -67,36 +68,61 @@ def _load_model(path: str) -> Any:
 def predict(options: argparse.Namespace) -> None:
     model = _load_model(options.model)
     how = _how(options, model)
-    of_lines = {"explain": options.explain, "proba": options.proba}
+    lines = LineOptions(**{name: getattr(options, name) for name in LineOptions._fields})
     bad = options.bad_records
-    plan = _labels.plan_of(model, options.inputs, options.output, *how, **of_lines, bad_records=bad)
+    plan = _labels.plan_of(
+        model, options.inputs, options.output, *how, lines=lines, bad_records=bad
+    )
     answer = _run_labels(options, plan)
     if answer is None:
         return
     if not answer.n_records:
         print_line(f"sparsemaps: {', '.join(options.inputs)}: there are no records", error=True)
-    print_line(f"{answer.n_records} records{_unknown(answer)}", error=True)
+    words = f"{answer.n_records} records{_labels_of(answer)}{_unknown(answer)}{_bad(answer)}"
+    print_line(words, error=True)
 
 
 def filter(options: argparse.Namespace) -> None:
     model = _load_model(options.model)
-    how, label = _how(options, model), options.label
+    how, labels = _how(options, model), options.label
     if hasattr(model, "classes_"):
-        label = label_of(model.classes_, label)
-    rule = _labels.rule_of(model, label, options.min_score)
+        labels = [label_of(model.classes_, label) for label in labels]
+    least = options.min_score, options.min_proba, options.fraction
+    rule = _labels.rule_of(model, labels, *least)
     plan = _labels.plan_of(
         model, options.inputs, options.output, *how, rule=rule, bad_records=options.bad_records
     )
     answer = _run_labels(options, plan)
     if answer is not None:
         kept = f"{answer.n_records} records, {answer.n_kept} kept"
-        print_line(f"{kept}{_unknown(answer)}", error=True)
+        print_line(f"{kept}{_unknown(answer)}{_bad(answer)}", error=True)
+
+
+_MOST_LABELS = 10
+"""The largest number of labels that a line names."""
+
+
+def _labels_of(answer: Any) -> str:
+    """The part of a line that counts labels, the most frequent first."""
+    some = list(answer.labels.items())
+    words = [f"{escaped(name_of(label))} {n}" for label, n in some[:_MOST_LABELS]]
+    if others := sum(n for _, n in some[_MOST_LABELS:]):
+        words.append(f"{len(some) - _MOST_LABELS} other labels {others}")
+    return f": {', '.join(words)}" if words else ""
 
 
 def _unknown(answer: Any) -> str:
     """The end of a line about records, if some are unknown."""
-    n = answer.n_unknown
-    return f", {n} unknown (without an n-gram or an entry)" if n else ""
+    n, n_empty = answer.n_unknown, getattr(answer, "n_empty", answer.n_unknown)
+    if not n_empty:
+        return f", {n} unknown" if n else ""
+    of_them = "" if n == n_empty else f"{n_empty} "
+    return f", {n} unknown ({of_them}without an n-gram or an entry)"
+
+
+def _bad(answer: Any) -> str:
+    """The end of a line about records, if some are bad."""
+    return f", {answer.n_bad} bad" if answer.n_bad else ""
 
 
 def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:

@@ -16,6 +16,7 @@ examples:
 PREDICT_EXAMPLES = """\
 examples:
   sparsemaps predict model new.jsonl.zst -o labels.tsv --id-field id
+  sparsemaps predict model new.jsonl -o labels.jsonl --top 3 --min-proba 0.1
   sparsemaps predict model new.svm -o -
   sparsemaps predict model new.jsonl -o labels.tsv --explain 5
       with the five n-grams that decide each label
@@ -25,6 +26,8 @@ FILTER_EXAMPLES = """\
 examples:
   sparsemaps filter model texts.jsonl.zst -o good.jsonl.zst --label good
   sparsemaps filter model parts/*.parquet -o good.parquet --label good --min-score 0.5
+  sparsemaps filter model texts.jsonl -o best.jsonl --label good --fraction 0.1
+      the tenth with the highest scores
 """
 
 
@@ -85,7 +88,8 @@ def add_predict(commands: Any) -> None:
         "predict",
         help="label records with a trained model",
         description="Write a line for each record: its number, or its id; its label; and the score "
-        "of each\nclass, of two classes that of the second; separated by tabs.",
+        "of each\nclass; separated by tabs, with a header. An output that ends in .jsonl has an "
+        "object for each\nrecord.",
         epilog=PREDICT_EXAMPLES,
     )
     _add_model_and_files(predict, "or file of codes (.npy), ")
@@ -94,6 +98,19 @@ def add_predict(commands: Any) -> None:
         "--proba", action="store_true",
         help="write probabilities in place of scores, of a model of train --calibrate or of "
         "--loss log_loss",
+    )  # fmt: skip
+    predict.add_argument(
+        "--top", type=integer, metavar="K",
+        help="write the K labels with the highest scores, each with its score or probability, in "
+        "place of the scores of all classes",
+    )  # fmt: skip
+    _add_least(
+        predict, "a record whose label has less is unknown", "a record whose label has less is "
+        "unknown"
+    )  # fmt: skip
+    predict.add_argument(
+        "--unknown", default="", metavar="LABEL",
+        help="label of unknown records: those, and records without an n-gram (default: empty)",
     )  # fmt: skip
     predict.add_argument(
         "--explain", type=integer, default=0, metavar="N",
@@ -111,13 +128,30 @@ def add_filter(commands: Any) -> None:
         epilog=FILTER_EXAMPLES,
     )
     _add_model_and_files(chosen, "")
-    chosen.add_argument("--label", required=True, help="label of the records to keep")
     chosen.add_argument(
-        "--min-score", type=float, metavar="S",
-        help="least score of that label; without it, it must be the highest",
+        "--label", required=True, action="append",
+        help="label of the records to keep; several times for several labels, of which the one "
+        "with the highest score counts",
+    )  # fmt: skip
+    _add_least(chosen, "without it, the score must be the highest", "in place of --min-score")
+    chosen.add_argument(
+        "--fraction", type=float, metavar="F",
+        help="share of the records of an output that is kept: those with the highest scores of "
+        "that label, of equal scores the first",
     )  # fmt: skip
     shared.add_many(chosen, "model")
     chosen.set_defaults(run="sparsemaps.cli._model_commands:filter")
+
+
+def _add_least(parser: argparse.ArgumentParser, of_score: str, of_proba: str) -> None:
+    parser.add_argument(
+        "--min-score", type=float, metavar="S", help=f"least score of a label; {of_score}"
+    )
+    parser.add_argument(
+        "--min-proba", type=float, metavar="P",
+        help=f"least probability of a label; {of_proba}; of a model of train --calibrate or of "
+        "--loss log_loss",
+    )  # fmt: skip
 
 
 def _add_model_and_files(parser: argparse.ArgumentParser, more: str) -> None:

@@ -9,7 +9,7 @@ from sparsemaps._tools import _output_files
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._regular_files import open_regular
-from sparsemaps._tools._sources import is_directory, is_standard
+from sparsemaps._tools._sources import is_standard
 from sparsemaps.files._bad_records import BadRecords
 
 HEADER = b"file\tline\treason\trecord\n"
@@ -44,11 +44,14 @@ class BadTable:
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file, self._counts = file, BadRecords()
+        self.n_bad = 0
+        """The number of its records so far."""
 
     def add(self, input: Any, n_before: int, bad: Any, n_good: int) -> None:
         """Write the bad records of a block of an input, of which `n_before` lines were read before,
         and count the good ones."""
         lines = list(bad_lines(input, n_before, bad))
+        self.n_bad += len(lines)
         self._counts.add(n_good, lines)
         self._file.writelines(lines)
 
@@ -69,22 +72,19 @@ def opened_table(path: Any) -> Iterator[BadTable | None]:
 
 
 def join_tables(path: Any, parts: list[str]) -> None:
-    """Write a table of the lines of several files, of which some may not be there."""
+    """Write a table of the lines of several files, with or without a header, of which some may not
+    be there."""
     with _output_files.atomic_output(path) as file:
         file.write(HEADER)
         for part in parts:
             with contextlib.suppress(FileNotFoundError), open_regular(part) as lines:
+                first = lines.readline()
+                if first != HEADER:
+                    file.write(first)
                 shutil.copyfileobj(lines, file)
 
 
 def check_output(path: Any, output: Any) -> None:
     """Raise a ValueError where a table cannot stand beside an output."""
-    if path is None:
-        return
-    if is_directory(output):
-        raise ValueError(
-            "bad_records is for one output, not for a directory; write to a file, or run once for "
-            "each input"
-        )
-    if is_standard(path) and is_standard(output):
+    if path is not None and is_standard(path) and is_standard(output):
         raise ValueError(f"the output and {TABLE} are both standard output")

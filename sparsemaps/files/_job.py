@@ -31,8 +31,6 @@ class Job(NamedTuple):
     n_jobs: int | None
     name: str = "map"
     """That of the stage whose tasks are outputs."""
-    n_counts: int = 1
-    """How many numbers there are for each input."""
     bad_records: Any = None
     """The path of a table of records that are set aside; None if there is none."""
 
@@ -57,8 +55,9 @@ class Job(NamedTuple):
             if _text_input.without_compression(os.fspath(output)) != os.fspath(output):
                 raise ValueError(f"{said} is not compressed: leave out the ending of {output}")
 
-    def run(self, inputs: Sequence[Any], output: Any, how: How) -> list[int]:
-        """Map some inputs to one output; returns the number of rows of each."""
+    def run(self, inputs: Sequence[Any], output: Any, how: How) -> list[list[int]]:
+        """Map some inputs to one output; returns the numbers of rows of each, and of bad records if
+        these are set aside."""
         source, classes = self.source, b""
         if isinstance(source, TextRows):
             classes = source.classes_table()
@@ -74,15 +73,20 @@ class Job(NamedTuple):
             if classes:
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
-            n_rows = [self._map(one, target, how.n_jobs, bar, aside) for one in inputs]
+            numbers = [self._map(one, target, how.n_jobs, bar, aside) for one in inputs]
             if aside is not None:
                 aside.finish()
             target.finish()
             refuse_changes(inputs)
-        return n_rows
+        return numbers
 
     def make(self, input: Any, path: str, how: How) -> int:
-        return self.run([input], path, how)[0]
+        return self.run([input], path, how)[0][0]
+
+    @property
+    def n_counts(self) -> int:
+        """How many numbers there are for each input: rows, and if some are set aside, these."""
+        return 1 if self.bad_records is None else 2
 
     def _map(
         self,
@@ -91,11 +95,11 @@ class Job(NamedTuple):
         n_jobs: int | None,
         bar: Progress,
         aside: BadTable | None,
-    ) -> int:
+    ) -> list[int]:
         def convert(block: InputBlock) -> tuple[Any, int]:
             return target.convert(block), block.n_rows
 
-        n_rows = 0
+        n_rows, n_bad = 0, 0 if aside is None else aside.n_bad
         target.begin_input(input)
         max_rows = None if self.map is None else rows_at_once(self.map.size)
         for converted, n_more in read_rows(
@@ -103,7 +107,7 @@ class Job(NamedTuple):
         ):
             target.write(converted)
             n_rows += n_more
-        return n_rows
+        return [n_rows] if aside is None else [n_rows, aside.n_bad - n_bad]
 
     def recipe(self) -> dict[str, Any]:
         """The map and the options, which decide an output beside its inputs."""

@@ -1,15 +1,16 @@
 """Labels of the records of files: `predict_files`, and `filter_files` of those of one label."""
 
 import dataclasses
+import math
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparsemaps._tools import _checks, _output_files, _text_input
-from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import IDS, expand, refuse_changes, spooled
@@ -20,7 +21,20 @@ from sparsemaps.files._bad_table import BadTable, opened_table, path_of
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
-from sparsemaps.files._learning import Model, name_of, rows_of
+from sparsemaps.files._label_lines import (
+    HAS_PROBA,
+    UNKNOWN,
+    JsonLines,
+    LineOptions,
+    Scored,
+    Table,
+    checked_least,
+    checked_options,
+    labelled,
+    names_jsonl,
+    scores_of_classes,
+)
+from sparsemaps.files._learning import Model, rows_of
 from sparsemaps.files._map import OutputPlan, make_plan
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import InputBlock, codes_of, read_rows
@@ -36,16 +50,18 @@ _CODED_ROWS = 2**16
 """Rows of a file of codes whose scores are computed together."""
 
 
-UNKNOWN = ""
-"""The label of a record without samples, such as a text without an n-gram: no model knows it."""
-
-
 class LabelledFile(NamedTuple):
     """The result of `predict_files`."""
 
     n_records: int
     n_unknown: int
-    """Records without an n-gram or an entry, which have no label."""
+    """Records without a label: those of `n_empty`, and those below `min_score` or `min_proba`."""
+    n_empty: int
+    """Records without an n-gram or an entry."""
+    n_bad: int
+    """Records that were set aside."""
+    labels: dict[Any, int]
+    """The number of records of each label, the most frequent label first."""
 
 
 class FilteredFile(NamedTuple):
@@ -54,6 +70,9 @@ class FilteredFile(NamedTuple):
     n_records: int
     n_kept: int
     n_unknown: int
+    """Records without an n-gram or an entry, which have no label."""
+    n_bad: int
+    """Records that were set aside."""
 
 
 def predict_files(
@@ -63,6 +82,10 @@ def predict_files(
     *,
     source: Texts | Svmlight | None = None,
     proba: bool = False,
+    top: int | None = None,
+    min_score: float | None = None,
+    min_proba: float | None = None,
+    unknown: str = UNKNOWN,
     explain: int = 0,
     bad_records: Any = "error",
     n_jobs: int | None = None,
@@ -73,12 +96,17 @@ def predict_files(
 ) -> LabelledFile:
     r"""Write the label and the scores of each record of files.
 
-    The command ``sparsemaps predict`` calls this function. A line of the output has the number of a
-    record, from 1 through all inputs, or its id. Its label follows, and then the score of each
-    class. For two classes there is one score, that of the second class. A regressor gives its
-    number in place of label and scores. A record without an n-gram, or a row without an entry, is
-    unknown: its label, or its number by a regressor, is empty. Tabs separate the columns. The
-    output appears when it is complete.
+    The command ``sparsemaps predict`` calls this function. The output is a table with a header,
+    whose columns are separated by tabs: "record", the number of a record, from 1 through all
+    inputs, or "id"; "label"; and the score of each class, under its name. Of two classes, the score
+    of the first is that of the second times -1. A regressor has one column, "value". A record
+    without an n-gram, or a row without an entry, is unknown, and has no label or value. The output
+    appears when it is complete.
+
+    An output whose name ends in .jsonl or .ndjson has an object for each record instead: "record"
+    or "id", "label" and "scores" (or "probas"), an object of numbers; with `top`, "labels" and
+    "scores" are lists; with `explain`, "explain" is a list of pairs. The label of an unknown record
+    is null unless `unknown` is given.
 
     Parameters
     ----------
@@ -89,18 +117,27 @@ def predict_files(
     output : str, path-like or file-like
         The file to write (.gz, .bz2, .xz, .zst); "-" is standard output. A directory, which is one
         that exists or a name that ends in a slash, gets one output for each input, of the input's
-        name without its ending of compression and with ".tsv"; records then count from 1 in each.
+        name without its ending of compression and with ".tsv", which is a table; records then count
+        from 1 in each.
     source : Texts, Svmlight or None, default=None
         What the inputs are; of texts, the model's vectorizer is the analyzer.
     bad_records : str or path-like, default="error"
         As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
-        For one output, not for a directory. It is an error if all records are bad.
+        It is an error if all records of an output are bad.
     n_jobs, progress
         As for `map_files`.
     proba : bool, default=False
-        Whether to write the probability of each class in place of its score, also of both classes
-        of two. The model must be calibrated, or of ``loss="log_loss"``. The label is that of the
-        highest score all the same.
+        Whether to write the probability of each class in place of its score. The model must be
+        calibrated, or of ``loss="log_loss"``. The label is that of the highest score all the same.
+    top : int or None, default=None
+        How many labels to write, the highest score first, each with its score or probability, in
+        place of the label and the numbers of all classes. The columns are "label_1", "score_1" (or
+        "proba_1"), "label_2" and so on.
+    min_score, min_proba : float or None, default=None
+        The least score or probability of a label. A record whose label has less is unknown; with
+        `top`, labels that have less are left out. At most one of them is given.
+    unknown : str, default=""
+        The label of unknown records.
     explain : int, default=0
         For models of texts, how many n-grams to write in further columns, with what they add to the
         score of the label: those that add or take away most, as ``model.explain`` gives them.
@@ -118,8 +155,9 @@ def predict_files(
     Returns
     -------
     answer : LabelledFile
-        The numbers of records (`n_records`) and of those that are unknown (`n_unknown`); of a
-        `task` those of the outputs that it has made.
+        The numbers of records (`n_records`), of those that are unknown (`n_unknown`) or have no
+        n-gram or entry (`n_empty`), of bad ones (`n_bad`), and of those of each label (`labels`);
+        of a `task` those of the outputs that it has made.
 
     Raises
     ------
@@ -139,11 +177,12 @@ def predict_files(
     >>> out = BytesIO()
     >>> predict_files(model, BytesIO(b"0 2:1\n0 1:1 3:1\n"), out).n_records
     2
-    >>> [line.split(b"\t")[1] for line in out.getvalue().splitlines()]
-    [b'b', b'a']
+    >>> [line.split(b"\t")[:2] for line in out.getvalue().splitlines()]
+    [[b'record', b'label'], [b'1', b'b'], [b'2', b'a']]
     """
     bad = path_of(bad_records)
-    plan = plan_of(model, inputs, output, source, n_jobs, explain, proba=proba, bad_records=bad)
+    lines = LineOptions(explain, proba, top, min_score, min_proba, unknown)
+    plan = plan_of(model, inputs, output, source, n_jobs, lines=lines, bad_records=bad)
     answer: LabelledFile = run(plan, Running.of(progress, resume, task, client))
     return answer
 
@@ -155,6 +194,8 @@ def filter_files(
     *,
     label: Any,
     min_score: float | None = None,
+    min_proba: float | None = None,
+    fraction: float | None = None,
     source: Texts | Svmlight | None = None,
     bad_records: Any = "error",
     n_jobs: int | None = None,
@@ -163,12 +204,12 @@ def filter_files(
     task: tuple[str, int, int] | None = None,
     client: Any = None,
 ) -> FilteredFile:
-    r"""Write the records of files that have a label, byte for byte and in their order.
+    r"""Write the records of files that have some label, byte for byte and in their order.
 
     The command ``sparsemaps filter`` calls this function. The inputs are read twice: once for the
-    scores, and once for the records. In between, a record takes one byte of memory. Unknown
-    records, as of `predict_files`, have no label and are not written. The output appears when it is
-    complete.
+    scores, and once for the records. In between, a record takes one byte of memory, and 9 with
+    `fraction`. Records without an n-gram or an entry have no label and are not written. The output
+    appears when it is complete.
 
     Parameters
     ----------
@@ -181,11 +222,17 @@ def filter_files(
         The file to write (.gz, .bz2, .xz, .zst); Parquet, if the inputs are; "-" is standard
         output. A directory, which is one that exists or a name that ends in a slash, gets one
         output for each input, of the input's name.
-    label : object
-        A class of the model, compared as it is: "1" is not 1.
-    min_score : float or None, default=None
-        The least score of that class; None takes the records whose score is highest for it. Of two
-        classes, the score of the first is that of the second times -1.
+    label : object, or list of objects
+        A class of the model, compared as it is: "1" is not 1. Of several classes, a record needs
+        one, and the highest of their scores counts.
+    min_score, min_proba : float or None, default=None
+        The least score or probability of that class; without them, records are written whose score
+        is highest for it. Of two classes, the score of the first is that of the second times -1.
+        Probabilities need a model that is calibrated, or of ``loss="log_loss"``.
+    fraction : float or None, default=None
+        Above 0 and at most 1: the share of the records of an output that is written, rounded up:
+        those with the highest score of that class, of equal scores the first. At most one of
+        `min_score`, `min_proba` and `fraction` is given.
     source, bad_records, n_jobs, progress
         As for `predict_files`.
     resume, task, client
@@ -194,8 +241,9 @@ def filter_files(
     Returns
     -------
     answer : FilteredFile
-        The numbers of records (`n_records`), of those that are written (`n_kept`) and of those that
-        are unknown (`n_unknown`); of a `task` those of the outputs that it has made.
+        The numbers of records (`n_records`), of those that are written (`n_kept`), of those that
+        are unknown (`n_unknown`) and of bad ones (`n_bad`); of a `task` those of the outputs that
+        it has made.
 
     Raises
     ------
@@ -215,11 +263,11 @@ def filter_files(
     >>> model = model.fit([[1, 0, 1], [0, 1, 0]], ["a", "b"])
     >>> out = BytesIO()
     >>> filter_files(model, BytesIO(b"0 2:1 # kept\n0 1:1 3:1\n"), out, label="b")
-    FilteredFile(n_records=2, n_kept=1, n_unknown=0)
+    FilteredFile(n_records=2, n_kept=1, n_unknown=0, n_bad=0)
     >>> out.getvalue()
     b'0 2:1 # kept\n'
     """
-    rule = rule_of(model, label, min_score)
+    rule = rule_of(model, label, min_score, min_proba, fraction)
     bad = path_of(bad_records)
     plan = plan_of(model, inputs, output, source, n_jobs, rule=rule, bad_records=bad)
     answer: FilteredFile = run(plan, Running.of(progress, resume, task, client))
@@ -230,19 +278,17 @@ def filter_files(
 
 
 class Labelling(NamedTuple):
-    """A job that writes lines about records, with their scores by a model, or the records of a
-    label. It takes the place of a `Job`."""
+    """A job that writes lines about records, with their scores by a model, or the records of some
+    labels. It takes the place of a `Job`."""
 
     model: Model
     source: Source
     n_jobs: int | None
-    explain: int = 0
-    proba: bool = False
+    lines: LineOptions | None = None
+    """The options of `predict_files`; None for `filter_files`."""
     rule: "_Rule | None" = None
-    """The rule of the records that are written; None for `predict_files`, which writes lines about
-    all."""
+    """The rule of the records that `filter_files` writes."""
     beside: tuple[str, ...] = ()
-    n_counts: int = 3
     bad_records: Any = None
     """The path of a table of records that are set aside; None if there is none."""
 
@@ -250,15 +296,22 @@ class Labelling(NamedTuple):
     def name(self) -> str:
         return "predict" if self.rule is None else "filter"
 
+    @property
+    def n_counts(self) -> int:
+        """How many numbers there are for each input: of all records, written ones, unknown ones,
+        those without samples, and bad ones; and in `predict_files`, of those of each label."""
+        return 5 + (0 if self.lines is None else _n_classes(self.model))
+
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
         """Raise a ValueError where inputs cannot be read, or not go to their output."""
         coded = [input for _, inputs in outputs for input in inputs if holds_codes(input)]
-        if self.explain and (coded or not isinstance(self.source, TextRows)):
-            raise ValueError(f"{setting('explain', self.explain)} is for texts")
-        if self.rule is not None:
-            if coded:
-                raise ValueError(f"{coded[0]} has codes, from which records cannot be written")
-            check_outputs(self.source, outputs)
+        if self.lines is not None:
+            if self.lines.explain and (coded or not isinstance(self.source, TextRows)):
+                raise ValueError(f"{setting('explain', self.lines.explain)} is for texts")
+            return
+        if coded:
+            raise ValueError(f"{coded[0]} has codes, from which records cannot be written")
+        check_outputs(self.source, outputs)
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Labelling, list[Any]]":
         """The job, and inputs that can be read as often as it does."""
@@ -266,12 +319,10 @@ class Labelling(NamedTuple):
 
     def recipe(self) -> dict[str, Any]:
         """The model and the options, which decide an output beside its inputs."""
-        options: dict[str, Any] = {"explain": self.explain}
-        if self.rule is not None:
-            options = {"rule": self.rule}
-        elif self.proba:
-            options["proba"] = True
-        options["unknown"] = UNKNOWN
+        options: dict[str, Any] = {"rule": self.rule}
+        if self.rule is None:
+            options = {"lines": self.lines}
+        options["sets_aside"] = self.bad_records is not None
         options["source"] = dataclasses.asdict(self.source.given)
         return {"model": digest_of(self.model), "options": options}
 
@@ -281,69 +332,85 @@ class Labelling(NamedTuple):
         return f"{plain}.tsv" if self.rule is None else name
 
     def run(self, inputs: list[Any], output: Any, how: How) -> list[list[int]]:
-        """Write lines about the records of some inputs, or records; returns the numbers of all
-        records of each, of those that are written, and of those that are unknown."""
-        write = self._write_lines if self.rule is None else self._write_records
+        """Write lines about the records of some inputs, or records; returns the numbers of each
+        input, as `n_counts` has them."""
         with (
             _output_files.atomic_output(output) as file,
             opened_table(self.bad_records) as aside,
         ):
-            numbers = write(inputs, file, how, aside)
+            if self.rule is None:
+                numbers = self._write_lines(inputs, file, names_jsonl(output), how, aside)
+            else:
+                numbers = self._write_records(inputs, file, how, aside)
             if aside is not None:
                 aside.finish()
             refuse_changes(inputs)
         return numbers
 
-    def make(self, input: Any, path: str, how: How) -> list[int]:
-        return self.run([input], path, how)[0]
-
     def _write_lines(
-        self, inputs: list[Any], file: Any, how: How, aside: BadTable | None
+        self, inputs: list[Any], file: Any, is_json: bool, how: How, aside: BadTable | None
     ) -> list[list[int]]:
-        names, n_records, n_unknown = None, [0] * len(inputs), [0] * len(inputs)
-        if isinstance(self.model, KernelClassifier):
-            names = [escaped(name_of(label)) for label in self.model.classes_.tolist()]
-        for number, part in self.scored(inputs, how, aside):
-            first = sum(n_records) + 1
-            ids = part.ids or range(first, first + len(part.scores))
-            columns = part.scores
-            if self.proba and isinstance(self.model, KernelClassifier):
-                columns = probabilities(self.model, part.scores)
-            file.write(_lines(names, part, columns, ids))
-            n_records[number] += len(part.scores)
-            n_unknown[number] += int((~part.known).sum())
-        return [[n, n, unknown] for n, unknown in zip(n_records, n_unknown, strict=True)]
+        assert self.lines is not None
+        form = JsonLines if is_json else Table
+        lines = form(self.model, self.lines, any(map(self._has_ids, inputs)))
+        file.write(lines.header())
+        numbers, n_before = [[0] * self.n_counts for _ in inputs], 0
+        for number, part, n_bad in self.scored(inputs, how, aside):
+            n, found, more = len(part.scores), None, []
+            is_unknown = ~part.known
+            if isinstance(self.model, KernelClassifier):
+                found = labelled(self.model, self.lines, part)
+                first = found.taken[:, 0]
+                is_unknown = ~first
+                of_labels = np.bincount(found.order[first, 0], minlength=_n_classes(self.model))
+                more = of_labels.tolist()
+            file.write(lines.lines(part, found, n_before + 1))
+            n_before += n
+            counted = [n, n, int(is_unknown.sum()), int((~part.known).sum()), n_bad, *more]
+            numbers[number] = list(map(sum, zip(numbers[number], counted, strict=True)))
+        return numbers
+
+    def _has_ids(self, input: Any) -> bool:
+        if holds_codes(input):
+            return os.path.exists(os.fspath(input) + IDS)
+        return isinstance(self.source, TextRows) and self.source.given.id_field is not None
 
     def _write_records(
         self, inputs: list[Any], file: Any, how: How, aside: BadTable | None
     ) -> list[list[int]]:
         assert self.rule is not None
-        kept: list[list[Array]] = [[np.zeros(0, bool)] for _ in inputs]
-        n_unknown = [0] * len(inputs)
-        for number, part in self.scored(inputs, how, aside):
-            kept[number].append(self.rule.of(part.scores) & part.known)
+        marks: list[list[Array]] = [[self.rule.nothing] for _ in inputs]
+        n_unknown, n_bad = [0] * len(inputs), [0] * len(inputs)
+        for number, part, n_more in self.scored(inputs, how, aside):
+            marks[number].append(self.rule.marks(self.model, part))
             n_unknown[number] += int((~part.known).sum())
-        selections = list(map(Selection, inputs, map(np.concatenate, kept)))
+            n_bad[number] += n_more
+        kept = self.rule.kept(list(map(np.concatenate, marks)))
+        selections = list(map(Selection, inputs, kept))
         with FileProgress(inputs, how.bar is None and how.progress, "records") as bar:
             write_kept(self.source, selections, file, how.n_jobs, bar)
         return [
-            [len(one.kept), int(one.kept.sum()), unknown]
-            for one, unknown in zip(selections, n_unknown, strict=True)
+            [len(one.kept), int(one.kept.sum()), unknown, unknown, bad]
+            for one, unknown, bad in zip(selections, n_unknown, n_bad, strict=True)
         ]
 
     def scored(
         self, inputs: list[Any], how: How, aside: BadTable | None
-    ) -> Iterator[tuple[int, "_Scored"]]:
-        """The scores of the records of each input, and its number, a block at a time."""
+    ) -> Iterator[tuple[int, Scored, int]]:
+        """The scores of the records of each input, with its number, a block at a time; and how many
+        bad records came with the block."""
+        n_reasons = 0 if self.lines is None else self.lines.explain
 
-        def convert(block: InputBlock) -> _Scored:
+        def convert(block: InputBlock) -> Scored:
             codes = codes_of(self.model.map_, block)
             reasons = None
-            if self.explain:
+            if n_reasons:
                 texts = (str(text) for text in block.texts)
-                reasons = [self.model.explain(text)[: self.explain] for text in texts]
-            return _Scored(scores_of(self.model, codes), codes.sampled, block.ids, reasons)
+                reasons = [self.model.explain(text)[:n_reasons] for text in texts]
+            scores = scores_of(self.model, codes)
+            return Scored(scores, codes.sampled, block.ids, block.given_ids, reasons)
 
+        n_bad = 0
         with how.reading(inputs, "scores") as bar:
             for number, input in enumerate(inputs):
                 if holds_codes(input):
@@ -352,7 +419,12 @@ class Labelling(NamedTuple):
                     reading: dict[str, Any] = {"n_jobs": how.n_jobs, "bar": bar, "aside": aside}
                     parts = read_rows(self.source, input, convert, **reading)
                 for part in parts:
-                    yield number, part
+                    n_before, n_bad = n_bad, 0 if aside is None else aside.n_bad
+                    yield number, part, n_bad - n_before
+
+
+def _n_classes(model: Model) -> int:
+    return len(model.classes_) if isinstance(model, KernelClassifier) else 0
 
 
 def plan_of(
@@ -361,20 +433,17 @@ def plan_of(
     output: Any,
     source: Any,
     n_jobs: int | None,
-    explain: int = 0,
-    proba: bool = False,
+    *,
+    lines: LineOptions | None = None,
     rule: "_Rule | None" = None,
     bad_records: Any = None,
 ) -> OutputPlan:
     """The plan of `predict_files`, or with a rule, of `filter_files`."""
-    _checks.check_bool("proba", proba)
-    if proba and not hasattr(model, "predict_proba"):
-        needed = "a classifier that is calibrated, or of the loss log_loss"
-        raise ValueError(f"{setting('proba', True)} needs {needed}")
-    explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
+    if rule is None:
+        lines = checked_options(model, lines or LineOptions())
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
     rows = rows._replace(sets_aside=bad_records is not None)
-    job = Labelling(model, rows, n_jobs, explain, proba, rule, bad_records=bad_records)
+    job = Labelling(model, rows, n_jobs, lines, rule, bad_records=bad_records)
     return make_plan(job, inputs, output)
 
 
@@ -383,58 +452,94 @@ listing = _map.listing
 
 def run(plan: OutputPlan, running: Running) -> Any:
     """Write the output, or all outputs, or those of a share: the numbers of records."""
-    numbers = [made.numbers for made in _map.run(plan, running)]
-    n_records, n_kept, n_unknown = (sum(one[which] for one in numbers) for which in range(3))
-    if plan.job.rule is None:
-        return LabelledFile(n_records, n_unknown)
-    return FilteredFile(n_records, n_kept, n_unknown)
+    job = plan.job
+    made = [made.numbers for made in _map.run(plan, running)]
+    numbers = list(map(sum, zip(*made, strict=True))) or [0] * job.n_counts
+    n_records, n_kept, n_unknown, n_empty, n_bad = numbers[:5]
+    if job.rule is not None:
+        return FilteredFile(n_records, n_kept, n_unknown, n_bad)
+    classes = getattr(job.model, "classes_", np.empty(0)).tolist()
+    pairs = sorted(zip(classes, numbers[5:], strict=True), key=lambda pair: -pair[1])
+    labels = {label: n for label, n in pairs if n}
+    return LabelledFile(n_records, n_unknown, n_empty, n_bad, labels)
 
 
 class _Rule(NamedTuple):
-    """The scores of records that are written."""
+    """The records that `filter_files` writes. Of several labels, the highest value counts."""
 
-    number: int
-    """The number of the label among the classes."""
-    min_score: float | None
+    numbers: list[int]
+    """The numbers of the labels among the classes."""
+    min_score: float | None = None
+    min_proba: float | None = None
+    fraction: float | None = None
 
-    def of(self, scores: Array) -> Array:
-        number, min_score = self
-        if scores.shape[1] == 1:
-            scores = np.hstack([-scores, scores])
-            if min_score is None:  # of equal scores, the first, as predict has it
-                return (scores[:, 1] > 0) == bool(number)
-        if min_score is None:
-            return scores.argmax(axis=1) == number
-        return scores[:, number] >= min_score
+    @property
+    def nothing(self) -> Array:
+        """Marks of no records."""
+        return np.zeros(0, bool if self.fraction is None else float)
+
+    def marks(self, model: Any, part: Scored) -> Array:
+        """Return which records are written; of a fraction, their scores, or minus infinity for
+        records without samples."""
+        scores = scores_of_classes(part.scores)
+        if self.min_proba is not None:
+            shares = probabilities(model, part.scores)
+            return part.known & (shares[:, self.numbers].max(axis=1) >= self.min_proba)
+        best = scores[:, self.numbers].max(axis=1)
+        if self.fraction is not None:
+            return np.where(part.known, best, -np.inf)
+        if self.min_score is not None:
+            return part.known & (best >= self.min_score)
+        return part.known & np.isin(scores.argmax(axis=1), self.numbers)
+
+    def kept(self, marks: list[Array]) -> list[Array]:
+        """Return which records of each input are written, by all marks."""
+        if self.fraction is None:
+            return marks
+        scores = np.concatenate(marks)
+        n_best = math.ceil(Fraction(repr(self.fraction)) * len(scores))
+        kept = np.zeros(len(scores), bool)
+        kept[np.argsort(-scores, kind="stable")[:n_best]] = True
+        kept &= scores > -np.inf
+        return np.split(kept, np.cumsum([len(some) for some in marks])[:-1])
 
 
-def rule_of(model: Any, label: Any, min_score: float | None) -> _Rule:
+def rule_of(
+    model: Any,
+    labels: Any,
+    min_score: float | None = None,
+    min_proba: float | None = None,
+    fraction: float | None = None,
+) -> _Rule:
+    """Return the rule of `filter_files`, after a check."""
     if not isinstance(model, KernelClassifier):
         raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
-    number = number_of_label(model.classes_, label)
-    if number is None:
+    several = list(labels) if isinstance(labels, (list, tuple, np.ndarray)) else [labels]
+    numbers = [number_of_label(model.classes_, label) for label in several]
+    found = [number for number in numbers if number is not None]
+    if len(found) < len(several) or not found:
         shown = ", ".join(repr(one) for one in model.classes_[:20].tolist())
-        raise ParameterError("label", repr(label), f"a class of the model ({shown})")
-    if min_score is not None:
-        min_score = _checks.check_real("min_score", min_score)
-    return _Rule(number, min_score)
+        wrong = repr(several[numbers.index(None)]) if several else "none"
+        raise ParameterError("label", wrong, f"a class of the model ({shown})")
+    if min_proba is not None and not hasattr(model, "predict_proba"):
+        raise ValueError(f"{setting('min_proba', min_proba)} needs {HAS_PROBA}")
+    least = checked_least(min_score, min_proba)
+    if fraction is not None:
+        for name, value in (("min_score", min_score), ("min_proba", min_proba)):
+            if value is not None:
+                raise ValueError(
+                    f"give {setting('fraction', fraction)} or {setting(name, value)}, not both"
+                )
+        fraction = _checks.check_real("fraction", fraction, 0, open_low=True)
+        if fraction > 1:
+            raise ParameterError("fraction", repr(fraction), "above 0 and at most 1")
+    return _Rule(sorted(set(found)), *least, fraction)
 
 
 # ---- scores --------------------------------------------------------------------------------------
 
 
-class _Scored(NamedTuple):
-    """Records with their scores, one column for each model."""
-
-    scores: Array
-    known: Array
-    """Which records have samples. The score of the others is the intercept."""
-    ids: list[str] | None
-    reasons: list[list[tuple[str, float]]] | None = None
-    """For each text, the n-grams that add most to its score."""
-
-
-def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[_Scored]:
+def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[Scored]:
     """The scores of the records of a file of codes."""
     codes = PackedCodes.load(path)
     try:
@@ -446,27 +551,5 @@ def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[_Scored]:
         for start in range(0, len(codes), _CODED_ROWS):
             some = codes[start : start + _CODED_ROWS]
             ids = [name(start + row) for row in range(len(some))] if has_ids else None
-            yield _Scored(scores_of(model, some), some.sampled, ids)
+            yield Scored(scores_of(model, some), some.sampled, ids)
     bar.add(os.path.getsize(path), len(codes))
-
-
-def _lines(names: list[str] | None, part: _Scored, numbers: Array, ids: Any) -> bytes:
-    """Lines about records; `names` are those of the classes, None for a regressor, and `numbers`
-    the columns of the classes."""
-    lines = []
-    reasons = part.reasons or [[]] * len(part.scores)
-    rows = zip(
-        ids, part.scores.tolist(), numbers.tolist(), part.known.tolist(), reasons, strict=True
-    )
-    for id, row, of_classes, is_known, ngrams in rows:
-        if names is None:
-            columns = [f"{row[0]:.9g}" if is_known else UNKNOWN]
-        else:
-            best = int(row[0] > 0) if len(row) == 1 else max(range(len(row)), key=row.__getitem__)
-            columns = [
-                names[best] if is_known else UNKNOWN,
-                *(f"{number:.6g}" for number in of_classes),
-            ]
-        columns += [f"{escaped(ngram)} {share:+.4g}" for ngram, share in ngrams]
-        lines.append("\t".join([str(id), *columns]) + "\n")
-    return "".join(lines).encode("utf-8", "surrogatepass")

@@ -3,12 +3,13 @@
 import os
 from collections.abc import Callable
 from contextlib import ExitStack
+from functools import partial
 from typing import Any, NamedTuple
 
 from sparsemaps._tools import _output_files, _sources
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._parameters import setting
-from sparsemaps.files._bad_table import TABLE, check_output, path_of
+from sparsemaps.files._bad_table import TABLE, check_output, join_tables, path_of
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
@@ -24,6 +25,8 @@ class MappedFile(NamedTuple):
     output: Any
     n_rows: int
     skipped: bool
+    n_bad: int = 0
+    """Records that were set aside."""
 
 
 def map_files(
@@ -96,7 +99,8 @@ def map_files(
         Whether to keep the comments of the inputs (format "svmlight").
     bad_records : str or path-like, default="error"
         As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
-        For one output, not for a directory. It is an error if all records are bad.
+        Those of an input also stand beside its output in a directory, in OUTPUT.bad.tsv. It is an
+        error if all records of an output are bad.
     resume : bool, default=True
         Whether to take outputs in the directory that are complete already. A file OUTPUT.json
         beside each output records the map, the options, and the path, size and time of the input.
@@ -151,7 +155,10 @@ def map_files(
     running = Running.of(progress, resume, task, client)
     made = run(make_plan(job, paths, output), running)
     made = [] if running.is_share else made
-    return [MappedFile(one.input, one.output, one.numbers[0], one.skipped) for one in made]
+    return [
+        MappedFile(one.input, one.output, one.numbers[0], one.skipped, sum(one.numbers[1:]))
+        for one in made
+    ]
 
 
 # ---- a job with one output, or with one for each input -------------------------------------------
@@ -188,7 +195,9 @@ def make_plan(job: Any, inputs: Any, output: Any) -> OutputPlan:
     """A plan. No output, and no file beside one, may be an input."""
     paths = _sources.expand(inputs)
     outputs = outputs_of(paths, output, job.name_of_output)
-    endings = (*job.beside, _sources.RECORD) if _sources.is_directory(output) else job.beside
+    endings = job.beside
+    if _sources.is_directory(output):
+        endings = (*_endings(job), _sources.RECORD)
     written: list[tuple[Any, str]] = []
     for name, _, words in outputs:
         written.append((name, words))
@@ -240,16 +249,31 @@ def _make_each(plan: OutputPlan, inputs: list[_sources.InputFile], running: Runn
             recipe["ids"] = _sources.InputFile(ids).recipe
         name = os.path.basename(output)
         tasks.append(Task(name, recipe, input, input.n_bytes, name))
-    stage = Stage(job.name, tasks, job.make, ("", *job.beside))
+    stage = Stage(job.name, tasks, partial(_make, job), ("", *_endings(job)))
     with writing(directory, shared=running.is_share):
         results = Results(os.path.abspath(directory))  # which workers reach from any directory
         made = running.run([stage], results, job.n_jobs)[stage.name]
     share = running.share
+    if job.bad_records is not None and share is None:
+        join_tables(job.bad_records, [output + _sources.BAD for output in outputs])
     own = slice(None) if share is None else slice(share.i, None, share.n)
     return [
         Made(path, output, counts(result.value, job.n_counts), not result.is_new)
         for path, output, result in zip(plan.inputs[own], outputs[own], made, strict=True)
     ]
+
+
+def _make(job: Any, input: Any, path: str, how: How) -> list[int]:
+    """Make the output of an input; a table of its bad records stands beside it."""
+    if job.bad_records is not None:
+        job = job._replace(bad_records=path + _sources.BAD)
+    value: list[int] = job.run([input], path, how)[0]
+    return value
+
+
+def _endings(job: Any) -> tuple[str, ...]:
+    """Endings of the names of files that may be written beside an output of a directory."""
+    return (*job.beside, *(() if job.bad_records is None else (_sources.BAD,)))
 
 
 def outputs_of(

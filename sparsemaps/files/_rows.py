@@ -56,6 +56,8 @@ class InputBlock(NamedTuple):
     """Lines that are no records: the number from 0, the reason, and the line."""
     encoder: TextEncoder | None = None
     """It makes codes of the texts, if codes are wanted."""
+    given_ids: Any = None
+    """The ids as the input has them; `ids` are columns of a table."""
     part: Part | None = None
     """The lines of a LIBSVM file, whose labels are float64."""
 

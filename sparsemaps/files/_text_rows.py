@@ -75,7 +75,7 @@ class TextRows(NamedTuple):
         heads = one_label_each(labels)
         line_of = partial(_line_of, piece)
         beside = ids, batch.texts, batch.keys, batch.bad, self.encoder
-        return InputBlock(rows, heads, b"", n_lines, True, line_of, *beside)
+        return InputBlock(rows, heads, b"", n_lines, True, line_of, *beside, given_ids=batch.ids)
 
     def records(self, piece: Any) -> list[bytes]:
         """The lines that are records. Rows of Parquet are taken by groups, and not here."""

@@ -21,6 +21,15 @@ def outputs(folder):
     return {path.name: path.read_bytes() for path in folder.iterdir()}
 
 
+def added(answers):
+    """The sums of the numbers of several answers, and of those of each label."""
+    counts = [sum(numbers) for numbers in zip(*(answer[:4] for answer in answers), strict=True)]
+    labels = [getattr(answer, "labels", {}) for answer in answers]
+    names = {name for some in labels for name in some}
+    sums = {name: sum(some.get(name, 0) for some in labels) for name in names}
+    return (*counts, sums) if hasattr(answers[0], "labels") else tuple(counts)
+
+
 @pytest.fixture
 def folder(tmp_path):
     """Three inputs of texts, of which one is compressed."""
@@ -47,7 +56,7 @@ def test_an_output_for_each_input(trained, folder, tmp_path, job):
     model = KernelClassifier.load(trained)
     answer = job(model, folder, f"{tmp_path}/out/")
     alone = [job(model, path, tmp_path / f"{path.name}.alone") for path in sorted(folder.iterdir())]
-    assert answer == tuple(sum(numbers) for numbers in zip(*alone, strict=True))
+    assert answer == added(alone)
     for path in sorted(folder.iterdir()):
         name = path.name.removesuffix(".gz") + ".tsv" if job is predict else path.name
         found, expected = tmp_path / "out" / name, (tmp_path / f"{path.name}.alone").read_bytes()
@@ -75,7 +84,7 @@ def test_tasks_in_any_order(trained, folder, tmp_path, job):
         job(model, folder, f"{tmp_path}/out/", task=(job.__name__, i, 2)) for i in (1, 0, 1, 0)
     ]
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
-    assert tuple(map(sum, zip(*of_tasks[:2], strict=True))) == answer
+    assert answer == added(of_tasks[:2])
     with pytest.raises(ValueError, match=f"the stage must be {job.__name__}, got 'map'"):
         job(model, folder, f"{tmp_path}/out/", task=("map", 0, 1))
     with pytest.raises(ValueError, match="tasks are for an output that is a directory"):
@@ -156,5 +165,6 @@ def test_ids_beside_codes_decide_too(tmp_path):
         if ids is not None:
             (tmp_path / "codes.npy.ids.txt").write_text("\n".join(ids) + "\n")
         files.predict_files(model, tmp_path / "codes.npy", f"{tmp_path}/out/")
-        lines = (tmp_path / "out/codes.npy.tsv").read_text().splitlines()
+        header, *lines = (tmp_path / "out/codes.npy.tsv").read_text().splitlines()
+        assert header.split("\t")[0] == ("id" if ids else "record")
         assert [line.split("\t")[0] for line in lines] == list(ids or "123456789")

@@ -85,7 +85,8 @@ def test_regression(tmp_path):
     model = KernelRegressor(map, C=10, random_state=0)
     files.train_files(model, tmp_path / "in.svm", tmp_path / "model")
     files.predict_files(model, tmp_path / "in.svm", tmp_path / "out.tsv")
-    table = np.loadtxt(tmp_path / "out.tsv")
+    assert (tmp_path / "out.tsv").read_text().startswith("record\tvalue\n")
+    table = np.loadtxt(tmp_path / "out.tsv", skiprows=1)
     assert (table[:, 0] == np.arange(1, 71)).all()
     np.testing.assert_allclose(table[:, 1], model.predict(X), rtol=1e-8)
     lines = _learning.validation(model, _learning.read_labelled(map.fit(X), tmp_path / "in.svm"))
@@ -104,7 +105,9 @@ def test_labels_and_scores_of_texts(trained, n_jobs, tmp_path):
         model, paths, tmp_path / "out.tsv.gz", source=Texts(id_field="id"), n_jobs=n_jobs
     )
     assert answer.n_records == 65
-    lines = gzip.decompress((tmp_path / "out.tsv.gz").read_bytes()).decode().splitlines()
+    header, *lines = gzip.decompress((tmp_path / "out.tsv.gz").read_bytes()).decode().splitlines()
+    names = [label.replace("\t", "\\t") for label in model.classes_]
+    assert header.split("\t") == ["id", "label", *names]
     read = [*parts[0], *parts[1]]
     texts = [record["text"] for record in read]
     scores, found = model.decision_function(texts), model.predict(texts)
@@ -118,7 +121,7 @@ def test_labels_and_scores_of_texts(trained, n_jobs, tmp_path):
 def test_records_without_ids_are_numbered_through_all_inputs(trained, tmp_path):
     paths = [write_jsonl(tmp_path / f"{n}.jsonl", records(n)) for n in (3, 1, 5)]
     files.predict_files(KernelClassifier.load(trained), paths, tmp_path / "out.tsv")
-    lines = (tmp_path / "out.tsv").read_text().splitlines()
+    lines = (tmp_path / "out.tsv").read_text().splitlines()[1:]
     assert [line.split("\t")[0] for line in lines] == [str(n) for n in range(1, 10)]
 
 
@@ -132,7 +135,8 @@ def test_rows_and_their_codes_have_the_same_labels(tmp_path):
     for name in ("in.svm", "codes.npy"):
         files.predict_files(model, tmp_path / name, tmp_path / f"{name}.tsv")
     assert (tmp_path / "in.svm.tsv").read_bytes() == (tmp_path / "codes.npy.tsv").read_bytes()
-    labels = [line.split("\t")[1] for line in (tmp_path / "in.svm.tsv").read_text().splitlines()]
+    lines = (tmp_path / "in.svm.tsv").read_text().splitlines()[1:]
+    labels = [line.split("\t")[1] for line in lines]
     assert labels == [f"{label:g}" for label in model.predict(X)]
     other = ConsistentWeightedSampling(n_hashes=32, random_state=1).fit_any_width()
     other.encode(X, packed=True).save(tmp_path / "other.npy")
@@ -146,7 +150,9 @@ def test_ngrams_that_decide_are_written(trained, tmp_path):
     some = records(20, seed=3)
     write_jsonl(tmp_path / "in.jsonl", some)
     files.predict_files(model, tmp_path / "in.jsonl", tmp_path / "out.tsv", explain=2)
-    for line, record in zip((tmp_path / "out.tsv").read_text().splitlines(), some, strict=True):
+    header, *lines = (tmp_path / "out.tsv").read_text().splitlines()
+    assert header.split("\t")[-2:] == ["explain_1", "explain_2"]
+    for line, record in zip(lines, some, strict=True):
         expected = [f"{ngram} {share:+.4g}" for ngram, share in model.explain(record["text"])[:2]]
         assert line.split("\t")[-2:] == expected
 
@@ -171,7 +177,7 @@ def test_records_of_a_label_are_written_as_they_are(trained, label, min_score, t
     scores = model.decision_function(texts)[:, list(model.classes_).index(label)]
     wanted = model.predict(texts) == label if min_score is None else scores >= min_score
     assert 0 < wanted.sum() < len(some)
-    assert answer == (len(some), wanted.sum(), 0)
+    assert answer == (len(some), wanted.sum(), 0, 0)
     expected = b"".join(line for line, is_wanted in zip(lines, wanted, strict=True) if is_wanted)
     assert (tmp_path / "out.jsonl").read_bytes() == expected
 
@@ -322,7 +328,7 @@ def test_commands_of_texts(tmp_path, monkeypatch):
     done = command("predict", "model", "test.jsonl", "-o", "-", "--explain", 1)
     assert done.returncode == 0, done.stderr
     expected = [label.replace("\t", "\\t") for label in model.predict(texts)]
-    assert [line.split("\t")[1] for line in done.stdout.decode().splitlines()] == expected
+    assert [line.split("\t")[1] for line in done.stdout.decode().splitlines()[1:]] == expected
     done = command("filter", "model", "test.jsonl", "-o", "out.jsonl", "--label", "pets")
     assert done.returncode == 0, done.stderr
     n_pets = int((model.predict(texts) == "pets").sum())

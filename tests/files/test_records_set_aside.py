@@ -127,15 +127,102 @@ def test_an_empty_input_gives_an_empty_output(tmp_path, model, name):
     """There is nothing to train on; all else has an output without records."""
     (tmp_path / "in.jsonl").write_bytes(b"")
     assert command(name, tmp_path, model) == (2 if name == "train" else 0)
-    assert name == "train" or (tmp_path / "out").read_bytes() == b""
+    header = b"record\tlabel\t0\t1\n" if name == "predict" else b""
+    assert name == "train" or (tmp_path / "out").read_bytes() == header
 
 
-@pytest.mark.parametrize("name", ["map", "text", "predict", "filter"])
-def test_a_table_is_for_one_output(tmp_path, capsys, model, name):
-    write(tmp_path / "in.jsonl", is_mixed=True)
-    (tmp_path / "out").mkdir()
-    assert command(name, tmp_path, model, "--bad-records", str(tmp_path / "aside")) == 2
-    assert "is for one output, not for a directory" in capsys.readouterr().err
+WITH_MANY_OUTPUTS = ["map", "text", "predict", "filter"]
+"""The commands that can write an output for each input; dedup has a test of its own."""
+
+
+def many(name, model, inputs, output, *more):
+    """Run a command on several inputs."""
+    words = COMMANDS[name]
+    place = words.index("IN")
+    words = [*words[:place], *map(str, inputs), *words[place + 1 :]]
+    named = {"OUT": str(output), "MODEL": model}
+    return main([named.get(word, word) for word in words] + [*LENGTHS, *map(str, more)])
+
+
+@pytest.fixture
+def inputs(tmp_path):
+    """Three inputs with bad records, and one without; of the second, the first record is bad."""
+    paths = []
+    for number, lines in enumerate(([0, 1, 5], [6, 2, 3], [7, 8, 4], [9, 10])):
+        paths.append(tmp_path / f"{'cbda'[number]}.jsonl")
+        mixed = [BAD[n - 1] if 0 < n < 6 else json.dumps(GOOD[n]).encode() for n in lines]
+        if number == 1:
+            mixed.reverse()
+        paths[-1].write_bytes(b"".join(line + b"\n" for line in mixed))
+    return paths
+
+
+def outputs(folder):
+    return {
+        path.name: path.read_bytes() for path in folder.iterdir() if not path.name.endswith(".json")
+    }
+
+
+@pytest.mark.parametrize("name", WITH_MANY_OUTPUTS)
+def test_a_table_of_many_outputs(tmp_path, capsys, model, inputs, name):
+    """It is that of one output of all inputs; tasks in any order, and results that are there, make
+    the same."""
+    assert not many(name, model, inputs, tmp_path / "one", "--bad-records", tmp_path / "aside")
+    expected = (tmp_path / "aside").read_bytes()
+    assert expected.count(b"\n") == 1 + len(BAD)
+    (tmp_path / "aside").unlink()
+    whole = f"{tmp_path}/whole/", "--bad-records", tmp_path / "aside"
+    for _ in range(2):
+        assert not many(name, model, inputs, *whole), capsys.readouterr().err
+        assert (tmp_path / "aside").read_bytes() == expected
+        (tmp_path / "aside").unlink()
+    parts = f"{tmp_path}/parts/", "--bad-records", tmp_path / "aside"
+    for i in (1, 2, 0):
+        assert not many(name, model, inputs, *parts, "--stage", name.replace("text", "map"),
+                        "--task", f"{i}/3")  # fmt: skip
+        assert not (tmp_path / "aside").exists()
+    assert not many(name, model, inputs, *parts)
+    assert (tmp_path / "aside").read_bytes() == expected
+    assert outputs(tmp_path / "parts") == outputs(tmp_path / "whole")
+    good = [tmp_path / f"good/{path.name}" for path in inputs]
+    good[0].parent.mkdir()
+    for path, input in zip(good, inputs, strict=True):
+        lines = input.read_bytes().splitlines(keepends=True)
+        path.write_bytes(b"".join(line for line in lines if line[:-1] not in BAD))
+    assert not many(name, model, good, f"{tmp_path}/clean/")
+    clean = outputs(tmp_path / "clean")
+    found = outputs(tmp_path / "whole")
+    assert clean == {output: found[output] for output in clean}
+    beside = {output for output in found if output not in clean}
+    assert len(beside) == len(inputs)
+    assert all(output.endswith(".bad.tsv") for output in beside)
+    assert not many(name, model, good, f"{tmp_path}/whole/")  # a table is not left from before
+    assert outputs(tmp_path / "whole") == clean
+
+
+@pytest.mark.parametrize("name", WITH_MANY_OUTPUTS)
+def test_an_output_of_many_is_not_replaced_where_all_are_bad(tmp_path, capsys, model, inputs, name):
+    options = f"{tmp_path}/out/", "--bad-records", tmp_path / "aside"
+    assert not many(name, model, inputs, *options)
+    before, table = outputs(tmp_path / "out"), (tmp_path / "aside").read_bytes()
+    inputs[1].write_bytes(b"\n".join(BAD) + b"\n")
+    assert many(name, model, inputs, *options) == 2
+    error = capsys.readouterr().err
+    assert "all records are bad; no output is written" in error
+    assert inputs[1].name in error
+    assert outputs(tmp_path / "out") == before
+    assert (tmp_path / "aside").read_bytes() == table
+
+
+@pytest.mark.parametrize("name", WITH_MANY_OUTPUTS)
+def test_a_table_of_many_outputs_on_dask(tmp_path, capsys, model, inputs, name):
+    pytest.importorskip("sparsemaps.dask")
+    for folder, more in (("here", []), ("there", ["--dask"])):
+        options = "--bad-records", tmp_path / f"{folder}.bad", *more
+        done = many(name, model, inputs, f"{tmp_path}/{folder}/", *options)
+        assert not done, capsys.readouterr().err
+    assert outputs(tmp_path / "here") == outputs(tmp_path / "there")
+    assert (tmp_path / "here.bad").read_bytes() == (tmp_path / "there.bad").read_bytes()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

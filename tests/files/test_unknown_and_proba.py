@@ -26,8 +26,8 @@ def test_a_text_without_an_ngram_is_unknown(trained, with_unknown, tmp_path):
     """It has the scores of the intercepts, an empty label, and is of no class."""
     model = KernelClassifier.load(trained)
     answer = files.predict_files(model, with_unknown, tmp_path / "out.tsv")
-    assert answer == (5, 2)
-    lines = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()]
+    assert answer[:4] == (5, 2, 2, 0)
+    lines = [line.split("\t") for line in (tmp_path / "out.tsv").read_text().splitlines()[1:]]
     assert [number for number, line in enumerate(lines) if line[1] == ""] == [0, 3]
     expected = [f"{score:.6g}" for score in model.intercept_]
     assert lines[0][2:] == lines[3][2:] == expected
@@ -37,7 +37,7 @@ def test_a_text_without_an_ngram_is_unknown(trained, with_unknown, tmp_path):
             answer = files.filter_files(
                 model, with_unknown, tmp_path / "out", label=label, min_score=min_score
             )
-            assert answer[::2] == (5, 2)
+            assert (answer.n_records, answer.n_unknown) == (5, 2)
             assert n_all in (None, answer.n_kept)
             kept.append(answer.n_kept if min_score is None else 0)
     assert sum(kept) == 3
@@ -54,19 +54,32 @@ def test_a_row_without_an_entry_is_unknown(tmp_path):
     regressor = KernelRegressor(map, random_state=0).fit(X, y)
     for model, path in [(classifier, "in.svm"), (classifier, "in.npy"), (regressor, "in.svm")]:
         assert files.predict_files(model, tmp_path / path, tmp_path / "out").n_unknown == 1
-        labels = [line.split("\t")[1] for line in (tmp_path / "out").read_text().splitlines()]
+        lines = (tmp_path / "out").read_text().splitlines()[1:]
+        labels = [line.split("\t")[1] for line in lines]
         assert [label == "" for label in labels] == [False, True, False]
 
 
 def test_commands_count_unknown_records(trained, with_unknown, tmp_path):
     done = command("predict", trained, with_unknown, "-o", tmp_path / "out.tsv")
-    assert done.stderr.decode() == "5 records, 2 unknown (without an n-gram or an entry)\n"
+    counts = (
+        KernelClassifier.load(trained)
+        .predict([json.loads(line)["text"] for line in with_unknown.read_text().splitlines()])[
+            [1, 2, 4]
+        ]
+        .tolist()
+    )
+    said = done.stderr.decode()
+    assert said.startswith("5 records: ")
+    assert said.endswith(", 2 unknown (without an n-gram or an entry)\n")
+    for label in counts:
+        assert label.replace("\t", "\\t") + f" {counts.count(label)}" in said
     for n in (1, 2):  # the second time, results that are there are counted
         done = command("filter", trained, with_unknown, "-o", f"{tmp_path}/out/", "--label", "pets")
         assert done.stderr.decode().endswith("kept, 2 unknown (without an n-gram or an entry)\n"), n
     known = write_jsonl(tmp_path / "known.jsonl", records(3))
     done = command("predict", trained, known, "-o", tmp_path / "out.tsv")
-    assert done.stderr.decode() == "3 records\n"
+    assert done.stderr.startswith(b"3 records: ")
+    assert b"unknown" not in done.stderr
 
 
 # ---- labels as they are --------------------------------------------------------------------------
@@ -151,7 +164,7 @@ def test_probabilities_of_files(n_classes, tmp_path):
     files.train_files(model, tmp_path / "in.svm", tmp_path / "model", calibrate=True)
     for name, proba in (("scores", False), ("proba", True)):
         files.predict_files(model, tmp_path / "in.svm", tmp_path / name, proba=proba)
-    scores, found = ([line.split("\t") for line in (tmp_path / name).read_text().splitlines()]
+    scores, found = ([line.split("\t") for line in (tmp_path / name).read_text().splitlines()[1:]]
                      for name in ("scores", "proba"))  # fmt: skip
     assert [line[:2] for line in found] == [line[:2] for line in scores]
     expected = [[f"{share:.6g}" for share in row] for row in model.predict_proba(X).tolist()]
@@ -175,7 +188,7 @@ def test_commands_of_probabilities(tmp_path, monkeypatch):
         done = command("predict", "model", "in.svm", "-o", "out.tsv", "--proba")
         assert done.returncode == 0, done.stderr
         model = KernelClassifier.load("model")
-        shares = np.loadtxt("out.tsv", delimiter="\t")[:, 2:]
+        shares = np.loadtxt("out.tsv", delimiter="\t", skiprows=1)[:, 2:]
         np.testing.assert_allclose(shares, model.predict_proba(X), rtol=1e-5)
         np.testing.assert_allclose(shares.sum(axis=1), 1, rtol=1e-5)
         for option in ([], ["--proba"]):  # an output of the other kind is not taken

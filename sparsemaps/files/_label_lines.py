@@ -1,0 +1,243 @@
+"""What `predict_files` writes about a record: a line of a table, or an object of JSON Lines."""
+
+import json
+import os
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools import _checks, _text_input
+from sparsemaps._tools._escapes import escaped, unescaped
+from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._sources import is_regular
+from sparsemaps._tools._typing import Array
+from sparsemaps.files._learning import Model, name_of
+from sparsemaps.linear import KernelClassifier
+from sparsemaps.linear._classifier import probabilities
+
+UNKNOWN = ""
+"""The label of a record without samples, such as a text without an n-gram: no model knows it."""
+
+
+HAS_PROBA = "a classifier that is calibrated, or of the loss log_loss"
+"""What probabilities need, in errors."""
+
+
+class Scored(NamedTuple):
+    """Records with their scores, one column for each model."""
+
+    scores: Array
+    known: Array
+    """Which records have samples. The score of the others is the intercept."""
+    ids: Sequence[str] | None
+    """Their ids as columns of a table."""
+    given_ids: Sequence[Any] | None = None
+    """Their ids as the input has them."""
+    reasons: list[list[tuple[str, float]]] | None = None
+    """For each text, the n-grams that add most to its score."""
+
+
+def scores_of_classes(scores: Array) -> Array:
+    """Return a score for each class. Of two classes, a model has that of the second."""
+    if scores.shape[1] > 1:
+        return scores
+    return np.hstack([0.0 - scores, 0.0 + scores])  # no negative zeros
+
+
+class LineOptions(NamedTuple):
+    """The options of `predict_files` that decide the columns of its output."""
+
+    explain: int = 0
+    proba: bool = False
+    top: int | None = None
+    min_score: float | None = None
+    min_proba: float | None = None
+    unknown: str = UNKNOWN
+
+
+def checked_options(model: Model, options: LineOptions) -> LineOptions:
+    """Return the options of lines about records for a model. A ValueError names one that is not
+    allowed."""
+    explain, proba, top, min_score, min_proba, unknown = options
+    _checks.check_bool("proba", proba)
+    if (proba or min_proba is not None) and not hasattr(model, "predict_proba"):
+        said = setting("proba", True) if proba else setting("min_proba", min_proba)
+        raise ValueError(f"{said} needs {HAS_PROBA}")
+    if not isinstance(unknown, str):
+        raise ParameterError("unknown", repr(unknown), "a string")
+    given = {"top": top, "min_score": min_score, "min_proba": min_proba, "unknown": unknown or None}
+    if not isinstance(model, KernelClassifier):
+        for name, value in given.items():
+            if value is not None:
+                raise ValueError(f"{setting(name, value)} is for classifiers, not for regression")
+    explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
+    if top is not None:
+        top = _checks.check_int("top", top, 1, _checks.LARGEST_INT32)
+    return LineOptions(explain, proba, top, *checked_least(min_score, min_proba), unknown)
+
+
+def checked_least(min_score: Any, min_proba: Any) -> tuple[float | None, float | None]:
+    """Return a least score and a least probability, of which one may be given."""
+    if min_score is not None and min_proba is not None:
+        raise ValueError(
+            f"give {setting('min_score', min_score)} or {setting('min_proba', min_proba)}, not both"
+        )
+    if min_score is not None:
+        min_score = _checks.check_real("min_score", min_score)
+    if min_proba is not None:
+        min_proba = _checks.check_real("min_proba", min_proba, 0)
+        if min_proba > 1:
+            raise ParameterError("min_proba", repr(min_proba), "from 0 to 1")
+    return min_score, min_proba
+
+
+class Labelled(NamedTuple):
+    """Records with their labels."""
+
+    shown: Array
+    """A number for each class, which is written: a score, or a probability."""
+    order: Array
+    """Numbers of classes, the best first: all that may be written."""
+    taken: Array
+    """Which of these are not below the least score or probability, of records with samples."""
+
+
+def labelled(model: KernelClassifier, options: LineOptions, part: Scored) -> Labelled:
+    """Return the labels of some records."""
+    shown = compared = scores = scores_of_classes(part.scores)
+    if options.proba or options.min_proba is not None:
+        shares = probabilities(model, part.scores)
+        shown = shares if options.proba else scores
+        compared = scores if options.min_proba is None else shares
+    if options.top in (None, 1):
+        order = scores.argmax(axis=1)[:, None]
+    else:
+        order = np.argsort(-scores, axis=1, kind="stable")[:, : options.top]
+    least = options.min_score if options.min_proba is None else options.min_proba
+    taken = np.broadcast_to(part.known[:, None], order.shape)
+    if least is not None:
+        taken = taken & (np.take_along_axis(compared, order, axis=1) >= least)
+    return Labelled(shown, order, taken)
+
+
+def names_jsonl(output: Any) -> bool:
+    """Return whether an output is JSON Lines by its name."""
+    if not is_regular(output):
+        return False
+    name = _text_input.without_compression(os.fspath(output))
+    return os.fsdecode(name).lower().endswith((".jsonl", ".ndjson"))
+
+
+class Table:
+    """Lines whose columns tabs separate, after a line with the names of the columns."""
+
+    def __init__(self, model: Model, options: LineOptions, has_ids: bool) -> None:
+        self._model, self._options, self._has_ids = model, options, has_ids
+        self._names: list[str] = []
+        if isinstance(model, KernelClassifier):
+            self._names = [escaped(name_of(label)) for label in model.classes_.tolist()]
+        self._n_top = min(options.top or 0, len(self._names))
+
+    def header(self) -> bytes:
+        columns = ["id" if self._has_ids else "record"]
+        value = "proba" if self._options.proba else "score"
+        if not self._names:
+            columns.append("value")
+        elif self._options.top is None:
+            columns += ["label", *self._names]
+        else:
+            numbers = range(1, self._n_top + 1)
+            columns += [name for n in numbers for name in (f"label_{n}", f"{value}_{n}")]
+        columns += [f"explain_{n + 1}" for n in range(self._options.explain)]
+        return ("\t".join(columns) + "\n").encode("utf-8", "surrogatepass")
+
+    def lines(self, part: Scored, found: Labelled | None, first: int) -> bytes:
+        """Return lines about records, which are numbered from `first`; of a regressor, `found` is
+        None."""
+        ids = part.ids or range(first, first + len(part.scores))
+        columns = self._values(part) if found is None else self._labels(found)
+        lines = []
+        for id, words, ngrams in zip(ids, columns, _reasons(part), strict=True):
+            reasons = [f"{escaped(ngram)} {share:+.4g}" for ngram, share in ngrams]
+            blanks = [""] * (self._options.explain - len(reasons))
+            lines.append("\t".join([str(id), *words, *reasons, *blanks]) + "\n")
+        return "".join(lines).encode("utf-8", "surrogatepass")
+
+    def _values(self, part: Scored) -> Iterator[list[str]]:
+        for (value,), is_known in zip(part.scores.tolist(), part.known.tolist(), strict=True):
+            yield [f"{value:.9g}" if is_known else UNKNOWN]
+
+    def _labels(self, found: Labelled) -> Iterator[list[str]]:
+        unknown = escaped(self._options.unknown)
+        for row, order, taken in zip(*map(np.ndarray.tolist, found), strict=True):
+            if self._options.top is None:
+                label = self._names[order[0]] if taken[0] else unknown
+                yield [label, *(f"{number:.6g}" for number in row)]
+                continue
+            best = [number for number, is_taken in zip(order, taken, strict=True) if is_taken]
+            words = [word for n in best for word in (self._names[n], f"{row[n]:.6g}")]
+            words = words or [unknown]
+            yield words + [""] * (2 * self._n_top - len(words))
+
+
+class JsonLines:
+    """An object a line. Numbers have the digits of a `Table`."""
+
+    def __init__(self, model: Model, options: LineOptions, has_ids: bool) -> None:
+        self._options, self._has_ids = options, has_ids
+        self._labels: list[str] = []
+        self._keys: list[str] = []
+        if isinstance(model, KernelClassifier):
+            self._labels = [_dumps(_plain(label)) for label in model.classes_.tolist()]
+            self._keys = [_dumps(name_of(label)) for label in model.classes_.tolist()]
+        self._unknown = _dumps(options.unknown) if options.unknown else "null"
+
+    def header(self) -> bytes:
+        return b""
+
+    def lines(self, part: Scored, found: Labelled | None, first: int) -> bytes:
+        """Return lines about records, as of `Table`."""
+        ids: Sequence[Any] = range(first, first + len(part.scores))
+        if part.ids is not None:
+            ids = part.given_ids or [unescaped(id) for id in part.ids]
+        name = '"id"' if self._has_ids else '"record"'
+        members = self._values(part) if found is None else self._of_classes(found)
+        lines = []
+        for id, own, ngrams in zip(ids, members, _reasons(part), strict=True):
+            if self._options.explain:
+                pairs = (f"[{_dumps(ngram)}, {share:.4g}]" for ngram, share in ngrams)
+                own = f'{own}, "explain": [{", ".join(pairs)}]'
+            lines.append(f"{{{name}: {_dumps(id)}, {own}}}\n")
+        return "".join(lines).encode("utf-8", "surrogatepass")
+
+    def _values(self, part: Scored) -> Iterator[str]:
+        for (value,), is_known in zip(part.scores.tolist(), part.known.tolist(), strict=True):
+            yield f'"value": {value:.9g}' if is_known else '"value": null'
+
+    def _of_classes(self, found: Labelled) -> Iterator[str]:
+        value = '"probas"' if self._options.proba else '"scores"'
+        for row, order, taken in zip(*map(np.ndarray.tolist, found), strict=True):
+            best = [number for number, is_taken in zip(order, taken, strict=True) if is_taken]
+            if self._options.top is None:
+                label = self._labels[best[0]] if best else self._unknown
+                pairs = (f"{k}: {x:.6g}" for k, x in zip(self._keys, row, strict=True))
+                yield f'"label": {label}, {value}: {{{", ".join(pairs)}}}'
+                continue
+            labels = ", ".join(self._labels[number] for number in best)
+            labels = labels or (self._unknown if self._options.unknown else "")
+            numbers = ", ".join(f"{row[number]:.6g}" for number in best)
+            yield f'"labels": [{labels}], {value}: [{numbers}]'
+
+
+def _reasons(part: Scored) -> list[list[tuple[str, float]]]:
+    return part.reasons or [[]] * len(part.scores)
+
+
+def _plain(label: Any) -> Any:
+    """Return a label as JSON has it: of floats, whole numbers have no point."""
+    return int(label) if isinstance(label, float) and label.is_integer() else label
+
+
+def _dumps(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False)
