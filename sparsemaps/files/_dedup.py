@@ -202,7 +202,7 @@ def deduplicate_files(
 
     Lines that are no records (blank lines of JSON, comments) are left out. A last line without an
     end gets one if another record follows. Of Parquet, each group of rows is filtered by itself,
-    with all columns, the schema and the compression.
+    with all columns, the schema and the compression; one of more than 256 MB becomes several.
 
     Results are in the directory ``OUTPUT.stages``, under names with a digest of their recipe. When
     a run is complete, they have plain names too: ``codes.npy``, which is what `PackedCodes` loads
@@ -212,7 +212,7 @@ def deduplicate_files(
     complete. The results for standard output are in a temporary folder.
 
     Beside the codes, which are mapped into memory, there are some 50 bytes a record, however many
-    pairs there are; of Parquet, a group of rows.
+    pairs there are; of Parquet, the rows that are kept of a group, or 256 MB of them.
 
     `exact` does not apply to `against`: of an earlier delivery only the codes are known.
 

@@ -15,6 +15,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import read_each
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.text._line_records import MARK
+from sparsemaps.text._parquet_rows import PART_BYTES, Opened, decoded, open_parquet
 from sparsemaps.text._records import name_of_format
 
 PARQUET = "parquet"
@@ -217,31 +218,53 @@ def _check_instants(input: Any) -> None:
 def _write_groups(
     source: TextRows, selections: list[Selection], file: IO[bytes], bar: Progress
 ) -> None:
-    """The kept rows of each group of rows."""
+    """Write the kept rows of each group of rows, as several groups if these have many bytes."""
     parquet = library("pyarrow.parquet", "writing Parquet")
     with ExitStack() as stack:
         writer = None
         for input, kept in selections:
             with open_input(input) as text, _text_input.array_errors_naming(str(text.name)):
                 update = bar.reading(text)
-                parquet_file = parquet.ParquetFile(text.file)
+                opened = open_parquet(text.file)
                 if writer is None:
-                    options = _writer_options(parquet_file)
+                    options = _writer_options(parquet.ParquetFile(text.file))
                     writer = stack.enter_context(
-                        parquet.ParquetWriter(file, parquet_file.schema_arrow, **options)
+                        parquet.ParquetWriter(file, opened.schema, **options)
                     )
                 n = 0
-                for group in range(parquet_file.num_row_groups):
-                    rows = parquet_file.read_row_group(group, use_threads=False)
-                    is_kept = source.good_rows(rows)
-                    n_good = int(is_kept.sum())
-                    is_kept[is_kept] = kept[n : n + n_good]
-                    some = _chosen(rows, is_kept)
-                    if len(some):
-                        writer.write_table(some, row_group_size=len(some))
-                    n += n_good
-                    update(len(rows))
+                for group in range(opened.file.num_row_groups):
+                    parts, n_bytes = [], 0
+                    for part in _decoded_parts(opened, group):
+                        is_kept = source.good_rows(part)
+                        n_good = int(is_kept.sum())
+                        is_kept[is_kept] = kept[n : n + n_good]
+                        n += n_good
+                        update(len(part))
+                        parts.append(_chosen(part, is_kept))
+                        n_bytes += parts[-1].nbytes
+                        if n_bytes > _GROUP_BYTES:
+                            _write_group(writer, parts)
+                            parts, n_bytes = [], 0
+                    _write_group(writer, parts)
             _check_number(input, n, len(kept))
+
+
+def _decoded_parts(opened: Opened, group: int) -> Iterator[Any]:
+    """Yield the rows of a group, decoded some at a time."""
+    for batch in opened.batches(PART_BYTES, row_groups=[group], use_threads=False):
+        yield from decoded(batch, opened.schema)
+
+
+_GROUP_BYTES = 2**28
+"""Bytes of rows that are written as a group."""
+
+
+def _write_group(writer: Any, parts: list[Any]) -> None:
+    """Write tables as a group of rows, unless they have none."""
+    pa = library("pyarrow", "writing Parquet")
+    some = pa.concat_tables(parts) if parts else ()
+    if len(some):
+        writer.write_table(some, row_group_size=len(some))
 
 
 def _chosen(rows: Any, kept: Array) -> Any:

@@ -87,13 +87,10 @@ class TextRows(NamedTuple):
         return _line_records.raw_lines(text, piece.format, piece.is_first)
 
     def good_rows(self, rows: Any) -> Array:
-        """Which rows of a table of Parquet are records."""
+        """Return which rows of a batch of Parquet are records."""
         is_good = np.ones(len(rows), bool)
-        n_before = 0
-        for batch in rows.to_batches() if self.sets_aside else ():
-            bad = _parquet_records.bad_rows(batch, self._taken())
-            is_good[[n_before + row for row, _ in bad]] = False
-            n_before += len(batch)
+        if self.sets_aside:
+            is_good[[row for row, _ in _parquet_records.bad_rows(rows, self._taken())]] = False
         return is_good
 
     def texts(self, piece: Any) -> Any:

@@ -10,37 +10,25 @@ import numpy as np
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._extras import library
 from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels, Records
-
-_MOST_ROWS = 2**20
-"""The largest number of rows that are decoded at a time."""
+from sparsemaps.text._parquet_rows import PART_BYTES, decoded, is_one_of, open_parquet
 
 
 def of_parquet(
     path: Any, fields: Fields, batch_bytes: int, file_name: str = "", sets_aside: bool = False
 ) -> Iterator[Records]:
     """Batches of a Parquet file; without the bad rows, if these are set aside."""
-    parquet = library("pyarrow.parquet", "reading Parquet")
     is_path = isinstance(path, (str, os.PathLike))
     name = file_name.removesuffix(": ") or (os.fspath(path) if is_path else "a file object")
+    library("pyarrow.parquet", "reading Parquet")
     with _text_input.array_errors_naming(name):
-        file = parquet.ParquetFile(path, buffer_size=2**20)
-    with file:
-        wanted = _check_columns(file.schema_arrow, fields, name)
-        about = file.metadata
-        n_all = max(about.num_rows, 1)
-        n_bytes = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
-        a_row = n_bytes // n_all + RECORD_BYTES
-        batches = file.iter_batches(
-            max(1, min(batch_bytes // a_row, _MOST_ROWS)),
-            columns=None if fields.records else wanted,
-        )
+        opened = open_parquet(path, buffer_size=2**20)
+    with opened.file:
+        wanted = _check_columns(opened.schema, fields, name)
+        n_all = max(opened.file.metadata.num_rows, 1)
+        batches = opened.batches(batch_bytes, columns=None if fields.records else wanted)
         size = os.stat(path).st_size if is_path else path.seek(0, os.SEEK_END)
         n_rows = position = 0
-        while True:
-            with _text_input.array_errors_naming(name):
-                rows = next(batches, None)
-            if rows is None:
-                return
+        for rows in _parts(batches, opened.schema, max(batch_bytes, PART_BYTES), name):
             try:
                 bad = bad_rows(rows, fields) if sets_aside else []
                 if bad:
@@ -55,6 +43,22 @@ def of_parquet(
             except BadRecord as error:
                 row = n_rows + error.number + 1
                 raise _text_input.UnreadableRecord(f"{name}: row {row}: {error}", row) from None
+
+
+def _parts(batches: Any, schema: Any, n_bytes: int, name: str) -> Iterator[Any]:
+    """Yield the rows of batches, decoded some at a time."""
+    while True:
+        with _text_input.array_errors_naming(name):
+            rows = next(batches, None)
+            if rows is None:
+                return
+            parts = decoded(rows, schema, n_bytes)
+        while True:
+            with _text_input.array_errors_naming(name):
+                part = next(parts, None)
+            if part is None:
+                break
+            yield part
 
 
 def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
@@ -113,9 +117,7 @@ ALLOWED_COLUMNS = {
 
 def _is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
     types = library("pyarrow", "reading Parquet").types
-    kind = kind.value_type if types.is_dictionary(kind) else kind
-    tests = (getattr(types, f"is_{name}", None) for name in names)  # older releases have no views
-    return any(test is not None and test(kind) for test in tests)
+    return is_one_of(kind.value_type if types.is_dictionary(kind) else kind, names)
 
 
 # ---- rows ----------------------------------------------------------------------------------------

@@ -2,9 +2,13 @@
 
 import os
 
+import numpy as np
 import pytest
 
-from sparsemaps.text import _parquet_records, iter_records
+from sparsemaps._tools._progress import FileProgress
+from sparsemaps.files import _kept_records, deduplicate_files
+from sparsemaps.files._text_rows import TextRows
+from sparsemaps.text import _parquet_records, _parquet_rows, iter_records
 from sparsemaps.text._fields import Fields
 from sparsemaps.text._records import format_of
 
@@ -13,7 +17,7 @@ pq = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.mark.parametrize(
-    ("length", "batch_bytes", "most"), [(1000, 50_000, 48), (0, 2**30, _parquet_records._MOST_ROWS)]
+    ("length", "batch_bytes", "most"), [(1000, 50_000, 48), (0, 2**30, _parquet_rows._MOST_ROWS)]
 )
 def test_rows_of_parquet_that_are_decoded_at_a_time(
     tmp_path, monkeypatch, length, batch_bytes, most
@@ -92,3 +96,123 @@ def test_inputs_of_several_formats(table, tmp_path):
     fields = Fields("text", None, None, records=False, key="key")
     with pytest.raises(ValueError, match="lines of text have no fields, got keep='key'"):
         format_of(tmp_path / "c.txt", None, fields)
+
+
+# ---- long strings that many rows repeat ----------------------------------------------------------
+
+
+LENGTH, N_ROWS = 2**19, 400
+ALLOWED = 2**26
+"""Bytes of Arrow's memory for 200 MB of strings: a part of the rows, the dictionary, and copies."""
+
+
+def write_repeated(path, kind, extra=()):
+    """A small file of one string, which all rows have; texts differ but for copies."""
+    strings = pa.array(["a " * (LENGTH // 2), "b " * (LENGTH // 2)])
+    columns = {
+        name: pa.DictionaryArray.from_arrays(pa.array([0, 1] * (N_ROWS // 2), pa.int32()), strings)
+        for name in ("text", *extra)
+    }
+    table = pa.table({**columns, "n": range(N_ROWS)})
+    if not pa.types.is_dictionary(kind):
+        table = table.cast(pa.schema([*((name, kind) for name in columns), ("n", pa.int64())]))
+    pq.write_table(table, path, dictionary_pagesize_limit=2**22, compression="zstd")
+    assert path.stat().st_size < 10_000
+
+
+KINDS_OF_TEXTS = [
+    pa.string(), pa.large_string(), pa.binary(), pa.large_binary(),
+    pa.dictionary(pa.int32(), pa.string()),
+]  # fmt: skip
+
+
+class Peak:
+    """The most bytes that Arrow holds at the moments at which it is asked."""
+
+    def __init__(self):
+        self.before, self.most = pa.total_allocated_bytes(), 0
+
+    def look(self):
+        self.most = max(self.most, pa.total_allocated_bytes() - self.before)
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_TEXTS, ids=str)
+def test_few_long_strings_are_decoded_at_a_time(tmp_path, kind):
+    write_repeated(tmp_path / "a.parquet", kind, ["id", "label"])
+    peak, rows = Peak(), []
+    for batch in iter_records(tmp_path / "a.parquet", id_field="id", label_field="label"):
+        peak.look()
+        rows += batch.records.column("n").to_pylist()
+        assert {str(text)[:2] for text in batch.texts} <= {"a ", "b "}
+        assert set(batch.ids) == set(batch.labels) == {str(text) for text in batch.texts}
+    assert rows == list(range(N_ROWS))
+    assert peak.most < ALLOWED
+
+
+@pytest.mark.parametrize("kind", KINDS_OF_TEXTS, ids=str)
+def test_few_long_strings_are_written_at_a_time(tmp_path, kind, monkeypatch):
+    """Of dedup, the records that are kept; a group of rows becomes several."""
+    monkeypatch.setattr(_kept_records, "_GROUP_BYTES", 2**24)
+    write_repeated(tmp_path / "a.parquet", kind, ["more"])
+    peak, write = Peak(), pq.ParquetWriter.write_table
+
+    def writing(self, table, *arguments, **options):
+        peak.look()
+        write(self, table, *arguments, **options)
+
+    monkeypatch.setattr(pq.ParquetWriter, "write_table", writing)
+    selection = _kept_records.Selection(str(tmp_path / "a.parquet"), np.ones(N_ROWS, bool))
+    with open(tmp_path / "b.parquet", "wb") as file:
+        bar = FileProgress([], False)
+        _kept_records.write_kept(TextRows(None), [selection], file, None, bar)
+    assert pq.read_schema(tmp_path / "b.parquet").equals(pq.read_schema(tmp_path / "a.parquet"))
+    written = pq.ParquetFile(tmp_path / "b.parquet")
+    assert written.read(["n"]).column("n").to_pylist() == list(range(N_ROWS))
+    assert peak.most < 2 * ALLOWED
+
+
+@pytest.mark.parametrize(
+    "encodings",
+    [
+        ["PLAIN"], ["RLE_DICTIONARY"], ["DELTA_BYTE_ARRAY"], ["DELTA_LENGTH_BYTE_ARRAY"],
+        ["RLE_DICTIONARY", "DELTA_BYTE_ARRAY"],
+    ],
+    ids=str,
+)  # fmt: skip
+@pytest.mark.parametrize("kind", [pa.string(), pa.large_binary()], ids=str)
+def test_strings_of_any_encoding(tmp_path, encodings, kind):
+    """Columns of several encodings; what is kept of them is what was there."""
+    texts = [f"the text {n % 30}" for n in range(90)]
+    names = [f"c{number}" for number in range(len(encodings))] + ["text"]
+    table = pa.table({name: pa.array(texts).cast(kind) for name in names})
+    dictionaries = [n for n, how in zip(names, encodings, strict=False) if how[0] == "R"]
+    dictionaries += ["text"] if encodings[-1][0] == "R" else []
+    others = dict(zip(names, [*encodings, encodings[-1]], strict=True))
+    pq.write_table(
+        table, tmp_path / "a.parquet", row_group_size=40, use_dictionary=dictionaries,
+        column_encoding={name: how for name, how in others.items() if how[0] != "R"},
+    )  # fmt: skip
+    found = [text for batch in iter_records(tmp_path / "a.parquet") for text in batch.texts]
+    assert list(map(str, found)) == texts
+    done = deduplicate_files(
+        None, tmp_path / "a.parquet", tmp_path / "b.parquet", source="word:1", threshold=1.0
+    )
+    assert done.n_kept == 30
+    assert pq.read_table(tmp_path / "b.parquet").equals(table.slice(0, 30))
+
+
+def test_few_strings_that_share_bytes_are_read_at_a_time(tmp_path):
+    """Delta encoding stores what a string shares with the one before once."""
+    rows = ["a " * (LENGTH // 2) + f"{n:04d}" for n in range(N_ROWS)]
+    pq.write_table(
+        pa.table({"text": rows}), tmp_path / "a.parquet", compression="zstd",
+        use_dictionary=False, column_encoding={"text": "DELTA_BYTE_ARRAY"},
+    )  # fmt: skip
+    assert (tmp_path / "a.parquet").stat().st_size < 10_000
+    del rows
+    peak, found = Peak(), []
+    for batch in iter_records(tmp_path / "a.parquet", records=False):
+        peak.look()
+        found += [str(text)[-4:] for text in batch.texts]
+    assert found == [f"{n:04d}" for n in range(N_ROWS)]
+    assert peak.most < 2.5 * _parquet_rows._MOST_OTHER_ROWS * LENGTH
