@@ -6,7 +6,7 @@ The variable SPARSEMAPS_TEST_JOBS holds another number of jobs of each kind than
 import os
 
 import pytest
-from _scripts import random_jobs
+from _scripts import random_jobs, random_records
 
 N_JOBS = int(os.environ.get("SPARSEMAPS_TEST_JOBS", "20"))
 
@@ -14,7 +14,7 @@ N_JOBS = int(os.environ.get("SPARSEMAPS_TEST_JOBS", "20"))
 @pytest.fixture(scope="module", autouse=True)
 def libraries():
     pytest.importorskip("pyarrow")
-    pytest.importorskip(random_jobs.ZSTD)
+    pytest.importorskip(random_records.ZSTD)
 
 
 @pytest.mark.parametrize("kind", random_jobs.KINDS)
