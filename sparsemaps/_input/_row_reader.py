@@ -75,15 +75,11 @@ class Block(_Arrays):
         part.first, part.is_extreme = self.first + first, self.is_extreme
         return part
 
-    def powers_may_overflow(self, degree: int, factor: float, constant: float = 0.0) -> bool:
-        """Return whether ``(factor * sum + constant) ** degree`` may leave the range of the values'
-        type, with the sum of absolute values of any row. It is a quick bound, and says yes too
-        often."""
-        if self.is_extreme:
-            return True
+    def powers_may_overflow(self, most_entries: dict[int, float]) -> bool:
+        """Return whether powers of the rows' sums may leave the range of the values' type.
+        `most_entries` is that of the powers."""
         n_entries = self.indptr.item(-1) - self.indptr.item(0)
-        largest = factor * n_entries * _rows.EXTREMES[self.values.itemsize][1] + constant
-        return degree * math.log2(max(largest, 1.0)) > _EXPONENTS[self.values.itemsize]
+        return self.is_extreme or n_entries > most_entries[self.values.itemsize]
 
     def extreme_rows(self) -> Array:
         """Return the numbers of the rows that have a value whose products with random numbers may
@@ -126,6 +122,17 @@ class Block(_Arrays):
         memory, `row_bytes` for each row."""
         for first, last in _blocks.cut_by_bytes(self.n_rows, row_bytes):
             yield self.rows(first, last), slice(first, last)
+
+
+def most_entries(degree: int, factor: float, constant: float) -> dict[int, float]:
+    """Return how many entries rows may have so that ``(factor * sum + constant) ** degree``, with
+    the sum of a row's absolute values, stays in the range of their type if none is extreme. The
+    keys are sizes of types. It is a quick bound, and lower than need be."""
+    largest = {size: float(factor) * large for size, (_, large) in _rows.EXTREMES.items()}
+    return {
+        size: (2.0 ** (_EXPONENTS[size] / degree) - constant) / one if one else math.inf
+        for size, one in largest.items()
+    }
 
 
 class RowReader:

@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sparsemaps._input._row_reader import Block
+from sparsemaps._input._row_reader import Block, most_entries
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _portable_math
 from sparsemaps._tools._typing import Array, Keys
@@ -25,6 +25,8 @@ class PolynomialSketch:
         self, keys: Keys, scale: float, extra: float, n_components: int, method: str
     ) -> None:
         self._factors = keys, scale, extra
+        # Each factor of the product of transforms, and the sum over all components.
+        self._most_entries = most_entries(len(keys) + 1, scale, max(extra, n_components))
         self._n_components = n_components
         self._method = method
 
@@ -39,9 +41,7 @@ class PolynomialSketch:
 
     def may_overflow(self, block: Block) -> bool:
         """Return whether a sketch of a block's row may be beyond the range of its type."""
-        keys, scale, extra = self._factors
-        # Each factor of the product of transforms, and the sum over all components.
-        return block.powers_may_overflow(len(keys) + 1, scale, max(extra, self._n_components))
+        return block.powers_may_overflow(self._most_entries)
 
     def write_dense(self, block: Block, out: Array) -> None:
         """Write the sketches of the rows of a block to `out`, which is zeros."""

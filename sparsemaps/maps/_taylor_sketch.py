@@ -7,7 +7,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy
 
-from sparsemaps._input._row_reader import Block
+from sparsemaps._input._row_reader import Block, most_entries
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps._tools._typing import Array
@@ -61,7 +61,8 @@ class TaylorSketch:
         self._keys = keys[: 3 * (n - 1)].reshape(-1, 3)
         signs = np.where(_seeding.uniforms(keys[-2], n) < 0.5, 1.0, -1.0)
         self._weights = signs * np.sqrt(np.asarray(coefficients, float))
-        self._largest = max(1.0, n_components * float(abs(self._weights).sum()))
+        largest = max(1.0, n_components * float(abs(self._weights).sum()))
+        self._most_entries = most_entries(n, scale, largest)
         self._shifts = (_seeding.uniforms(keys[-1], n) * n_components).astype(np.int64)
         self._scale = scale
         self._n_components = n_components
@@ -79,7 +80,7 @@ class TaylorSketch:
 
     def may_overflow(self, block: Block) -> bool:
         """As of `PolynomialSketch`."""
-        return block.powers_may_overflow(len(self._weights), self._scale, self._largest)
+        return block.powers_may_overflow(self._most_entries)
 
     @np.errstate(over="ignore", invalid="ignore")
     def write_dense(self, block: Block, out: Array) -> None:

@@ -6,7 +6,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from sparsemaps._input._row_reader import Block
+from sparsemaps._input._row_reader import Block, most_entries
 from sparsemaps._loops import maps as _kernel
 from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._allowed import LARGEST_INT32, About, Bool, ChoiceOrSeries, Int, Real, Size
@@ -169,8 +169,8 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
         self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
         self._key = self.keys()[0]
         self.factors, self.firsts = self._draw_features(series)
-        self._largest = max(float(self.factors.max()), *self._exact)
-        self._most_factors = 1 + int(np.diff(self.firsts).max())
+        largest = max(float(self.factors.max()), *self._exact)
+        self._most_entries = most_entries(1 + int(np.diff(self.firsts).max()), 1.0, largest)
 
     def keys(self) -> Keys:
         """Return the keys of the projections and of the degrees."""
@@ -222,7 +222,7 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
 
     def _may_overflow(self, block: Block) -> bool:
         """Return whether a feature of a block's row may be beyond the range of its type."""
-        return block.powers_may_overflow(self._most_factors, 1.0, self._largest)
+        return block.powers_may_overflow(self._most_entries)
 
     def _write_h01(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
         n_stored = 0
