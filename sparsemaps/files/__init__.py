@@ -20,8 +20,8 @@
   ``_kept_records`` writes the others, and ``_evidence`` says why. ``_report`` makes a page of the
   contents of the report.
 - ``_learning`` trains models of ``linear`` on files (`train_files`). ``_labels`` labels records
-  with them (`predict_files`), and writes those of a label (`filter_files`). ``_label_lines`` has the
-  lines about records.
+  with them (`predict_files`), and writes those of a label (`filter_files`). ``_label_lines`` has
+  the lines about records.
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary`` counts the contents of a file, for ``sparsemaps info``.
 
