@@ -4,7 +4,7 @@
 # Output: dual variables and weights; scores.
 # Cost: a visit of a row reads n_codes weights, and writes them if its variable changes.
 # Reference: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; Yu, Huang & Lin 2011; Ho & Lin 2012.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
 from sparsemaps._loops.levels cimport Scratch, level
@@ -32,8 +32,8 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         double tol
         double cost
         const double *weights
-        const int32_t *labels
-        int32_t first
+        const uint8_t *sides
+        double factors[MOST_MODELS][2]
         const double *targets
         uint64_t key
     ctypedef struct dual_model:
@@ -103,22 +103,26 @@ cdef coded_rows rows_of(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
 cdef class Descent:
     """The solver of some models: their weights, and what decides them. `turn` takes the rows.
 
-    Model m is that of the label `first` + m; of regression there is one."""
+    Of regression there is one model."""
     cdef dual_problem problem
     cdef dual_state state
     cdef double[:, ::1] v
     cdef Scratch memory
 
     def __init__(self, Py_ssize_t n_codes, int bits, int loss, double epsilon, double bias,
-                 double tol, double cost, uint64_t key, Py_ssize_t n_models, int32_t first,
+                 double tol, double cost, uint64_t key, const double[:, ::1] factors,
                  double[:, ::1] v):
-        """`v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
-        of which `n_models` count; it is aligned to 64 bytes."""
-        cdef Py_ssize_t stride = stride_of(n_models), m
-        if v.shape[0] != n_codes << bits or v.shape[1] != stride or <size_t>&v[0, 0] % 64:
+        """`factors` has a row for each model: what C is multiplied by for rows on its negative
+        side, and on its positive side.
+
+        `v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
+        of which as many count as there are models; it is aligned to 64 bytes."""
+        cdef Py_ssize_t n_models = factors.shape[0], m
+        cdef Py_ssize_t stride = stride_of(n_models)
+        if factors.shape[1] != 2 or v.shape[0] != n_codes << bits or v.shape[1] != stride or <size_t>&v[0, 0] % 64:
             raise ValueError("the arrays do not fit")
         self.v, self.memory = v, Scratch.__new__(Scratch)
-        self.problem.n_models, self.problem.first = n_models, first
+        self.problem.n_models = n_models
         self.problem.loss, self.problem.epsilon = loss, epsilon
         self.problem.bias, self.problem.tol = bias, tol
         self.problem.cost = cost
@@ -129,14 +133,17 @@ cdef class Descent:
             2 * BLOCK_ROWS * n_codes * sizeof(uint32_t))
         for m in range(n_models):
             self.state.models[m].inner_tol = 1e-2
+            self.problem.factors[m][0] = factors[m, 0]
+            self.problem.factors[m][1] = factors[m, 1]
 
     def turn(self, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
-             const int32_t[::1] labels, const double[::1] targets, const double[::1] weights,
+             const uint8_t[::1] sides, const double[::1] targets, const double[::1] weights,
              double[:, ::1] dual, uint32_t[::1] order, uint8_t[::1] active, int max_passes,
              int64_t max_visits, bint is_first, unsigned going):
         """Visit the rows, at least one, as `descend` of c/linear/dual_descent.h does.
 
-        `labels` and `weights` may be None, of regression; `is_first` says that no turn had these
+        `sides` has a bit for each model, which is set in rows on its positive side; it is None of
+        regression. `weights` may be None. `is_first` says that no turn had these
         rows before. `going` has a bit for each model that the turn trains; it is 0 if the turn
         before had these rows and was not complete. Returns whether it is to go on, and the bits of
         the models that have not converged."""
@@ -146,15 +153,15 @@ cdef class Descent:
         cdef dual_state *s = &self.state
         if (n == 0 or dual.shape[0] != n or order.shape[0] != n or n > 0xffffffff
                 or active.shape[0] != n or dual.shape[1] != p.n_models or going >> p.n_models
-                or not going and n != p.n_rows or (labels is None) != (p.loss >= 3)
-                or labels is not None and labels.shape[0] != n
-                or labels is None and (targets.shape[0] != n or p.n_models != 1)
+                or not going and n != p.n_rows or (sides is None) != (p.loss >= 3)
+                or sides is not None and sides.shape[0] != n
+                or sides is None and (targets.shape[0] != n or p.n_models != 1)
                 or weights is not None and weights.shape[0] != n):
             raise ValueError("the arrays do not fit")
         p.rows = rows_of(codes, sampled, p.rows.n_codes, p.rows.bits)
         p.n_rows = n
-        p.labels = NULL if labels is None else &labels[0]
-        p.targets = &targets[0] if labels is None else NULL
+        p.sides = NULL if sides is None else &sides[0]
+        p.targets = &targets[0] if sides is None else NULL
         p.weights = NULL if weights is None else &weights[0]
         s.dual, s.order, s.active = &dual[0, 0], &order[0], &active[0]
         with nogil:

@@ -439,6 +439,11 @@ def plan_of(
     bad_records: Any = None,
 ) -> OutputPlan:
     """The plan of `predict_files`, or with a rule, of `filter_files`."""
+    if getattr(model, "multilabel_", False):
+        raise ValueError(
+            "files are labelled by models of one label a record, got one of several: predict and "
+            "predict_proba take records of them"
+        )
     if rule is None:
         lines = checked_options(model, lines or LineOptions())
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))

@@ -4,6 +4,7 @@
 - ``_classifier`` has `KernelClassifier`, and ``_regressor`` has `KernelRegressor`.
 - ``_model`` has what they share: rows become codes, problems are solved, rows get scores.
 - ``_model_checks`` checks parameters, and codes and weights of rows.
+- ``_indicators`` has the matrices of labels where rows may have several.
 - ``_explanation`` finds the n-grams that decide a score. ``_model_file`` reads and writes the file
   of a model.
 - ``_losses`` has the losses and their duals.

@@ -1,6 +1,6 @@
 """Probabilities of classes from their scores, and the calibration that makes them so."""
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy
@@ -15,12 +15,16 @@ _LARGEST = np.finfo(float).max / 8
 
 
 class Calibration(NamedTuple):
-    """The probabilities of the classes are the softmax of ``slope * scores + offsets``."""
+    """The probabilities of the classes are the softmax of ``slope * scores + offsets``.
 
-    slope: float
-    """At least 0: one over the temperature."""
+    Where a row may have several labels, the probability of each is the logistic function of this.
+    """
+
+    slope: Any
+    """At least 0: one over the temperature. An array of one for each label, if a row may have
+    several."""
     offsets: Floats
-    """One for each class; their sum is 0."""
+    """One for each class, whose sum is 0; or one for each label."""
 
 
 def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
@@ -76,6 +80,29 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     )  # fmt: skip
     offsets = found.x[1:] * units
     return Calibration(float(np.ldexp(found.x[0], -exponent - 1)), offsets - offsets.mean())
+
+
+def fit_labels(scores: Floats, labels: Any, weights: Array | None) -> Calibration:
+    """Return the calibrations of the labels, each by itself as of two classes.
+
+    `labels` is an indicator matrix, as CSC.
+    """
+    slopes, offsets = np.empty((2, scores.shape[1]))
+    for number in range(scores.shape[1]):
+        own = np.zeros(len(scores), np.intp)
+        own[labels.indices[labels.indptr[number] : labels.indptr[number + 1]]] = 1
+        slope, (first, second) = fit(scores[:, number : number + 1], own, weights)
+        slopes[number], offsets[number] = slope, second - first
+    return Calibration(slopes, offsets)
+
+
+def logits_of_labels(scores: Floats, calibration: Calibration | None) -> Floats:
+    """Return the numbers whose logistic function is the probability of each label."""
+    if calibration is None:
+        return np.clip(scores, -_LARGEST, _LARGEST)
+    with np.errstate(over="ignore"):
+        logits = np.clip(scores * calibration.slope, -_LARGEST, _LARGEST)
+    return logits + calibration.offsets
 
 
 def _of_classes(scores: Floats) -> Floats:

@@ -3,11 +3,13 @@
 from typing import Any, Literal, Self
 
 import numpy as np
+import scipy
 
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.linear import _calibration, _explanation, _losses, _model_checks
+from sparsemaps.codes import PackedCodes
+from sparsemaps.linear import _calibration, _explanation, _indicators, _losses, _model_checks
 from sparsemaps.linear._model import CodesModel
 
 
@@ -43,7 +45,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         What the losses of the rows of a class are multiplied by, in the problems of all classes.
         "balanced" is the sum of the weights of all rows, divided by the number of classes and by
         the sum of the weights of the rows of the class. Keys of a dictionary are compared with
-        labels as they are: "1" is not 1.
+        labels as they are: "1" is not 1. Where rows may have several labels, "balanced" is for
+        each label that of the two classes of rows with it and without it.
     tol : float, default=1e-3
         The passes end when the projected gradients of the dual problem are within `tol`, as
         LIBLINEAR's do.
@@ -58,7 +61,10 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     Attributes
     ----------
     classes_ : ndarray
-        The classes, in sorted order.
+        The classes, in sorted order. Where rows may have several labels, the numbers of the
+        columns of `y`.
+    multilabel_ : bool
+        Whether rows may have several labels.
     coef_ : ndarray of shape (1 or n_classes, width)
         The weights of the one-hot features: column ``j * 2**bits + code`` is that of code j. They
         are the columns of ``transform`` of the map, if that is one-hot, and else those of
@@ -68,7 +74,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     n_iter_ : int
         The largest number of passes of a class.
     calibration_ : tuple (slope, offsets)
-        What ``calibrate`` has chosen. Only after it.
+        What ``calibrate`` has chosen. Only after it. Where rows may have several labels, both are
+        arrays with a number for each.
     map_, vectorizer_ : objects
         The fitted map, and the vectorizer if there is one.
     n_features_in_ : int
@@ -78,15 +85,16 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     -----
     A model minimises ``|w|^2 / 2 + sum(C_i * loss(y_i, <w, z_i>))`` over w, where C_i is C times
     the weights of the row, and z_i has ``1 / sqrt(n_hashes)`` in the column of each of its codes.
-    Rows without samples have no features. Of several classes, each is told from all others.
+    Rows without samples have no features. Of several classes, each is told from all others. Where
+    rows may have several labels, the rows with a label are told from those without it.
 
-    A thread trains a group of up to 4 classes. Training takes 8 bytes for each row and each class
-    that is being trained, and for each group 5 bytes a row and 32 bytes a column (8 bytes for one
-    class). There are as many groups in work as threads; at the end, fewer than twice as many. The
-    codes may be mapped into memory. Mapped codes of more than 256 MB are read in blocks of
-    that size, one after the other, and all classes are trained on a block while it is in memory (Yu
-    et al. 2010). The optimum is the same, within `tol`. `n_iter_` and `max_iter` then count how
-    often the file is read.
+    A thread trains a group of up to 4 classes or labels. Training takes 8 bytes for each row and
+    each class that is being trained, and for each group 6 bytes a row and 32 bytes a column (8
+    bytes for one class). There are as many groups in work as threads; at the end, fewer than twice
+    as many. The codes may be mapped into memory. Mapped codes of more than 256 MB are read in
+    blocks of that size, one after the other, and all classes are trained on a block while it is in
+    memory (Yu et al. 2010). The optimum is the same, within `tol`. `n_iter_` and `max_iter` then
+    count how often the file is read.
 
     LIBLINEAR visits one row after the other. Here eight rows are read together, and each is visited
     up to eight times before the next eight rows, so that fewer passes are needed. "hinge" with a
@@ -122,6 +130,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
 
     classes_: Array
     calibration_: _calibration.Calibration
+    multilabel_: bool
+    _kind: _indicators.Kind
+    """What `predict` returns where rows may have several labels."""
 
     def __init__(
         self,
@@ -158,8 +169,11 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
             Rows as the map takes them; texts if there is a `vectorizer`; or codes of a map of the
             same class and parameters, which may be mapped into memory.
-        y : array-like of shape (n_samples,)
-            The class of each row: numbers, strings or booleans.
+        y : array-like of shape (n_samples,) or {array-like, sparse matrix} of shape \
+                (n_samples, n_labels)
+            The class of each row: numbers, strings or booleans. Or an indicator matrix, where rows
+            may have any number of labels: 1 in the columns of the labels of a row, and 0 in the
+            others. A dense one has at least 2 columns.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             What the loss of each row is multiplied by, at least 0. A row of weight 2 counts as two
             rows, also where the map computes `gamma` from the data. A row of weight 0 does not
@@ -176,7 +190,13 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             are of several types, or if a value or parameter is not allowed.
         """
         vars(self).pop("calibration_", None)
-        codes, y, costs = self._begin(X, y, sample_weight, classes=True)
+        several = _indicators.is_indicator(y)
+        kind = _indicators.kind_of(y)
+        codes, y, costs = self._begin(X, y, sample_weight, classes=True, several=several)
+        self.multilabel_ = several
+        if several:
+            self._kind = kind
+            return self._fit_labels(codes, y, costs)
         seen = y if costs is None else y[costs > 0]
         classes = _classes_of(seen)
         if len(classes) < 2:
@@ -190,7 +210,20 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             costs = of_classes[labels] * (1.0 if costs is None else costs)
         self.classes_ = classes
         n_models = 1 if len(classes) == 2 else len(classes)
-        self._solve(codes, labels, None, costs, n_models, classes[-n_models:].tolist())
+        models = labels - 1 if n_models == 1 else labels  # of two classes, the second has a model
+        self._solve(codes, models, None, costs, n_models, classes[-n_models:].tolist())
+        return self
+
+    def _fit_labels(self, codes: PackedCodes, y: Any, costs: Array | None) -> Self:
+        """Train a model for each column of an indicator matrix."""
+        factors = None
+        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
+            factors = _indicators.balanced_factors(y, costs)
+        elif self.class_weight is not None:
+            rule = "None or 'balanced' where rows may have several labels"
+            raise ParameterError("class_weight", repr(self.class_weight), rule)
+        self.classes_ = np.arange(y.shape[1])
+        self._solve(codes, y, None, costs, y.shape[1], self.classes_.tolist(), factors)
         return self
 
     @property
@@ -211,7 +244,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            ``z @ coef_.T + intercept_``. Of two classes, the second has the scores above 0.
+            ``z @ coef_.T + intercept_``. Of two classes, the second has the scores above 0. Where
+            rows may have several labels, there is a column for each label.
 
         Raises
         ------
@@ -219,10 +253,11 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             If rows are not as the map takes them, or codes are of another map.
         """
         # One column for each class, or no columns for two classes.
-        return self._from_scores(X, lambda scores: scores[:, 0] if scores.shape[1] == 1 else scores)
+        return self._from_scores(X, lambda scores: scores[:, 0] if _is_alone(self) else scores)
 
-    def predict(self, X: Any) -> Array:
-        """The class of each row: the class with the highest score.
+    def predict(self, X: Any) -> Any:
+        """Return the class of each row, that of the highest score; or its labels, those of scores
+        above 0.
 
         Parameters
         ----------
@@ -235,6 +270,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             Classes; of equal scores, the first. A row without samples, such as a text without an
             n-gram, has the intercepts as scores, and gets the class of the highest of them. The
             commands ``sparsemaps predict`` and ``filter`` call such a record unknown.
+            Where rows may have several labels, an indicator matrix, which is sparse if `y` was.
 
         Raises
         ------
@@ -247,6 +283,11 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
                 return (scores[:, 0] > 0).astype(np.intp)
             return scores.argmax(axis=1)
 
+        _sklearn.check_is_fitted(self, "map_")
+        if self.multilabel_:
+            kind = self._kind
+            labels = self._from_scores(X, lambda scores: _indicators.of_scores(scores, kind))
+            return _indicators.as_kind(labels, kind)
         winners = self._from_scores(X, numbers)  # before classes_, which may not be there
         return np.asarray(self.classes_[winners])
 
@@ -264,7 +305,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         probabilities : ndarray of shape (n_samples, n_classes)
             After ``calibrate``, the softmax of ``slope * scores + offsets``. Otherwise the logistic
             function of the scores; of several classes, those of the problems are divided by their
-            sum, as `LogisticRegression` with "liblinear" does.
+            sum, as `LogisticRegression` with "liblinear" does. Where rows may have several labels,
+            the logistic function of ``slope * scores + offsets``, or of the scores.
 
         Raises
         ------
@@ -286,10 +328,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         -------
         logarithms : ndarray of shape (n_samples, n_classes)
         """
-        calibration = vars(self).get("calibration_")
-        return self._from_scores(
-            X, lambda scores: _calibration.log_softmax(_calibration.logits_of(scores, calibration))
-        )
+        return self._from_scores(X, lambda scores: log_probabilities(self, scores))
 
     def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Make probabilities of the scores, by rows that ``fit`` has not seen.
@@ -297,14 +336,16 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         One slope and an offset for each class are chosen such that the softmax of
         ``slope * scores + offsets`` has the least log loss on these rows [1]_ [2]_. Scores, and the
         labels that ``predict`` gives, stay the same. ``save`` keeps the calibration, and the next
-        ``fit`` drops it.
+        ``fit`` drops it. Where rows may have several labels, each label has a slope and an offset
+        of its own, as of two classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
             As in ``fit``. A few hundred rows are enough for two classes, a few thousand for many.
         y : array-like of shape (n_samples,)
-            Their classes. A class of the model may be missing.
+            Their classes. A class of the model may be missing. Where rows may have several labels,
+            an indicator matrix.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             How much each row counts, as in ``fit``.
 
@@ -342,19 +383,25 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         (397, 10)
         """
         _sklearn.check_is_fitted(self, "map_")
-        y = _sklearn.check_targets(_model_checks.labels_of_one_type(y), classes=True)
-        weights = _model_checks.checked_weights(sample_weight, len(y))
+        if self.multilabel_:
+            y = _indicators.checked(y)
+            if y.shape[1] != len(self.classes_):
+                raise ValueError(
+                    f"y must have {len(self.classes_)} columns, as fit saw, got {y.shape[1]}"
+                )
+        else:
+            y = _model_checks.checked_labels(y, classes=True)
+        weights = _model_checks.checked_weights(sample_weight, y.shape[0])
+        scores = self._from_scores(X, lambda scores: scores)
+        _model_checks.refuse_other_lengths(scores, y)
+        if self.multilabel_:
+            self.calibration_ = _calibration.fit_labels(scores, y, weights)
+            return self
         numbers = {label: number for number, label in enumerate(self.classes_.tolist())}
         labels = np.array([numbers.get(label, -1) for label in y.tolist()], np.intp)
         if (labels < 0).any():
             row = int((labels < 0).argmax())
             raise ValueError(f"y must have classes of the model, got {y[row]!r} in row {row}")
-        scores = self._from_scores(X, lambda scores: scores)
-        if len(scores) != len(y):
-            raise ValueError(
-                "Found input variables with inconsistent numbers of samples: X has "
-                f"{len(scores)} rows and y has {len(y)}"
-            )
         self.calibration_ = _calibration.fit(scores, labels, weights)
         return self
 
@@ -402,14 +449,21 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         """
         _sklearn.check_is_fitted(self, "map_")
         score = None
+        if label is None and self.multilabel_:
+            raise ValueError("label must be given where rows may have several labels, got None")
         if label is not None:
             found = _model_checks.number_of_label(self.classes_, label)
             if found is None:
                 raise ValueError(f"label must be one of classes_, got {label!r}")
             score = _explanation.Score(found, 1.0)
-            if len(self.classes_) == 2:
+            if _is_alone(self):
                 score = _explanation.Score(0, 1.0 if found == 1 else -1.0)
         return _explanation.reasons_of(self, X, score, total=total)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_label = True
+        return tags
 
 
 def _classes_of(labels: Array) -> Array:
@@ -442,9 +496,25 @@ def _weights_of(classes: Array, class_weight: Any, labels: Array, costs: Array |
     return weights
 
 
-def probabilities(model: KernelClassifier, scores: Floats) -> Floats:
-    """The probabilities of the classes, by the scores of the problems of a model."""
+def _is_alone(model: KernelClassifier) -> bool:
+    """Return whether a model has the scores of the second of two classes alone."""
+    return len(model.intercept_) == 1 and not model.multilabel_
+
+
+def log_probabilities(model: KernelClassifier, scores: Floats) -> Floats:
+    """Return the logarithms of the probabilities of the classes or labels."""
     calibration = vars(model).get("calibration_")
+    if model.multilabel_:
+        logits = _calibration.logits_of_labels(scores, calibration)
+        return np.asarray(scipy.special.log_expit(logits))
+    return _calibration.log_softmax(_calibration.logits_of(scores, calibration))
+
+
+def probabilities(model: KernelClassifier, scores: Floats) -> Floats:
+    """Return the probabilities of the classes or labels, by the scores of the problems."""
+    calibration = vars(model).get("calibration_")
+    if model.multilabel_:
+        return np.asarray(scipy.special.expit(_calibration.logits_of_labels(scores, calibration)))
     return _calibration.softmax(_calibration.logits_of(scores, calibration))
 
 

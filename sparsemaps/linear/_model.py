@@ -15,7 +15,7 @@ from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import checked
-from sparsemaps.linear import _losses, _model_checks, _model_file, _solver
+from sparsemaps.linear import _indicators, _losses, _model_checks, _model_file, _solver
 from sparsemaps.linear._losses import Objective
 from sparsemaps.maps._texts import TextEncoder
 
@@ -62,25 +62,19 @@ class CodesModel(_sklearn.BaseEstimator):
     # ---- rows ------------------------------------------------------------------------------------
 
     def _begin(
-        self, X: Any, y: Any, sample_weight: Any, *, classes: bool
-    ) -> tuple[PackedCodes, Array, Array | None]:
+        self, X: Any, y: Any, sample_weight: Any, *, classes: bool, several: bool = False
+    ) -> tuple[PackedCodes, Any, Array | None]:
         """Check the arguments of ``fit``, fit the map, and encode the rows of `X`: codes, labels or
-        targets, and weights of rows."""
+        targets, and weights of rows. With `several`, labels are an indicator matrix, as CSC."""
         _model_checks.check_parameters(self)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
-        if classes:
-            y = _model_checks.labels_of_one_type(y)
-        y = _sklearn.check_targets(y, classes=classes)
-        weights = _model_checks.checked_weights(sample_weight, len(y))
+        y = _indicators.checked(y) if several else _model_checks.checked_labels(y, classes=classes)
+        weights = _model_checks.checked_weights(sample_weight, y.shape[0])
         codes = self._fitted_to(X, weights)
-        if len(codes) != len(y):
-            raise ValueError(
-                "Found input variables with inconsistent numbers of samples: X has "
-                f"{len(codes)} rows and y has {len(y)}"
-            )
+        _model_checks.refuse_other_lengths(codes, y)
         return codes, y, weights
 
     def _fitted_to(self, X: Any, weights: Array | None) -> PackedCodes:
@@ -155,16 +149,17 @@ class CodesModel(_sklearn.BaseEstimator):
     def _solve(
         self,
         codes: PackedCodes,
-        labels: Array | None,
+        labels: Any,
         targets: Array | None,
         costs: Array | None,
         n_models: int,
         names: Iterable[Any],
+        factors: Array | None = None,
     ) -> None:
         """Solve the problems of the models, and keep their weights."""
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
         objective = Objective(self.loss, float(self.C), float(self.epsilon), bias)
-        rows = _solver.TrainingRows(codes, labels, targets, costs)
+        rows = _solver.TrainingRows(codes, labels, targets, costs, factors)
         weights = _solver.zero_weights(codes, n_models)
         intercepts, n_iter, names = np.zeros(n_models), 0, list(names)
         duals = {}
@@ -208,9 +203,10 @@ class CodesModel(_sklearn.BaseEstimator):
         worst, largest, value = 0, -1.0, 0.0
         scores = scores_of(self, rows.codes)
         for number, dual in duals.items():
-            y = rows.y(1 if len(self.intercept_) == 1 else number)
             weights = self._weights[:, number]
-            primal = _losses.primal(objective, y, scores[:, number], rows.weights)
+            primal = _losses.primal(
+                objective, rows.y(number), scores[:, number], rows.costs(number)
+            )
             primal += float(weights @ weights) / 2
             if objective.bias:
                 primal += (self.intercept_[number] / objective.bias) ** 2 / 2
@@ -241,7 +237,11 @@ class CodesModel(_sklearn.BaseEstimator):
         parts = _threads.run(of_rows, blocks, self.n_jobs)
         if not parts:
             return function(np.empty((0, len(self.intercept_))))
-        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+        if len(parts) == 1:
+            return parts[0]
+        if sp.issparse(parts[0]):
+            return sp.vstack(parts, format="csr")
+        return np.concatenate(parts)
 
     def _scores_of_block(self, codes: Array, sampled: Array) -> Floats:
         sums = np.zeros((len(codes), len(self.intercept_)))

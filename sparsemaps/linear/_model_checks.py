@@ -145,6 +145,22 @@ def labels_of_one_type(y: Any) -> Any:
     raise ValueError("y must have integers that one type of 64 bits holds, or strings")
 
 
+def checked_labels(y: Any, *, classes: bool) -> Array:
+    """Return labels, or targets if not `classes`, as an array of one dimension."""
+    if classes:
+        y = labels_of_one_type(y)
+    return np.asarray(_sklearn.check_targets(y, classes=classes))
+
+
+def refuse_other_lengths(rows: Any, y: Any) -> None:
+    """Raise a ValueError unless there are as many rows as labels."""
+    if len(rows) != y.shape[0]:
+        raise ValueError(
+            "Found input variables with inconsistent numbers of samples: X has "
+            f"{len(rows)} rows and y has {y.shape[0]}"
+        )
+
+
 def number_of_label(classes: Array, label: Any) -> int | None:
     """The number of a class; None if there is no such class. Labels are compared as they are: a
     string is no number."""

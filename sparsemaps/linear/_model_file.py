@@ -17,12 +17,13 @@ import sparsemaps
 from sparsemaps._tools import _checks, _described_files, _output_files, _sklearn, _text_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.linear._calibration import Calibration
+from sparsemaps.linear._indicators import KINDS, Kind
 from sparsemaps.linear._model_checks import check_parameters, refuse_beyond_float64
 from sparsemaps.maps._texts import width_of
 
 MARK = b"SMLINEAR"
-_VERSION, _CALIBRATED = 1, 2
-"""Versions of files: without and with a calibration."""
+_VERSION, _CALIBRATED, _SEVERAL = 1, 2, 3
+"""Versions of files: without and with a calibration, and of rows with several labels."""
 
 _NUMBERS = frozenset(
     np.dtype(kind).str for kind in (bool, *np.typecodes["AllInteger"], *"efd")
@@ -66,7 +67,7 @@ def content_of(model: Any) -> Iterator[Any]:
     calibration = vars(model).get("calibration_")
     description = {
         "class": type(model).__name__,
-        "version": _VERSION if calibration is None else _CALIBRATED,
+        "version": _version_of(model),
         "map": model.map_.to_config(),
         "vectorizer": _config_of(getattr(model, "vectorizer_", None)),
         "parameters": {
@@ -80,12 +81,12 @@ def content_of(model: Any) -> Iterator[Any]:
         "intercepts": model.intercept_.tolist(),
         "n_iter": int(model.n_iter_),
     }
-    classes = getattr(model, "classes_", None)
-    if classes is not None:
-        description["classes"] = _described_labels(classes)
+    if _has_several(model):
+        description["labels"] = model._kind
+    elif hasattr(model, "classes_"):
+        description["classes"] = _described_labels(model.classes_)
     if calibration is not None:
-        slope, offsets = calibration
-        description["calibration"] = [float(slope), np.asarray(offsets).tolist()]
+        description["calibration"] = [np.asarray(part).tolist() for part in calibration]
     ending = _described_files.ending_of(description, MARK)
     yield _described_files.header_of("<f8", weights.shape)
     yield from _described_files.pieces_of(np.asarray(weights, "<f8"))
@@ -93,6 +94,16 @@ def content_of(model: Any) -> Iterator[Any]:
     if idf is not None:
         yield from idf.table_bytes()
     yield ending
+
+
+def _has_several(model: Any) -> bool:
+    return bool(getattr(model, "multilabel_", False))
+
+
+def _version_of(model: Any) -> int:
+    if _has_several(model):
+        return _SEVERAL
+    return _CALIBRATED if "calibration_" in vars(model) else _VERSION
 
 
 def _described_labels(classes: Array) -> list[Any]:
@@ -193,10 +204,11 @@ def load(path: str, *classes: Any) -> Any:
     name, known = description.get("class"), {cls.__name__: cls for cls in classes}
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"{path} holds a {name}, not a {' or a '.join(known)}")
-    if description.get("version") not in (_VERSION, _CALIBRATED):
+    version = description.get("version")
+    if version not in (_VERSION, _CALIBRATED, _SEVERAL):
         raise ValueError(
-            f"{path} holds a model of version {description.get('version')}; this version of "
-            f"sparsemaps reads versions {_VERSION} and {_CALIBRATED}"
+            f"{path} holds a model of version {version}; this version of sparsemaps reads versions "
+            f"{_VERSION} to {_SEVERAL}"
         )
     try:
         width, n_models = weights.shape
@@ -226,9 +238,14 @@ def load(path: str, *classes: Any) -> Any:
         largest = _checks.LARGEST_INT
         model.n_iter_ = _checks.check_int("n_iter", description["n_iter"], 0, largest)
         if issubclass(known[name], _sklearn.ClassifierMixin):
-            model.classes_ = _classes_in(description, n_models)
-            if description["version"] == _CALIBRATED:
-                model.calibration_ = _calibration_in(description, len(model.classes_))
+            model.multilabel_ = version == _SEVERAL
+            if model.multilabel_:
+                model._kind = _kind_in(description)
+                model.classes_ = np.arange(n_models)
+            else:
+                model.classes_ = _classes_in(description, n_models)
+            if version == _CALIBRATED or (model.multilabel_ and "calibration" in description):
+                model.calibration_ = _calibration_in(description, model)
         elif n_models > 1:
             raise ValueError("it has several models")
         _ = model._encoder  # which raises here if a parameter is wrong
@@ -262,6 +279,14 @@ def _classes_in(description: dict[str, Any], n_models: int) -> Array:
     return classes
 
 
+def _kind_in(description: dict[str, Any]) -> Kind:
+    """Return what labels of rows are, where these may have several."""
+    for kind in KINDS:
+        if description["labels"] == kind:
+            return kind
+    raise ValueError("its labels are no matrix")
+
+
 def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
     """The intercepts of a description."""
     intercepts = np.array(description["intercepts"], float)
@@ -270,12 +295,18 @@ def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
     return intercepts
 
 
-def _calibration_in(description: dict[str, Any], n_classes: int) -> Calibration:
+def _calibration_in(description: dict[str, Any], model: Any) -> Calibration:
     """The calibration of a description."""
     slope, offsets = description["calibration"]
-    slope = _checks.check_real("slope", slope, 0)
+    shape = model.classes_.shape
+    if model.multilabel_:
+        slope = np.array(slope, float)
+        if slope.shape != shape or not ((slope >= 0) & (slope < np.inf)).all():
+            raise ValueError("its calibration is not that of its labels")
+    else:
+        slope = _checks.check_real("slope", slope, 0)
     offsets = np.array(offsets, float)
-    if offsets.shape != (n_classes,) or not (np.abs(offsets) < 1e300).all():
+    if offsets.shape != shape or not (np.abs(offsets) < 1e300).all():
         raise ValueError("its calibration is not that of its classes")
     return Calibration(slope, offsets)
 

@@ -40,18 +40,43 @@ class TrainingRows(NamedTuple):
     """The rows that all models are trained on."""
 
     codes: PackedCodes
-    labels: Array | None
-    """int32, of classification: model m has label m on its positive side, or 1 if it is alone."""
+    labels: Any
+    """Of classification: the number of the model on whose positive side each row is, int32; or,
+    where a row may be on that of several models, a CSC matrix with a column for each."""
     targets: Array | None
     """float64, of regression."""
     weights: Array | None
     """float64, factors of C; rows of weight 0 do not count. None is 1 for all."""
+    factors: Array | None = None
+    """float64, more factors of C, of shape (number of models, 2): for rows on the negative and on
+    the positive side of a model. None is 1 for all."""
 
-    def y(self, label: int) -> Array:
-        """The targets; of classification, 1 in the rows of a label, and -1 in the others."""
+    def sides(self, models: range) -> Array | None:
+        """Return bits for each row: bit m is set if it is on the positive side of the model m of
+        `models`. None of regression."""
         if self.labels is None:
-            return np.asarray(self.targets)
-        return np.where(self.labels == label, 1.0, -1.0)
+            return None
+        sides = np.zeros(len(self.codes), np.uint8)
+        for bit, model in enumerate(models):
+            if isinstance(self.labels, np.ndarray):
+                sides[self.labels == model] |= 1 << bit
+            else:
+                start, stop = self.labels.indptr[model : model + 2]
+                sides[self.labels.indices[start:stop]] |= 1 << bit
+        return sides
+
+    def y(self, model: int) -> Array:
+        """Return the targets; of classification, 1 in the rows on the positive side of a model, and
+        -1 in the others."""
+        sides = self.sides(range(model, model + 1))
+        return np.asarray(self.targets) if sides is None else np.where(sides, 1.0, -1.0)
+
+    def costs(self, model: int) -> Array | None:
+        """Return the factors of C of a model, or None if all are 1."""
+        if self.factors is None:
+            return self.weights
+        costs = self.factors[model][(self.y(model) > 0).astype(np.intp)]
+        return np.asarray(costs if self.weights is None else costs * self.weights)
 
 
 class Solution(NamedTuple):
@@ -84,7 +109,7 @@ def solve(
     cuts = _cuts(n_models, n_jobs)
 
     def begin(number: int) -> _Group:
-        return _Group(rows, objective, range(cuts[number], cuts[number + 1]), n_models, tol, key)
+        return _Group(rows, objective, range(cuts[number], cuts[number + 1]), tol, key)
 
     n_groups = len(cuts) - 1
     if codes.array.nbytes > BLOCK_BYTES and mapped_file(codes.array) is not None:
@@ -176,8 +201,6 @@ class _Group:
     ----------
     numbers : range
         The models.
-    n_models : int
-        The number of all models. One that is alone has label 1 on its positive side.
     """
 
     def __init__(
@@ -185,19 +208,21 @@ class _Group:
         rows: TrainingRows,
         objective: Objective,
         numbers: range,
-        n_models: int,
         tol: float,
         key: int,
     ) -> None:
         codes = rows.codes
         self._rows, self._objective, self.numbers = rows, objective, numbers
-        self._first = 1 if n_models == 1 else numbers[0]
+        self._sides = rows.sides(numbers)
+        factors = np.ones((len(numbers), 2))
+        if rows.factors is not None:
+            factors[:] = rows.factors[numbers.start : numbers.stop]
         stride = _kernel.stride_of(len(numbers))
         self._v = aligned_zeros(check_width(codes), stride)
         self._dual = np.zeros((len(codes), len(numbers)))
         self._descent = _kernel.Descent(
             codes.n_hashes, codes.bits, _kernel.LOSSES[objective.loss], objective.epsilon,
-            objective.bias, tol, objective.C, key, len(numbers), self._first, self._v,
+            objective.bias, tol, objective.C, key, factors, self._v,
         )  # fmt: skip
         self.model = self._descent.model
         self._of_rows: tuple[Array, Array] | None = None
@@ -214,14 +239,15 @@ class _Group:
         """Visit the rows from `first` on, whose codes are given; returns a bit for each model that
         has not converged on them."""
         some = slice(first, first + len(codes))
-        labels, targets, weights = (
-            None if array is None else array[some] for array in self._rows[1:]
+        sides, targets, weights = (
+            None if array is None else array[some]
+            for array in (self._sides, self._rows.targets, self._rows.weights)
         )
         if self._of_rows is None:
             self._of_rows = np.empty(len(codes), np.uint32), np.empty(len(codes), np.uint8)
         visited = self._rows.codes.n_hashes * (1 + self._v.shape[1] // 4)
         self.goes_on, not_within = self._descent.turn(
-            codes, sampled.view(np.uint8), labels, targets, weights, self._dual[some],
+            codes, sampled.view(np.uint8), sides, targets, weights, self._dual[some],
             *self._of_rows, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
             0 if self.goes_on else self.going,
         )  # fmt: skip
@@ -241,7 +267,7 @@ class _Group:
             model = self.model(m)
             last, dual = model["intercept"], None
             if self.going >> m & 1:
-                y, costs = self._rows.y(self._first + m), self._rows.weights
+                y, costs = self._rows.y(number), self._rows.costs(number)
                 square = float(weights @ weights) + last**2
                 dual = _losses.dual(self._objective, y, self._dual[:, m], costs) - square / 2
             yield number, Solution(weights, last, self.n_rounds[m] or model["n_passes"], dual)

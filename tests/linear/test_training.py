@@ -135,23 +135,23 @@ def trained(
 ):
     """The weights, the dual variables and the number of passes of the compiled solver."""
     regression = loss.endswith("epsilon_insensitive")
-    labels = y if regression else (y > 0).astype(np.int32)
+    labels = y if regression else (y > 0).astype(np.uint8)
     return trained_together(
-        packed, loss, C, tol, key, labels, 1, 1, bias, epsilon, max_visits, max_passes
+        packed, loss, C, tol, key, labels, 1, bias, epsilon, max_visits, max_passes
     )[0]
 
 
 def trained_together(
-    packed, loss, C, tol, key, y, first, n_models, bias=0.5, epsilon=0.1, max_visits=10**9,
+    packed, loss, C, tol, key, y, n_models, bias=0.5, epsilon=0.1, max_visits=10**9,
     max_passes=10**5,
 ):  # fmt: skip
-    """The same of each of the models of some labels."""
+    """The same of each of some models. Bit m of `y` says whether a row has the label of model m."""
     n = len(packed)
     v = _solver.aligned_zeros(packed.n_hashes << packed.bits, kernel.stride_of(n_models))
     dual = np.zeros((n, n_models))
     descent = kernel.Descent(
-        packed.n_hashes, packed.bits, kernel.LOSSES[loss], epsilon, bias, tol, C, key, n_models,
-        first, v,
+        packed.n_hashes, packed.bits, kernel.LOSSES[loss], epsilon, bias, tol, C, key,
+        np.ones((n_models, 2)), v,
     )  # fmt: skip
     regression = loss.endswith("epsilon_insensitive")
     order, active = np.empty(n, np.uint32), np.empty(n, np.uint8)
@@ -382,15 +382,12 @@ def test_models_do_not_depend_on_those_they_are_trained_with(loss, C, bits):
     """Each alone, in the same order of rows, and in turns that end anywhere: the same bits."""
     packed, _, _, _ = coded(bits, n_hashes=21)
     shares = np.arange(1, kernel.most_models + 1) / sum(range(1, kernel.most_models + 1))
-    y = (
-        np.random.default_rng(SEED)
-        .choice(kernel.most_models, len(packed), p=shares)
-        .astype(np.int32)
-    )
+    has_label = np.random.default_rng(SEED).random((len(packed), kernel.most_models)) < shares
+    sides = np.packbits(has_label, axis=1, bitorder="little")[:, 0]
     for n_models in range(1, kernel.most_models + 1):
-        together = trained_together(packed, loss, C, 1e-3, 7, y, 0, n_models, max_visits=17)
+        together = trained_together(packed, loss, C, 1e-3, 7, sides, n_models, max_visits=17)
         for label, found in enumerate(together):
-            (alone,) = trained_together(packed, loss, C, 1e-3, 7, y, label, 1)
+            (alone,) = trained_together(packed, loss, C, 1e-3, 7, sides >> label & 1, 1)
             assert (found[0] == alone[0]).all()
             assert (found[1] == alone[1]).all()
             assert found[2] == alone[2]
@@ -403,7 +400,7 @@ def test_arrays_that_do_not_fit_are_refused(change):
     packed, _, y, _ = coded()
     n, width = len(packed), packed.n_hashes << packed.bits
     arrays = {
-        "labels": (y > 0).astype(np.int32),
+        "labels": (y > 0).astype(np.uint8),
         "dual": np.zeros((n, 1)),
         "sampled": packed.sampled.view(np.uint8),
         "v": _solver.aligned_zeros(width, 1),
@@ -419,7 +416,7 @@ def test_arrays_that_do_not_fit_are_refused(change):
 
     def turn():
         descent = kernel.Descent(
-            packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, 1, arrays["v"],
+            packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, np.ones((1, 2)), arrays["v"],
         )  # fmt: skip
         descent.turn(
             packed.array, arrays["sampled"], arrays["labels"], None, None, arrays["dual"],
@@ -435,10 +432,12 @@ def test_turns_that_do_not_fit_are_refused():
     of regression together; numbers of models."""
     packed, _, y, _ = coded()
     v = _solver.aligned_zeros(packed.n_hashes << packed.bits, 1)
-    descent = kernel.Descent(packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, 1, 1, v)
+    descent = kernel.Descent(
+        packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, np.ones((1, 2)), v
+    )
 
     def turn(n, going, labels=True):
-        labels = (y[:n] > 0).astype(np.int32) if labels else None
+        labels = (y[:n] > 0).astype(np.uint8) if labels else None
         descent.turn(
             packed.array[:n], packed.sampled[:n].view(np.uint8), labels, y[:n], None,
             np.zeros((n, 1)), np.empty(n, np.uint32), np.empty(n, np.uint8), 1, 1, False, going,

@@ -294,7 +294,8 @@ typedef struct {
     double shared[BLOCK_ROWS][BLOCK_ROWS];    /* features of two rows */
     double costs[BLOCK_ROWS], squares[BLOCK_ROWS];
     double duals[BLOCK_ROWS * MOST_MODELS];
-    double y[BLOCK_ROWS]; /* the target, or the number of the model that has the row's label */
+    double targets[BLOCK_ROWS];
+    unsigned sides[BLOCK_ROWS];
 } block;
 
 /* The next rows of the order, without those that all models have left. Which rows may be in a block
@@ -317,7 +318,10 @@ static ptrdiff_t begin_block(const dual_problem *p, dual_state *s, block *b, uin
         const uint32_t row = b->rows[r];
         b->costs[r] = cost(p, row);
         b->squares[r] = square_norm(p, row);
-        b->y[r] = p->labels == NULL ? p->targets[row] : (double)(p->labels[row] - p->first);
+        if (p->sides == NULL)
+            b->targets[r] = p->targets[row];
+        else
+            b->sides[r] = p->sides[row];
         for (ptrdiff_t m = 0; m < p->n_models; m++)
             b->duals[r * stride + m] = s->dual[row * p->n_models + m];
         b->sums.rows[r] = features_of(&p->rows, row, columns + r * k);
@@ -336,18 +340,19 @@ INLINE unsigned visit(const dual_problem *p, dual_state *s, block *b, ptrdiff_t 
     unsigned changed = 0;
     for (ptrdiff_t m = 0; models >> m; m++) {
         dual_model *model = &s->models[m];
+        const unsigned side = b->sides[r] >> m & 1;
         visited at = {.score = b->sums.numbers[r * stride + m] * s->per_code
                                + model->intercept * p->bias,
-                      .cost = b->costs[r],
+                      .cost = b->costs[r] * p->factors[m][side],
                       .square = b->squares[r],
                       .dual = b->duals + r * stride + m,
                       .first = first};
         if (!(models >> m & 1))
             continue;
         if (loss == SQUARED_EPSILON_INSENSITIVE || loss == EPSILON_INSENSITIVE)
-            at.y = b->y[r];
+            at.y = b->targets[r];
         else
-            at.y = b->y[r] == (double)m ? 1.0 : -1.0;
+            at.y = side ? 1.0 : -1.0;
         if (loss == LOG_LOSS)
             changes[m] = visit_log_loss(model, &at);
         else if (loss == SQUARED_HINGE || loss == HINGE)
@@ -468,13 +473,14 @@ static void add_first(const dual_problem *p, dual_state *s)
     if (p->loss != LOG_LOSS)
         return;
     for (ptrdiff_t row = 0; row < p->n_rows; row++) {
-        const double c = cost(p, (uint32_t)row);
-        const double first = 0.001 * c < 1e-8 ? 0.001 * c : 1e-8;
         row_numbers changed = {.n = 1}, none = {.n = 0};
-        if (!(c > 0.0))
+        if (!(cost(p, (uint32_t)row) > 0.0))
             continue;
         for (ptrdiff_t m = 0; m < p->n_models; m++) {
-            changed.numbers[m] = p->labels[row] - p->first == m ? first : -first;
+            const unsigned side = p->sides[row] >> m & 1;
+            const double c = cost(p, (uint32_t)row) * p->factors[m][side];
+            const double first = 0.001 * c < 1e-8 ? 0.001 * c : 1e-8;
+            changed.numbers[m] = side ? first : -first;
             s->dual[row * p->n_models + m] = first;
             s->models[m].intercept += changed.numbers[m] * p->bias;
         }

@@ -9,7 +9,7 @@
  *
  * over w = sum_i beta_i z_i. The solver keeps v = sqrt(k) w, that is, sums of beta.
  *
- * Several models, each of one class against the rest, are trained together: their numbers v of one
+ * Several models, each of one class or label against the rest, are trained together: their numbers v of one
  * column stand side by side, so that one line of the cache has those of all. They visit rows in the
  * same order, and each skips the rows that have left it. So a model is the same, bit for bit,
  * whatever other models are trained with it.
@@ -46,10 +46,10 @@ typedef struct {
     double tol;
     double cost;           /* C */
     const double *weights; /* of each row: C_i is C times that; NULL where all are 1 */
-    const int32_t
-        *labels; /* classification: y of model m is 1 for label first + m, -1 for others */
-    int32_t first;
-    const double *targets; /* regression, which has one model */
+    const uint8_t *sides;  /* classification, of each row: bit m is set where y of model m is 1, and
+                            * not where it is -1 */
+    double factors[MOST_MODELS][2]; /* of C_i, for each model and side: that of -1, that of 1 */
+    const double *targets;          /* regression, which has one model */
     uint64_t key;          /* of the random orders */
 } dual_problem;
 

@@ -1,0 +1,87 @@
+"""Several labels a row: indicator matrices, which have a column for each label."""
+
+from typing import Any, Literal
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._typing import Array, Floats
+
+Kind = Literal["dense", "matrix", "array"]
+"""What ``predict`` returns, as ``fit`` has seen it: a NumPy array, or a sparse matrix or array."""
+
+KINDS: tuple[Kind, ...] = "dense", "matrix", "array"
+
+
+def is_indicator(y: Any) -> bool:
+    """Return whether labels are a matrix: sparse, or dense with other than one column."""
+    if sp.issparse(y):
+        return True
+    shape = getattr(y, "shape", None)
+    if isinstance(y, (list, tuple)) and len(y) and isinstance(y[0], (list, tuple, np.ndarray)):
+        lengths = {len(row) if hasattr(row, "__len__") else None for row in y}
+        shape = (len(y), lengths.pop()) if len(lengths) == 1 else None
+    return shape is not None and len(shape) == 2 and shape[1] != 1
+
+
+def kind_of(y: Any) -> Kind:
+    """Return what an indicator matrix is."""
+    if not sp.issparse(y):
+        return "dense"
+    return "array" if isinstance(y, sp.sparray) else "matrix"
+
+
+def checked(y: Any) -> Any:
+    """Return an indicator matrix as CSC, with an entry for each label of a row.
+
+    A ValueError names a value that is not 0 or 1.
+    """
+    if sp.issparse(y):
+        found = _sklearn.check_array(
+            y, accept_sparse="coo", dtype=None, ensure_min_features=0, input_name="y"
+        )
+        found = sp.coo_array(found)
+        if found.data.dtype.kind not in "biuf":
+            raise ValueError(f"y must have 0 and 1 alone, got values of {found.data.dtype}")
+        values = found.tocsc()
+        values.sum_duplicates()
+        values.eliminate_zeros()
+        entries = values.tocoo()
+        rows, columns, values = entries.row, entries.col, entries.data
+    else:
+        found = _sklearn.check_array(y, dtype=None, ensure_min_features=0, input_name="y")
+        rows, columns = (found != 0).nonzero()
+        values = found[rows, columns]
+    wrong = np.flatnonzero(np.asarray(values != 1))
+    if len(wrong):
+        first = wrong[np.lexsort((columns[wrong], rows[wrong]))[0]]
+        raise ValueError(
+            "y of two dimensions must have 0 and 1 alone, got "
+            f"{values[first : first + 1].tolist()[0]!r} in row {rows[first]}, column "
+            f"{columns[first]}"
+        )
+    if found.shape[1] < 1:
+        raise ValueError("y of two dimensions must have a column for each label, got none")
+    return sp.csc_array((np.ones(len(rows), np.int8), (rows, columns)), shape=found.shape)
+
+
+def balanced_factors(y: Any, costs: Array | None) -> Array:
+    """Return the sum of the weights of all rows, divided by 2 and by the sum of the weights of the
+    rows without and with each label."""
+    shares = np.ones(y.shape[0]) if costs is None else costs / costs.max()
+    total, positive = shares.sum(), y.T @ shares
+    sums = np.stack([np.maximum(total - positive, 0.0), positive], axis=1)
+    return np.divide(total, 2 * sums, out=np.ones_like(sums), where=sums > 0)
+
+
+def of_scores(scores: Floats, kind: Kind) -> Any:
+    """Return the labels of rows, which are those of scores above 0."""
+    if kind == "dense":
+        return (scores > 0).astype(np.int64)
+    return sp.csr_array(scores > 0).astype(np.int64)
+
+
+def as_kind(labels: Any, kind: Kind) -> Any:
+    """Return labels as the matrix that ``fit`` has seen."""
+    return sp.csr_matrix(labels) if kind == "matrix" else labels
