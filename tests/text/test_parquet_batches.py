@@ -107,12 +107,14 @@ ALLOWED = 2**26
 
 
 def write_repeated(path, kind, extra=()):
-    """A small file of one string, which all rows have; texts differ but for copies."""
+    """Write a small file of two long strings, of which each row has one."""
     strings = pa.array(["a " * (LENGTH // 2), "b " * (LENGTH // 2)])
     columns = {
         name: pa.DictionaryArray.from_arrays(pa.array([0, 1] * (N_ROWS // 2), pa.int32()), strings)
         for name in ("text", *extra)
     }
+    short = pa.DictionaryArray.from_arrays(columns["text"].indices, pa.array(["a", "b"]))
+    columns["short"] = short  # the last one is not the only one that counts
     table = pa.table({**columns, "n": range(N_ROWS)})
     if not pa.types.is_dictionary(kind):
         table = table.cast(pa.schema([*((name, kind) for name in columns), ("n", pa.int64())]))
