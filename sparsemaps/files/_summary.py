@@ -283,15 +283,47 @@ def _of_json(path: str) -> Iterator[str]:
     recipe = _recipe(record)
     if record is not None and recipe is not None:
         yield f"record   of {path.removesuffix(RECORD)}"
-        if isinstance(record.get("value"), int):
-            yield f"rows     {record['value']}"
+        value = record.get("value")
+        n_rows = value[0] if isinstance(value, list) and value else value  # other counts follow
+        if isinstance(n_rows, int):
+            yield f"rows     {n_rows}"
         yield from _of_config(recipe.get("map"))
         options = recipe["options"].items()
         yield "options  " + ", ".join(f"{name}={value!r}" for name, value in options)
+    elif record is not None and _is_of_result(record):
+        yield from _of_result(record)
     elif record is not None and {"class", "parameters", "seed"} <= record.keys():
         yield from _of_config(record)
     else:
         raise ValueError("expected a record of a result, or a map of --save-config")
+
+
+def _is_of_result(record: dict[str, Any]) -> bool:
+    """Return whether a record is one of a result of a stage."""
+    recipe, sizes = record.get("recipe"), record.get("files")
+    if not isinstance(recipe, dict) or not isinstance(sizes, dict) or not sizes:
+        return False
+    return all(isinstance(size, int) for size in sizes.values())
+
+
+def _of_result(record: dict[str, Any]) -> Iterator[str]:
+    """Yield lines about the files of a result, and about what has decided them."""
+    name, size = next(iter(record["files"].items()))
+    yield f"record   of {name}, {size} bytes"
+    for name, size in list(record["files"].items())[1:]:
+        yield f"beside   {name}, {size} bytes"
+    parts = [f"{name}={_cut(repr(value))}" for name, value in record["recipe"].items()]
+    yield f"made of  {', '.join(parts)}"
+    yield f"value    {_cut(repr(record.get('value')))}"
+
+
+def _cut(text: str) -> str:
+    """Return a text, or its beginning if it is long."""
+    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
+
+
+_LONGEST_VALUE = 80
+"""Characters of a value that are shown."""
 
 
 def _of_config(config: Any) -> Iterator[str]:

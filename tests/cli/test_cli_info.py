@@ -227,3 +227,33 @@ def test_records_that_are_not_ours(tmp_path, content):
     done = command("info", tmp_path / "x.json")
     assert done.returncode == 2
     assert done.stderr.decode().startswith(f"sparsemaps: {tmp_path / 'x.json'}: expected a record")
+
+
+@pytest.mark.parametrize("job", ["dedup", "pairs"])
+def test_records_of_stages(tmp_path, job):
+    """Of each result: the files that it has, with their sizes, and the facts that decide it."""
+    (tmp_path / "in.txt").write_text("a b c\nd e f\na b c\n\n")
+    made = command(job, tmp_path / "in.txt", "-o", tmp_path / "out", "--texts", "word:1")
+    assert made.returncode == 0, made.stderr
+    paths = list((tmp_path / "out.stages").glob("*.json"))
+    assert len(paths) > 2
+    for path in paths:
+        record = json.loads(path.read_text())
+        done = command("info", path)
+        assert done.returncode == 0, done.stderr
+        lines = done.stdout.decode().splitlines()
+        sizes = [f"{name}, {size} bytes" for name, size in record["files"].items()]
+        assert [line.split(None, 1)[1].removeprefix("of ") for line in lines[: len(sizes)]] == sizes
+        assert lines[len(sizes)].startswith("made of  ")
+        assert all(f"{name}=" in lines[len(sizes)] for name in record["recipe"])
+        assert lines[len(sizes) + 1 :] == [f"value    {record['value']!r}"]
+
+
+def test_a_record_of_characters_that_a_terminal_obeys(tmp_path):
+    record = {"recipe": {"a\x1b[31m": "\x1b" * 1000}, "files": {"x\x1b[31m\n": 3}, "value": 1}
+    (tmp_path / "x.json").write_text(json.dumps(record))
+    done = command("info", tmp_path / "x.json")
+    assert done.returncode == 0, done.stderr
+    assert b"\x1b" not in done.stdout
+    assert done.stdout.count(b"\n") == 3
+    assert len(done.stdout) < 1000
