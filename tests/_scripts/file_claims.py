@@ -7,6 +7,7 @@ is read. `fuzz/fuzz_memory.py` changes any bytes of the same files.
 import copy
 import io
 import json
+import re
 import struct
 import tracemalloc
 import zipfile
@@ -19,14 +20,32 @@ from _scripts.damaged_files import description_start, places_in
 from sparsemaps import MinHash, files, from_config
 from sparsemaps._tools import _sources
 from sparsemaps.codes import PackedCodes
+from sparsemaps.files import _row_names
 from sparsemaps.files._summary import summarize
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
+from sparsemaps.linear import KernelClassifier
 from sparsemaps.neighbors import KernelNeighbors
+from sparsemaps.text import _frequencies, iter_records
+from sparsemaps.text._analyzers import vectorizer_of
+
+try:
+    import pyarrow
+    from pyarrow import parquet
+except ImportError:
+    pyarrow = None
 
 X = sp.csr_array((np.random.default_rng(SEED).random((24, 40)) < 0.3).astype(float))
 MAP = MinHash(n_hashes=64, bits=4, random_state=0)
 NUMBERS = [2**24, 2**31 - 1, 2**40, 2**60, 10**400]
 TYPES = ["<U4194304", "|S2147483647", "<f8", "|O", "<U0", "|V1073741824"]
+
+LABELLED = ["the cat sat", "a dog and a cat", "funds rose", "a bank lent"], ["a", "a", "b", "c"]
+
+
+def text_model():
+    words = vectorizer_of("word:1", binary=True)
+    return KernelClassifier(MAP, vectorizer=words, random_state=0)
+
 
 ALLOWED = 2**23
 """Bytes that any file may take: buffers of fixed size, and modules that are loaded meanwhile."""
@@ -85,7 +104,10 @@ def write_records(folder, ending):
         MAP.fit_any_width(), folder / "in.jsonl", folder / "out.jsonl",
         source=files.Texts("word:1", id_field="id"), keep="n", bad_records=folder / "bad.tsv",
     )  # fmt: skip
-    return folder / f"out.jsonl.stages/codes.npy{ending}"
+    if ending == _sources.RECORD:  # it has no second name
+        return next(folder.glob("out.jsonl.stages/codes-*.npy.json"))
+    name = "removed" if ending == _sources.SIMILARITY else "codes"
+    return folder / f"out.jsonl.stages/{name}.npy{ending}"
 
 
 def read_records(path):
@@ -111,6 +133,75 @@ def write_config(folder):
     return folder / "map.json"
 
 
+def write_model(folder):
+    text_model().fit(*LABELLED).save(folder / "model")
+    return folder / "model"
+
+
+def read_model(path):
+    KernelClassifier.load(path).predict(LABELLED[0])
+
+
+def write_frequencies(folder):
+    table = _frequencies.Frequencies(64)
+    table.n_records = 999
+    table.counts += np.arange(64, dtype=table.counts.dtype) * 9  # some take more than a byte
+    _frequencies.write(folder / "frequencies.npy", table, {})
+    return folder / "frequencies.npy"
+
+
+def read_frequencies(path):
+    _frequencies.read(path)
+
+
+def write_qids(folder):
+    dump_svmlight_file(X, np.zeros(24), folder / "q.svm", zero_based=False, query_id=np.arange(24))
+    files.map_files(MAP.fit_any_width(), folder / "q.svm", folder / "q.npy", format="npy")
+    return folder / f"q.npy{_sources.QIDS}"
+
+
+def write_classes(folder):
+    lines = [{"text": text, "label": label} for text, label in zip(*LABELLED, strict=True)]
+    (folder / "c.jsonl").write_text("".join(f"{json.dumps(line)}\n" for line in lines))
+    source = files.Texts("word:1", label_field="label")
+    files.map_files(
+        text_model().map, folder / "c.jsonl", folder / "c.npy", format="npy", source=source
+    )
+    return folder / f"c.npy{_sources.CLASSES}"
+
+
+def read_classes(path):
+    codes = str(path).removesuffix(_sources.CLASSES)
+    files.train_files(text_model(), codes, path.parent / "model")
+
+
+def write_comments(folder):
+    rows = "".join(f"0 {1 + row % 5}:1 # row {row}\n" for row in range(24))
+    (folder / "in.svm").write_text(rows)
+    files.similar_pairs_of_files(MAP, folder / "in.svm", folder / "pairs")
+    return folder / f"pairs.stages/codes.npy{_sources.COMMENTS}"
+
+
+def read_comments(path):
+    _row_names.read_comments(str(path).removesuffix(_sources.COMMENTS), 24)
+
+
+def write_texts(folder, format):
+    path = folder / f"texts.{format}"
+    if format == "parquet":
+        table = pyarrow.table({"text": LABELLED[0], "label": LABELLED[1]})
+        parquet.write_table(table, path)
+        return path
+    lines = LABELLED[0] if format == "txt" else [json.dumps({"text": one}) for one in LABELLED[0]]
+    path.write_text("".join(f"{line}\n" for line in lines))
+    return path
+
+
+def read_texts(path):
+    for _ in iter_records(path):
+        pass
+
+
 def read_config(path):
     from_config(json.loads(path.read_text()))
 
@@ -134,11 +225,26 @@ KINDS = {
         f"records{ending}": (lambda folder, e=ending: write_records(folder, e), read_records)
         for ending in (
             _sources.RECORD, _sources.IDS, _sources.LENGTHS, _sources.DIGESTS,
-            _sources.CHECKSUMS, _sources.KEYS, _sources.BAD,
+            _sources.CHECKSUMS, _sources.KEYS, _sources.BAD, _sources.SIMILARITY,
         )
     },
+    "a model": (write_model, read_model),
+    "frequencies": (write_frequencies, read_frequencies),
+    f"mapped{_sources.QIDS}": (write_qids, lambda path: summarize(str(path))),
+    f"mapped{_sources.CLASSES}": (write_classes, read_classes),
+    f"records{_sources.COMMENTS}": (write_comments, read_comments),
+    **{
+        f"texts of {format}": (lambda folder, f=format: write_texts(folder, f), read_texts)
+        for format in ("txt", "jsonl", *([] if pyarrow is None else ["parquet"]))
+    },
 }  # fmt: skip
-"""How each kind of file is written and read; a model has a test of its own (`tests/linear`)."""
+"""How each kind of file is written and read."""
+
+
+def has_numbers(name):
+    """Return whether a file has sizes that `claims` changes. `fuzz/fuzz_memory.py` changes all."""
+    is_lines = name.endswith((_sources.IDS, _sources.BAD, _sources.CLASSES, _sources.COMMENTS))
+    return not is_lines and not name.startswith("texts.")
 
 
 # ---- claims --------------------------------------------------------------------------------------
@@ -151,7 +257,7 @@ def claims(content):
         return
     for at in places_of_headers(content):
         yield from of_header(content, at)
-    if content.endswith(b"SMCODES1"):
+    if re.fullmatch(b"SM[A-Z0-9]{6}", content[-8:]):  # a mark
         start = description_start(content)
         for text in of_json(content[start:-16]):
             yield content[:start] + text + struct.pack("<Q", len(text)) + content[-8:]
@@ -227,8 +333,12 @@ def archive_of(members, compression=zipfile.ZIP_STORED):
 
 
 def peak_of(read, path):
-    """The largest number of bytes that NumPy and Python held while a file was read or refused, and
-    whether it was read."""
+    """The largest number of bytes that NumPy, Python and Arrow held while a file was read or
+    refused, and whether it was read."""
+    pool = None if pyarrow is None else pyarrow.proxy_memory_pool(pyarrow.default_memory_pool())
+    usual = None if pyarrow is None else pyarrow.default_memory_pool()
+    if pool is not None:
+        pyarrow.set_memory_pool(pool)
     tracemalloc.start()
     try:
         read(path)
@@ -238,6 +348,9 @@ def peak_of(read, path):
     finally:
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
+        if pool is not None:
+            pyarrow.set_memory_pool(usual)
+            peak += pool.max_memory()
     return peak, is_read
 
 
