@@ -80,6 +80,8 @@ def read_csr(path: str) -> Any:
             _check_stored(archive, name, size)
             return np.concatenate(list(read_member(archive, name, kind)))
 
+        if read_string(archive, "format", 8) != b"csr":
+            raise ValueError("it is no CSR matrix")
         n_rows, n_columns = read("shape", ArrayKind("integers", (2,))).tolist()
         if min(n_rows, n_columns) < 0:
             raise ValueError(f"expected a shape of at least 0; found ({n_rows}, {n_columns})")
@@ -120,6 +122,18 @@ def read_member(archive: zipfile.ZipFile, name: str, kind: ArrayKind) -> Iterato
             array = np.frombuffer(content, dtype)
             _check_range(name, array, kind)
             yield array
+
+
+def read_string(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
+    """Return the bytes of an array of one string, at most so many, without the zeros behind them;
+    empty if there is none."""
+    if f"{name}.npy" not in archive.namelist():
+        return b""
+    with archive.open(f"{name}.npy") as file:
+        header = read_header(file)
+        if header is None or header[0] or header[2].kind != "S":
+            return b""
+        return file.read(most).rstrip(b"\0")
 
 
 def _checked_header(

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools import _text_input
-from sparsemaps._tools._array_files import ArrayKind, read_array, read_header, read_member
+from sparsemaps._tools._array_files import ArrayKind, read_array, read_member, read_string
 from sparsemaps._tools._described_files import is_marked
 from sparsemaps._tools._progress import FileProgress
 from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_standard
@@ -174,7 +174,7 @@ def _of_npz(path: str) -> Iterator[str]:
     summary, any_number = Summary(), ArrayKind(None)
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
-        if not {"format.npy", "indptr.npy"} <= names or _scalar(archive, "format") != b"csr":
+        if "indptr.npy" not in names or read_string(archive, "format", 8) != b"csr":
             raise ValueError("expected a CSR matrix as scipy.sparse.save_npz writes it")
         n_rows, n_columns = np.concatenate(list(read_member(archive, "shape", _SHAPE))).tolist()
         if min(n_rows, n_columns) < 0:
@@ -194,7 +194,7 @@ def _of_npz(path: str) -> Iterator[str]:
         for line in summary.lines():
             yield f"{line} of {n_columns}, from 0" if line.startswith("columns") else line
         if f"{CONFIG}.npy" in names:
-            config = read_record(_scalar(archive, CONFIG))
+            config = read_record(read_string(archive, CONFIG, _LONGEST_CONFIG))
             if config is None:
                 raise ValueError(f"expected the configuration of a map in {CONFIG!r}")
             yield from _of_config(config)
@@ -205,16 +205,6 @@ def _of_npz(path: str) -> Iterator[str]:
 
 
 _SHAPE = ArrayKind("integers", (2,))
-
-
-def _scalar(archive: zipfile.ZipFile, name: str) -> bytes:
-    """The bytes of an array of one string, without the zeros behind them; empty if there is
-    none."""
-    with archive.open(f"{name}.npy") as file:
-        header = read_header(file)
-        if header is None or header[0] or header[2].kind != "S":
-            return b""
-        return file.read(_LONGEST_CONFIG).rstrip(b"\0")
 
 
 def _row_ends(archive: zipfile.ZipFile, n_rows: int) -> int:

@@ -233,9 +233,13 @@ def test_the_largest_number_is_kept(tmp_path, keys):
     ]
     (tmp_path / "in.jsonl").write_text("".join(lines))
     out = io.BytesIO()
-    deduplicate_files(MINHASH, tmp_path / "in.jsonl", out, keep="key")
     numbers = [(key, -row) for row, key in enumerate(keys) if key is not None]
-    best = -max(numbers)[1] if numbers else 0  # Python compares int and float exactly
+    if not numbers:
+        with pytest.raises(ValueError, match="no record has a number in it"):
+            deduplicate_files(MINHASH, tmp_path / "in.jsonl", out, keep="key")
+        return
+    deduplicate_files(MINHASH, tmp_path / "in.jsonl", out, keep="key")
+    best = -max(numbers)[1]  # Python compares int and float exactly
     assert json.loads(out.getvalue())["n"] == best
 
 

@@ -87,6 +87,14 @@ def test_a_matrix_is_read_as_scipy_wrote_it(tmp_path, shape):
     assert (found != X).nnz == 0
 
 
+@pytest.mark.parametrize("kind", [sp.csc_array, sp.coo_array])
+def test_a_matrix_of_another_format_is_refused(tmp_path, kind):
+    """Rows that are taken for columns would be another matrix."""
+    sp.save_npz(tmp_path / "a.npz", kind(np.triu(np.ones((3, 3)))), compressed=False)
+    with pytest.raises(ValueError, match="it is no CSR matrix"):
+        _array_files.read_csr(tmp_path / "a.npz")
+
+
 def test_a_compressed_matrix_is_refused(tmp_path):
     sp.save_npz(tmp_path / "a.npz", sp.csr_array((3, 4)))
     with pytest.raises(ValueError, match="shape is compressed; expected arrays without compr"):
