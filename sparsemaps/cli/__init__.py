@@ -7,7 +7,7 @@
 - ``_map_options``, ``_near_options`` and ``_model_options`` have the options of the subcommands,
   with their help and examples; ``_shared_options`` has those of several subcommands.
 - ``_map_commands``, ``_near_commands`` and ``_model_commands`` have a function for each subcommand;
-  ``_given`` makes maps, inputs and tasks of the options.
+  ``_given`` makes maps, inputs and tasks of the options, and ``_last_line`` prints the last line.
 - ``_demo`` and ``_demo_data`` are the demonstration.
 
 Help and version import no module that computes: the options import none, and functions of

@@ -12,6 +12,7 @@ from sparsemaps._tools import _output_files
 from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._sources import expand
 from sparsemaps.cli import _given
+from sparsemaps.cli._last_line import say_bad
 from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix, _map, _summary
 from sparsemaps.files._job import make_job, make_text_job
@@ -47,10 +48,18 @@ def map(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace, plan: OutputPlan) -> None:
-    for file in _given.run_outputs(options, _map, plan) or ():
-        if file.numbers == [0] and not file.skipped:
+    made = _given.run_outputs(options, _map, plan)
+    if made is None:
+        return
+    for file in made:
+        if file.numbers[0] == 0 and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
             print_line(f"sparsemaps: {name}: there are no rows", error=True)
+    figures = {
+        "rows": sum(file.numbers[0] for file in made),
+        "bad": sum(sum(file.numbers[1:]) for file in made),
+    }
+    say_bad(options, figures, figures)
 
 
 def text(options: argparse.Namespace) -> None:
@@ -84,6 +93,8 @@ def kernel(options: argparse.Namespace) -> None:
     n_rows = _kernel_matrix.write_kernel_file(function, *paths, source=source, **how)
     if not n_rows:
         print_line(f"sparsemaps: {options.test or options.train}: there are no rows", error=True)
+    figures = {"rows": n_rows}
+    say_bad(options, figures, figures)
 
 
 def minmax_times_acos(X: Any, Y: Any = None) -> Any:
@@ -96,6 +107,9 @@ def minmax_times_acos_chi2(X: Any, Y: Any = None) -> Any:
 
 def info(options: argparse.Namespace) -> None:
     lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
+    if options.json:
+        pairs = (line.partition(" ")[::2] for line in lines)
+        lines = [json.dumps({name: value.strip() for name, value in pairs})]
     for line in lines:
         print_line(line)
     sys.stdout.flush()  # here, as main reports its errors

@@ -9,6 +9,7 @@ from sparsemaps._tools import _output_files
 from sparsemaps._tools._escapes import escaped, print_line
 from sparsemaps._tools._sources import expand, known_inputs
 from sparsemaps.cli._given import make_map, refuse_other_options, run_outputs, source_of, texts_of
+from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _labels
 from sparsemaps.files._coded_records import holds_codes
@@ -49,7 +50,8 @@ def train(options: argparse.Namespace) -> None:
     if options.bad_records is not None:
         how_trained["bad_records"] = options.bad_records
     trained = files.train_files(model, paths, options.output, **how_trained, **how)
-    print_line(f"{trained.n_records} records, {trained.model.n_iter_} passes", error=True)
+    figures = {"records": trained.n_records, "passes": trained.model.n_iter_, "bad": trained.n_bad}
+    say(options, words_of(figures), figures)
     if to_compare:
         rows = _learning.read_labelled(
             trained.model.map_, to_compare, vectorizer=model.vectorizer, **how
@@ -79,7 +81,7 @@ def predict(options: argparse.Namespace) -> None:
     if not answer.n_records:
         print_line(f"sparsemaps: {', '.join(options.inputs)}: there are no records", error=True)
     words = f"{answer.n_records} records{_labels_of(answer)}{_unknown(answer)}{_bad(answer)}"
-    print_line(words, error=True)
+    say(options, words, answer)
 
 
 def filter(options: argparse.Namespace) -> None:
@@ -95,7 +97,7 @@ def filter(options: argparse.Namespace) -> None:
     answer = _run_labels(options, plan)
     if answer is not None:
         kept = f"{answer.n_records} records, {answer.n_kept} kept"
-        print_line(f"{kept}{_unknown(answer)}{_bad(answer)}", error=True)
+        say(options, f"{kept}{_unknown(answer)}{_bad(answer)}", answer)
 
 
 _MOST_LABELS = 10

@@ -5,6 +5,7 @@ import argparse
 from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._sources import expand
 from sparsemaps.cli._given import make_map, refuse_other_options, run_plan, source_by_names
+from sparsemaps.cli._last_line import say, say_bad
 from sparsemaps.files import _dedup, _pairs
 from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._dedup_plan import Outputs
@@ -33,6 +34,11 @@ def pairs(options: argparse.Namespace) -> None:
     for inputs, n_rows in sides:
         if inputs and not n_rows:
             print_line(f"sparsemaps: {', '.join(inputs)}: there are no rows", error=True)
+    figures = {
+        "rows": answer.n_rows, "other rows": answer.n_other, "pairs": answer.n_pairs,
+        "bad": answer.n_bad,
+    }  # fmt: skip
+    say_bad(options, figures, answer)
 
 
 def dedup(options: argparse.Namespace) -> None:
@@ -52,4 +58,4 @@ def dedup(options: argparse.Namespace) -> None:
     figures += f"; {result.n_clusters} clusters of several, largest {result.largest}"
     if result.largest > _FRAME and isinstance(source, Texts) and source.max_df is None:
         figures += " (if these share no more than a frame, see --max-df)"
-    print_line(figures, error=True)
+    say(options, figures, result)

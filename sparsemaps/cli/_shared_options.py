@@ -121,6 +121,7 @@ def add_n_jobs(parser: argparse.ArgumentParser) -> None:
         action=argparse.BooleanOptionalAction,
         help="show a progress bar on standard error; by default if that is a terminal",
     )
+    parser.add_argument("--json", action="store_true", help="print the last line as JSON")
 
 
 def add_texts(

@@ -1,7 +1,6 @@
 """The table of records that a job sets aside."""
 
 import contextlib
-import shutil
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -71,17 +70,19 @@ def opened_table(path: Any) -> Iterator[BadTable | None]:
         yield BadTable(file)
 
 
-def join_tables(path: Any, parts: list[str]) -> None:
+def join_tables(path: Any, parts: list[str]) -> int:
     """Write a table of the lines of several files, with or without a header, of which some may not
-    be there."""
+    be there. Return the number of bad records."""
+    n_lines = 0
     with _output_files.atomic_output(path) as file:
         file.write(HEADER)
         for part in parts:
             with contextlib.suppress(FileNotFoundError), open_regular(part) as lines:
-                first = lines.readline()
-                if first != HEADER:
-                    file.write(first)
-                shutil.copyfileobj(lines, file)
+                for line in lines:
+                    if line != HEADER:
+                        file.write(line)
+                        n_lines += 1
+    return n_lines
 
 
 def check_output(path: Any, output: Any) -> None:

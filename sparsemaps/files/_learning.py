@@ -40,6 +40,8 @@ class TrainedModel(NamedTuple):
     model: Model
     n_records: int
     """Records that it was trained on."""
+    n_bad: int = 0
+    """Records that were set aside."""
 
 
 class LabelledRows(NamedTuple):
@@ -263,7 +265,7 @@ def train_files(
                 )
             model.calibrate(unseen.codes[known], unseen.labels[known])
         file.writelines(_model_file.content_of(model))
-    return TrainedModel(model, len(rows.codes))
+    return TrainedModel(model, len(rows.codes), 0 if aside is None else aside.n_bad)
 
 
 _HELD_OUT = 0.2

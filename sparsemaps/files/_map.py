@@ -263,12 +263,13 @@ def _make_each(plan: OutputPlan, inputs: list[_sources.InputFile], running: Runn
     ]
 
 
-def _make(job: Any, input: Any, path: str, how: How) -> list[int]:
-    """Make the output of an input; a table of its bad records stands beside it."""
+def _make(job: Any, input: Any, path: str, how: How) -> int | list[int]:
+    """Make the output of an input; a table of its bad records stands beside it. One count stands
+    without a list."""
     if job.bad_records is not None:
         job = job._replace(bad_records=path + _sources.BAD)
-    value: list[int] = job.run([input], path, how)[0]
-    return value
+    numbers: list[int] = job.run([input], path, how)[0]
+    return numbers if len(numbers) > 1 else numbers[0]
 
 
 def _endings(job: Any) -> tuple[str, ...]:

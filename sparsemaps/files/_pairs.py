@@ -53,6 +53,8 @@ class FoundPairs(NamedTuple):
     n_other: int
     n_pairs: int
     skipped: bool
+    n_bad: int = 0
+    """Records that were set aside."""
 
 
 def similar_pairs_of_files(
@@ -360,9 +362,10 @@ def run(plan: PairsPlan, running: Running) -> FoundPairs:
             inputs, others = (_sources.spooled(side, stack) for side in (plan.inputs, plan.others))
             plan = plan._replace(inputs=inputs, others=others)
         made = running.run(stages(plan, results), results, plan.job.n_jobs)
+        n_bad = 0
         if plan.bad_records is not None and not running.is_share:
             codes = ((f"{name}.npy", f"{name}-join") for name in (CODES, OTHER))
-            join_tables(
+            n_bad = join_tables(
                 plan.bad_records,
                 [
                     results.path(named(file, made[stage][0].digest)) + _sources.BAD
@@ -373,4 +376,4 @@ def run(plan: PairsPlan, running: Running) -> FoundPairs:
     if running.is_share:
         return FoundPairs(0, 0, 0, False)
     n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3)
-    return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new)
+    return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new, n_bad)

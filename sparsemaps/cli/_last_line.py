@@ -1,0 +1,46 @@
+"""The last line of a command: figures in words, or with --json an object."""
+
+import argparse
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from sparsemaps._tools._escapes import print_line
+from sparsemaps.files._learning import name_of
+
+
+def say(options: argparse.Namespace, words: str, answer: Any) -> None:
+    """Print the last line on standard error: `words`, or the numbers of an answer, a mapping or a
+    named tuple whose fields may begin with ``n_``."""
+    print_line(_object_of(answer) if options.json else words, error=True)
+
+
+def say_bad(options: argparse.Namespace, figures: Mapping[str, int], answer: Any) -> None:
+    """As `say`, of a command that prints nothing if all is well: in words, only if records are
+    bad."""
+    if options.json or figures.get("bad"):
+        say(options, words_of(figures), answer)
+
+
+def _object_of(answer: Any) -> str:
+    members = answer if isinstance(answer, Mapping) else answer._asdict()
+    return json.dumps(
+        {
+            name.removeprefix("n_"): _named(value)
+            for name, value in members.items()
+            if isinstance(value, (int, str, Mapping))
+        }
+    )
+
+
+def _named(value: Any) -> Any:
+    """Return a value of an object. The names of labels are strings."""
+    if not isinstance(value, Mapping):
+        return value
+    return {name_of(label): n for label, n in value.items()}
+
+
+def words_of(figures: Mapping[str, int]) -> str:
+    """Return figures with their words: the first, and all that are not 0."""
+    first = next(iter(figures))
+    return ", ".join(f"{n} {words}" for words, n in figures.items() if n or words == first)

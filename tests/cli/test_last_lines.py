@@ -1,0 +1,83 @@
+"""The last line of every command counts bad records, and is JSON with --json."""
+
+import json
+
+import pytest
+
+from sparsemaps import MinHash
+from sparsemaps.cli import main
+from sparsemaps.cli._parser import make_parser
+from sparsemaps.linear import KernelClassifier
+
+TEXTS = ["IN", "-o", "OUT", "--texts", "word:1"]
+COMMANDS = {
+    "map": (["map", "minhash", *TEXTS], {"rows": 3}),
+    "text": (["text", "IN", "-o", "OUT"], {"rows": 3}),
+    "pairs": (["pairs", "minhash", *TEXTS], {"rows": 3, "other": 0, "pairs": 1, "skipped": False}),
+    "dedup": (["dedup", "minhash", *TEXTS], {"records": 3, "kept": 2, "clusters": 1, "largest": 2,
+                                             "equal": 1, "near": 0, "earlier": 0, "unordered": 0}),
+    "train": (["train", "minhash", *TEXTS, "--label-field", "y"], {"records": 3}),
+    "predict": (["predict", "MODEL", "IN", "-o", "OUT"],
+                {"records": 3, "unknown": 0, "empty": 0, "labels": {"yes": 2, "no": 1}}),
+    "filter": (["filter", "MODEL", "IN", "-o", "OUT", "--label", "no"],
+               {"records": 3, "kept": 1, "unknown": 0}),
+}  # fmt: skip
+"""The commands that read records."""
+OTHERS = {
+    "kernel": (["kernel", "minmax", "ROWS", "-o", "OUT"], {"rows": 2}),
+    "info": (["info", "ROWS"], {"rows": "2", "columns": "1 to 3", "entries": "3 (1.5 a row)",
+                                "values": "1 to 2", "labels": "0: 1, 1: 1"}),
+}  # fmt: skip
+RECORDS = [{"text": "a b", "y": "yes"}, {"text": "c d", "y": "no"}, {"text": "a b", "y": "yes"}]
+
+
+@pytest.fixture
+def run(tmp_path, capsys):
+    """A function that runs a command, and returns the last line that it prints."""
+    lines = [json.dumps(record) for record in RECORDS]
+    (tmp_path / "good.jsonl").write_text("\n".join(lines) + "\n")
+    (tmp_path / "bad.jsonl").write_text("\n".join([*lines, "{}", "[]"]) + "\n")
+    (tmp_path / "in.svm").write_text("1 1:1 3:2\n0 2:1\n")
+    minhash = MinHash(n_hashes=64, random_state=0)
+    model = KernelClassifier(minhash, vectorizer="word:1", random_state=0)
+    model.fit([one["text"] for one in RECORDS], [one["y"] for one in RECORDS])
+    model.save(tmp_path / "model")
+
+    def last_line(words, input, *more):
+        names = {"IN": tmp_path / input, "OUT": tmp_path / "out", "MODEL": tmp_path / "model",
+                 "ROWS": tmp_path / "in.svm"}  # fmt: skip
+        assert main([str(names.get(word, word)) for word in words] + list(more)) == 0
+        streams = capsys.readouterr()
+        return (streams.err or streams.out).splitlines()[-1:]
+
+    return last_line
+
+
+def test_all_commands_are_tried():
+    (commands,) = [a for a in make_parser()._actions if a.metavar == "COMMAND"]
+    assert {*COMMANDS, *OTHERS, "demo"} == commands.choices.keys()
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_bad_records_are_counted(run, tmp_path, name):
+    words, _ = COMMANDS[name]
+    aside = "--bad-records", str(tmp_path / "aside")
+    (line,) = run(words, "bad.jsonl", *aside)
+    assert ", 2 bad" in line
+    assert line[0] == "3"
+    assert "bad" not in "".join(run(words, "good.jsonl", *aside))
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *OTHERS])
+def test_json(run, tmp_path, name):
+    words, expected = (COMMANDS | OTHERS)[name]
+    for input, n_bad in [("good.jsonl", 0), ("bad.jsonl", 2)] if name in COMMANDS else [("", None)]:
+        aside = ["--bad-records", str(tmp_path / "aside")] if n_bad else []
+        (line,) = run(words, input, "--json", *aside)
+        found = json.loads(line)
+        assert found.pop("bad", None) == n_bad
+        if name == "train":
+            assert found.pop("passes") > 0
+        if name == "pairs":
+            expected = expected | {"skipped": False}
+        assert found == expected
