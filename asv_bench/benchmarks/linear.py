@@ -5,10 +5,11 @@ import warnings
 
 import numpy as np
 from sklearn.linear_model import SGDClassifier
+from sklearn.model_selection import GridSearchCV
 from sklearn.svm import LinearSVC
 
 from sparsemaps import MinHash, codes
-from sparsemaps.linear import KernelClassifier
+from sparsemaps.linear import KernelClassifier, KernelClassifierCV
 from sparsemaps.text import HashingVectorizer
 
 from .common import ratio
@@ -87,6 +88,33 @@ class Training:
     track_ratio_sgd.unit = "times faster"
     track_ratio_vowpal_wabbit.unit = "times faster"
     track_ratio_two_threads.unit = "times faster"
+
+
+class PathOfC:
+    """Ten values of C, five folds."""
+
+    params = ([2, 16],)
+    param_names = ("n_classes",)
+
+    def setup(self, n_classes):
+        warnings.simplefilter("ignore")
+        self.packed, _, self.y = rows_of(n_classes)
+        self.map = MinHash(n_hashes=N_HASHES, random_state=0)
+
+    def ours(self):
+        return KernelClassifierCV(self.map, tol=0.1, random_state=0).fit(self.packed, self.y)
+
+    def search(self):
+        model = KernelClassifier(self.map, tol=0.1, random_state=0)
+        return GridSearchCV(model, {"C": np.logspace(-3, 3, 10)}).fit(self.packed, self.y)
+
+    def time_path(self, n_classes):
+        self.ours()
+
+    def track_ratio_path(self, n_classes):
+        return ratio(self.search, self.ours)
+
+    track_ratio_path.unit = "times faster"
 
 
 class Labels:

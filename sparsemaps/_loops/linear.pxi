@@ -40,6 +40,8 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         double intercept
         int64_t n_passes
         double inner_tol
+        double first_violation
+        double kept_violation
         double turn_violation
         double turn_highest
         double turn_lowest
@@ -135,6 +137,21 @@ cdef class Descent:
             self.state.models[m].inner_tol = 1e-2
             self.problem.factors[m][0] = factors[m, 0]
             self.problem.factors[m][1] = factors[m, 1]
+
+    def go_on(self, double cost, const double[::1] factors):
+        """Take another C, and begin at the solutions of the last one, times a factor for each
+        model: the caller has multiplied `v` and the dual variables. The violation that the passes
+        of regression are compared with stays."""
+        cdef Py_ssize_t m
+        cdef dual_model *model
+        if factors.shape[0] != self.problem.n_models:
+            raise ValueError("the arrays do not fit")
+        self.problem.cost = cost
+        for m in range(self.problem.n_models):
+            model = &self.state.models[m]
+            model.intercept *= factors[m]
+            model.kept_violation = model.first_violation
+            model.n_passes, model.inner_tol = 0, 1e-2
 
     def turn(self, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
              const uint8_t[::1] sides, const double[::1] targets, const double[::1] weights,

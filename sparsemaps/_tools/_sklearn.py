@@ -193,6 +193,8 @@ _MODULES = {
     "HashingVectorizer": "sklearn.feature_extraction.text",
     "LinearSVC": "sklearn.svm",
     "SVC": "sklearn.svm",
+    "check_cv": "sklearn.model_selection",
+    "get_scorer": "sklearn.metrics",
     "get_tags": "sklearn.utils",
     "load_digits": "sklearn.datasets",
     "_num_samples": "sklearn.utils.validation",

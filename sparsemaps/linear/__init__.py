@@ -2,6 +2,7 @@
 
 - ``_calibration`` makes probabilities of scores.
 - ``_classifier`` has `KernelClassifier`, and ``_regressor`` has `KernelRegressor`.
+- ``_cross_validated`` has `KernelClassifierCV` and `KernelRegressorCV`, which choose C.
 - ``_model`` has what they share: rows become codes, problems are solved, rows get scores.
 - ``_model_checks`` checks parameters, and codes and weights of rows.
 - ``_indicators`` has the matrices of labels where rows may have several.
@@ -24,6 +25,7 @@ True
 """
 
 from sparsemaps.linear._classifier import KernelClassifier
+from sparsemaps.linear._cross_validated import KernelClassifierCV, KernelRegressorCV
 from sparsemaps.linear._regressor import KernelRegressor
 
-__all__ = ["KernelClassifier", "KernelRegressor"]
+__all__ = ["KernelClassifier", "KernelClassifierCV", "KernelRegressor", "KernelRegressorCV"]

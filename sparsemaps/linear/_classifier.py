@@ -11,6 +11,7 @@ from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _calibration, _explanation, _indicators, _losses, _model_checks
 from sparsemaps.linear._model import CodesModel
+from sparsemaps.linear._solver import TrainingRows
 
 
 class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
@@ -190,13 +191,27 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             are of several types, or if a value or parameter is not allowed.
         """
         vars(self).pop("calibration_", None)
-        several = _indicators.is_indicator(y)
-        kind = _indicators.kind_of(y)
-        codes, y, costs = self._begin(X, y, sample_weight, classes=True, several=several)
+        codes, y, costs = self._begin(X, y, sample_weight)
+        self._solve(*self._problems(codes, y, costs), self.C)
+        return self
+
+    def _begin(
+        self, X: Any, y: Any, sample_weight: Any, *, several: bool = False
+    ) -> tuple[PackedCodes, Any, Array | None]:
+        several, kind = _indicators.is_indicator(y), _indicators.kind_of(y)
+        begun = super()._begin(X, y, sample_weight, several=several)
         self.multilabel_ = several
         if several:
             self._kind = kind
-            return self._fit_labels(codes, y, costs)
+        return begun
+
+    def _problems(
+        self, codes: PackedCodes, y: Any, costs: Array | None
+    ) -> tuple[TrainingRows, list[Any]]:
+        if self.multilabel_:
+            self.classes_ = np.arange(y.shape[1])
+            rows = TrainingRows(codes, y, None, costs)
+            return self._weighted(rows, costs), self.classes_.tolist()
         seen = y if costs is None else y[costs > 0]
         classes = _classes_of(seen)
         if len(classes) < 2:
@@ -205,26 +220,24 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
                 f"{classes.tolist()[0]!r}"
             )
         labels = np.minimum(np.searchsorted(classes, y), len(classes) - 1).astype(np.int32)
-        if self.class_weight is not None:
-            of_classes = _weights_of(classes, self.class_weight, labels, costs)
-            costs = of_classes[labels] * (1.0 if costs is None else costs)
         self.classes_ = classes
         n_models = 1 if len(classes) == 2 else len(classes)
         models = labels - 1 if n_models == 1 else labels  # of two classes, the second has a model
-        self._solve(codes, models, None, costs, n_models, classes[-n_models:].tolist())
-        return self
+        rows = self._weighted(TrainingRows(codes, models, None, costs), costs)
+        return rows, classes[-n_models:].tolist()
 
-    def _fit_labels(self, codes: PackedCodes, y: Any, costs: Array | None) -> Self:
-        """Train a model for each column of an indicator matrix."""
-        factors = None
-        if isinstance(self.class_weight, str) and self.class_weight == "balanced":
-            factors = _indicators.balanced_factors(y, costs)
-        elif self.class_weight is not None:
-            rule = "None or 'balanced' where rows may have several labels"
-            raise ParameterError("class_weight", repr(self.class_weight), rule)
-        self.classes_ = np.arange(y.shape[1])
-        self._solve(codes, y, None, costs, y.shape[1], self.classes_.tolist(), factors)
-        return self
+    def _weighted(self, rows: TrainingRows, costs: Array | None) -> TrainingRows:
+        if self.class_weight is None:
+            return rows._replace(weights=costs)
+        if self.multilabel_:
+            if not (isinstance(self.class_weight, str) and self.class_weight == "balanced"):
+                rule = "None or 'balanced' where rows may have several labels"
+                raise ParameterError("class_weight", repr(self.class_weight), rule)
+            factors = _indicators.balanced_factors(rows.labels, costs)
+            return rows._replace(weights=costs, factors=factors)
+        labels = rows.labels + (len(self.classes_) == 2)
+        of_classes = _weights_of(self.classes_, self.class_weight, labels, costs)
+        return rows._replace(weights=of_classes[labels] * (1.0 if costs is None else costs))
 
     @property
     def coef_(self) -> Array:
@@ -477,7 +490,10 @@ def _weights_of(classes: Array, class_weight: Any, labels: Array, costs: Array |
     if isinstance(class_weight, str) and class_weight == "balanced":
         shares = np.ones(len(labels)) if costs is None else costs / costs.max()
         sums = np.bincount(labels, shares, len(classes))
-        return np.asarray(sums.sum() / (len(classes) * sums))
+        there = sums > 0  # others are only among the rows of weight 0
+        weights = np.zeros(len(classes))
+        weights[there] = sums.sum() / (there.sum() * sums[there])
+        return weights
     if not isinstance(class_weight, dict):
         raise ParameterError("class_weight", repr(class_weight), "None, a dictionary or 'balanced'")
     weights, unknown = np.ones(len(classes)), []

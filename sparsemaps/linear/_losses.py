@@ -3,7 +3,8 @@
 from typing import NamedTuple
 
 import numpy as np
-import scipy
+import scipy.optimize
+import scipy.special
 
 from sparsemaps._tools._typing import Array
 
@@ -54,6 +55,63 @@ def dual(objective: Objective, y: Array, variables: Array, costs: Array | None) 
     if objective.loss.startswith("squared"):
         value -= (variables**2 / (4 * C)).sum()
     return float(value)
+
+
+def scaled(
+    objective: Objective, C: float, y: Array, variables: Array, costs: Array | None, square: float
+) -> float:
+    """Multiply the variables of a solution in place, to begin with a larger C there, and return the
+    factor.
+
+    Of the multiples of the solution that this C allows, it is the one with the highest dual
+    objective. `square` is that of the weights of the solution.
+    """
+    costs = np.ones(len(y)) if costs is None else costs
+    some = costs > 0  # the others have no variable
+    ratio, tops = C / objective.C, C * costs
+    if objective.loss == "log_loss":
+        return _scaled_within(ratio, tops, some, variables, square)
+    sizes = np.abs(variables)
+    linear = float(sizes.sum())
+    if objective.loss in REGRESSION:
+        linear = float((y * variables).sum()) - objective.epsilon * linear
+    is_squared = objective.loss.startswith("squared")
+    if is_squared:
+        square += float((variables[some] ** 2 / (2 * tops[some])).sum())
+    factor = linear / square if linear > 0 and square > 0 else 1.0
+    if not is_squared:
+        used = sizes > 0
+        factor = min(factor, float((tops[used] / sizes[used]).min(initial=np.inf)))
+    variables *= factor
+    if not is_squared:
+        np.clip(variables, -tops, tops, out=variables)
+    return factor
+
+
+def _scaled_within(
+    ratio: float, tops: Array, some: Array, variables: Array, square: float
+) -> float:
+    """Do what ``scaled`` does for variables that stay between 0 and C, of which the nearer distance
+    is known."""
+    near, far = np.abs(variables), tops / ratio - np.abs(variables)
+    alpha, rest = np.where(variables < 0, [far, near], [near, far])
+    used = alpha[some]
+
+    def falls(factor: float) -> float:
+        """Return by how much the dual objective falls."""
+        slopes = np.log((tops[some] - factor * used) / (factor * used))
+        return factor * square - float((used * slopes).sum())
+
+    low, high = 1e-9 * ratio, (1 - 1e-9) * ratio
+    if falls(low) >= 0:
+        factor = low
+    elif falls(high) <= 0:
+        factor = high
+    else:
+        factor = float(scipy.optimize.brentq(falls, low, high, xtol=1e-12 * ratio, rtol=1e-3))
+    alpha, rest = factor * alpha, factor * rest + (1 - factor / ratio) * tops
+    variables[:] = np.where(alpha <= rest, alpha, -rest)
+    return factor
 
 
 class Rounds:

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._loops import codes as _kernel
-from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
+from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import checked
@@ -61,8 +61,15 @@ class CodesModel(_sklearn.BaseEstimator):
 
     # ---- rows ------------------------------------------------------------------------------------
 
+    def _plain(self) -> Any:
+        """The model as it is saved."""
+        return self
+
+    def _check_C(self) -> None:
+        _checks.check_real("C", self.C, 0, open_low=True)
+
     def _begin(
-        self, X: Any, y: Any, sample_weight: Any, *, classes: bool, several: bool = False
+        self, X: Any, y: Any, sample_weight: Any, *, several: bool = False
     ) -> tuple[PackedCodes, Any, Array | None]:
         """Check the arguments of ``fit``, fit the map, and encode the rows of `X`: codes, labels or
         targets, and weights of rows. With `several`, labels are an indicator matrix, as CSC."""
@@ -71,6 +78,7 @@ class CodesModel(_sklearn.BaseEstimator):
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"
             )
+        classes = isinstance(self, _sklearn.ClassifierMixin)
         y = _indicators.checked(y) if several else _model_checks.checked_labels(y, classes=classes)
         weights = _model_checks.checked_weights(sample_weight, y.shape[0])
         codes = self._fitted_to(X, weights)
@@ -146,28 +154,47 @@ class CodesModel(_sklearn.BaseEstimator):
 
     # ---- training --------------------------------------------------------------------------------
 
-    def _solve(
-        self,
-        codes: PackedCodes,
-        labels: Any,
-        targets: Array | None,
-        costs: Array | None,
-        n_models: int,
-        names: Iterable[Any],
-        factors: Array | None = None,
-    ) -> None:
-        """Solve the problems of the models, and keep their weights."""
+    def _problems(
+        self, codes: PackedCodes, y: Array, costs: Array | None
+    ) -> tuple[_solver.TrainingRows, list[Any]]:
+        """The rows of the problems, and a name for each of these."""
+        raise NotImplementedError
+
+    def _weighted(self, rows: _solver.TrainingRows, costs: Array | None) -> _solver.TrainingRows:
+        """The rows with the factors of C that follow from the weights of rows."""
+        return rows._replace(weights=costs)
+
+    def _objective(self, C: float) -> Objective:
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        objective = Objective(self.loss, float(self.C), float(self.epsilon), bias)
-        rows = _solver.TrainingRows(codes, labels, targets, costs, factors)
-        weights = _solver.zero_weights(codes, n_models)
-        intercepts, n_iter, names = np.zeros(n_models), 0, list(names)
-        duals = {}
-        for number, solution in _solver.solve(
-            rows, objective, n_models, tol=float(self.tol), max_iter=self.max_iter,
+        return Objective(self.loss, float(C), float(self.epsilon), bias)
+
+    def _solve(self, rows: _solver.TrainingRows, names: list[Any], C: float) -> None:
+        """Solve the problems, and keep their weights."""
+        objective = self._objective(C)
+        solutions = _solver.solve(
+            rows, objective, len(names), tol=float(self.tol), max_iter=self.max_iter,
             seed=_seeding.draw_seed(self.random_state), n_jobs=self.n_jobs,
             watch=self._watch,
-        ):  # fmt: skip
+        )  # fmt: skip
+        duals = self._take(solutions, rows, objective, len(names))
+        if duals:
+            self._warn(rows, objective, duals, names)
+
+    def _take(
+        self,
+        solutions: Iterable[tuple[int, _solver.Solution]],
+        rows: _solver.TrainingRows,
+        objective: Objective,
+        n_models: int,
+    ) -> dict[int, float]:
+        """Keep the weights of solutions. Return the dual objective of those that have not
+        converged."""
+        codes, targets, costs = rows.codes, rows.targets, rows.weights
+        bias = objective.bias
+        weights = _solver.zero_weights(codes, n_models)
+        intercepts, n_iter = np.zeros(n_models), 0
+        duals = {}
+        for number, solution in solutions:
             weights[:, number] = solution.weights
             intercepts[number] = bias * solution.last_weight
             n_iter = max(n_iter, solution.n_passes)
@@ -178,7 +205,7 @@ class CodesModel(_sklearn.BaseEstimator):
         except ValueError as error:
             largest = {
                 "values of y": 1.0 if targets is None else float(np.abs(targets).max()),
-                "C": float(self.C),
+                "C": objective.C,
                 "weights of rows": 1.0 if costs is None else float(costs.max()),
                 "intercept_scaling": bias,
             }
@@ -189,8 +216,7 @@ class CodesModel(_sklearn.BaseEstimator):
             ) from None
         self._weights, self.intercept_, self.n_iter_ = weights, intercepts, n_iter
         self._code_bits, self._n_codes = codes.bits, codes.n_hashes
-        if duals:
-            self._warn(rows, objective, duals, names)
+        return duals
 
     def _warn(
         self,

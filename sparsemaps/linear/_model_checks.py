@@ -24,7 +24,7 @@ def check_parameters(model: Any) -> None:
     if model.vectorizer is not None:
         _check_vectorizer(model.vectorizer)
     _checks.check_choice("loss", model.loss, model._LOSSES)
-    _checks.check_real("C", model.C, 0, open_low=True)
+    model._check_C()
     _checks.check_bool("fit_intercept", model.fit_intercept)
     _checks.check_real("intercept_scaling", model.intercept_scaling, 0, open_low=True)
     _checks.check_real("tol", model.tol, 0, open_low=True)

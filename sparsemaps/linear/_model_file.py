@@ -62,6 +62,7 @@ def digest_of(model: Any) -> str:
 def content_of(model: Any) -> Iterator[Any]:
     """The bytes of the file of a model."""
     _sklearn.check_is_fitted(model, "map_")
+    model = model._plain()
     weights = model._weights
     refuse_beyond_float64(weights, model.intercept_, model._n_codes)
     calibration = vars(model).get("calibration_")

@@ -6,8 +6,10 @@ import numpy as np
 
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats
+from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _explanation, _losses
 from sparsemaps.linear._model import CodesModel
+from sparsemaps.linear._solver import TrainingRows
 
 
 class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
@@ -133,10 +135,14 @@ default="squared_epsilon_insensitive"
         ValueError
             If there is no row, if lengths differ, or if a value or parameter is not allowed.
         """
-        codes, y, costs = self._begin(X, y, sample_weight, classes=False)
-        targets = np.ascontiguousarray(y, np.float64)
-        self._solve(codes, None, targets, costs, 1, ["y"])
+        codes, y, costs = self._begin(X, y, sample_weight)
+        self._solve(*self._problems(codes, y, costs), self.C)
         return self
+
+    def _problems(
+        self, codes: PackedCodes, y: Array, costs: Array | None
+    ) -> tuple[TrainingRows, list[Any]]:
+        return TrainingRows(codes, None, np.ascontiguousarray(y, np.float64), costs), ["y"]
 
     @property
     def coef_(self) -> Array:

@@ -1,8 +1,9 @@
 """Training: a problem for each model; groups of them are solved by turns of compiled loops."""
 
+import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -112,7 +113,7 @@ def solve(
         return _Group(rows, objective, range(cuts[number], cuts[number + 1]), tol, key)
 
     n_groups = len(cuts) - 1
-    if codes.array.nbytes > BLOCK_BYTES and mapped_file(codes.array) is not None:
+    if _are_read_by_blocks(codes):
         groups = [begin(number) for number in range(n_groups)]
         _solve_by_blocks(rows, groups, tol, max_iter, key_of_blocks, n_jobs, watch)
         for group in groups:
@@ -159,6 +160,79 @@ def solve(
         yield from solutions
         if watch is not None:
             watch(n_solved, n_models, max(passes.copy().values(), default=0))
+
+
+class Path:
+    """Models of the same rows for one C after the other, growing: each begins where the one before
+    has ended. It is for one thread."""
+
+    def __init__(
+        self, rows: TrainingRows, objective: Objective, n_models: int, *, tol: float, seed: int
+    ) -> None:
+        key, self._key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
+        self._rows, self._tol = rows, tol
+        cuts = _cuts(n_models, 1)
+        self._groups = [
+            _Group(rows, objective, range(first, stop), tol, key)
+            for first, stop in itertools.pairwise(cuts)
+        ]
+        self._is_begun = False
+
+    def solve(self, C: float, max_iter: int) -> Iterator[None]:
+        """Solve the problems for a C that is above the last one, by turns."""
+        codes = self._rows.codes
+        if self._is_begun:
+            for group in self._groups:
+                group.go_on(C)
+        self._is_begun = True
+        if _are_read_by_blocks(codes):
+            _solve_by_blocks(
+                self._rows, self._groups, self._tol, max_iter, self._key_of_blocks, 1, None
+            )
+            return
+        for group in self._groups:
+            is_going = True
+            while is_going:
+                not_within = group.turn(0, codes.array, codes.sampled, max_iter)
+                is_going = group.goes_on
+                yield
+            group.going = not_within
+
+    def solutions(self) -> Iterator[tuple[int, Solution]]:
+        """Return the models, with their numbers."""
+        return itertools.chain.from_iterable(group.solutions() for group in self._groups)
+
+
+def run_in_turns(jobs: Iterable[Iterator[None]], n_jobs: int | None) -> None:
+    """Run iterators to their ends, in threads, each for some time and then another. So signals are
+    handled meanwhile."""
+    waiting = deque(jobs)
+    n_going = len(waiting)
+
+    def work() -> bool:
+        """Return whether a job has ended."""
+        try:
+            job = waiting.popleft()
+        except IndexError:
+            return False
+        end = time.monotonic() + _SECONDS
+        for _ in job:
+            if time.monotonic() > end:
+                waiting.append(job)
+                return False
+        return True
+
+    def calls() -> Iterator[tuple[()]]:
+        while n_going:
+            yield ()
+
+    n_jobs = min(_threads.resolve_n_jobs(n_jobs), n_going)
+    for has_ended in _threads.stream(work, calls(), n_jobs):
+        n_going -= has_ended
+
+
+def _are_read_by_blocks(codes: PackedCodes) -> bool:
+    return codes.array.nbytes > BLOCK_BYTES and mapped_file(codes.array) is not None
 
 
 def _cuts(n_models: int, n_jobs: int) -> list[int]:
@@ -232,6 +306,8 @@ class _Group:
         """A bit for each model that has not converged."""
         self.goes_on = False
         """Whether the last turn is to go on."""
+        self.rounds = [_losses.Rounds(objective.loss, tol) for _ in numbers]
+        """The rule that ends rounds over all blocks, for each model."""
         self.n_rounds: list[int | None] = [None] * len(numbers)
         """The passes that count, for each model; None is the passes of its turns."""
 
@@ -255,6 +331,21 @@ class _Group:
         if not self.goes_on:
             self._of_rows = None
         return int(not_within)
+
+    def go_on(self, C: float) -> None:
+        """Take another C, and begin at multiples of the last solutions."""
+        n_models = len(self.numbers)
+        factors = np.empty(n_models)
+        squares = np.einsum("ij,ij->j", self._v, self._v) / self._rows.codes.n_hashes
+        for m, number in enumerate(self.numbers):
+            square = float(squares[m] + self.model(m)["intercept"] ** 2)
+            y, costs = self._rows.y(number), self._rows.costs(number)
+            variables = self._dual[:, m]
+            factors[m] = _losses.scaled(self._objective, C, y, variables, costs, square)
+        self._v[:, :n_models] *= factors
+        self._objective = self._objective._replace(C=C)
+        self._descent.go_on(C, factors)
+        self.going, self.n_rounds = 2**n_models - 1, [None] * n_models
 
     def n_passes(self) -> int:
         """The passes over rows, of the model that has most."""
@@ -297,11 +388,7 @@ def _solve_by_blocks(
     codes = rows.codes
     step = max(1, BLOCK_BYTES // codes.array.shape[1])
     blocks = _blocks.ranges(0, len(codes), step)
-    rounds = {
-        (group, m): _losses.Rounds(group._objective.loss, tol)
-        for group in groups
-        for m in range(len(group.numbers))
-    }
+    rounds = {(group, m): group.rounds[m] for group in groups for m in range(len(group.numbers))}
     for round_number in range(max_iter):
         going = [group for group in groups if group.going]
         if not going:

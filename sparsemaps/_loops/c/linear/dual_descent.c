@@ -563,7 +563,8 @@ static int is_within(const dual_problem *p, dual_state *s, ptrdiff_t m)
         model->bound_below = model->lowest < 0.0 ? model->lowest : -INFINITY;
     } else {
         if (model->first_violation < 0.0)
-            model->first_violation = model->violation;
+            model->first_violation =
+                model->kept_violation > 0.0 ? model->kept_violation : model->violation;
         within = model->violation <= p->tol * model->first_violation;
         model->bound_above = model->highest;
     }

@@ -60,6 +60,7 @@ typedef struct {
     double highest, lowest;            /* projected gradients of this pass */
     double bound_above, bound_below;   /* those beyond which rows at a bound leave */
     double violation, first_violation; /* sums of violations: of this pass, and of the first here */
+    double kept_violation;             /* that takes the place of the first here, unless it is 0 */
     double turn_violation, turn_highest, turn_lowest; /* of the first pass of this turn */
     double inner_tol;                                 /* of Newton's steps, for LOG_LOSS */
     int64_t n_newton;

@@ -1,0 +1,405 @@
+"""Models whose C is chosen by cross-validation, along a path of growing C."""
+
+import warnings
+from collections.abc import Iterator
+from typing import Any, Literal, Self
+
+import numpy as np
+
+from sparsemaps._tools import _checks, _seeding, _sklearn
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import Array
+from sparsemaps.linear import _indicators, _solver
+from sparsemaps.linear._classifier import KernelClassifier
+from sparsemaps.linear._model import CodesModel
+from sparsemaps.linear._regressor import KernelRegressor
+
+
+class _OverC(CodesModel):
+    """What both estimators share. The class has a base that is the model of one C."""
+
+    Cs: Any
+    cv: Any
+    scoring: Any
+    refit: bool
+
+    C_: float
+    Cs_: Array
+    scores_: Array
+
+    _MODEL: Any
+    """The class of the model of one C."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose C by cross-validation, and train on all rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in ``fit`` of the model of one C.
+        y : array-like of shape (n_samples,)
+            The class of each row, or its number.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            How much each row counts in training, and in the default score. A `scoring` of your own
+            does not get it.
+
+        Returns
+        -------
+        self : object
+
+        Raises
+        ------
+        ValueError
+            As in ``fit`` of the model of one C, and if a fold has no row, or if the rows that it
+            leaves have one class only.
+        """
+        for name in ("calibration_", "C_", "Cs_", "scores_"):
+            vars(self).pop(name, None)
+        if isinstance(self, KernelClassifier) and _indicators.is_indicator(y):
+            raise ValueError(
+                f"{type(self).__name__} takes one label for each row, got an indicator matrix: "
+                "GridSearchCV takes several"
+            )
+        codes, y, costs = self._begin(X, y, sample_weight)
+        rows, names = self._problems(codes, y, costs)
+        scorer = None if self.scoring is None else _sklearn.get_scorer(self.scoring)
+        is_classifier = isinstance(self, _sklearn.ClassifierMixin)
+        splitter = _sklearn.check_cv(self.cv, y, classifier=is_classifier)
+        splits = list(splitter.split(np.empty((len(y), 0)), y))
+        if not splits:
+            raise ParameterError("cv", "no fold", "folds")
+        Cs = _checked_Cs(self.Cs)
+        scores, unfinished = np.empty((len(splits), len(Cs))), set[float]()
+        seed = _seeding.draw_seed(self.random_state)
+
+        def steps(fold: int, train: Any, test: Any) -> Iterator[None]:
+            """Train on the rows that a fold leaves, one C after the other."""
+            train, test = (_row_numbers(part, len(y)) for part in (train, test))
+            own = np.bincount(train, minlength=len(y)) * (1.0 if costs is None else costs)
+            self._check_fold(fold, own, y, test)
+            some = self._weighted(rows, own)
+            objective = self._objective(Cs[0])
+            path = _solver.Path(some, objective, len(names), tol=float(self.tol), seed=seed)
+            held_out, y_of_these = codes[test], y[test]
+            weights = None if costs is None else costs[test]
+            for number, C in enumerate(Cs):
+                yield from path.solve(C, self.max_iter)
+                model = self._of_one_C(C)
+                objective = self._objective(C)
+                if model._take(path.solutions(), some, objective, len(names)):
+                    unfinished.add(C)
+                if scorer is None:
+                    score = model.score(held_out, y_of_these, sample_weight=weights)
+                else:
+                    score = scorer(model, held_out, y_of_these)
+                scores[fold, number] = score
+
+        _solver.run_in_turns(
+            (steps(fold, *split) for fold, split in enumerate(splits)), self.n_jobs
+        )
+        if unfinished:
+            shown = ", ".join(f"{C:.6g}" for C in sorted(unfinished))
+            warnings.warn(
+                f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes for C "
+                f"of {shown} in some folds. A larger max_iter, smaller Cs or a larger tol ends it",
+                _sklearn.ConvergenceWarning,
+                stacklevel=2,
+            )
+        self.Cs_, self.scores_ = np.array(Cs), scores
+        self.C_ = Cs[int(scores.mean(axis=0).argmax())]
+        if self.refit:
+            self._solve(rows, names, self.C_)
+        else:
+            for name in ("map_", "vectorizer_", "_encoder", "_weights", "intercept_", "n_iter_"):
+                vars(self).pop(name, None)
+        return self
+
+    def _check_fold(self, fold: int, costs: Array, y: Array, test: Array) -> None:
+        if not len(test) or not (costs > 0).any():
+            part = "rows" if not len(test) else "rows to train on"
+            raise ValueError(f"fold {fold} of cv has no {part}")
+        if isinstance(self, _sklearn.ClassifierMixin):
+            classes = np.unique(y[costs > 0])
+            if len(classes) < 2:
+                raise ValueError(
+                    f"the rows to train on of fold {fold} of cv have one class only: "
+                    f"{classes.tolist()[0]!r}"
+                )
+
+    def _of_one_C(self, C: float) -> Any:
+        """The model of one C, with the state of this one."""
+        parameters = self.get_params(deep=False)
+        own = ("Cs", "cv", "scoring", "refit")
+        model = self._MODEL(**{k: v for k, v in parameters.items() if k not in own}, C=C)
+        state = vars(self).items()
+        fitted = {
+            k: v for k, v in state if k not in parameters and k not in ("C_", "Cs_", "scores_")
+        }
+        vars(model).update(fitted)
+        return model
+
+    def _plain(self) -> Any:
+        _sklearn.check_is_fitted(self, "_weights")
+        return self._of_one_C(self.C_)
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        if tags.classifier_tags is not None:
+            tags.classifier_tags.multi_label = False
+        return tags
+
+    def _check_C(self) -> None:
+        _checks.check_bool("refit", self.refit)
+        _checked_Cs(self.Cs)
+
+
+def _checked_Cs(Cs: Any) -> list[float]:
+    """The values of C, in order."""
+    if isinstance(Cs, (int, np.integer)) and not isinstance(Cs, bool):
+        n = _checks.check_int("Cs", Cs, 1, _checks.LARGEST_INT32)
+        return np.logspace(-3, 3, n).tolist()
+    try:
+        given = np.asarray(Cs, np.float64)
+    except (TypeError, ValueError):
+        given = np.empty(0)
+    if given.ndim != 1 or not len(given) or not (np.isfinite(given) & (given > 0)).all():
+        raise ParameterError("Cs", repr(Cs), "a number of values of C, or values above 0")
+    return np.unique(given).tolist()
+
+
+def _row_numbers(part: Any, n_rows: int) -> Array:
+    """The rows of a part of a split, which are numbers or marks."""
+    part = np.asarray(part)
+    if part.dtype == bool and part.shape == (n_rows,):
+        return np.flatnonzero(part)
+    if not len(part):
+        return np.empty(0, np.intp)
+    if part.ndim != 1 or part.dtype.kind not in "iu" or not 0 <= part.min() <= part.max() < n_rows:
+        raise ParameterError("cv", "a fold with others", f"folds of numbers of the {n_rows} rows")
+    return part.astype(np.intp)
+
+
+class KernelClassifierCV(_OverC, KernelClassifier):
+    """A `KernelClassifier` whose C is chosen by cross-validation.
+
+    Rows become codes once, for all folds and all C. On the rows of a fold, C grows, and training
+    for each C begins at the solution of the one before.
+
+    Parameters
+    ----------
+    map : map with ``encode``
+        As in `KernelClassifier`.
+    Cs : int or array-like of floats, default=10
+        The values of C, above 0; or their number, from 1/1000 to 1000 in equal ratios.
+    cv : int, splitter, iterable of (train, test) or None, default=None
+        The folds, as in scikit-learn; None is 5, with all classes in each.
+    scoring : str, callable or None, default=None
+        The score of the rows of a fold, as in scikit-learn; None is the accuracy, by the weights of
+        the rows. A callable gets packed codes in the place of rows.
+    refit : bool, default=True
+        Whether to train on all rows with the best C: the model is that of `KernelClassifier`, bit
+        for bit. Without it there are only `C_`, `Cs_` and `scores_`.
+    vectorizer : str, Texts, object with ``transform`` or None, default=None
+        As in `KernelClassifier`. An `IdfWeights` counts the texts of all folds.
+    loss : {"squared_hinge", "hinge", "log_loss"}, default="squared_hinge"
+        As in `KernelClassifier`.
+    fit_intercept : bool, default=True
+        As in `KernelClassifier`.
+    intercept_scaling : float, default=1.0
+        As in `KernelClassifier`.
+    class_weight : dict, "balanced" or None, default=None
+        As in `KernelClassifier`; "balanced" is by the rows that a fold leaves.
+    tol : float, default=1e-3
+        As in `KernelClassifier`.
+    max_iter : int, default=1000
+        The largest number of passes for a C.
+    random_state : int, Generator, RandomState or None, default=None
+        As in `KernelClassifier`. Folds are those of `cv`.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. A thread trains on the rows of a fold. The result
+        does not depend on it.
+
+    Attributes
+    ----------
+    C_ : float
+        The C with the highest mean score; of equal ones, the smallest.
+    Cs_ : ndarray of shape (n_Cs,)
+        All values of C, in order.
+    scores_ : ndarray of shape (n_folds, n_Cs)
+        The score of each fold and C.
+    classes_, coef_, intercept_, n_iter_, map_, vectorizer_, n_features_in_ : objects
+        As in `KernelClassifier`, of the model of all rows.
+
+    Notes
+    -----
+    Solutions of the dual problem are multiplied before training goes on with a larger C: by the
+    factor that gives the highest dual objective among those that this C allows. The model of each C
+    is within `tol`, as if it were trained alone, but not equal to that in all digits. A fold takes
+    the memory of one model, and 8 bytes for each row and class. `save` writes a `KernelClassifier`,
+    which ``KernelClassifier.load`` opens.
+
+    See Also
+    --------
+    KernelClassifier : The model of one C.
+    sklearn.linear_model.LogisticRegressionCV : The same on features.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_digits
+    >>> from sparsemaps import ConsistentWeightedSampling
+    >>> from sparsemaps.linear import KernelClassifierCV
+    >>> X, y = load_digits(return_X_y=True)
+    >>> cws = ConsistentWeightedSampling(random_state=0)
+    >>> model = KernelClassifierCV(cws, Cs=[0.1, 1, 10], random_state=0).fit(X[:600], y[:600])
+    >>> model.scores_.shape
+    (5, 3)
+    >>> bool(model.score(X[600:], y[600:]) > 0.9)
+    True
+    """
+
+    _MODEL = KernelClassifier
+
+    def __init__(
+        self,
+        map: Any,
+        *,
+        Cs: Any = 10,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool = True,
+        vectorizer: Any = None,
+        loss: Literal["squared_hinge", "hinge", "log_loss"] = "squared_hinge",
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        class_weight: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.map = map
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.vectorizer = vectorizer
+        self.loss = loss
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.class_weight = class_weight
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+
+class KernelRegressorCV(_OverC, KernelRegressor):
+    """A `KernelRegressor` whose C is chosen by cross-validation.
+
+    It is as `KernelClassifierCV`.
+
+    Parameters
+    ----------
+    map : map with ``encode``
+        As in `KernelRegressor`.
+    Cs : int or array-like of floats, default=10
+        The values of C, above 0; or their number, from 1/1000 to 1000 in equal ratios.
+    cv : int, splitter, iterable of (train, test) or None, default=None
+        The folds, as in scikit-learn; None is 5, each of consecutive rows.
+    scoring : str, callable or None, default=None
+        The score of the rows of a fold, as in scikit-learn; None is R², by the weights of the
+        rows. A callable gets packed codes in the place of rows.
+    refit : bool, default=True
+        Whether to train on all rows with the best C: the model is that of `KernelRegressor`, bit
+        for bit. Without it there are only `C_`, `Cs_` and `scores_`.
+    vectorizer : str, Texts, object with ``transform`` or None, default=None
+        As in `KernelRegressor`. An `IdfWeights` counts the texts of all folds.
+    loss : {"squared_epsilon_insensitive", "epsilon_insensitive"}, \
+default="squared_epsilon_insensitive"
+        As in `KernelRegressor`.
+    epsilon : float, default=0.1
+        As in `KernelRegressor`.
+    fit_intercept : bool, default=True
+        As in `KernelRegressor`.
+    intercept_scaling : float, default=1.0
+        As in `KernelRegressor`.
+    tol : float, default=1e-3
+        As in `KernelRegressor`. Violations are compared with those of the first pass at the
+        smallest C.
+    max_iter : int, default=1000
+        The largest number of passes for a C.
+    random_state : int, Generator, RandomState or None, default=None
+        As in `KernelRegressor`. Folds are those of `cv`.
+    n_jobs : int or None, default=None
+        Threads; None is 1, -1 all processors. A thread trains on the rows of a fold. The result
+        does not depend on it.
+
+    Attributes
+    ----------
+    C_ : float
+        The C with the highest mean score; of equal ones, the smallest.
+    Cs_ : ndarray of shape (n_Cs,)
+        All values of C, in order.
+    scores_ : ndarray of shape (n_folds, n_Cs)
+        The score of each fold and C.
+    coef_, intercept_, n_iter_, map_, vectorizer_, n_features_in_ : objects
+        As in `KernelRegressor`, of the model of all rows.
+
+    Notes
+    -----
+    As in `KernelClassifierCV`. `save` writes a `KernelRegressor`.
+
+    See Also
+    --------
+    KernelRegressor : The model of one C.
+    KernelClassifierCV : The same for classes.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sparsemaps import RandomBinning
+    >>> from sparsemaps.linear import KernelRegressorCV
+    >>> X = np.random.default_rng(0).uniform(size=(500, 2))
+    >>> y = np.sin(6 * X[:, 0]) + X[:, 1]
+    >>> binning = RandomBinning(random_state=0)
+    >>> model = KernelRegressorCV(binning, Cs=[0.1, 1, 10], epsilon=0, random_state=0)
+    >>> bool(model.fit(X[:400], y[:400]).score(X[400:], y[400:]) > 0.95)
+    True
+    """
+
+    _MODEL = KernelRegressor
+
+    def __init__(
+        self,
+        map: Any,
+        *,
+        Cs: Any = 10,
+        cv: Any = None,
+        scoring: Any = None,
+        refit: bool = True,
+        vectorizer: Any = None,
+        loss: Literal[
+            "squared_epsilon_insensitive", "epsilon_insensitive"
+        ] = "squared_epsilon_insensitive",
+        epsilon: float = 0.1,
+        fit_intercept: bool = True,
+        intercept_scaling: float = 1.0,
+        tol: float = 1e-3,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.map = map
+        self.Cs = Cs
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.vectorizer = vectorizer
+        self.loss = loss
+        self.epsilon = epsilon
+        self.fit_intercept = fit_intercept
+        self.intercept_scaling = intercept_scaling
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
