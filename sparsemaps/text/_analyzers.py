@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+from abc import ABC, abstractmethod
 from typing import Any
 
 import numpy as np
@@ -99,11 +100,24 @@ def as_vectorizer(vectorizer: Any, *, binary: bool) -> Any:
     return made
 
 
+class DerivedVectorizer(ABC):
+    """A vectorizer of this package that makes its rows of those of another one, `vectorizer`."""
+
+    vectorizer: Any
+
+    @abstractmethod
+    def describe(self) -> dict[str, Any]:
+        """Return what decides the rows beside the vectorizer, for JSON."""
+
+    @abstractmethod
+    def _compiled(self) -> Any: ...
+
+
 def compiled_loops(vectorizer: Any) -> Any:
     """Return the loops of a vectorizer of this package; None for others, and if they do not handle
     it."""
-    compiled = getattr(vectorizer, "_compiled", None)
-    return None if compiled is None else compiled()
+    own = isinstance(vectorizer, HashingVectorizer | ByteNgrams | DerivedVectorizer)
+    return vectorizer._compiled() if own else None
 
 
 _IGNORED = ("n_jobs", "dtype", "input")
@@ -120,7 +134,7 @@ def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]
     descriptions. Without `values`, rows are sets, and parameters that decide values are left out.
     What a vectorizer does to the rows of another one is described beside that one.
     """
-    if hasattr(vectorizer, "describe"):
+    if isinstance(vectorizer, DerivedVectorizer):
         config = vectorizer_config(vectorizer.vectorizer, values=values)
         return {**config, **vectorizer.describe()}
     parameters = dict(vectorizer.get_params(deep=False))

@@ -15,11 +15,11 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._tools._typing import Array
 from sparsemaps.text import _frequencies
-from sparsemaps.text._analyzers import compiled_loops
+from sparsemaps.text._analyzers import DerivedVectorizer, compiled_loops
 from sparsemaps.text._frequencies import Frequencies
 
 
-class OwnNgrams:
+class OwnNgrams(DerivedVectorizer):
     """A vectorizer whose rows have the own n-grams of each text, or all if these are too few.
 
     Parameters

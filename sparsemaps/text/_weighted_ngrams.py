@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, CsrMatrix
 from sparsemaps.text import _inputs
-from sparsemaps.text._analyzers import compiled_loops
+from sparsemaps.text._analyzers import DerivedVectorizer, compiled_loops
 from sparsemaps.text._idf import IdfWeights
 
 
-class WeightedNgrams:
+class WeightedNgrams(DerivedVectorizer):
     """A vectorizer whose rows are those of another one, weighted by a fitted `IdfWeights`."""
 
     def __init__(self, vectorizer: Any, weights: IdfWeights) -> None:

@@ -23,7 +23,10 @@ zstd = pytest.importorskip(_zstd.MODULE)
 def test_commands(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     texts = [f"a page about cats, and dogs {i // 2}" for i in range(20)]
-    records = [{"text": text, "label": ["even", "odd"][i % 2]} for i, text in enumerate(texts)]
+    records = [
+        {"text": text, "label": ["even", "odd"][i % 2], "quality": i}
+        for i, text in enumerate(texts)
+    ]
     lines = "".join(json.dumps(record) + "\n" for record in records).encode()
     Path("pages.jsonl").write_bytes(lines)
     Path("texts.jsonl.zst").write_bytes(zstd.compress(lines))
