@@ -121,7 +121,8 @@ cdef class Descent:
         of which as many count as there are models; it is aligned to 64 bytes."""
         cdef Py_ssize_t n_models = factors.shape[0], m
         cdef Py_ssize_t stride = stride_of(n_models)
-        if factors.shape[1] != 2 or v.shape[0] != n_codes << bits or v.shape[1] != stride or <size_t>&v[0, 0] % 64:
+        if (factors.shape[1] != 2 or v.shape[0] != n_codes << bits or v.shape[1] != stride
+                or <size_t>&v[0, 0] % 64):
             raise ValueError("the arrays do not fit")
         self.v, self.memory = v, Scratch.__new__(Scratch)
         self.problem.n_models = n_models

@@ -44,8 +44,7 @@ def checked(y: Any) -> Any:
         found = sp.coo_array(found)
         if found.data.dtype.kind not in "biuf":
             raise ValueError(f"y must have 0 and 1 alone, got values of {found.data.dtype}")
-        values = found.tocsc()
-        values.sum_duplicates()
+        values = found.tocsc()  # which adds entries that stand twice
         values.eliminate_zeros()
         entries = values.tocoo()
         rows, columns, values = entries.row, entries.col, entries.data

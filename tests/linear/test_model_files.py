@@ -161,6 +161,7 @@ def test_files_of_something_else(tmp_path):
 
 CHANGES = [
     lambda d: d.update(version=3),
+    lambda d: d.update(version=4),
     lambda d: d.update(shape=[1, 2**60]),
     lambda d: d.update(shape=[-1, 1]),
     lambda d: d.update(shape=[2**13]),
@@ -201,7 +202,7 @@ CHANGES = [
 def test_files_that_were_changed_are_errors(number, tmp_path):
     text_model().save(tmp_path / "model")
     path = changed(tmp_path / "model", CHANGES[number])
-    with pytest.raises(ValueError, match=r"(is damaged|holds a model of version 3)"):
+    with pytest.raises(ValueError, match=r"(is damaged|holds a model of version 4)"):
         KernelClassifier.load(path)
 
 

@@ -63,6 +63,16 @@ def test_models_are_those_of_single_fits(loss, class_weight, n_jobs):
                 np.testing.assert_allclose(found[:, label], expected[:, 1], rtol=1e-14)
 
 
+def test_first_variables_are_those_of_single_fits():
+    """Of a C that is so small that they are a part of it."""
+    X, Y = data()
+    parameters = {"loss": "log_loss", "class_weight": "balanced", "C": 1e-6}
+    model = classifier(**parameters).fit(X, Y)
+    for label in range(N_LABELS):
+        alone = classifier(**parameters).fit(X, Y[:, label])
+        np.testing.assert_array_equal(model.coef_[label], alone.coef_[0])
+
+
 @pytest.mark.parametrize("class_weight", [None, "balanced"])
 def test_weights_of_rows_count_as_in_single_fits(class_weight):
     X, Y = data()
@@ -265,5 +275,11 @@ def test_parameters_of_one_label_a_row(tmp_path):
 
 def test_a_label_that_does_not_converge_is_named():
     X, Y = data()
+    gaps = []
+    for given in (Y[:, 0], sp.csr_array(Y[:, :1])):
+        with pytest.warns(UserWarning, match="the duality gap is") as warned:
+            classifier(max_iter=1, class_weight="balanced", C=100).fit(X, given)
+        gaps.append(str(warned[0].message))
+    assert gaps[0] == gaps[1]
     with pytest.warns(UserWarning, match=r"\(7 of 7 models\): the duality gap of class \d is"):
         classifier(max_iter=1, class_weight="balanced", C=100).fit(X, Y)

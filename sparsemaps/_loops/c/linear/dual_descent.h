@@ -50,7 +50,7 @@ typedef struct {
                             * not where it is -1 */
     double factors[MOST_MODELS][2]; /* of C_i, for each model and side: that of -1, that of 1 */
     const double *targets;          /* regression, which has one model */
-    uint64_t key;          /* of the random orders */
+    uint64_t key;                   /* of the random orders */
 } dual_problem;
 
 typedef struct {
