@@ -1,10 +1,14 @@
 """Text that is read in blocks of lines."""
 
+import bz2
+import gzip
+import importlib
+import lzma
 import tracemalloc
 
 import pytest
 
-from sparsemaps._tools import _text_input
+from sparsemaps._tools import _text_input, _zstd
 
 LINE = b"0123456 " * 2**20
 
@@ -40,3 +44,32 @@ def test_a_line_of_the_longest_length(path, limit):
             with _text_input.open_text(path, limit, offset=offset, length=length) as text:
                 found += list(text.blocks(2**16))
         assert b"".join(found) == path.read_bytes()
+
+
+def compress_zstd(content):
+    return importlib.import_module(_zstd.MODULE).compress(content)
+
+
+COMPRESS = {
+    ".gz": gzip.compress, ".bz2": bz2.compress, ".xz": lzma.compress,
+    ".zst": compress_zstd, ".zstd": compress_zstd,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("ending", _text_input._READERS)
+def test_a_small_file_of_a_line_that_does_not_end(tmp_path, ending):
+    """A gigabyte in some kilobytes, as streams one after the other, is read up to the limit."""
+    if ending.startswith(".zst"):
+        pytest.importorskip(_zstd.MODULE)
+    path, limit = tmp_path / f"bomb{ending}", 2**23
+    path.write_bytes(COMPRESS[ending](bytes(2**24)) * 64)
+    assert path.stat().st_size < 2**21
+    tracemalloc.start()
+    with (
+        _text_input.open_text(path, limit) as text,
+        pytest.raises(_text_input.LineTooLong, match=f"longer than max_line_bytes={limit}"),
+    ):
+        list(text.blocks(2**16))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**25  # with the window of the decompression
