@@ -177,7 +177,7 @@ def check_labels(draw, folder, how, before, label, model, in_memory):
         return  # all records are bad, which is an error
     output = f"{folder}/labels/" if is_folder else folder / "labels"
     done = predict_files(model, paths, output, **options)
-    same(done, (n, n_unknown))
+    same(done[:2], (n, n_unknown))
     if is_folder:
         for path, own in zip(paths, lines, strict=True):
             name = path.name.removesuffix(path.suffix if path.suffix in WRITERS else "")
@@ -190,7 +190,7 @@ def check_labels(draw, folder, how, before, label, model, in_memory):
     ending = ".parquet" if how["format"] == "parquet" else ""
     output = f"{folder}/chosen/" if is_folder else folder / f"chosen{ending}"
     done = filter_files(model, paths, output, label=wanted, min_score=min_score, **options)
-    same(done, (n, sum(map(len, chosen)), n_unknown))
+    same(done[:3], (n, sum(map(len, chosen)), n_unknown))
     if is_folder:
         for path, own in zip(paths, chosen, strict=True):
             compare(folder / "chosen" / path.name, own)
