@@ -126,7 +126,7 @@ def test_the_multiple_with_the_highest_dual_objective(loss, ratio, has_costs):
     rng = np.random.default_rng(SEED)
     n, C, bounded = 30, 0.7, not loss.startswith("squared")
     costs = rng.integers(0, 3, n) * 0.5 if has_costs else np.ones(n)
-    K = rng.normal(size=(n, 4))
+    K = rng.normal(size=(n, 4)) * (0.05 if ratio == 1.5 else 1.0)  # small: C is the bound
     y = rng.normal(size=n) if loss in REGRESSION else rng.choice([-1.0, 1.0], n)
     sizes = rng.random(n) * C * costs
     if loss == "log_loss":
