@@ -164,26 +164,26 @@ def check_labels(draw, folder, how, before, label, model, in_memory):
             n_unknown += not is_known
             columns = [record.id if how["has_ids"] else str(number)]
             columns.append(name_of(predicted) if is_known else "")
-            own = own if isinstance(own, list) else [own]
+            own = own if isinstance(own, list) else [-own, own]
             columns += [f"{score:.6g}" for score in own]
             lines[-1].append("\t".join(columns))
-            score = own[classes.index(wanted)] if len(own) > 1 else own[0]
-            score = -score if len(own) == 1 and wanted == classes[0] else score
+            score = own[classes.index(wanted)]
             is_wanted = predicted == wanted if min_score is None else score >= min_score
             if is_known and is_wanted:
                 chosen[-1].append(record)
     n = sum(map(len, every))
     if how["sets_aside"] and not n:
         return  # all records are bad, which is an error
+    header = "\t".join(["id" if how["has_ids"] else "record", "label", *map(name_of, classes)])
     output = f"{folder}/labels/" if is_folder else folder / "labels"
     done = predict_files(model, paths, output, **options)
     same(done[:2], (n, n_unknown))
     if is_folder:
         for path, own in zip(paths, lines, strict=True):
             name = path.name.removesuffix(path.suffix if path.suffix in WRITERS else "")
-            same(lines_in(folder / "labels" / f"{name}.tsv"), own)
+            same(lines_in(folder / "labels" / f"{name}.tsv"), [header, *own])
     else:
-        same(lines_in(output), [line for own in lines for line in own])
+        same(lines_in(output), [header, *(line for own in lines for line in own)])
     if how["sets_aside"]:
         check_bad(folder / "bad", paths, inputs, lambda record: record.text is not None)
 
