@@ -164,7 +164,7 @@ def check_labels(draw, folder, how, before, label, model, in_memory):
             n_unknown += not is_known
             columns = [record.id if how["has_ids"] else str(number)]
             columns.append(name_of(predicted) if is_known else "")
-            own = own if isinstance(own, list) else [-own, own]
+            own = own if isinstance(own, list) else [0.0 - own, own]  # no -0
             columns += [f"{score:.6g}" for score in own]
             lines[-1].append("\t".join(columns))
             score = own[classes.index(wanted)]
