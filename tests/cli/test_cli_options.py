@@ -83,6 +83,42 @@ def test_errors_are_one_line_that_speaks_of_options(tmp_path):
 
 
 @pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["map", "minmax", "--texts", "word:1", "--zero-based"],
+         "--zero-based is for LIBSVM files, not for texts"),
+        (["map", "minhash", "--texts", "word:1", "--text-format", "txt", "--max-line-bytes", 4],
+         "is longer than --max-line-bytes 4"),
+        (["map", "minmax", "--stage", "map", "--task", "0/2", "--tasks"],
+         "--task is not for --dask, --tasks or --fresh"),
+        (["text", "--text-format", "txt", "--analyzer", "byte", "--n-features", 8],
+         "--n-features is not for --analyzer byte, whose columns are exact"),
+        (["text", "--text-format", "txt", "--analyzer", "char", "--token-pattern", "a"],
+         "--token-pattern is for --analyzer word"),
+    ],
+)  # fmt: skip
+def test_options_that_do_not_go_together(arguments, message, file, tmp_path):
+    done = command(*arguments, file, "-o", f"{tmp_path / 'out'}/")
+    assert done.returncode == 2
+    assert message in done.stderr.decode()
+    assert not list((tmp_path / "out").glob("in.svm*"))
+
+
+def test_the_input_without_rows_is_named(file, tmp_path):
+    """That of two which has none; of an output that is there already, nothing is said again."""
+    empty, out = tmp_path / "empty.svm", tmp_path / "out"
+    empty.write_bytes(b"# nothing\n")
+    said = f"sparsemaps: {empty}: there are no rows\n"
+    assert command("kernel", "minmax", file, empty, "-o", out).stderr.decode() == said
+    assert command("kernel", "minmax", empty, "-o", out).stderr.decode() == said
+    for inputs in ([file, "--other", empty], [empty, "--other", file]):
+        assert command("pairs", "minhash", *inputs, "-o", out).stderr.decode() == said
+    folder = ["map", "minhash", empty, "-o", f"{tmp_path / 'mapped'}/"]
+    assert command(*folder).stderr.decode() == said
+    assert command(*folder).stderr.decode() == ""
+
+
+@pytest.mark.parametrize(
     "name", ["bits=8.svm", "seed=3/part.svm", "n_jobs must be 3", "ones=True", "format='npy'"]
 )
 def test_names_of_files_stay_as_they_are(tmp_path, name):

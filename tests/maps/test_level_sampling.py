@@ -203,6 +203,14 @@ def test_rounding(n_entries, resolution):
     assert abs(kernels.mean() - reference.min_max(u, v)) < bound + 5 * error
 
 
+def test_values_are_raised_to_the_power_before_they_are_rounded():
+    u, v = np.random.default_rng(SEED).gamma(0.7, size=(2, 80))
+    kernel = np.array([0.5])
+    given = levels_map(power=0.5).law.rounding(csr(u, v, width=80), kernel)
+    raised = levels_map().law.rounding(csr(u**0.5, v**0.5, width=80), kernel)
+    np.testing.assert_allclose(given, raised)
+
+
 def test_levels_are_right_on_average_and_nested():
     """Of rows of any values, whichever is larger has at least as many levels; the mean is the
     value."""

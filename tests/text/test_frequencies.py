@@ -149,3 +149,40 @@ def test_large_counts_of_a_file_are_as_many_as_its_bytes_say(tmp_path):
         path.write_bytes(content.replace(large, fewer).replace(b'"n_large": 2', n_large))
         with pytest.raises(ValueError, match="its table cannot be read"):
             _frequencies.read(str(path))
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes"),
+    [
+        (b'"n_records": 600', b'"n_records": 599'),
+        (b'"n_records": 600', b'"n_records": 300'),
+        (b'"shape": [1, 16]', b'"shape": [1, 15]'),
+        (b'"count_bytes": 4', b'"count_bytes": 3'),
+        (b'"count_bytes": 4', b'"count_bytes": 1'),
+    ],
+)
+def test_counts_of_a_file_are_those_that_its_records_can_have(tmp_path, was, becomes):
+    """Large ones: all 600 records have the two columns."""
+    path = tmp_path / "table"
+    _frequencies.write(path, counted(np.ones((600, 2)), 16), {})
+    content = path.read_bytes()
+    assert was in content
+    path.write_bytes(content.replace(was, becomes))
+    with pytest.raises(ValueError, match="its table cannot be read"):
+        _frequencies.read(str(path))
+
+
+def test_small_counts_of_a_file_are_those_that_its_records_can_have(tmp_path):
+    path = tmp_path / "table"
+    _frequencies.write(path, counted(np.ones((3, 2)), 16), {})
+    content = path.read_bytes()
+    path.write_bytes(content.replace(b'"n_records": 3', b'"n_records": 2'))
+    with pytest.raises(ValueError, match="its table cannot be read"):
+        _frequencies.read(str(path))
+
+
+def test_a_table_has_a_power_of_two_buckets(tmp_path):
+    path = tmp_path / "table"
+    _frequencies.write(path, Frequencies(12), {})
+    with pytest.raises(ValueError, match="its table cannot be read"):
+        _frequencies.read(str(path))

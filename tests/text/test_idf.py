@@ -174,6 +174,10 @@ def test_files_of_something_else(tmp_path):
         (content.replace(b'"n_large": ', b'"n_large":7'), "its table cannot be read"),
         (content.replace(b'"shape": [1, 4]', b'"shape": [4, 1]'), "its table cannot be read"),
         (content.replace(b"NUMPY", b"NUMPI"), "its table cannot be read"),
+        (
+            content.replace(b'"count_bytes": 4', b'"count_bytes": 2'),
+            "its parameters cannot be read",
+        ),
     ):
         (tmp_path / "table").write_bytes(changed)
         with pytest.raises(ValueError, match=message):
