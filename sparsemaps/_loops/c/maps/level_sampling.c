@@ -531,13 +531,14 @@ static void fill_bins(const level_row *row, const uint32_t *numbers, int n, uint
                       uint64_t first_round, level_scratch *s)
 {
     const uint64_t positions = LEVELS_TILE - 1;
-    lanes_u64 flips, factors, best = ~(lanes_u64){0};
+    lanes_u64 flips = {0}, factors = {0}, best = ~(lanes_u64){0};
     for (int c = 0; c < FILLED; c++) {
         const level_round round = round_of(first_round + first + numbers[c < n ? c : 0], 0);
         flips[c] = round.flip;
         factors[c] = round.factor;
     }
-    for (int is_high = 0; is_high <= (row->most > FIRST_LEVELS); is_high++) {
+    const int n_kinds = row->most > FIRST_LEVELS ? 2 : 1;
+    for (int is_high = 0; is_high < n_kinds; is_high++) {
         level_cursor at = {0, 0, 0};
         for (;;) {
             const level_members members = next_members(row, is_high, &at, s);
