@@ -112,7 +112,7 @@ def _as_in(schema: Any, rows: Any) -> Any:
     pa = library("pyarrow", "reading Parquet")
     fields, columns = [], []
     wanted = {field.name: field for field in schema}
-    is_whole = len(rows.schema) == len(schema)
+    is_whole = rows.schema.names == schema.names  # names may stand twice there
     for place, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
         field = schema.field(place) if is_whole else wanted[name]
         if column.type != field.type:
