@@ -315,7 +315,7 @@ def check_angles(fitted, X):
             assert (here > 2.0**43).mean() > 1 / 8  # rounding may be a few units
             continue
         z = z[0] / size
-        in_float32 = X.dtype == np.float32 and (here >= 2.0**15).mean() < 1 / 8
+        in_float32 = X.dtype == np.float32 and (here >= 2.0**15).mean() <= 1 / 8
         u = 2.0**-24 if in_float32 else 2.0**-53
         # Each of the sum's terms is rounded a few times; the scale and the feature are, too.
         error = 2 * np.pi * 4 * N_COLUMNS * u * spread
