@@ -84,7 +84,8 @@ WITHOUT_MAP = ("dedup", "pairs", "train")
 
 
 def _names_a_map(word: Sequence[str]) -> bool:
-    """Whether the word after a command is a map, or seems to be one that is spelt wrongly."""
+    """Return whether the word after a command is a map, or seems to be one that is spelt
+    wrongly."""
     return any(
         name in PAIR_MAPS
         or ("." not in name and not os.path.exists(name) and seems_to_be(name, PAIR_MAPS))
@@ -124,7 +125,7 @@ def _signals_raise() -> Iterator[None]:
 
 
 def _reason(error: BaseException, options: set[str], command: str) -> str:
-    """The text of an error of a command, in one line."""
+    """Return the text of an error of a command, in one line."""
     if isinstance(error, MemoryError):
         return f"out of memory in {command}" + (f": {error}" if str(error) else "")
     if isinstance(error, OSError) and error.strerror:
@@ -141,7 +142,7 @@ _OPTION_OF = {"random_state": "seed", "source": "texts"}
 
 
 def _setting(options: set[str], name: str, value: Any) -> str | None:
-    """The option for a parameter with a value; None if the command has no such option."""
+    """Return the option for a parameter with a value; None if the command has no such option."""
     name = _OPTION_OF.get(name, name)
     if name not in options:
         return None
@@ -151,7 +152,7 @@ def _setting(options: set[str], name: str, value: Any) -> str | None:
 
 
 def _option_names(options: argparse.Namespace) -> set[str]:
-    """The parameters that are options of a command."""
+    """Return the parameters that are options of a command."""
     kind = MAPS.get(getattr(options, "map_name", "")) or KERNELS.get(
         getattr(options, "kernel_name", "")
     )

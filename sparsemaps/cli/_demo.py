@@ -59,7 +59,7 @@ def learned(
     learner: Any = None,
     row_bytes: float | None = None,
 ) -> Measured:
-    """A learner, or else a linear SVM, on rows to train with and rows to test with."""
+    """Return a learner, or else a linear SVM, on rows to train with and rows to test with."""
     learner = learner or _sklearn.LinearSVC(random_state=0)
     X, X_test = rows
     model, seconds = timed(lambda: learner.fit(X, task.y_train))
@@ -71,7 +71,7 @@ def learned(
 
 
 def linear(task: LearningTask, how: str, scale: Callable[[Any], Any]) -> Measured:
-    """A linear SVM on the rows themselves, scaled."""
+    """Return a linear SVM on the rows themselves, scaled."""
     return learned(task, f"linear SVM, {how}", (scale(task.X_train), scale(task.X_test)))
 
 
@@ -92,14 +92,15 @@ def mapped(task: LearningTask, name: str, features: SparseMap) -> Measured:
 
 
 def columns_to_one(X: Any) -> Callable[[Any], Any]:
-    """A function that divides columns by the largest values of those of `X`."""
+    """Return a function that divides columns by the largest values of those of `X`."""
     largest = X.max(axis=0).toarray().reshape(-1)
     by = sp.diags_array(1 / np.where(largest > 0, largest, 1))
     return lambda Y: sp.csr_array(Y @ by)
 
 
 def steps(task: LearningTask) -> Iterator[Callable[[], Measured]]:
-    """A function for each row of a task's table: linear learners, exact kernels, their maps."""
+    """Yield a function for each row of a task's table: linear learners, exact kernels, their
+    maps."""
     yield lambda: linear(task, "rows of unit length", _sklearn.normalize)
     if not task.all_maps:
         yield lambda: linear(task, "columns to at most 1", columns_to_one(task.X_train))
@@ -125,7 +126,7 @@ def weighted_sampling(n_hashes: int) -> ConsistentWeightedSampling:
 
 
 def maps_by_kernel(n_components: int) -> dict[str, list[SparseMap]]:
-    """The maps that are shown, with the parameters that their classes state."""
+    """Return the maps that are shown, with the parameters that their classes state."""
     maps: dict[str, list[SparseMap]] = {}
     for name, read in CLASSES.items():
         if read.about.demo is not None:
@@ -137,7 +138,7 @@ def maps_by_kernel(n_components: int) -> dict[str, list[SparseMap]]:
 
 
 def table(task: LearningTask, rows: list[Measured]) -> Iterator[str]:
-    """The results of a task as lines of text, with sentences on what they show."""
+    """Yield the results of a task as lines of text, with sentences on what they show."""
     n, d = task.X_train.shape
     yield task.title
     density = task.X_train.nnz / n
@@ -194,7 +195,7 @@ def draw(tables: list[tuple[LearningTask, list[Measured]]], path: str) -> None:
 
 
 def near_duplicates(texts: list[DemoText]) -> Iterator[str]:
-    """Pairs of texts of nearly the same trigrams, as lines."""
+    """Yield pairs of texts of nearly the same trigrams, as lines."""
     yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
     trigrams = ByteNgrams(binary=True, lowercase=True, n_jobs=-1)
     X = trigrams.transform([text for _, _, text in texts])
@@ -226,7 +227,8 @@ def near_duplicates(texts: list[DemoText]) -> Iterator[str]:
 
 
 def write(task: LearningTask, directory: Path) -> Iterator[str]:
-    """The texts under the second min-max map as LIBSVM files; lines that say how to use them."""
+    """Write the texts under the second min-max map as LIBSVM files, and yield how to use
+    them."""
     n_hashes = task.sizes.n_hashes[1]
     cws = weighted_sampling(n_hashes).fit(task.X_train)
     train, test, model = (directory / name for name in (*WRITTEN, "texts.model"))

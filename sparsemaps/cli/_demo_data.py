@@ -88,7 +88,7 @@ def sources() -> Iterator[tuple[str, list[Path]]]:
 
 
 def new_texts(files: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, str, bytes]]:
-    """Texts that are not `seen`: whether each is for the test, its file, and the text."""
+    """Yield texts that are not `seen`: whether each is for the test, its file, and the text."""
     for number, path in enumerate(files):
         for text in docstrings(path):
             if text not in seen:

@@ -18,7 +18,7 @@ from sparsemaps.files._tasks import Running, Share
 
 
 def parameters_of(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
-    """The parameters of a map or kernel that are options of this call."""
+    """Return the parameters of a map or kernel that are options of this call."""
     return {
         option.name: getattr(options, option.name)
         for option in kind.options
@@ -27,7 +27,7 @@ def parameters_of(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
 
 
 def make_map(options: argparse.Namespace) -> Any:
-    """The map that the options of ``map`` describe, fitted for rows of any width."""
+    """Return the map that the options of ``map`` describe, fitted for rows of any width."""
     if getattr(options, "config", None) is not None:
         return _saved_map(options)
     kind = MAPS[options.map_name]
@@ -35,7 +35,7 @@ def make_map(options: argparse.Namespace) -> Any:
 
 
 def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
-    """A map, or the product of two that draw as many samples."""
+    """Return a map, or the product of two that draw as many samples."""
     if not kind.factors:
         made = load(kind.make)(**parameters, random_state=seed)
         if "dense_output" in made.get_params(deep=False):
@@ -51,7 +51,7 @@ def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
 
 
 def _saved_map(options: argparse.Namespace) -> Any:
-    """The map of --config, which no other option describes."""
+    """Return the map of --config, which no other option describes."""
     if options.map_name != SAVED:
         kind = MAPS[options.map_name]
         names = [*sorted(parameters_of(options, kind)), "seed"]
@@ -85,8 +85,8 @@ _OF_TEXTS = (
 def source_of(
     options: argparse.Namespace, of_rows: str = "is for texts; give --texts"
 ) -> Texts | Svmlight | None:
-    """The kind of the inputs, by --texts and the options for texts; None where nothing says so.
-    `of_rows` is said of an option for texts where there are none."""
+    """Return the kind of the inputs, by --texts and the options for texts; None where nothing says
+    so. `of_rows` is said of an option for texts where there are none."""
     texts = getattr(options, "texts", None)
     if texts is not None and options.zero_based:
         raise ValueError("--zero-based is for LIBSVM files, not for texts")
@@ -115,7 +115,7 @@ def _of_texts(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight:
-    """The kind of the inputs; texts by their names, without --texts."""
+    """Return the kind of the inputs; texts by their names, without --texts."""
     if options.texts is None and (
         options.text_format is not None or isinstance(by_names(None, paths), Texts)
     ):
@@ -191,7 +191,7 @@ def refuse_other_options(options: argparse.Namespace, path: str) -> None:
 
 
 def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
-    """The map of a configuration, and the maps that it is made of."""
+    """Yield the map of a configuration, and the maps that it is made of."""
     if isinstance(config, list):
         for item in config:
             yield from _maps_of(item)

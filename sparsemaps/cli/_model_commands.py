@@ -105,7 +105,7 @@ _MOST_LABELS = 10
 
 
 def _labels_of(answer: Any) -> str:
-    """The part of a line that counts labels, the most frequent first."""
+    """Return the part of a line that counts labels, the most frequent first."""
     some = list(answer.labels.items())
     words = [f"{escaped(name_of(label))} {n}" for label, n in some[:_MOST_LABELS]]
     if others := sum(n for _, n in some[_MOST_LABELS:]):
@@ -114,7 +114,7 @@ def _labels_of(answer: Any) -> str:
 
 
 def _unknown(answer: Any) -> str:
-    """The end of a line about records, if some are unknown."""
+    """Return the end of a line about records, if some are unknown."""
     n, n_empty = answer.n_unknown, getattr(answer, "n_empty", answer.n_unknown)
     if not n_empty:
         return f", {n} unknown" if n else ""
@@ -123,7 +123,7 @@ def _unknown(answer: Any) -> str:
 
 
 def _bad(answer: Any) -> str:
-    """The end of a line about records, if some are bad."""
+    """Return the end of a line about records, if some are bad."""
     return f", {answer.n_bad} bad" if answer.n_bad else ""
 
 

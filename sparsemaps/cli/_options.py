@@ -40,7 +40,7 @@ class Kind(NamedTuple):
 
 
 def load(path: str) -> Callable[..., Any]:
-    """The function or class that ``module:name`` names."""
+    """Return the function or class that ``module:name`` names."""
     module, _, name = path.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function
@@ -57,7 +57,7 @@ def number(text: str) -> float | int:
 
 
 def kernel_or_series(text: str) -> Any:
-    """A word, or numbers with commas between them."""
+    """Return a word, or numbers with commas between them."""
     if "," in text:
         return tuple(float(part) for part in text.split(","))
     with contextlib.suppress(ValueError):
@@ -125,7 +125,7 @@ class _Class(NamedTuple):
 
 
 def _maps() -> dict[str, Kind]:
-    """The maps by their names in the command."""
+    """Return the maps by their names in the command."""
     kinds = {}
     for name, cls in CLASSES.items():
         if cls.about.command:
@@ -145,7 +145,7 @@ def _maps() -> dict[str, Kind]:
 
 
 def _read(name: str) -> _Class:
-    """The tables of a class, read from its source."""
+    """Return the tables of a class, read from its source."""
     module = sparsemaps._MAPS[name].rpartition(".")[2]
     path = Path(sparsemaps.__file__).parent / "maps" / f"{module}.py"
     tree = ast.parse(path.read_text(encoding="utf-8"))
@@ -171,13 +171,13 @@ def _read(name: str) -> _Class:
 
 
 def _evaluated(expression: ast.expr) -> Any:
-    """The value of an expression, whose names are those of ``_allowed``."""
+    """Return the value of an expression, whose names are those of ``_allowed``."""
     code = compile(ast.Expression(expression), "", "eval")
     return eval(code, dict(vars(_allowed)))
 
 
 def _options(cls: _Class) -> tuple[Option, ...]:
-    """A class's parameters as options."""
+    """Return a class's parameters as options."""
     return tuple(
         Option(name, _kind(allowed), cls.defaults[name], _first_sentence(cls.docstring, name))
         for name, allowed in cls.allowed.items()
@@ -187,7 +187,7 @@ def _options(cls: _Class) -> tuple[Option, ...]:
 
 
 def _kind(allowed: _allowed.Allowed) -> Any:
-    """The function that reads an option, or its choices."""
+    """Return the function that reads an option, or its choices."""
     if isinstance(allowed, _allowed.Bool):
         return bool
     if isinstance(allowed, _allowed.Int):
@@ -200,7 +200,7 @@ def _kind(allowed: _allowed.Allowed) -> Any:
 
 
 def _first_sentence(docstring: str, parameter: str) -> str:
-    """The first sentence on a parameter in a docstring, without its markup."""
+    """Return the first sentence on a parameter in a docstring, without its markup."""
     text = inspect.cleandoc(docstring)
     match = re.search(rf"^{parameter} : .*\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
     words = " ".join(match[1].split()) if match else ""

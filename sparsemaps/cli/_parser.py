@@ -67,7 +67,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def _commands_of(parser: argparse.ArgumentParser) -> Any:
-    """The action that holds the subcommands of a parser, or None."""
+    """Return the action that holds the subcommands of a parser, or None."""
     return next((a for a in parser._actions if isinstance(a.choices, Mapping)), None)
 
 
@@ -83,14 +83,14 @@ def _paths(choices: Iterable[Any]) -> dict[str, str]:
 
 
 def _closest(name: str, names: dict[str, str]) -> str | None:
-    """The value of the key that is spelt nearly as `name`."""
+    """Return the value of the key that is spelt nearly as `name`."""
     plain = name.strip("-").casefold().replace("_", "-")
     close = difflib.get_close_matches(plain, names, n=1)
     return names[close[0]] if close else None
 
 
 def seems_to_be(name: str, names: Iterable[str]) -> bool:
-    """Whether a word is spelt nearly as one of some names."""
+    """Return whether a word is spelt nearly as one of some names."""
     return _closest(name, {one: one for one in names}) is not None
 
 
@@ -134,7 +134,7 @@ class _Completion(argparse.Action):
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """The parser of the command's options."""
+    """Return the parser of the command's options."""
     parser = _Parser(
         prog="sparsemaps",
         description="Random feature maps of sparse data, for linear learners.",

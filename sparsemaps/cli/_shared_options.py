@@ -20,7 +20,7 @@ _FILE = {
 def add_kind(
     kinds: Any, name: str, kind: Kind, examples: str, about: str = ""
 ) -> argparse.ArgumentParser:
-    """The parser of a map or kernel; `about` says what the command does with it."""
+    """Return the parser of a map or kernel; `about` says what the command does with it."""
     summary = kind.summary[0].upper() + kind.summary[1:] + "."
     parser: argparse.ArgumentParser = kinds.add_parser(
         name,
@@ -36,7 +36,8 @@ def add_kind(
 def parsers_of_maps(
     command: argparse.ArgumentParser, examples: str
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """The name and the parser of each map with codes, for a command whose map may be left out."""
+    """Yield the name and the parser of each map with codes, for a command whose map may be left
+    out."""
     names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; minhash if left out.", 100)
     kinds = command.add_subparsers(required=True, metavar="MAP")
     for name in PAIR_MAPS:

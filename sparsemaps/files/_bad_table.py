@@ -18,7 +18,8 @@ TABLE = "the file of bad records"
 
 
 def path_of(bad_records: Any) -> Any:
-    """The path of the table by the parameter `bad_records`; None if bad records are errors."""
+    """Return the path of the table by the parameter `bad_records`; None if bad records are
+    errors."""
     if isinstance(bad_records, str) and bad_records == "error":
         return None
     if bad_records is None or hasattr(bad_records, "write"):
@@ -27,8 +28,8 @@ def path_of(bad_records: Any) -> Any:
 
 
 def bad_lines(input: Any, n_before: int, bad: Any) -> Iterator[bytes]:
-    """Lines of the table: file, line and reason, and the line as it stands. `n_before` lines of the
-    file stand before those that are numbered in `bad`."""
+    """Yield lines of the table: file, line and reason, and the line as it stands. `n_before` lines
+    of the file stand before those that are numbered in `bad`."""
     given = getattr(input, "given", getattr(input, "path", input))
     name = "" if hasattr(given, "read") else str(given)
     name = "standard input" if name == "-" else name
@@ -61,7 +62,8 @@ class BadTable:
 
 @contextlib.contextmanager
 def opened_table(path: Any) -> Iterator[BadTable | None]:
-    """The table at a path, which appears when the job is complete; None if there is no path."""
+    """Yield the table at a path, which appears when the job is complete; None if there is no
+    path."""
     if path is None:
         yield None
         return

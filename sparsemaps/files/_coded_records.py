@@ -74,20 +74,20 @@ class Coded:
         return _numbers(self.path, _sources.LENGTHS, self.n_rows)
 
     def keys(self) -> Array:
-        """The number of each record, by which records are ordered, in two parts
+        """Return the number of each record, by which records are ordered, in two parts
         (`_whole_numbers.in_two`); NaN if it has none."""
         # Without records there is no file.
         return _numbers(self.path, _sources.KEYS, self.n_rows) if self.n_rows else np.empty(0)
 
     def are_equal(self, rows: Array, others: Array) -> Array:
-        """Which pairs of records hold the same, but for chance of 2^-32."""
+        """Return which pairs of records hold the same, but for chance of 2^-32."""
         same = np.ones(len(rows), bool)
         for numbers in (_numbers(self.path, _sources.CHECKSUMS, self.n_rows), self.lengths()):
             same &= numbers[rows] == numbers[others]
         return same
 
     def n_bad(self) -> int:
-        """The number of records that could not be read."""
+        """Return the number of records that could not be read."""
         if not os.path.exists(self.path + _sources.BAD):
             return 0
         with open_regular(self.path + _sources.BAD) as file:
@@ -95,12 +95,13 @@ class Coded:
 
 
 def _numbers(path: str, ending: str, n_records: int) -> Array:
-    """The numbers of records in a file beside their codes."""
+    """Return the numbers of records in a file beside their codes."""
     return read_array(path + ending, ArrayKind(RecordsFormat.beside[ending], (n_records,)), True)
 
 
 def digests_of(path: str, n_records: int) -> Array:
-    """The number of each record without samples, and a digest of its content in two words."""
+    """Return the number of each record without samples, and a digest of its content in two
+    words."""
     array = read_array(path + _sources.DIGESTS, ArrayKind(np.uint64))
     if len(array) % 3:
         raise ValueError(f"{path + _sources.DIGESTS} is damaged: it has {len(array)} numbers")
@@ -117,7 +118,7 @@ class Earlier(NamedTuple):
     kept: _sources.InputFile | None
 
     def load(self) -> PackedCodes:
-        """The codes. Records that were not kept have no samples there."""
+        """Return the codes. Records that were not kept have no samples there."""
         codes = PackedCodes.load(self.codes)
         if self.kept is None:
             return codes
@@ -136,7 +137,8 @@ class Earlier(NamedTuple):
 def encode(
     job: Job, inputs: list[Any], results: Results, name: str = "codes"
 ) -> Generator[Stage, None, Coded]:
-    """The stages that make the codes of inputs, of their ranges and of all; and these codes."""
+    """Yield the stages that make the codes of inputs, of their ranges and of all; and these
+    codes."""
     ranges = [ranges_of(job, input) for input in inputs]
     if isinstance(ranges[0][0], _sources.InputFile):
         ranges[0][0].is_first = True
@@ -167,19 +169,19 @@ def encode(
 
 
 def holds_codes(input: Any) -> bool:
-    """Whether an input is a file of packed codes, by its name."""
+    """Return whether an input is a file of packed codes, by its name."""
     return _sources.is_regular(input) and os.fspath(input).endswith(".npy")
 
 
 def recipe_of_codes(input: _sources.InputFile) -> list[Any]:
-    """The facts that decide a file of codes, and the ids and comments of its rows."""
+    """Return the facts that decide a file of codes, and the ids and comments of its rows."""
     paths = [input.path + ending for ending in (_sources.IDS, _sources.COMMENTS)]
     beside = [_sources.InputFile(path).recipe for path in paths if os.path.exists(path)]
     return [input.recipe, *beside]
 
 
 def ranges_of(job: Job, input: Any) -> list[Any]:
-    """The ranges of an input whose records tasks read."""
+    """Return the ranges of an input whose records tasks read."""
     is_whole = not isinstance(input, _sources.InputFile) or holds_codes(input)
     if is_whole or job.source.format_of(input) == "parquet":
         return [input]
@@ -236,8 +238,8 @@ def _bad_lines(part: str) -> list[bytes]:
 
 
 def copies(coded: Coded, key: Array | None = None) -> tuple[Array, Array]:
-    """Pairs of records without samples of equal bytes: each record with the first of its equals, by
-    number, or by ascending key."""
+    """Return pairs of records without samples of equal bytes: each record with the first of its
+    equals, by number, or by ascending key."""
     digests = digests_of(coded.path, coded.n_rows)
     rows = digests[:, 0].astype(np.int64)
     if not len(rows):
@@ -256,7 +258,7 @@ Sides = tuple[Coded, Coded | None]
 
 
 def similar(sides: Sides, search: Search, how: How, steps: Steps) -> tuple[Array, Array, Array]:
-    """Pairs of records, of one set or of two, and their similarities, or containments."""
+    """Return pairs of records, of one set or of two, and their similarities, or containments."""
     own, other = sides[0].load(), None if sides[1] is None else sides[1].load()
     sets, wanted = (own, other), (search.threshold, search.recall)
     limits = Limits(n_jobs=how.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), stages=steps)
@@ -295,8 +297,9 @@ def similar(sides: Sides, search: Search, how: How, steps: Steps) -> tuple[Array
 def exact_kernel(
     sides: Sides, rows: tuple[Array, Array], folder: str, how: How, stack: ExitStack
 ) -> Callable[[Array, Array], Array]:
-    """A function of pairs of records, of one set or of two, among some rows, that gives their exact
-    kernel. Inputs are read again; the rows are in temporary files as long as `stack` is open."""
+    """Return a function of pairs of records, of one set or of two, among some rows, that gives
+    their exact kernel. Inputs are read again; the rows are in temporary files as long as `stack` is
+    open."""
     own, other = sides
     if other is None:
         X, place = Y, other_place = rows_of(own, rows, folder, how, stack)
@@ -312,7 +315,8 @@ def exact_kernel(
 def rows_of(
     coded: Coded, rows: Iterable[Array], folder: str, how: How, stack: ExitStack
 ) -> tuple[Any, Array]:
-    """Some rows of inputs, as a matrix in temporary files; and the place of each of them there."""
+    """Return some rows of inputs, as a matrix in temporary files; and the place of each of them
+    there."""
     wanted = np.zeros(coded.n_rows, bool)
     for some_rows in rows:
         wanted[some_rows] = True
@@ -321,7 +325,7 @@ def rows_of(
     n_rows = width = 0
 
     def chosen(input: Any) -> Iterator[tuple[InputBlock, Array]]:
-        """Blocks of an input with the wanted rows of each."""
+        """Yield blocks of an input with the wanted rows of each."""
         nonlocal n_rows
         for block in read_rows(source, input, lambda block: block, n_jobs=how.n_jobs, bar=bar):
             yield block, np.flatnonzero(wanted[n_rows : n_rows + block.n_rows])

@@ -55,7 +55,7 @@ class Deduplicated(NamedTuple):
     """Records without a number in the field that `keep` names."""
 
     def named_counts(self) -> dict[str, int]:
-        """The numbers of records, with the words of a summary."""
+        """Return the numbers of records, with the words of a summary."""
         return {
             "records": self.n_records,
             "kept": self.n_kept,

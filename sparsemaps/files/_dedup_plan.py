@@ -88,7 +88,8 @@ def make_plan(
     rule: Rule,
     n_jobs: int | None,
 ) -> DedupPlan:
-    """A plan, after a check of all options and names, and of the codes of earlier deliveries."""
+    """Return a plan, after a check of all options and names, and of the codes of earlier
+    deliveries."""
     paths = _sources.expand(inputs)
     if not isinstance(rule.keep, str) or not rule.keep:
         raise ParameterError("keep", repr(rule.keep), "'first', 'longest' or the name of a field")
@@ -137,9 +138,9 @@ def make_plan(
 
 
 def _earlier(path: Any, own: str | None) -> list[Earlier]:
-    """The codes of earlier deliveries, and which of their records were kept, by the folder of
-    stages of a run, a directory of such folders, or files of codes. `own` is the folder of stages
-    of this run, which is none of them."""
+    """Return the codes of earlier deliveries, and which of their records were kept, by the folder
+    of stages of a run, a directory of such folders, or files of codes. `own` is the folder of
+    stages of this run, which is none of them."""
     if os.path.exists(os.path.join(path, CODES)):
         return [_of_run(path)]
     if os.path.isdir(path):

@@ -94,7 +94,7 @@ def _check_kept(kept: Task, results: Results) -> None:
 
 
 def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) -> list[Task]:
-    """A task for each output, which takes the records of its inputs."""
+    """Return a task for each output, which takes the records of its inputs."""
     against, tasks, first = files_of(plan.rule.against), [], 0
     for number, (output, paths) in enumerate(plan.files):
         own = slice(first, first + len(paths))

@@ -62,7 +62,7 @@ def report_of(
     counts: Mapping[str, int],
     name_of: Callable[[int], str],
 ) -> Report:
-    """The contents of the report. Of records of earlier deliveries no text is known."""
+    """Return the contents of the report. Of records of earlier deliveries no text is known."""
     threshold = plan.search.threshold
     shown = draw_pairs(found.similarity, threshold)
     witnesses, sizes = np.unique(found.witness, return_counts=True)
@@ -108,7 +108,7 @@ def _listed(parameters: Mapping[str, Any]) -> str:
 
 
 def _texts_of(source: Source, inputs: Iterable[Any], rows: Array) -> dict[int, str]:
-    """The texts of some records. Records are numbered from 0 through all inputs."""
+    """Return the texts of some records. Records are numbered from 0 through all inputs."""
     wanted = np.unique(rows)
     found: dict[int, str] = {}
     first = 0
@@ -142,8 +142,8 @@ def write_removals(output: Any, found: Removals, name_of: Callable[[int], str]) 
 def names_of(
     n_records: int, codes: str, against: Sequence[Earlier]
 ) -> Iterator[Callable[[int], str]]:
-    """A function from a row to the name of its record: the id, or else the number from 1. A record
-    of an earlier delivery is DELIVERY:record."""
+    """Yield a function from a row to the name of its record: the id, or else the number from 1. A
+    record of an earlier delivery is DELIVERY:record."""
     with ExitStack() as stack:
         firsts, prefixes = [0], [""]
         names = [stack.enter_context(names_of_rows(codes, n_records))]

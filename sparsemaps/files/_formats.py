@@ -43,7 +43,7 @@ _VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
 
 
 def rows_at_once(n_values: int) -> int:
-    """The number of rows of `n_values` entries whose text is made at a time."""
+    """Return the number of rows of `n_values` entries whose text is made at a time."""
     return max(1, _LINES_BYTES // (_VALUE_BYTES * n_values))
 
 
@@ -75,7 +75,7 @@ class OutputFormat(ABC):
 
     @classmethod
     def files_beside(cls, path: Any, stack: ExitStack) -> dict[str, "_FileBeside"]:
-        """The files beside an output, by the endings of their names."""
+        """Return the files beside an output, by the endings of their names."""
         return {
             ending: _FileBeside(os.fspath(path) + ending, stack, dtype)
             for ending, dtype in cls.beside.items()
@@ -160,7 +160,7 @@ class _CodesFormat(OutputFormat):
 
     @contextmanager
     def _saving(self, path: str) -> Iterator["Spool"]:
-        """A file for codes, which are saved at the end."""
+        """Yield a file for codes, which are saved at the end."""
         folder = os.path.dirname(os.path.realpath(path))
         with _output_files.errors_naming(path), ExitStack() as stack:
             spool = Spool(folder, np.uint8, stack)
@@ -178,7 +178,7 @@ class _CodesFormat(OutputFormat):
 
 
 def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:
-    """The codes of no rows; `texts` is the vectorizer of rows of texts."""
+    """Return the codes of no rows; `texts` is the vectorizer of rows of texts."""
     codes: PackedCodes = map.encode(sp.csr_array((0, map.n_columns or 1)), packed=True)
     if texts is not None:
         codes.config[TEXTS] = texts
@@ -351,13 +351,13 @@ class Spool:
         self.n += len(array)
 
     def array(self) -> Array:
-        """The numbers, mapped into memory."""
+        """Return the numbers, mapped into memory."""
         self._file.flush()
         empty = np.empty(0, self.dtype)
         return np.memmap(self._file, self.dtype, "r", shape=self.n) if self.n else empty
 
     def blocks(self) -> Iterator[Array]:
-        """The numbers, some at a time."""
+        """Yield the numbers, some at a time."""
         numbers = self.array()
         for start in range(0, self.n, _NUMBERS):
             yield np.array(numbers[start : start + _NUMBERS])
@@ -444,7 +444,7 @@ _HEADER_BYTES = 128
 
 
 def _npy_header(dtype: Any, shape: tuple[int, ...]) -> bytes:
-    """The header of a .npy file, of the same length for every number of rows."""
+    """Return the header of a .npy file, of the same length for every number of rows."""
     description = {
         "descr": np.dtype(dtype).newbyteorder("<").str,
         "fortran_order": False,
@@ -455,7 +455,8 @@ def _npy_header(dtype: Any, shape: tuple[int, ...]) -> bytes:
 
 
 def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-    """A file in `archive` to be written, without the time, so that content decides the bytes."""
+    """Return a file in `archive` to be written, without the time, so that content decides the
+    bytes."""
     return archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True)
 
 

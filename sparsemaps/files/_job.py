@@ -35,8 +35,8 @@ class Job(NamedTuple):
     """The path of a table of records that are set aside; None if there is none."""
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
-        """The job after a first reading of the inputs, which numbers labels; and the inputs that
-        can still be read."""
+        """Return the job after a first reading of the inputs, which numbers labels; and the inputs
+        that can still be read."""
         if not isinstance(self.source, TextRows):
             return self, inputs
         source, inputs = number_labels(self.source, inputs, self.n_jobs, stack)
@@ -110,13 +110,13 @@ class Job(NamedTuple):
         return [n_rows] if aside is None else [n_rows, aside.n_bad - n_bad]
 
     def recipe(self) -> dict[str, Any]:
-        """The map and the options, which decide an output beside its inputs."""
+        """Return the map and the options, which decide an output beside its inputs."""
         source, output = self.source.options(), self.options._asdict()
         config = None if self.map is None else config_of(self.map)
         return {"map": config, "options": {"format": self.format, **source, **output}}
 
     def name_of_output(self, name: str) -> str:
-        """The name of an output in a directory, by that of its input."""
+        """Return the name of an output in a directory, by that of its input."""
         return _text_input.without_compression(name) + self.ending
 
     @property
@@ -144,7 +144,7 @@ def make_job(
     n_jobs: int | None = None,
     bad_records: Any = None,
 ) -> Job:
-    """A job of the options of `map_files`, which are checked."""
+    """Return a job of the options of `map_files`, which are checked."""
     check_choice("format", format, PUBLIC)
     _threads.resolve_n_jobs(n_jobs)
     for name, value in (("comments", comments), ("ones", ones)):
@@ -180,7 +180,8 @@ def coding_job(
     key_field: str | None = None,
     sets_aside: bool = False,
 ) -> Job:
-    """A job that makes codes of records, with comments of lines beside them, or else checksums."""
+    """Return a job that makes codes of records, with comments of lines beside them, or else
+    checksums."""
     fitted = as_fitted(map)
     if not fitted.has_codes:
         raise ValueError(f"map must be a map with codes, got {map!r}")
@@ -195,7 +196,7 @@ def coding_job(
 
 
 def rows_for(map: Any, source: Texts | Svmlight) -> tuple[Source, dict[str, Any]]:
-    """The rows of inputs for a fitted map, and the entries of `FormatOptions` for texts."""
+    """Return the rows of inputs for a fitted map, and the entries of `FormatOptions` for texts."""
     if isinstance(source, Svmlight):
         return LibsvmRows(source), {}
     # These are imported here because they import scikit-learn's text modules, slowly.
@@ -232,7 +233,7 @@ def refuse_limits(source: Any) -> None:
 def make_text_job(
     vectorizer: Any, texts: Texts, n_jobs: int | None = None, bad_records: Any = None
 ) -> Job:
-    """A job that writes the rows that a vectorizer makes of texts."""
+    """Return a job that writes the rows that a vectorizer makes of texts."""
     refuse_limits(texts)
     from sparsemaps.text._analyzers import vectorizer_config
 

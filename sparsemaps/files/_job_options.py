@@ -153,8 +153,8 @@ class Svmlight:
 
 
 def as_source(source: Any) -> Texts | Svmlight | None:
-    """The parameter `source` of a job as a value: an analyzer stands for texts; None is left to the
-    job."""
+    """Return the parameter `source` of a job as a value: an analyzer stands for texts; None is left
+    to the job."""
     if isinstance(source, str):
         return Texts(source)
     if source is None or isinstance(source, (Texts, Svmlight)):
@@ -164,7 +164,7 @@ def as_source(source: Any) -> Texts | Svmlight | None:
 
 
 def by_names(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
-    """The kind of the inputs; by their names where `source` is None."""
+    """Return the kind of the inputs; by their names where `source` is None."""
     given = as_source(source)
     if given is not None:
         return given
@@ -176,8 +176,8 @@ def by_names(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
 
 
 def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
-    """The kind of the inputs; LIBSVM files where `source` is None, as the analyzer of texts decides
-    the rows."""
+    """Return the kind of the inputs; LIBSVM files where `source` is None, as the analyzer of texts
+    decides the rows."""
     given = as_source(source)
     if given is not None:
         return given
@@ -189,7 +189,7 @@ def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
 
 
 def cannot_be_rows(path: Any) -> bool:
-    """Whether a file cannot be LIBSVM text, by its name; .txt can."""
+    """Return whether a file cannot be LIBSVM text, by its name; .txt can."""
     if not isinstance(path, (str, os.PathLike)) or not is_text_file(path):
         return False
     return name_of_format(os.fspath(path)) != "txt"

@@ -125,7 +125,7 @@ def _name(input: Any) -> str:
 
 @contextmanager
 def _opened(input: Any, **options: Any) -> Iterator[Any]:
-    """A file of Parquet; a file object is where it was afterwards."""
+    """Yield a file of Parquet; a file object is where it was afterwards."""
     parquet = library("pyarrow.parquet", "reading Parquet")
     place = input.tell() if hasattr(input, "read") else 0
     file = parquet.ParquetFile(input, **options)
@@ -166,7 +166,8 @@ def _writer_options(source: Any) -> dict[str, Any]:
 
 
 def _kinds(file: Any) -> list[tuple[str, str]]:
-    """The path and the type of each column of values, the same for types of equal meaning."""
+    """Return the path and the type of each column of values, the same for types of equal
+    meaning."""
     kinds = []
     for i in range(file.metadata.num_columns):
         column = file.schema.column(i)
@@ -183,7 +184,7 @@ def _kinds(file: Any) -> list[tuple[str, str]]:
 
 
 def _difference(kinds: list[tuple[str, str]], written: list[tuple[str, str]]) -> str | None:
-    """Words for the first column of another type; names within lists do not matter."""
+    """Return words for the first column of another type; names within lists do not matter."""
     if len(kinds) != len(written):
         return f"{len(kinds)} columns of values would be {len(written)}"
     for (path, kind), (_, other) in zip(kinds, written, strict=True):
@@ -282,7 +283,7 @@ def _chosen(rows: Any, kept: Array) -> Any:
 
 
 def _without_views(type: Any) -> Any:
-    """A type with strings in place of views of strings."""
+    """Return a type with strings in place of views of strings."""
     pa = library("pyarrow", "writing Parquet")
     types = pa.types
 

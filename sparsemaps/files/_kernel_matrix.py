@@ -62,7 +62,7 @@ def write_kernel_file(
 def _load(
     function: Callable[[Any, Any], Any], source: LibsvmRows, input: Any, n_jobs: int | None
 ) -> tuple[Any, Array]:
-    """The rows of a file, after a check that the kernel takes them, and their labels."""
+    """Return the rows of a file, after a check that the kernel takes them, and their labels."""
 
     def check(block: InputBlock) -> tuple[Any, Array]:
         of_rows(lambda X: function(X, X[:0]), block, block.X, block.X.shape[1])

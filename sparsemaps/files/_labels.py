@@ -314,11 +314,11 @@ class Labelling(NamedTuple):
         check_outputs(self.source, outputs)
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Labelling, list[Any]]":
-        """The job, and inputs that can be read as often as it does."""
+        """Return the job, and inputs that can be read as often as it does."""
         return self, inputs if self.rule is None else spooled(inputs, stack)
 
     def recipe(self) -> dict[str, Any]:
-        """The model and the options, which decide an output beside its inputs."""
+        """Return the model and the options, which decide an output beside its inputs."""
         options: dict[str, Any] = {"rule": self.rule}
         if self.rule is None:
             options = {"lines": self.lines}
@@ -327,7 +327,7 @@ class Labelling(NamedTuple):
         return {"model": digest_of(self.model), "options": options}
 
     def name_of_output(self, name: str) -> str:
-        """The name of an output in a directory, by that of its input."""
+        """Return the name of an output in a directory, by that of its input."""
         plain = _text_input.without_compression(name)
         return f"{plain}.tsv" if self.rule is None else name
 
@@ -397,8 +397,8 @@ class Labelling(NamedTuple):
     def scored(
         self, inputs: list[Any], how: How, aside: BadTable | None
     ) -> Iterator[tuple[int, Scored, int]]:
-        """The scores of the records of each input, with its number, a block at a time; and how many
-        bad records came with the block."""
+        """Yield the scores of the records of each input, with its number, a block at a time; and
+        how many bad records came with the block."""
         n_reasons = 0 if self.lines is None else self.lines.explain
 
         def convert(block: InputBlock) -> Scored:
@@ -438,7 +438,7 @@ def plan_of(
     rule: "_Rule | None" = None,
     bad_records: Any = None,
 ) -> OutputPlan:
-    """The plan of `predict_files`, or with a rule, of `filter_files`."""
+    """Return the plan of `predict_files`, or with a rule, of `filter_files`."""
     if getattr(model, "multilabel_", False):
         raise ValueError(
             "files are labelled by models of one label a record, got one of several: predict and "
@@ -545,7 +545,7 @@ def rule_of(
 
 
 def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[Scored]:
-    """The scores of the records of a file of codes."""
+    """Yield the scores of the records of a file of codes."""
     codes = PackedCodes.load(path)
     try:
         refuse_other_codes(model, codes)

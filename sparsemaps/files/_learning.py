@@ -64,7 +64,8 @@ def read_labelled(
     progress: bool | None = None,
     aside: BadTable | None = None,
 ) -> LabelledRows:
-    """The codes of the records of some inputs, and their labels: numbers, or strings of texts.
+    """Return the codes of the records of some inputs, and their labels: numbers, or strings of
+    texts.
 
     A file of codes alone is mapped into memory; codes of other inputs are in memory.
     """
@@ -122,7 +123,7 @@ def _labelled(map: Any, block: InputBlock) -> LabelledRows:
 
 
 def _joined(paths: list[Any], labels: list[Array]) -> Array:
-    """The labels of several blocks, with all digits of whole numbers."""
+    """Return the labels of several blocks, with all digits of whole numbers."""
     try:
         return joined(labels)
     except MixedNumbers as error:
@@ -146,7 +147,7 @@ def _coded_and_labelled(path: Any) -> LabelledRows:
 
 
 def _names_in(path: str) -> list[str]:
-    """The labels of a table, which are numbered from 0."""
+    """Return the labels of a table, which are numbered from 0."""
     names = []
     with open(path, encoding="utf-8", newline="\n") as file:
         for number, line in enumerate(file):
@@ -273,7 +274,7 @@ _HELD_OUT = 0.2
 
 
 def _held_out(n_records: int) -> Array:
-    """Which records are held out: a function of their numbers."""
+    """Return which records are held out: a function of their numbers."""
     key = _seeding.keys(0, "linear", 1)[0]
     return _seeding.uniforms(key, n_records) < _HELD_OUT
 
@@ -294,7 +295,8 @@ def _check_labels(model: Model, labels: Array) -> None:
 def rows_of(
     map: Any, vectorizer: Any, source: Any, paths: list[Any], *, multilabel: bool = True
 ) -> Source:
-    """The rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM files."""
+    """Return the rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM
+    files."""
     given = as_source(source)
     refuse_limits(given)
     if vectorizer is None:
@@ -322,15 +324,15 @@ def rows_of(
 
 
 def name_of(label: Any) -> str:
-    """A label as text: whole numbers have no point, booleans are those of JSON."""
+    """Return a label as text: whole numbers have no point, booleans are those of JSON."""
     if isinstance(label, bool):
         return "true" if label else "false"
     return f"{label:.17g}" if isinstance(label, float) else str(label)
 
 
 def label_of(classes: Array, text: str) -> Any:
-    """The class that a text names, as the data have it; the text itself if there is none. Numbers
-    are compared by their values."""
+    """Return the class that a text names, as the data have it; the text itself if there is none.
+    Numbers are compared by their values."""
     labels = classes.tolist()
     for label in labels:
         if name_of(label) == text:
@@ -346,7 +348,7 @@ def label_of(classes: Array, text: str) -> Any:
 
 
 def validation(model: Model, rows: LabelledRows) -> list[str]:
-    """Lines about how well a model does on records with labels."""
+    """Return lines about how well a model does on records with labels."""
     known = np.zeros(0) if isinstance(model, KernelRegressor) else model.classes_
     has_strings, wants_strings = (some.dtype.kind in "UO" for some in (rows.labels, known))
     if has_strings != wants_strings:
@@ -380,7 +382,8 @@ _TABLE = 12
 
 
 def area_under_curve(scores: Array, positive: Array) -> float:
-    """The probability that a positive record has the higher score; equal scores count half."""
+    """Return the probability that a positive record has the higher score; equal scores count
+    half."""
     n_pairs = int(positive.sum()) * int((~positive).sum())
     if not n_pairs:
         return float("nan")
@@ -389,7 +392,7 @@ def area_under_curve(scores: Array, positive: Array) -> float:
 
 
 def _confusion(classes: Array, labels: Array, found: Array) -> list[str]:
-    """A row for each class that there is, a column for each class that is predicted."""
+    """Return a row for each class that there is, a column for each class that is predicted."""
     known = classes.tolist()
     rows = known + sorted(set(labels.tolist()) - set(known))
     number = {label: n for n, label in enumerate(rows)}

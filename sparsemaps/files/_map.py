@@ -192,7 +192,7 @@ class Made(NamedTuple):
 
 
 def make_plan(job: Any, inputs: Any, output: Any) -> OutputPlan:
-    """A plan. No output, and no file beside one, may be an input."""
+    """Return a plan. No output, and no file beside one, may be an input."""
     paths = _sources.expand(inputs)
     outputs = outputs_of(paths, output, job.name_of_output)
     endings = job.beside
@@ -280,8 +280,9 @@ def _endings(job: Any) -> tuple[str, ...]:
 def outputs_of(
     paths: list[Any], output: Any, name_of: Callable[[str], str]
 ) -> list[tuple[Any, list[Any], str]]:
-    """Each output with its inputs, and words for it: one of all inputs, or in a directory one for
-    each, of the name that ``name_of`` makes of the input's. An error if two have the same name."""
+    """Return each output with its inputs, and words for it: one of all inputs, or in a directory
+    one for each, of the name that ``name_of`` makes of the input's. An error if two have the same
+    name."""
     if not _sources.is_directory(output):
         return [(output, paths, _output_files.OUTPUT)]
     inputs: dict[str, Any] = {}

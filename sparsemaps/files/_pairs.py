@@ -205,7 +205,7 @@ def make_plan(
     n_jobs: int | None,
     bad_records: Any = None,
 ) -> PairsPlan:
-    """A plan, after a check of the options, of the names of all files, and of the codes."""
+    """Return a plan, after a check of the options, of the names of all files, and of the codes."""
     paths, others = _sources.expand(inputs), [] if other is None else _sources.expand(other)
     read = [*paths, *others]
     _threads.resolve_n_jobs(n_jobs)
@@ -248,8 +248,8 @@ def _refuse_different(job: Job, coded: list[str]) -> None:
 
 
 def _job(map: Any, coded: list[str], rows: list[Any], source: Any, n_jobs: int | None) -> Job:
-    """The job that makes codes of `rows`, the inputs that are no files of codes. Without a map, it
-    is that of the first file of codes."""
+    """Return the job that makes codes of `rows`, the inputs that are no files of codes. Without a
+    map, it is that of the first file of codes."""
     given = by_names(source, rows)
     if map is None and not rows:
         if isinstance(given, Texts):
@@ -309,7 +309,7 @@ def listing(plan: PairsPlan) -> Listing:
 def _encode(
     job: Job, inputs: list[Any], results: Results, name: str
 ) -> Generator[Stage, None, Coded]:
-    """The codes of inputs; a single file of codes is taken as it is."""
+    """Yield the codes of inputs; a single file of codes is taken as it is."""
     if len(inputs) > 1 or not holds_codes(inputs[0]):
         return (yield from encode(job, inputs, results, name))
     path = inputs[0].path

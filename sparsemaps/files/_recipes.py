@@ -6,7 +6,7 @@ from typing import Any
 
 
 def config_of(map: Any) -> dict[str, Any]:
-    """A fitted map for JSON; by the text of its parameters where one is no JSON."""
+    """Return a fitted map for JSON; by the text of its parameters where one is no JSON."""
     try:
         config: dict[str, Any] = map.to_config()
     except ValueError:  # a function, such as a density
@@ -17,7 +17,7 @@ def config_of(map: Any) -> dict[str, Any]:
 
 
 def read_record(text: bytes) -> dict[str, Any] | None:
-    """A record; None if it is damaged, as a loss of power may leave it."""
+    """Return a record; None if it is damaged, as a loss of power may leave it."""
     try:
         record = json.loads(text)
     except (ValueError, RecursionError):
@@ -26,5 +26,5 @@ def read_record(text: bytes) -> dict[str, Any] | None:
 
 
 def digest(recipe: Any) -> str:
-    """A string that differs for different recipes."""
+    """Return a string that differs for different recipes."""
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()

@@ -59,7 +59,7 @@ def check_number(coded: Coded) -> None:
 
 
 def read_removals(path: str, n_records: int, against: Sequence[Earlier]) -> Removals:
-    """The removals of a file; a ValueError if it is damaged."""
+    """Return the removals of a file; a ValueError if it is damaged."""
     n_earlier = sum(len(PackedCodes.load(earlier.codes)) for earlier in against)
     most = max(0, n_records - 1), max(0, n_records + n_earlier - 1)
     removed, witness = read_array(path, ArrayKind(np.uint32, (2, None), most))
@@ -68,7 +68,7 @@ def read_removals(path: str, n_records: int, against: Sequence[Earlier]) -> Remo
 
 
 def key_of(codes: Coded, rule: Rule) -> Array | None:
-    """The numbers that order the records, ascending; None is their places."""
+    """Return the numbers that order the records, ascending; None is their places."""
     if rule.keep == "first":
         return None
     if rule.keep == "longest":
@@ -86,8 +86,9 @@ def key_of(codes: Coded, rule: Rule) -> Array | None:
 def _near(
     coded: Coded, search: Search, earlier: Given, folder: str, how: How, stack: ExitStack
 ) -> Near:
-    """The pairs that are near, by the estimates or by the exact kernel. For this kernel, rows that
-    may be in a pair are read once more. Of earlier deliveries only the codes are known."""
+    """Return the pairs that are near, by the estimates or by the exact kernel. For this kernel,
+    rows that may be in a pair are read once more. Of earlier deliveries only the codes are
+    known."""
     codes = coded.load()
     near = _removals.by_estimate(codes, earlier, search.threshold, search.recall)
     if not search.exact:
@@ -114,8 +115,8 @@ def _near(
 
 
 def leaders(found: Removals, n_records: int) -> Array:
-    """A record of the cluster of each removed record: its witness, or the first one that is near
-    the same record of an earlier delivery."""
+    """Return a record of the cluster of each removed record: its witness, or the first one that is
+    near the same record of an earlier delivery."""
     is_earlier = found.witness >= n_records
     leader = found.witness.copy()
     _, first, which = np.unique(found.witness[is_earlier], return_index=True, return_inverse=True)

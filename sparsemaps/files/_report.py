@@ -150,7 +150,7 @@ def _facts(facts: Any) -> str:
 
 
 def _bars(bins: Sequence[tuple[str, int]]) -> str:
-    """A table of counts with a bar each."""
+    """Return a table of counts with a bar each."""
     if not bins:
         return ""
     most = max(n for _, n in bins) or 1
@@ -225,8 +225,8 @@ _TOKEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """A text for HTML. Control characters, and those that turn the direction of writing, are shown
-    by symbols or numbers."""
+    """Return a text for HTML. Control characters, and those that turn the direction of writing, are
+    shown by symbols or numbers."""
     return html.escape("".join(map(_visible_character, text)))
 
 
@@ -250,8 +250,8 @@ def _after(text: str, end: int) -> str:
 
 
 def _sides(removed: str | None, witness: str | None) -> tuple[str, str]:
-    """The two texts of a pair with the words that differ marked, from a little before the first
-    difference."""
+    """Return the two texts of a pair with the words that differ marked, from a little before the
+    first difference."""
     if removed is None or witness is None:
         return _alone(removed), _alone(witness)
     equal = _n_equal(removed, witness)
@@ -312,8 +312,9 @@ def _differences(
 
 
 def _shift(removed: str, witness: str, start: int) -> int:
-    """The number of characters by which a part of the removed text stands later in its witness,
-    from their first difference on; 0 if that is less than `_BEFORE`, or no part is found."""
+    """Return the number of characters by which a part of the removed text stands later in its
+    witness, from their first difference on; 0 if that is less than `_BEFORE`, or no part is
+    found."""
     for place in range(start, min(len(removed), start + _WINDOW), _PIECE):
         piece = removed[place : place + _PIECE]
         found = witness.find(piece, start) if len(piece) == _PIECE else -1
@@ -335,6 +336,6 @@ def _marked(tokens: list[str], tag: str) -> str:
 
 
 def _n_equal(one: str, other: str) -> int:
-    """The number of characters at the beginning of two texts that are equal."""
+    """Return the number of characters at the beginning of two texts that are equal."""
     n = range(min(len(one), len(other)))
     return bisect.bisect_left(n, True, key=lambda last: not one.startswith(other[: last + 1]))

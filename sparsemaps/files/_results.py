@@ -289,8 +289,8 @@ def _link(path: str, name: str) -> None:
 
 @contextlib.contextmanager
 def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
-    """The results in a folder, which is locked, as by `writing`, and removed at the end if it is
-    empty. None is a temporary folder."""
+    """Yield the results in a folder, which is locked, as by `writing`, and removed at the end if it
+    is empty. None is a temporary folder."""
     if folder is None:
         with tempfile.TemporaryDirectory() as folder:
             yield Results(folder)
@@ -319,8 +319,8 @@ NONE = Results("", is_shared=True)
 
 
 def counts(value: Any, n: int) -> list[int]:
-    """The value of a result, which must be `n` counts: a record in a folder may be damaged. One
-    count may stand without a list."""
+    """Return the value of a result, which must be `n` counts: a record in a folder may be damaged.
+    One count may stand without a list."""
     found: list[int] = value if isinstance(value, list) else [value]
     if len(found) != n or not all(type(count) is int and count >= 0 for count in found):
         raise ValueError(f"a record is damaged: expected {n} counts; found {value!r}")
@@ -377,14 +377,14 @@ class Steps(Stages):
         return iter(())
 
     def value(self, name: str, make: Callable[[], Any]) -> Any:
-        """The value that ``make()`` returns. Arrays that are made later depend on it."""
+        """Return the value that ``make()`` returns. Arrays that are made later depend on it."""
         value = self._results.made(self._prefix + name, self._recipe, lambda _: make(), ()).value
         self._recipe = [self._recipe, value]
         return value
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
-        """The array of this kind that ``make()`` returns, also where that of an earlier run is
-        damaged."""
+        """Return the array of this kind that ``make()`` returns, also where that of an earlier run
+        is damaged."""
         made: list[Array] = []
 
         def write(path: str) -> bool:
@@ -403,13 +403,13 @@ class Steps(Stages):
         return made[0]
 
     def file(self, name: str, make: Callable[[str], object]) -> str:
-        """The path of the file that ``make(path)`` writes."""
+        """Return the path of the file that ``make(path)`` writes."""
         name = self._prefix + name
         there = self._results.made(name, self._recipe, lambda path: make(path) is None)
         return self._results.path(named(name, there.digest))
 
     def within(self, name: str, shown: bool | None = False) -> "Steps":
-        """The steps of a part of the search. `shown` is for a search of all steps, as a share shows
-        its own bar."""
+        """Return the steps of a part of the search. `shown` is for a search of all steps, as a
+        share shows its own bar."""
         shown = self._shown if self._share is not None else shown
         return Steps(self._results, f"{self._prefix}{name}-", self._recipe, shown, self._share)

@@ -17,9 +17,9 @@ from sparsemaps._tools._typing import Array
 
 @contextlib.contextmanager
 def names_of_rows(codes: Any, n_rows: int) -> Iterator[Callable[[int], str]]:
-    """A function from a row to its id, a column of a table, which is a line of the file of ids; to
-    its number, from 1 on, if there is no such file. A ValueError if there are more or fewer lines
-    than rows."""
+    """Yield a function from a row to its id, a column of a table, which is a line of the file of
+    ids; to its number, from 1 on, if there is no such file. A ValueError if there are more or fewer
+    lines than rows."""
     path = os.fspath(codes) + IDS
     if not os.path.exists(path) or not (n_rows or os.path.getsize(path)):
         yield lambda row: str(row + 1)
@@ -60,13 +60,13 @@ def write_table(file: Any, columns: Sequence[Array], line: Callable[..., str]) -
 
 
 def comment_lines(comments: Iterable[tuple[int, str]], first: int) -> bytes:
-    """Lines of the numbers of rows, which count from `first`, and their comments."""
+    """Return lines of the numbers of rows, which count from `first`, and their comments."""
     lines = (f"{first + row}\t{comment}\n" for row, comment in comments)
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 def read_comments(codes: Any, n_rows: int) -> list[tuple[int, str]]:
-    """The rows that have comments, ascending, and these."""
+    """Return the rows that have comments, ascending, and these."""
     path = os.fspath(codes) + COMMENTS
     if not os.path.exists(path):
         return []

@@ -66,7 +66,7 @@ class InputBlock(NamedTuple):
         return self.rows(self.texts) if callable(self.rows) else self.rows
 
     def some(self, rows: Array) -> Any:
-        """Some rows. Only their texts are vectorized."""
+        """Return some rows. Only their texts are vectorized."""
         if callable(self.rows):
             return self.rows([str(self.texts[row]) for row in rows.tolist()])
         return self.rows[rows]
@@ -76,7 +76,8 @@ class InputBlock(NamedTuple):
         return len(self.heads.label_ends)
 
     def exact_heads(self) -> Heads:
-        """The beginnings of lines. Of labels that are whole numbers, all digits are there."""
+        """Return the beginnings of lines. Of labels that are whole numbers, all digits are
+        there."""
         return (
             self.heads
             if self.part is None
@@ -90,13 +91,13 @@ class InputBlock(NamedTuple):
         return [line.rstrip(b"\r") for _, line in rows_of(self.text)]
 
     def lengths(self) -> Array:
-        """The lengths of records: characters of texts, entries of other rows."""
+        """Return the lengths of records: characters of texts, entries of other rows."""
         if self.texts is None:
             return np.diff(self.X.indptr)
         return lengths_of(self.texts)
 
     def contents(self, rows: Array) -> list[bytes]:
-        """The contents of some records: a text, or a line without its end."""
+        """Return the contents of some records: a text, or a line without its end."""
         if not len(rows):
             return []
         if self.texts is None:
@@ -106,7 +107,8 @@ class InputBlock(NamedTuple):
         return [text.encode("utf-8", "surrogatepass") for text in texts]
 
     def checksums(self) -> Array:
-        """Numbers that differ, but by chance of 2^-32, where the contents of records differ."""
+        """Return numbers that differ, but by chance of 2^-32, where the contents of records
+        differ."""
         if self.texts is None:
             return np.array([zlib.crc32(one) for one in self._lines()], np.uint32)
         texts = self.texts if isinstance(self.texts, list) else self.texts.to_pylist()
@@ -114,7 +116,7 @@ class InputBlock(NamedTuple):
         return np.fromiter(sums, np.uint32, len(texts))
 
     def error(self, row: int, column: int, message: str) -> LineError:
-        """An error that names the line, and the index as the input numbers it."""
+        """Return an error that names the line, and the index as the input numbers it."""
         index = column + self.one_based
         return LineError(self.line_of(row), message.format(index=index))
 
@@ -127,7 +129,7 @@ def read_rows(
     aside: BadTable | None = None,
     **how: Any,
 ) -> Generator[T, None, None]:
-    """The results of `convert` for each block of rows of an input, in order; `how` is as of
+    """Yield the results of `convert` for each block of rows of an input, in order; `how` is as of
     `read_pieces`. Records that the source sets aside go to the table `aside`.
 
     Threads read and convert blocks. Errors name the input and the line.
@@ -156,8 +158,8 @@ def read_pieces(
     bar: Progress | None = None,
     max_rows: int | None = None,
 ) -> Generator[T, None, None]:
-    """The results of `step` for each piece of an input, in order. `step` also counts rows, for the
-    bar, and line ends.
+    """Yield the results of `step` for each piece of an input, in order. `step` also counts rows,
+    for the bar, and line ends.
 
     `source` cuts the input into pieces: it is `LibsvmRows` or `TextRows`.
     """
@@ -173,7 +175,7 @@ def read_pieces(
 def read_each(
     source: Any, input: Any, take: Callable[[Any], Any], **how: Any
 ) -> Generator[Any, None, None]:
-    """The records that `take` makes of each piece of an input, in order."""
+    """Return the records that `take` makes of each piece of an input, in order."""
 
     def step(piece: Any) -> tuple[tuple[Any, int], int]:
         records = take(piece)
@@ -183,7 +185,7 @@ def read_each(
 
 
 def apply(map: Any, function: Callable[[Any], T], block: InputBlock) -> T:
-    """``function(X)`` for the rows of a block; it may be a method of `map`, which is fitted.
+    """Return ``function(X)`` for the rows of a block; it may be a method of `map`, which is fitted.
 
     Errors name the line, and the index as the input numbers it.
     """
@@ -206,7 +208,7 @@ def codes_of(map: Any, block: InputBlock) -> PackedCodes:
 
 
 def of_rows(function: Callable[[Any], T], block: InputBlock, X: Any, width: int) -> T:
-    """``function(X)`` for the rows `X` of a block, with `width` columns and at least one."""
+    """Return ``function(X)`` for the rows `X` of a block, with `width` columns and at least one."""
     X = with_width(X, max(width, 1))
     try:
         return function(X)
@@ -216,7 +218,7 @@ def of_rows(function: Callable[[Any], T], block: InputBlock, X: Any, width: int)
 
 
 def with_width(X: Any, width: int) -> Any:
-    """Rows with another number of columns, which is large enough for their entries."""
+    """Return rows with another number of columns, which is large enough for their entries."""
     return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
 
 
@@ -229,7 +231,7 @@ class LibsvmRows(NamedTuple):
     """Whether lines that are no rows are set aside, and are no error."""
 
     def format_of(self, input: Any) -> str:
-        """The format of an input, by which records are told apart."""
+        """Return the format of an input, by which records are told apart."""
         return "svmlight"
 
     def pieces(
@@ -243,8 +245,8 @@ class LibsvmRows(NamedTuple):
                 yield from cut_lines(lines, max_rows)
 
     def block(self, piece: bytes) -> InputBlock:
-        """The rows of a piece, with one label each, or several if that is allowed; a `LineError`
-        counts lines from the beginning of the piece."""
+        """Return the rows of a piece, with one label each, or several if that is allowed; a
+        `LineError` counts lines from the beginning of the piece."""
         one_based = not self.given.zero_based
         piece, bad = self._good(piece)
         try:
@@ -265,8 +267,8 @@ class LibsvmRows(NamedTuple):
         return InputBlock(X, heads, piece, part.n_lines, one_based, line_of, bad=bad, part=part)
 
     def _good(self, piece: bytes) -> tuple[bytes, list[tuple[int, str, bytes]]]:
-        """The lines, with empty ones in place of lines that are set aside; and the lines that are
-        set aside."""
+        """Return the lines, with empty ones in place of lines that are set aside; and the lines
+        that are set aside."""
         if not self.sets_aside or self._error(piece) is None:
             return piece, []
         good, bad = [], []
@@ -278,7 +280,7 @@ class LibsvmRows(NamedTuple):
         return b"".join(good), bad
 
     def _error(self, lines: bytes) -> BadLine | None:
-        """The error of the first line that is no row; None if all are rows."""
+        """Return the error of the first line that is no row; None if all are rows."""
         try:
             part = parse(lines, one_based=not self.given.zero_based, multilabel=self.multilabel)
             _check_labels(lines, part)
@@ -287,17 +289,17 @@ class LibsvmRows(NamedTuple):
         return None
 
     def records(self, piece: bytes) -> list[bytes]:
-        """The lines that are rows."""
+        """Return the lines that are rows."""
         piece, _ = self._good(piece)
         return [line for line in io.BytesIO(piece) if line.partition(b"#")[0].strip()]
 
     def texts(self, piece: bytes) -> list[str]:
-        """The lines that are rows, as text."""
+        """Return the lines that are rows, as text."""
         lines = self.records(piece)
         return [line.rstrip(b"\r\n").decode("utf-8", "backslashreplace") for line in lines]
 
     def options(self) -> dict[str, Any]:
-        """The options that decide the rows, for a record."""
+        """Return the options that decide the rows, for a record."""
         return {"zero_based": self.given.zero_based, "sets_aside": self.sets_aside}
 
 
@@ -324,7 +326,8 @@ def _raise_mixed_qids(text: bytes) -> None:
 
 
 def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:
-    """The number of the row, from 0, and the comment of each line that has a row or a comment."""
+    """Yield the number of the row, from 0, and the comment of each line that has a row or a
+    comment."""
     row = 0
     for line in text.split(b"\n"):
         content, hash_sign, comment = line.partition(b"#")
@@ -335,14 +338,15 @@ def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:
 
 
 def comments_of_rows(text: bytes) -> Iterator[tuple[int, str]]:
-    """The numbers of rows that have a comment, and the comments."""
+    """Yield the numbers of rows that have a comment, and the comments."""
     for row, comment in comments_of(text) if b"#" in text else ():
         if row is not None and comment is not None:
             yield row, escaped(" ".join(comment.decode("utf-8", "surrogateescape").split()))
 
 
 def with_comments(text: bytes, lines: bytes) -> bytes:
-    """The output `lines` of the rows of `text`, with the comments of `text` at the same rows."""
+    """Return the output `lines` of the rows of `text`, with the comments of `text` at the same
+    rows."""
     rows = lines.split(b"\n")
     joined = []
     for row, comment in comments_of(text):

@@ -22,7 +22,8 @@ _MOST_TASKS = 64
 def search_stages(
     last: Stage, results: Results, n_tasks: int, prefix: str = "search"
 ) -> Iterator[Stage]:
-    """The stages of a search whose steps tasks share, and the stage that ends it, of one task.
+    """Yield the stages of a search whose steps tasks share, and the stage that ends it, of one
+    task.
 
     ``last.make(task.of, path, how, steps)`` searches, and writes the result of the task. With a
     share of the steps (`Steps.is_share`) it ends when these are made, and writes nothing.

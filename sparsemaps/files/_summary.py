@@ -80,13 +80,13 @@ class Summary:
 
 
 def _shown(label: float | int) -> str:
-    """A label. Whole numbers have all their digits."""
+    """Return a label. Whole numbers have all their digits."""
     is_whole = isinstance(label, int) or (label.is_integer() and is_held(int(label)))
     return str(int(label)) if is_whole else f"{label:g}"
 
 
 def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
-    """The lines of the summary of a file."""
+    """Return the lines of the summary of a file."""
     if is_standard(path):
         return list(_of_text(path, n_jobs, progress))
     if os.path.isfile(path) and is_marked(path, _model_file.MARK):
@@ -150,7 +150,7 @@ def _of_codes(path: str) -> Iterator[str]:
 
 
 def _of_model(path: str) -> Iterator[str]:
-    """Lines about a linear model, its map and its vectorizer."""
+    """Yield lines about a linear model, its map and its vectorizer."""
     model = _model_file.load(path, KernelClassifier, KernelRegressor)
     parameters = model.get_params(deep=False)
     for name in ("map", "vectorizer", "random_state", "n_jobs"):
@@ -170,7 +170,8 @@ def _of_model(path: str) -> Iterator[str]:
 
 
 def _of_npz(path: str) -> Iterator[str]:
-    """Lines about a CSR matrix. It is read in blocks, and all that SciPy relies on is checked."""
+    """Yield lines about a CSR matrix. It is read in blocks, and all that SciPy relies on is
+    checked."""
     summary, any_number = Summary(), ArrayKind(None)
     with zipfile.ZipFile(path) as archive:
         names = set(archive.namelist())
@@ -208,7 +209,7 @@ _SHAPE = ArrayKind("integers", (2,))
 
 
 def _row_ends(archive: zipfile.ZipFile, n_rows: int) -> int:
-    """The number of entries, after a check that the rows' ends ascend from 0."""
+    """Return the number of entries, after a check that the rows' ends ascend from 0."""
     last = None
     for ends in read_member(archive, "indptr", ArrayKind("integers", (n_rows + 1,))):
         is_sound = ends[0] == 0 if last is None else ends[0] >= last
@@ -219,7 +220,7 @@ def _row_ends(archive: zipfile.ZipFile, n_rows: int) -> int:
 
 
 def _of_numbers(path: str) -> Iterator[str]:
-    """Lines about labels or query ids beside an output."""
+    """Yield lines about labels or query ids beside an output."""
     numbers = read_array(path, ArrayKind(None))
     yield f"rows     {len(numbers)}"
     if path.endswith(QIDS):
@@ -232,7 +233,7 @@ def _of_numbers(path: str) -> Iterator[str]:
 
 
 def _of_lines(path: str) -> Iterator[str]:
-    """Lines about the table of labels, or about the ids, beside an output."""
+    """Yield lines about the table of labels, or about the ids, beside an output."""
     ending = IDS if path.endswith(IDS) else CLASSES
     with open(path, "rb") as file:
         n_lines = sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b""))
@@ -241,7 +242,7 @@ def _of_lines(path: str) -> Iterator[str]:
 
 
 def _of_output(output: str) -> Iterator[str]:
-    """Lines about the map of an output, if the output is there and names its map."""
+    """Yield lines about the map of an output, if the output is there and names its map."""
     if not os.path.exists(output):
         return
     yield f"beside   {output}"
@@ -260,14 +261,14 @@ def _of_record_beside(output: str) -> Iterator[str]:
 
 
 def _recipe(record: Any) -> dict[str, Any] | None:
-    """The recipe of a record that a job has written, if it has a map."""
+    """Return the recipe of a record that a job has written, if it has a map."""
     recipe = record.get("recipe") if isinstance(record, dict) else None
     is_recipe = isinstance(recipe, dict) and isinstance(recipe.get("options"), dict)
     return recipe if is_recipe else None
 
 
 def _of_json(path: str) -> Iterator[str]:
-    """Lines about the record of a result, or about a saved map."""
+    """Yield lines about the record of a result, or about a saved map."""
     with open(path, "rb") as file:
         record = read_record(file.read())
     recipe = _recipe(record)
@@ -317,7 +318,7 @@ _LONGEST_VALUE = 80
 
 
 def _of_config(config: Any) -> Iterator[str]:
-    """Lines about a map, and about the vectorizer of texts if there is one."""
+    """Yield lines about a map, and about the vectorizer of texts if there is one."""
     if not isinstance(config, dict) or "class" not in config:
         return
     yield f"map      {_call(config)}"
@@ -330,7 +331,7 @@ def _of_config(config: Any) -> Iterator[str]:
 
 
 def _call(value: Any) -> str:
-    """A map or a vectorizer as it is made in Python."""
+    """Return a map or a vectorizer as it is made in Python."""
     if isinstance(value, dict) and {"class", "parameters"} <= value.keys():
         parameters = value["parameters"].items()
         return f"{value['class']}({', '.join(f'{n}={_call(v)}' for n, v in parameters)})"

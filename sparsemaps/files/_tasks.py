@@ -37,7 +37,7 @@ class How(NamedTuple):
     def reading(
         self, inputs: Sequence[Any], title: str = ""
     ) -> contextlib.AbstractContextManager[Progress]:
-        """The bar of the stage; without one, a bar of its own over these inputs."""
+        """Return the bar of the stage; without one, a bar of its own over these inputs."""
         if self.bar is not None:
             return contextlib.nullcontext(self.bar)
         return FileProgress(inputs, self.progress, title)
@@ -101,11 +101,11 @@ class Stage(NamedTuple):
             results.deliver(task.name, task.recipe, self.endings, task.output)
 
     def is_replaced(self, results: Results) -> bool:
-        """Whether the result that takes the place of these is there."""
+        """Return whether the result that takes the place of these is there."""
         return self.part_of is not None and results.find(*self.part_of) is not None
 
     def missing(self, results: Results) -> list[Task]:
-        """The tasks whose results are not there and still needed."""
+        """Return the tasks whose results are not there and still needed."""
         if self.is_replaced(results):
             return []
         return [task for task in self.tasks if self.find(task, results) is None]
@@ -119,7 +119,7 @@ class Engine(Protocol):
     """It runs the tasks of a stage: threads of this process, or workers of a cluster."""
 
     def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
-        """The results of the tasks, in order."""
+        """Return the results of the tasks, in order."""
 
 
 class Threads(NamedTuple):
@@ -204,8 +204,8 @@ def _publish(stages: Iterable[Stage], results: Results) -> None:
 
 
 def _workers_of(client: Any) -> Engine:
-    """The engine of a client. The folder of Dask stands above this one, and is loaded for a client
-    alone."""
+    """Return the engine of a client. The folder of Dask stands above this one, and is loaded for a
+    client alone."""
     if not hasattr(client, "persist"):
         raise ParameterError("client", repr(client), "a distributed.Client or None")
     workers: Engine = importlib.import_module("sparsemaps.dask._engine").Workers(client)
@@ -223,7 +223,7 @@ class Running(NamedTuple):
 
     @classmethod
     def of(cls, progress: bool | None, resume: bool, task: Any, client: Any) -> "Running":
-        """The parameters of a job, after a check."""
+        """Return the parameters of a job, after a check."""
         check_bool("resume", resume)
         if task is None:
             return cls(progress, resume, None if client is None else _workers_of(client))
@@ -258,7 +258,7 @@ class Running(NamedTuple):
     def run(
         self, stages: Iterable[Stage], results: Results, n_jobs: int | None
     ) -> dict[str, list[Result]]:
-        """The results of each stage; of a share, only those of its tasks."""
+        """Return the results of each stage; of a share, only those of its tasks."""
         if self.share is not None:
             return _run_share(stages, results, self.share, How(n_jobs, None, self.progress))
         engine, made, passed = self.engine or Threads(n_jobs), {}, []

@@ -46,7 +46,8 @@ class TextRows(NamedTuple):
     """From texts to the codes of the job's map, if it has codes."""
 
     def format_of(self, input: Any) -> str:
-        """The format of an input. It is an error if neither the name nor an option tells it."""
+        """Return the format of an input. It is an error if neither the name nor an option tells
+        it."""
         return format_of(getattr(input, "path", input), self.given.format, self._taken())
 
     def pieces(
@@ -78,7 +79,7 @@ class TextRows(NamedTuple):
         return InputBlock(rows, heads, b"", n_lines, True, line_of, *beside, given_ids=batch.ids)
 
     def records(self, piece: Any) -> list[bytes]:
-        """The lines that are records. Rows of Parquet are taken by groups, and not here."""
+        """Return the lines that are records. Rows of Parquet are taken by groups, and not here."""
         text = piece.text
         if self.sets_aside:
             bad = {number for number, _, _ in self._records(piece)[0].bad}
@@ -94,7 +95,7 @@ class TextRows(NamedTuple):
         return is_good
 
     def texts(self, piece: Any) -> Any:
-        """The texts of the records, a list or an array of Arrow."""
+        """Return the texts of the records, a list or an array of Arrow."""
         return self._records(piece)[0].texts
 
     def options(self) -> dict[str, Any]:
@@ -108,7 +109,7 @@ class TextRows(NamedTuple):
         return {**given, **own}
 
     def classes_table(self) -> bytes:
-        """The numbers of labels that are strings, as a table; empty if there are none."""
+        """Return the numbers of labels that are strings, as a table; empty if there are none."""
         classes = self.classes or {}
         if self._kind is bool:  # their numbers are 0 and 1, as everywhere
             return b""
@@ -129,7 +130,7 @@ class TextRows(NamedTuple):
         return records, piece.text.count(b"\n")
 
     def _labels(self, batch: Records, piece: Any) -> Array:
-        """The labels as numbers; 0 for inputs without labels."""
+        """Return the labels as numbers; 0 for inputs without labels."""
         if batch.labels is None:
             return np.zeros(len(batch.texts))
         wanted = self._kind
@@ -155,7 +156,7 @@ class TextRows(NamedTuple):
         return float if self.classes is None else kind_of_label(next(iter(self.classes)))
 
     def distinct_labels(self, piece: Any) -> tuple[tuple[set[Any], int], int]:
-        """The labels of a piece, and how many records and lines it has."""
+        """Return the labels of a piece, and how many records and lines it has."""
         batch, n_lines = self._records(piece)
         return (set(batch.labels or ()), len(batch.texts)), n_lines
 
@@ -171,7 +172,7 @@ class _Lines(NamedTuple):
 
 
 def _line_of(piece: Any, row: int) -> int:
-    """The line of a record; records are numbered from 0, lines from 1."""
+    """Return the line of a record; records are numbered from 0, lines from 1."""
     if isinstance(piece, _Lines) and piece.format == "jsonl":
         text = piece.text.removeprefix(_line_records.MARK) if piece.is_first else piece.text
         lines = (n for n, line in enumerate(text.split(b"\n"), 1) if line.strip())
@@ -191,7 +192,7 @@ def _rows_of(vectorizer: Any, texts: Any) -> Any:
 def number_labels(
     source: TextRows, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
 ) -> tuple[TextRows, list[Any]]:
-    """The source with the classes of labels that are strings, and the inputs to read.
+    """Return the source with the classes of labels that are strings, and the inputs to read.
 
     The numbers depend on the labels of all inputs, so the inputs are read once more. Those that can
     be read once are spooled for it, as long as `stack` is open.
@@ -212,7 +213,7 @@ def number_labels(
 
 
 def with_classes(source: TextRows, labels: set[Any]) -> TextRows:
-    """The source with classes for those of the labels that are strings; without strings, for
+    """Return the source with classes for those of the labels that are strings; without strings, for
     booleans."""
     names: list[Any] = sorted(label for label in labels if isinstance(label, str))
     if not names and any(isinstance(label, bool) for label in labels):

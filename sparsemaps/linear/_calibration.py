@@ -106,7 +106,7 @@ def logits_of_labels(scores: Floats, calibration: Calibration | None) -> Floats:
 
 
 def _of_classes(scores: Floats) -> Floats:
-    """A column for each class: of two classes, half the score for and against each."""
+    """Return a column for each class: of two classes, half the score for and against each."""
     return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
 
 
@@ -122,7 +122,8 @@ def _parts(logits: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def log_softmax(logits: Floats) -> Floats:
-    """The logarithms of `softmax`: finite, and without cancellation also for shares near 1."""
+    """Return the logarithms of `softmax`: finite, and without cancellation also for shares near
+    1."""
     differences, _, rest = _parts(logits)
     return differences - np.log1p(rest)
 
@@ -134,7 +135,7 @@ def softmax(logits: Floats) -> Floats:
 
 
 def logits_of(scores: Floats, calibration: Calibration | None) -> Floats:
-    """The numbers whose softmax is the probabilities, a column for each class.
+    """Return the numbers whose softmax is the probabilities, a column for each class.
 
     Without a calibration they are logarithms of the logistic function of the scores: of several
     classes, the shares of which are divided by their sum.

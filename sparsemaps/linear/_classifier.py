@@ -247,7 +247,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             raise AttributeError("coef_ is there after fit") from None
 
     def decision_function(self, X: Any) -> Floats:
-        """The score of each row.
+        """Return the score of each row.
 
         Parameters
         ----------
@@ -306,7 +306,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
 
     @_sklearn.available_if(lambda self: _has_probabilities(self))
     def predict_proba(self, X: Any) -> Floats:
-        """The probability of each class: after ``calibrate``, or with ``loss="log_loss"``.
+        """Return the probability of each class: after ``calibrate``, or with ``loss="log_loss"``.
 
         Parameters
         ----------
@@ -330,7 +330,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
 
     @_sklearn.available_if(lambda self: _has_probabilities(self))
     def predict_log_proba(self, X: Any) -> Floats:
-        """The logarithm of ``predict_proba``, which is finite for every row.
+        """Return the logarithm of ``predict_proba``, which is finite for every row.
 
         Parameters
         ----------
@@ -419,7 +419,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         return self
 
     def explain(self, X: Any, label: Any = None, *, total: bool = False) -> Any:
-        """What each column of a row, or each n-gram of a text, adds to a score.
+        """Return what each column of a row, or each n-gram of a text, adds to a score.
 
         A sample of `MinHash` and of `ConsistentWeightedSampling` comes from one column of its row.
         So each column adds the weights of the codes of its samples. The score is the sum of what
@@ -480,13 +480,15 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
 
 
 def _classes_of(labels: Array) -> Array:
-    """The different labels in sorted order; strings in an array as wide as the longest of them."""
+    """Return the different labels in sorted order; strings in an array as wide as the longest of
+    them."""
     classes = np.unique(labels)
     return np.array(classes.tolist()) if classes.dtype.kind == "U" else classes
 
 
 def _weights_of(classes: Array, class_weight: Any, labels: Array, costs: Array | None) -> Array:
-    """The weight of each class. `labels` are numbers of classes, `costs` weights of the rows."""
+    """Return the weight of each class. `labels` are numbers of classes, `costs` weights of the
+    rows."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         shares = np.ones(len(labels)) if costs is None else costs / costs.max()
         sums = np.bincount(labels, shares, len(classes))

@@ -127,7 +127,7 @@ class _OverC(CodesModel):
                 )
 
     def _of_one_C(self, C: float) -> Any:
-        """The model of one C, with the state of this one."""
+        """Return the model of one C, with the state of this one."""
         parameters = self.get_params(deep=False)
         own = ("Cs", "cv", "scoring", "refit")
         model = self._MODEL(**{k: v for k, v in parameters.items() if k not in own}, C=C)
@@ -154,7 +154,7 @@ class _OverC(CodesModel):
 
 
 def _checked_Cs(Cs: Any) -> list[float]:
-    """The values of C, in order."""
+    """Return the values of C, in order."""
     if isinstance(Cs, (int, np.integer)) and not isinstance(Cs, bool):
         n = _checks.check_int("Cs", Cs, 1, _checks.LARGEST_INT32)
         return np.logspace(-3, 3, n).tolist()
@@ -168,7 +168,7 @@ def _checked_Cs(Cs: Any) -> list[float]:
 
 
 def _row_numbers(part: Any, n_rows: int) -> Array:
-    """The rows of a part of a split, which are numbers or marks."""
+    """Return the rows of a part of a split, which are numbers or marks."""
     part = np.asarray(part)
     if part.dtype == bool and part.shape == (n_rows,):
         return np.flatnonzero(part)

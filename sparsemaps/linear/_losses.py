@@ -39,7 +39,8 @@ def primal(objective: Objective, y: Array, scores: Array, costs: Array | None) -
 
 
 def dual(objective: Objective, y: Array, variables: Array, costs: Array | None) -> float:
-    """The dual objective without the square of the weights; `variables` are those of the solver."""
+    """Return the dual objective without the square of the weights; `variables` are those of the
+    solver."""
     costs = np.ones(len(y)) if costs is None else costs
     some = costs > 0  # the others have no variable
     y, variables, C = y[some], variables[some], objective.C * costs[some]

@@ -62,7 +62,7 @@ class CodesModel(_sklearn.BaseEstimator):
     # ---- rows ------------------------------------------------------------------------------------
 
     def _plain(self) -> Any:
-        """The model as it is saved."""
+        """Return the model as it is saved."""
         return self
 
     def _check_C(self) -> None:
@@ -86,7 +86,7 @@ class CodesModel(_sklearn.BaseEstimator):
         return codes, y, weights
 
     def _fitted_to(self, X: Any, weights: Array | None) -> PackedCodes:
-        """The codes of the rows of `X`, by the map that is fitted to them."""
+        """Return the codes of the rows of `X`, by the map that is fitted to them."""
         for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_encoder"):
             vars(self).pop(name, None)
         if self.vectorizer is not None:
@@ -112,7 +112,7 @@ class CodesModel(_sklearn.BaseEstimator):
         return codes
 
     def _codes(self, X: Any) -> PackedCodes:
-        """The codes of rows, or of texts, by the fitted map."""
+        """Return the codes of rows, or of texts, by the fitted map."""
         _sklearn.check_is_fitted(self, "map_")
         if isinstance(X, PackedCodes):
             X = checked("X", X)
@@ -135,7 +135,8 @@ class CodesModel(_sklearn.BaseEstimator):
         return encoder
 
     def _codes_of_few(self, X: Any) -> Array | None:
-        """The packed codes of a few rows or texts; None where `X` must be encoded as many rows are.
+        """Return the packed codes of a few rows or texts; None where `X` must be encoded as many
+        rows are.
 
         That is so for many rows, and where all bits of a row are 0, as it may have no samples.
         """
@@ -157,11 +158,11 @@ class CodesModel(_sklearn.BaseEstimator):
     def _problems(
         self, codes: PackedCodes, y: Array, costs: Array | None
     ) -> tuple[_solver.TrainingRows, list[Any]]:
-        """The rows of the problems, and a name for each of these."""
+        """Return the rows of the problems, and a name for each of these."""
         raise NotImplementedError
 
     def _weighted(self, rows: _solver.TrainingRows, costs: Array | None) -> _solver.TrainingRows:
-        """The rows with the factors of C that follow from the weights of rows."""
+        """Return the rows with the factors of C that follow from the weights of rows."""
         return rows._replace(weights=costs)
 
     def _objective(self, C: float) -> Objective:
@@ -251,7 +252,7 @@ class CodesModel(_sklearn.BaseEstimator):
     # ---- scores ----------------------------------------------------------------------------------
 
     def _of_codes(self, codes: PackedCodes, function: Callable[[Floats], Array]) -> Array:
-        """The results of a function of the scores of some rows, for all rows."""
+        """Return the results of a function of the scores of some rows, for all rows."""
 
         def of_rows(start: int, stop: int) -> Array:
             return function(
@@ -280,7 +281,7 @@ class CodesModel(_sklearn.BaseEstimator):
         return sums
 
     def _from_scores(self, X: Any, function: Callable[[Floats], Array]) -> Array:
-        """The results of a function of the scores of some rows, for all rows of `X`."""
+        """Return the results of a function of the scores of some rows, for all rows of `X`."""
         array = self._codes_of_few(X)
         if array is not None:
             return function(self._scores_of_block(array, np.ones(len(array), bool)))
@@ -358,7 +359,7 @@ class CodesModel(_sklearn.BaseEstimator):
 
 
 def scores_of(model: CodesModel, codes: PackedCodes) -> Floats:
-    """The score of each row by each model."""
+    """Return the score of each row by each model."""
     return model._of_codes(codes, lambda scores: scores)
 
 

@@ -45,7 +45,8 @@ def _check_vectorizer(vectorizer: Any) -> None:
 
 
 def map_of(model: Any, codes: PackedCodes) -> Any:
-    """The fitted map of codes, which must have the class and the parameters of a model's `map`."""
+    """Return the fitted map of codes, which must have the class and the parameters of a model's
+    `map`."""
     config = {key: value for key, value in codes.config.items() if key != TEXTS}
     made = sparsemaps.from_config(config)
     found = made.get_params()
@@ -73,9 +74,9 @@ def map_of(model: Any, codes: PackedCodes) -> Any:
 
 
 def fitted_vectorizer(vectorizer: Any, X: Any, *, is_of_sets: bool) -> tuple[Any, Any]:
-    """A copy of the vectorizer of a parameter for the texts `X`, and these, which an `IdfWeights`
-    in it may count first; of codes in their place, nothing is counted. Of a map of sets, what says
-    n-grams means sets of them."""
+    """Return a copy of the vectorizer of a parameter for the texts `X`, and these, which an
+    `IdfWeights` in it may count first; of codes in their place, nothing is counted. Of a map of
+    sets, what says n-grams means sets of them."""
     from sparsemaps.text._analyzers import as_vectorizer  # it imports scikit-learn's, slowly
 
     vectorizer = as_vectorizer(vectorizer, binary=is_of_sets)
@@ -112,8 +113,8 @@ _LABELS = (("strings", str), ("booleans", (bool, np.bool_)), ("numbers", numbers
 
 
 def labels_of_one_type(y: Any) -> Any:
-    """Labels that are strings, numbers or booleans; a ValueError if one is missing, or of another
-    type than the first. Lists and arrays of objects become arrays of that type."""
+    """Return labels that are strings, numbers or booleans; a ValueError if one is missing, or of
+    another type than the first. Lists and arrays of objects become arrays of that type."""
     array = np.asarray(y) if hasattr(y, "dtype") else np.array(y, object)
     if array.dtype != object:
         return y
@@ -162,8 +163,8 @@ def refuse_other_lengths(rows: Any, y: Any) -> None:
 
 
 def number_of_label(classes: Array, label: Any) -> int | None:
-    """The number of a class; None if there is no such class. Labels are compared as they are: a
-    string is no number."""
+    """Return the number of a class; None if there is no such class. Labels are compared as they
+    are: a string is no number."""
     is_string = isinstance(label, str)
     for number, one in enumerate(classes.tolist()):
         if isinstance(one, str) == is_string and one == label:
@@ -184,7 +185,7 @@ def refuse_beyond_float64(weights: Array, intercepts: Array, n_codes: int) -> No
 
 
 def checked_weights(sample_weight: Any, n_rows: int) -> Array | None:
-    """`sample_weight` as float64, one for each row; None is 1 for all."""
+    """Return `sample_weight` as float64, one for each row; None is 1 for all."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Real):

@@ -44,7 +44,7 @@ _LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
 
 @contextlib.contextmanager
 def new_file(path: Any) -> Iterator[IO[bytes]]:
-    """A file for the content of a model, which appears when it is complete."""
+    """Yield a file for the content of a model, which appears when it is complete."""
     if _text_input.without_compression(os.fspath(path)) != os.fspath(path):
         raise ValueError(f"{path}: a model is mapped into memory, and is not compressed")
     with _output_files.atomic_output(path) as file:
@@ -52,7 +52,7 @@ def new_file(path: Any) -> Iterator[IO[bytes]]:
 
 
 def digest_of(model: Any) -> str:
-    """A digest of the file of a model; a ValueError if the model cannot be saved."""
+    """Return a digest of the file of a model; a ValueError if the model cannot be saved."""
     found = hashlib.sha256()
     for piece in content_of(model):
         found.update(piece)
@@ -60,7 +60,7 @@ def digest_of(model: Any) -> str:
 
 
 def content_of(model: Any) -> Iterator[Any]:
-    """The bytes of the file of a model."""
+    """Yield the bytes of the file of a model."""
     _sklearn.check_is_fitted(model, "map_")
     model = model._plain()
     weights = model._weights
@@ -108,7 +108,7 @@ def _version_of(model: Any) -> int:
 
 
 def _described_labels(classes: Array) -> list[Any]:
-    """The type of labels, and the labels."""
+    """Return the type of labels, and the labels."""
     labels: list[Any] = classes.tolist()
     if classes.dtype.str in _NUMBERS:
         return [classes.dtype.str, labels]
@@ -118,7 +118,7 @@ def _described_labels(classes: Array) -> list[Any]:
 
 
 def _for_json(name: str, value: Any) -> Any:
-    """A parameter in types that JSON has, from which `_from_json` makes it again."""
+    """Return a parameter in types that JSON has, from which `_from_json` makes it again."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -200,7 +200,7 @@ def _refuse_files(vectorizer: Any) -> None:
 
 
 def load(path: str, *classes: Any) -> Any:
-    """The model of a file, of one of the classes."""
+    """Return the model of a file, of one of the classes."""
     description, weights, idf = _read(path)
     name, known = description.get("class"), {cls.__name__: cls for cls in classes}
     if not isinstance(name, str) or name not in known:
@@ -259,7 +259,8 @@ def load(path: str, *classes: Any) -> Any:
 
 
 def _classes_in(description: dict[str, Any], n_models: int) -> Array:
-    """The classes of a description, which are as many as the models have, and in sorted order."""
+    """Return the classes of a description, which are as many as the models have, and in sorted
+    order."""
     kind, labels = description["classes"]
     if not isinstance(labels, list) or len(labels) != (2 if n_models == 1 else n_models):
         raise ValueError("its classes are not those of its weights")
@@ -289,7 +290,7 @@ def _kind_in(description: dict[str, Any]) -> Kind:
 
 
 def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
-    """The intercepts of a description."""
+    """Return the intercepts of a description."""
     intercepts = np.array(description["intercepts"], float)
     if intercepts.shape != (n_models,) or not np.isfinite(intercepts).all():
         raise ValueError("its intercepts are not those of its weights")
@@ -297,7 +298,7 @@ def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
 
 
 def _calibration_in(description: dict[str, Any], model: Any) -> Calibration:
-    """The calibration of a description."""
+    """Return the calibration of a description."""
     slope, offsets = description["calibration"]
     shape = model.classes_.shape
     if model.multilabel_:
@@ -313,8 +314,8 @@ def _calibration_in(description: dict[str, Any], model: Any) -> Calibration:
 
 
 def _sizes_in(config: Any) -> Iterator[Any]:
-    """The numbers of codes that a map's config names, of its parts too: a map may take memory of
-    that size when it is made."""
+    """Yield the numbers of codes that a map's config names, of its parts too: a map may take memory
+    of that size when it is made."""
     if isinstance(config, dict):
         for key, value in config.items():
             if key in _SIZES:
@@ -354,7 +355,8 @@ def _vectorizer_of(config: Any, idf: Any) -> Any:
 
 
 def _read(path: str) -> tuple[dict[str, Any], Array, Any]:
-    """The description and the weights of a file, and the `IdfWeights` of its vectorizer or None.
+    """Return the description and the weights of a file, and the `IdfWeights` of its vectorizer or
+    None.
 
     All sizes are compared with that of the file.
     """

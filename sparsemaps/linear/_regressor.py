@@ -152,7 +152,7 @@ default="squared_epsilon_insensitive"
             raise AttributeError("coef_ is there after fit") from None
 
     def predict(self, X: Any) -> Floats:
-        """The number that the model gives to each row.
+        """Return the number that the model gives to each row.
 
         Parameters
         ----------
@@ -171,7 +171,7 @@ default="squared_epsilon_insensitive"
         return self._from_scores(X, lambda scores: scores[:, 0])
 
     def explain(self, X: Any, *, total: bool = False) -> Any:
-        """What each column of a row, or each n-gram of a text, adds to its number.
+        """Return what each column of a row, or each n-gram of a text, adds to its number.
 
         It is as ``explain`` of `KernelClassifier`.
 

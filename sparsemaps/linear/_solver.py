@@ -236,7 +236,7 @@ def _are_read_by_blocks(codes: PackedCodes) -> bool:
 
 
 def _cuts(n_models: int, n_jobs: int) -> list[int]:
-    """The first models of groups that are trained together, and the number of models.
+    """Return the first models of groups that are trained together, and the number of models.
 
     A small group costs little less than a full one, so all groups but the first are full. If that
     left threads without a group, there is a group of about equal size for each thread.
@@ -250,7 +250,7 @@ def _cuts(n_models: int, n_jobs: int) -> list[int]:
 
 
 def check_width(codes: PackedCodes) -> int:
-    """The number of one-hot features; an error if it has more than 31 bits."""
+    """Return the number of one-hot features; an error if it has more than 31 bits."""
     width = codes.n_hashes << codes.bits
     if width > _LARGEST_WIDTH:
         raise ValueError(
@@ -348,11 +348,11 @@ class _Group:
         self.going, self.n_rounds = 2**n_models - 1, [None] * n_models
 
     def n_passes(self) -> int:
-        """The passes over rows, of the model that has most."""
+        """Return the passes over rows, of the model that has most."""
         return max(self.model(m)["n_passes"] for m in range(len(self.numbers)))
 
     def solutions(self) -> Iterator[tuple[int, Solution]]:
-        """The models at the end of their turns, with their numbers."""
+        """Yield the models at the end of their turns, with their numbers."""
         for m, number in enumerate(self.numbers):
             weights = self._v[:, m] / np.sqrt(self._rows.codes.n_hashes)
             model = self.model(m)

@@ -28,7 +28,7 @@ def vectorizer_of(
     n_features: int = LARGEST_N_FEATURES,
     n_jobs: int | None = None,
 ) -> HashingVectorizer | ByteNgrams:
-    r"""A vectorizer of n-grams, which are counted without signs and without a norm.
+    r"""Return a vectorizer of n-grams, which are counted without signs and without a norm.
 
     `spec` is the analyzer with the sizes of n-grams: "word:5", "auto:5", "char:3-5", "char_wb:3",
     "byte:3". "auto" is words, and single characters in scripts without blanks between words.
@@ -75,16 +75,16 @@ _SAID = "analyzer", "token_pattern", "normalize"
 
 
 def is_said(vectorizer: Any) -> bool:
-    """Whether a parameter `vectorizer` says which n-grams texts have: "char:3", or a value with the
-    fields of `sparsemaps.files.Texts`."""
+    """Return whether a parameter `vectorizer` says which n-grams texts have: "char:3", or a value
+    with the fields of `sparsemaps.files.Texts`."""
     if isinstance(vectorizer, type) or hasattr(vectorizer, "transform"):
         return False
     return isinstance(vectorizer, str) or all(hasattr(vectorizer, name) for name in _SAID)
 
 
 def as_vectorizer(vectorizer: Any, *, binary: bool) -> Any:
-    """The vectorizer of a parameter `vectorizer`. What says n-grams is made one, which counts them,
-    or with `binary` makes sets of them; another object is returned as it is."""
+    """Return the vectorizer of a parameter `vectorizer`. What says n-grams is made one, which
+    counts them, or with `binary` makes sets of them; another object is returned as it is."""
     if not is_said(vectorizer):
         return vectorizer
     fields = (vectorizer,)
@@ -128,7 +128,7 @@ _VALUES = ("binary", "norm")
 
 
 def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]:
-    """The class of a vectorizer and the parameters that decide its rows, for JSON.
+    """Return the class of a vectorizer and the parameters that decide its rows, for JSON.
 
     scikit-learn's `HashingVectorizer` and that of this package, whose rows are equal, have equal
     descriptions. Without `values`, rows are sets, and parameters that decide values are left out.

@@ -127,7 +127,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         return make_rows(self._compiled(), blocks, n_texts, width, dtype, self.n_jobs)
 
     def _compiled(self) -> Any:
-        """The compiled loops."""
+        """Return the compiled loops."""
         self._check(())
         return _text.ByteCounter(
             ngram_range=self._sizes(),

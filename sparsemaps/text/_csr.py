@@ -25,8 +25,8 @@ def make_rows(
     dtype: npt.DTypeLike,
     n_jobs: int | None,
 ) -> Matrix:
-    """The CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; it has no
-    rows if there is no text. `n_texts` is a guess at their number; 0 is no guess.
+    """Return the CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; it
+    has no rows if there is no text. `n_texts` is a guess at their number; 0 is no guess.
 
     Its values are those of `vectorizer`, of type float32 or float64, converted to `dtype`. Indices
     are int32 as long as there are fewer than 2^31 n-grams and columns.

@@ -57,7 +57,7 @@ class Records(_Batch):
         return batch
 
     def rows(self, start: int, stop: int) -> "Records":
-        """Some of the records."""
+        """Return some of the records."""
         some = slice(start, stop)
         texts, labels, records = (part if part is None else part[some] for part in self)
         some_records = Records(texts, labels, records)
@@ -130,8 +130,8 @@ class Fields:
             raise BadRecord(f"{least} {upper} characters", f"{lengths[number]}", number)
 
     def check_label(self, label: Any, place: str = "field") -> float | int | str | bool:
-        """A label: a string, a boolean, or a number as `number_of` has it. `place` is the word for
-        fields in errors."""
+        """Return a label: a string, a boolean, or a number as `number_of` has it. `place` is the
+        word for fields in errors."""
         label = _plain(label)
         if not isinstance(label, bool):
             _check_scalar(label, self.label, place, "a string, a boolean or a finite number")
@@ -149,7 +149,7 @@ class Fields:
         return _whole_numbers.number_of(label)
 
     def check_key(self, key: Any, place: str = "field") -> complex:
-        """A number as two parts; NaN if there is none."""
+        """Return a number as two parts; NaN if there is none."""
         key = _plain(key)
         if key is None:
             return complex(math.nan, 0.0)
@@ -162,7 +162,7 @@ class Fields:
             raise BadRecord(least, f"one of {key.bit_length()} bits") from None  # type: ignore[union-attr]
 
     def check_id(self, id: Any, place: str = "field") -> Any:
-        """An id as it stands."""
+        """Return an id as it stands."""
         id = _plain(id)
         _check_scalar(id, self.id, place)
         allowed = f"a string or a number of at most 64 bits in the {place} {self.id!r}"
@@ -176,7 +176,7 @@ KINDS_OF_LABELS = {float: "a number", str: "a string", bool: "a boolean"}
 
 
 def kind_of_label(label: Any) -> type:
-    """The kind of a label: float of any number, str or bool."""
+    """Return the kind of a label: float of any number, str or bool."""
     return type(label) if isinstance(label, (str, bool)) else float
 
 
@@ -193,7 +193,7 @@ def _check_size(value: Any, allowed: str) -> None:
 
 
 def _plain(value: Any) -> Any:
-    """A value of a column as str, bool, int or float: bytes are UTF-8."""
+    """Return a value of a column as str, bool, int or float: bytes are UTF-8."""
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -222,13 +222,13 @@ def _check_scalar(
 
 
 def _kind(value: Any) -> str:
-    """The name of a value's type in JSON."""
+    """Return the name of a value's type in JSON."""
     names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
     return "null" if value is None else names.get(type(value), "a number")
 
 
 def lengths_of(texts: Any) -> Array:
-    """The numbers of characters of strings, in a list or in Arrow's array."""
+    """Return the numbers of characters of strings, in a list or in Arrow's array."""
     if isinstance(texts, list):
         return np.fromiter(map(len, texts), np.int64, len(texts))
     pc = library("pyarrow.compute", "reading Parquet")

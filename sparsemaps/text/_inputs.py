@@ -14,7 +14,7 @@ _AT_ONCE = 1024  # texts of an array that become Python strings at a time
 
 
 def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterator[tuple[int, Any]]:
-    """Blocks of texts of `n_characters`, nearly, each with the number of its first text.
+    """Yield blocks of texts of `n_characters`, nearly, each with the number of its first text.
 
     A block is a list of the items of `texts`, or ``(chunk, start, stop)`` for strings of Arrow.
     """
@@ -40,7 +40,7 @@ def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterat
 
 
 def as_list(block: Any) -> list[Any]:
-    """The texts of a block."""
+    """Return the texts of a block."""
     if isinstance(block, list):
         return block
     chunk, start, stop = block

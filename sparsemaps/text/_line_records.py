@@ -51,7 +51,7 @@ def of_lines(
 
 
 def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
-    """A file in pieces of whole lines; a line longer than `size` is one by itself."""
+    """Yield a file in pieces of whole lines; a line longer than `size` is one by itself."""
     for block in text.blocks(size):
         end = block.find(b"\n") + 1
         if size < end < len(block):
@@ -61,7 +61,7 @@ def _pieces(text: _text_input.Text, size: int) -> Iterator[bytes]:
 
 
 def read_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -> Records:
-    """The records of some lines; a `BadLine` counts from the beginning of the piece."""
+    """Return the records of some lines; a `BadLine` counts from the beginning of the piece."""
     batch = Records.empty(fields)
     _reader(format)(piece, is_first, fields, batch)
     batch.n_bytes = len(piece)
@@ -85,7 +85,7 @@ def read_good_lines(piece: bytes, format: str, fields: Fields, is_first: bool) -
 
 
 def raw_lines(piece: bytes, format: str, is_first: bool) -> list[bytes]:
-    """The lines that are records, as they stand."""
+    """Return the lines that are records, as they stand."""
     lines = list(io.BytesIO(piece))
     if format == "txt":
         return [] if is_first and piece == MARK else lines
@@ -156,7 +156,7 @@ def _hint(line: bytes) -> str:
 
 
 def _reader(format: str) -> Callable[[bytes, bool, Fields, Records], None]:
-    """The function that reads lines: JSON by orjson, or the same by the standard library."""
+    """Return the function that reads lines: JSON by orjson, or the same by the standard library."""
     if format == "txt":
         return _read_txt
     try:

@@ -65,7 +65,7 @@ class PiecewiseVectorizer:
             self._rows.give_back(columns, values)
 
     def _long_text(self, texts: Any) -> str | None:
-        """The last text of a block, if it is a long one."""
+        """Return the last text of a block, if it is a long one."""
         if isinstance(texts, list):
             text = texts[-1] if texts else None
             return text if type(text) is str and len(text) > 2 * self._n_characters else None
@@ -79,7 +79,8 @@ class PiecewiseVectorizer:
         return None
 
     def _count(self, text: str) -> Counts | None:
-        """The counts of a text; None if it cannot be cut or has an error, which the loops raise."""
+        """Return the counts of a text; None if it cannot be cut or has an error, which the loops
+        raise."""
         vectorizer = self._make(binary=False, norm=None, dtype=np.float64)
         counted: Counts | None = None
         waiting: list[Counts] = []
@@ -96,7 +97,7 @@ class PiecewiseVectorizer:
         return _sum([counted, *waiting]) if counted and waiting else counted
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int, int]]:
-        """The beginning and the end of each piece, and the sign of its n-grams in the sum."""
+        """Yield the beginning and the end of each piece, and the sign of its n-grams in the sum."""
         tokens = self._make(ngram_range=(1, 1))
         start = 0
         while True:
@@ -111,7 +112,7 @@ class PiecewiseVectorizer:
             start = place
 
     def _cut(self, text: str, place: int) -> int:
-        """The first place for a cut from `place` on, or the end of the text."""
+        """Return the first place for a cut from `place` on, or the end of the text."""
         blank = self._blank.search(text, place)
         return blank.start() + 1 if blank else len(text)
 

@@ -88,7 +88,7 @@ file DerivedCoreProperties.txt: 4,174 characters, which are shown as nothing."""
 
 
 def normalize(text: str, form: str = "plain") -> str:
-    """The normal form of a text: compiled, in time that is linear in the length of the text.
+    """Return the normal form of a text: compiled, in time that is linear in the length of the text.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def normalize(text: str, form: str = "plain") -> str:
 
 @cache
 def _normalizer(form: str) -> Any:
-    """The compiled function, with its tables."""
+    """Return the compiled function, with its tables."""
     changing = _characters(_CHANGING)
     blanks: frozenset[str] = frozenset()
     dropped = blanks

@@ -62,7 +62,7 @@ def _parts(batches: Any, schema: Any, n_bytes: int, name: str) -> Iterator[Any]:
 
 
 def _check_columns(schema: Any, fields: Fields, name: str) -> list[str]:
-    """The columns to read. It is an error if one is missing or of another type."""
+    """Return the columns to read. It is an error if one is missing or of another type."""
     fields_of_all = fields.text, fields.label, fields.id, fields.key
     wanted = list(dict.fromkeys(name for name in fields_of_all if name is not None))
     for column in wanted:
@@ -86,23 +86,23 @@ _BYTES = ("binary", "large_binary", "binary_view")
 
 
 def is_text(kind: Any) -> bool:
-    """Whether a type of Arrow is one of texts: strings, bytes that are UTF-8, or numbers of these
-    in a dictionary. A column of the type null has nulls only."""
+    """Return whether a type of Arrow is one of texts: strings, bytes that are UTF-8, or numbers of
+    these in a dictionary. A column of the type null has nulls only."""
     return _is_one_of(kind, (*_STRINGS, *_BYTES, "null"))
 
 
 def is_number(kind: Any) -> bool:
-    """Whether a type of Arrow is one of numbers."""
+    """Return whether a type of Arrow is one of numbers."""
     return _is_one_of(kind, ("integer", "floating", "decimal", "null"))
 
 
 def is_id(kind: Any) -> bool:
-    """Whether a type of Arrow is one of ids: texts or numbers."""
+    """Return whether a type of Arrow is one of ids: texts or numbers."""
     return is_text(kind) or is_number(kind)
 
 
 def is_label(kind: Any) -> bool:
-    """Whether a type of Arrow is one of labels: texts, numbers or booleans."""
+    """Return whether a type of Arrow is one of labels: texts, numbers or booleans."""
     return is_id(kind) or _is_one_of(kind, ("boolean",))
 
 
@@ -146,7 +146,7 @@ def _of_rows(rows: Any, fields: Fields, batch_bytes: int) -> Iterator[Records]:
 
 
 def bad_rows(rows: Any, fields: Fields) -> list[tuple[int, str]]:
-    """The rows that are no records, and what is wrong with each."""
+    """Return the rows that are no records, and what is wrong with each."""
     try:
         next(_of_rows(rows, fields, 2**62), None)
         return []
@@ -166,7 +166,7 @@ def bad_rows(rows: Any, fields: Fields) -> list[tuple[int, str]]:
 
 
 def _without(rows: Any, bad: list[tuple[int, str]], fields: Fields) -> Records:
-    """The records of some rows but for the bad ones; texts are in a list."""
+    """Return the records of some rows but for the bad ones; texts are in a list."""
     ends = [-1, *(row for row, _ in bad), len(rows)]
     batch = Records.empty(fields)
     for before, after in itertools.pairwise(ends):
@@ -180,7 +180,7 @@ def _without(rows: Any, bad: list[tuple[int, str]], fields: Fields) -> Records:
 
 
 def _strings(column: Any, name: str) -> Any:
-    """A column as Arrow's strings. It is an error if one is null or not UTF-8."""
+    """Return a column as Arrow's strings. It is an error if one is null or not UTF-8."""
     pa = library("pyarrow", "reading Parquet")
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -205,7 +205,7 @@ def _strings(column: Any, name: str) -> Any:
 
 
 def _scalars(column: Any, check: Callable[[Any, str], Any]) -> list[Any]:
-    """The labels, ids or keys of a column."""
+    """Return the labels, ids or keys of a column."""
     checked = []
     for row, value in enumerate(column.to_pylist()):
         try:

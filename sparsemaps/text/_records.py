@@ -131,7 +131,7 @@ def _iterate(
 
 
 def format_of(path: Any, format: str | None, fields: Fields) -> str:
-    """The format of an input, from the option `format` or from its name."""
+    """Return the format of an input, from the option `format` or from its name."""
     is_path = isinstance(path, (str, os.PathLike)) and not is_standard(path)
     name = (
         os.fspath(path) if is_path else "standard input" if is_standard(path) else "a file object"
@@ -160,12 +160,12 @@ def format_of(path: Any, format: str | None, fields: Fields) -> str:
 
 
 def is_text_file(path: Any) -> bool:
-    """Whether an input is texts, by its name."""
+    """Return whether an input is texts, by its name."""
     if not isinstance(path, (str, os.PathLike)):
         return False
     return name_of_format(os.fspath(path)) is not None
 
 
 def name_of_format(name: str) -> str | None:
-    """The format of texts that the name of a file tells; None if it tells none."""
+    """Return the format of texts that the name of a file tells; None if it tells none."""
     return _FORMAT_OF.get(_text_input.ending_of(_text_input.without_compression(name)))

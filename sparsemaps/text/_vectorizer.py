@@ -256,11 +256,11 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         return make_rows(compiled, blocks, n_texts, width, dtype, self.n_jobs)
 
     def _compiled(self) -> Any:
-        """The compiled loops; None if they do not handle all parameters."""
+        """Return the compiled loops; None if they do not handle all parameters."""
         return self._vectorizer() if self._is_compiled() else None
 
     def _transform_elsewhere(self, texts: Any) -> Matrix:
-        """The rows by scikit-learn's code, which checks `n_features` in ``fit`` only."""
+        """Return the rows by scikit-learn's code, which checks `n_features` in ``fit`` only."""
         self._check_normalize()
         if isinstance(self.n_features, numbers.Integral) and self.n_features < 1:
             super().fit([])
@@ -271,7 +271,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             return container((0, int(self.n_features)), dtype=self.dtype)
 
     def _is_compiled(self) -> bool:
-        """Whether the compiled loops handle all parameters."""
+        """Return whether the compiled loops handle all parameters."""
         own = type(self)
         if own is not HashingVectorizer and any(
             getattr(own, name) is not getattr(HashingVectorizer, name) for name in _HOOKS
@@ -301,7 +301,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         )
 
     def _vectorizer(self) -> Any:
-        """The compiled object that makes CSR rows of a block of texts."""
+        """Return the compiled object that makes CSR rows of a block of texts."""
         self._check_normalize()
         pattern = (self.token_pattern or "").removeprefix("(?u)")
         words_of, least = RUNS.get(pattern, ("letters", 1))

@@ -77,8 +77,6 @@ def load(folder=HERE):
             for change in file["change"]:
                 change = {"path": file["path"], "tests": file.get("tests", []), **change}
                 change["tests"] = tuple(change["tests"])
-                if "text" in change:
-                    change["tokens"] = change.pop("text")
                 mutants.append(Mutant(**change))
     return mutants
 
