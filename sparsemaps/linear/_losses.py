@@ -3,8 +3,7 @@
 from typing import NamedTuple
 
 import numpy as np
-import scipy.optimize
-import scipy.special
+import scipy
 
 from sparsemaps._tools._typing import Array
 

@@ -12,7 +12,12 @@ from _data.chance import SEED
 
 from sparsemaps import KernelProduct, MinHash, codes, linear, neighbors
 from sparsemaps.codes import ByChance, PackedCodes
-from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.linear import (
+    KernelClassifier,
+    KernelClassifierCV,
+    KernelRegressor,
+    KernelRegressorCV,
+)
 
 X = (np.random.default_rng(SEED).random((40, 30)) < 0.3).astype(float)
 X[20:] = X[:20]
@@ -29,6 +34,8 @@ SOUND = {name: made.encode(X, packed=True) for name, made in MAPS.items()}
 def new_model(cls, B, **parameters):
     """A model of the map of sound codes."""
     name = next(name for name, sound in SOUND.items() if sound is B)
+    if cls.__name__.endswith("CV"):
+        parameters |= {"Cs": (1.0,), "cv": 2}
     return cls(MAPS[name], max_iter=1000, tol=1.0, **parameters)
 
 
@@ -59,25 +66,26 @@ CALLS = {
     "neighbors.removals": lambda A, B, _: neighbors.removals(B, 0.8, earlier=A),
     "neighbors.similar_pairs": lambda A, B, _: neighbors.similar_pairs(A, 0.8, n_jobs=2),
     "neighbors.top_k": lambda A, B, _: neighbors.top_k(A, B, 3),
-    "linear.KernelClassifier.calibrate": lambda A, B, _: copy.copy(
-        model(KernelClassifier, B)
-    ).calibrate(A, LABELS),
-    "linear.KernelClassifier.decision_function": lambda A, B, _: model(
-        KernelClassifier, B
-    ).decision_function(A),
-    "linear.KernelClassifier.fit": lambda A, B, _: new_model(KernelClassifier, B).fit(A, LABELS),
-    "linear.KernelClassifier.predict": lambda A, B, _: model(KernelClassifier, B).predict(A),
-    "linear.KernelClassifier.predict_proba": lambda A, B, _: model(
-        KernelClassifier, B, loss="log_loss"
-    ).predict_proba(A),
-    "linear.KernelClassifier.predict_log_proba": lambda A, B, _: model(
-        KernelClassifier, B, loss="log_loss"
-    ).predict_log_proba(A),
-    "linear.KernelClassifier.score": lambda A, B, _: model(KernelClassifier, B).score(A, LABELS),
-    "linear.KernelRegressor.fit": lambda A, B, _: new_model(KernelRegressor, B).fit(A, LABELS),
-    "linear.KernelRegressor.predict": lambda A, B, _: model(KernelRegressor, B).predict(A),
-    "linear.KernelRegressor.score": lambda A, B, _: model(KernelRegressor, B).score(A, LABELS),
 }
+
+# Each method of a model; those of models that choose C are the same.
+OF_MODELS = {
+    "decision_function": lambda cls, A, B: model(cls, B).decision_function(A),
+    "fit": lambda cls, A, B: new_model(cls, B).fit(A, LABELS),
+    "predict": lambda cls, A, B: model(cls, B).predict(A),
+    "score": lambda cls, A, B: model(cls, B).score(A, LABELS),
+    "calibrate": lambda cls, A, B: copy.copy(model(cls, B)).calibrate(A, LABELS),
+    "predict_proba": lambda cls, A, B: model(cls, B, loss="log_loss").predict_proba(A),
+    "predict_log_proba": lambda cls, A, B: model(cls, B, loss="log_loss").predict_log_proba(A),
+}
+MODELS = KernelClassifier, KernelClassifierCV, KernelRegressor, KernelRegressorCV
+CALLS |= {
+    f"linear.{cls.__name__}.{name}": lambda A, B, _, call=call, cls=cls: call(cls, A, B)
+    for cls in MODELS
+    for name, call in OF_MODELS.items()
+    if hasattr(cls, name)
+}
+
 
 # Other values of attributes, by the sound one.
 CHANGES = {
@@ -151,7 +159,7 @@ def test_all_functions_that_take_packed_codes_are_here():
         name for name in found if name.count(".") == 1 and name.split(".")[1][0].isupper()
     }
     left_out = {"codes.PackedCodes.load"}  # it reads a file, which other tests damage
-    inherited = {"linear.KernelClassifier.score", "linear.KernelRegressor.score"}
+    inherited = {f"linear.{cls.__name__}.score" for cls in MODELS}
     assert found - of_classes - left_out | inherited == CALLS.keys()
 
 
