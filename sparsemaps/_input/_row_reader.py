@@ -263,7 +263,9 @@ def conversion(X: Any, name: str) -> Iterator[None]:
         yield
     except (TypeError, ValueError, MemoryError):
         raise
-    except Exception as error:  # such as those of polars
+    except BaseException as error:  # such as those of polars, of which a panic is no Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         raise TypeError(f"{name} cannot be converted to numbers: {error}") from error
 
 

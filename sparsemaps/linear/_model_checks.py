@@ -136,8 +136,11 @@ def labels_of_one_type(y: Any) -> Any:
         return array if hasattr(y, "dtype") else np.asarray(y)
     types: tuple[Any, ...] = (bool,)
     if kind == "numbers":
-        are_integers = all(isinstance(label, numbers.Integral) for label in given)
-        types = (np.int64, np.uint64) if are_integers else (np.float64,)
+        if all(isinstance(label, numbers.Integral) for label in given):
+            limits = map(np.iinfo, (np.int64, np.uint64))
+            types = tuple(of.dtype for of in limits if of.min <= min(given) <= max(given) <= of.max)
+        else:
+            types = (np.float64,)
     for dtype in types:
         with contextlib.suppress(OverflowError):
             labels = np.array(given, dtype)

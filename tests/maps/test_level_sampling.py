@@ -238,7 +238,7 @@ def test_moments_have_the_variance_of_rounding():
     law = levels_map(bits=16).law
     moments = law.moments(_pairs(0.5, 0.01))
     assert moments.distribution == "normal"
-    np.testing.assert_allclose(moments.variance(2**40), 0.01, rtol=1e-6)
+    np.testing.assert_allclose(moments.variance(2.0**40), 0.01, rtol=1e-6)
     np.testing.assert_allclose(moments.variance(1), moments.unit, rtol=1e-12)
 
 
