@@ -74,7 +74,9 @@ def _column_of_strings(X: Any) -> Any:
         return None
     try:
         row = np.asarray(X[:1], object)[0]
-    except Exception:  # what cannot be converted is no string
+    except BaseException as raised:  # what cannot be converted is no string
+        if not _row_reader.is_error(raised):
+            raise
         return None
     for number, value in enumerate(row):
         if isinstance(value, (str, bytes)):

@@ -263,10 +263,15 @@ def conversion(X: Any, name: str) -> Iterator[None]:
         yield
     except (TypeError, ValueError, MemoryError):
         raise
-    except BaseException as error:  # such as those of polars, of which a panic is no Exception
-        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+    except BaseException as error:  # such as those of polars
+        if not is_error(error):
             raise
         raise TypeError(f"{name} cannot be converted to numbers: {error}") from error
+
+
+def is_error(raised: BaseException) -> bool:
+    """Return whether an exception is an error, such as a panic of polars, which is no Exception."""
+    return isinstance(raised, Exception) or type(raised).__name__ == "PanicException"
 
 
 def _refuse_no_numbers(X: Any, name: str) -> None:
