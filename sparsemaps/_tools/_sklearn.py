@@ -208,3 +208,9 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(importlib.import_module(_MODULES[name]), name)
+
+
+def width_of(vectorizer: Any) -> int:
+    """Return the number of columns of a vectorizer's rows."""
+    width = getattr(vectorizer, "n_features_out", None)
+    return int(vectorizer.n_features if width is None else width)

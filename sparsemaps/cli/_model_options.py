@@ -130,8 +130,8 @@ def add_filter(commands: Any) -> None:
     _add_model_and_files(chosen, "")
     chosen.add_argument(
         "--label", required=True, action="append",
-        help="label of the records to keep; several times for several labels, of which the one "
-        "with the highest score counts",
+        help="label of the records to keep; may be given several times, and the highest of "
+        "their scores counts",
     )  # fmt: skip
     _add_least(chosen, "without it, the score must be the highest", "in place of --min-score")
     chosen.add_argument(

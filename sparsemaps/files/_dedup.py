@@ -149,8 +149,8 @@ def deduplicate_files(
         Earlier deliveries: the folder ``OUTPUT.stages`` of an earlier run, which stands for the
         records that were kept there; a directory of such folders, in the order of their names; or a
         file of codes, which stands for all its records. They
-        come before all records. The records that are kept of deliveries one after the other are
-        those that are kept of all of them together.
+        come before all records. Deliveries one after the other leave the same records as one run
+        over all of them.
     bad_records : str or path-like, default="error"
         "error" makes an error of the first record that cannot be read, or whose text has another
         length than `source` allows. Otherwise a table to write:

@@ -9,6 +9,7 @@ from sparsemaps._tools import _output_files, _text_input, _threads
 from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._progress import Progress
+from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._sources import CLASSES, is_standard, refuse_changes
 from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._formats import FORMATS, PUBLIC, FormatOptions, OutputFormat, rows_at_once
@@ -18,7 +19,7 @@ from sparsemaps.files._rows import InputBlock, LibsvmRows, read_rows
 from sparsemaps.files._tasks import How
 from sparsemaps.files._text_rows import Source, TextRows, number_labels
 from sparsemaps.maps._sparse_map import as_fitted
-from sparsemaps.maps._texts import TextEncoder, width_of
+from sparsemaps.maps._texts import TextEncoder
 
 
 class Job(NamedTuple):

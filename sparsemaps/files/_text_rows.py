@@ -12,6 +12,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _text_input
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._sources import spooled
 from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
@@ -20,7 +21,7 @@ from sparsemaps.files._job_options import Texts
 from sparsemaps.files._rows import InputBlock, LibsvmRows, read_pieces
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
 from sparsemaps.libsvm._write import one_label_each
-from sparsemaps.maps._texts import TextEncoder, width_of
+from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.text import _line_records, _parquet_records
 from sparsemaps.text._fields import KINDS_OF_LABELS, Fields, Records, kind_of_label
 from sparsemaps.text._records import format_of

@@ -15,11 +15,11 @@ import scipy.sparse as sp
 
 import sparsemaps
 from sparsemaps._tools import _checks, _described_files, _output_files, _sklearn, _text_input
+from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array
 from sparsemaps.linear._calibration import Calibration
 from sparsemaps.linear._indicators import KINDS, Kind
 from sparsemaps.linear._model_checks import check_parameters, refuse_beyond_float64
-from sparsemaps.maps._texts import width_of
 
 MARK = b"SMLINEAR"
 _VERSION, _CALIBRATED, _SEVERAL = 1, 2, 3

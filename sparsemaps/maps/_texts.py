@@ -11,6 +11,7 @@ import scipy.sparse as sp
 from sparsemaps._input._row_reader import RowReader, SetReader
 from sparsemaps._input._sparse import Csr
 from sparsemaps._tools import _threads
+from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Bytes
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes
@@ -95,12 +96,6 @@ class TextEncoder:
             return encoded
         finally:
             compiled.give_back(columns, values)
-
-
-def width_of(vectorizer: Any) -> int:
-    """Return the number of columns of a vectorizer's rows."""
-    width = getattr(vectorizer, "n_features_out", None)
-    return int(vectorizer.n_features if width is None else width)
 
 
 def _indptr(ends: Array) -> Array:

@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
+from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array
 from sparsemaps.text import _frequencies
 from sparsemaps.text._analyzers import DerivedVectorizer, compiled_loops
@@ -50,8 +51,7 @@ class OwnNgrams(DerivedVectorizer):
     @property
     def n_features(self) -> int:
         """The number of columns."""
-        width = getattr(self.vectorizer, "n_features_out", None)
-        return int(self.vectorizer.n_features if width is None else width)
+        return width_of(self.vectorizer)
 
     def transform(self, texts: Any) -> Any:
         """Return the rows of texts as CSR."""
