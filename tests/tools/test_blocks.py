@@ -1,5 +1,7 @@
 """How rows are cut into blocks, by hand."""
 
+import itertools
+
 import numpy as np
 
 from sparsemaps._tools import _blocks
@@ -19,6 +21,7 @@ def test_long_rows_are_alone():
 
 
 def test_a_row_that_just_fits_is_in_the_block():
-    assert list(_blocks.cut_by_size(np.array([3, 3, 3, 9, 1]), 6)) == [
+    blocks = _blocks.cut_by_size(np.array([3, 3, 3, 9, 1]), 6)
+    assert list(itertools.islice(blocks, 5)) == [
         (0, 2), (2, 3), (3, 4), (4, 5),
     ]  # fmt: skip
