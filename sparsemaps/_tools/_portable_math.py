@@ -9,34 +9,34 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._loops import rows as _kernel
+from sparsemaps._loops import rows as _loops
 from sparsemaps._tools._typing import Array
 
 
 def _each(function: int, x: Any, parameter: float = 0) -> Array:
     out = np.array(x, dtype=float, order="C")
-    _kernel.each(function, out.reshape(-1), parameter)
+    _loops.each(function, out.reshape(-1), parameter)
     return out
 
 
 def exp(x: Any) -> Array:
     """e^x."""
-    return _each(_kernel.EXP, x)
+    return _each(_loops.EXP, x)
 
 
 def acos(x: Any) -> Array:
     """arccos(x) of -1 <= x <= 1."""
-    return _each(_kernel.ACOS, x)
+    return _each(_loops.ACOS, x)
 
 
 def log_one_plus_square(x: Any) -> Array:
     """ln(1 + x^2)."""
-    return _each(_kernel.LOG_ONE_PLUS_SQUARE, x)
+    return _each(_loops.LOG_ONE_PLUS_SQUARE, x)
 
 
 def root(x: Any, n: int) -> Array:
     """Return the n-th root of x > 0."""
-    return _each(_kernel.ROOT, x, n)
+    return _each(_loops.ROOT, x, n)
 
 
 def real_power(x: Array, p: float) -> Array:
@@ -46,7 +46,7 @@ def real_power(x: Array, p: float) -> Array:
     """
     if p == 1:
         return np.array(x, dtype=float)
-    out = _each(_kernel.POWER, abs(x), p)
+    out = _each(_loops.POWER, abs(x), p)
     beyond = ~np.isfinite(out) | (out == 0)
     if beyond.any():
         raise ValueError(f"the value {x[beyond][0]} to the power of {p} is beyond float64")
@@ -55,18 +55,18 @@ def real_power(x: Array, p: float) -> Array:
 
 def gamma_quantile(shape: float, p: Any) -> Array:
     """Quantiles of the Gamma distribution of scale 1, for probabilities 0 < p < 1."""
-    return _each(_kernel.GAMMA_QUANTILE, p, shape)
+    return _each(_loops.GAMMA_QUANTILE, p, shape)
 
 
 def cosine_quantile(dimension: int, p: Any) -> Array:
     """Quantiles of the cosine of the angle between a fixed direction and a uniform one."""
-    return _each(_kernel.COSINE_QUANTILE, p, dimension)
+    return _each(_loops.COSINE_QUANTILE, p, dimension)
 
 
 def multiply_complex(x: Array, y: Array) -> None:
     """Replace complex `x`, of two dimensions, by x y; `y` has its shape, or one row for all."""
     numbers = x.real.dtype
-    _kernel.multiply_complex(x.view(numbers), np.atleast_2d(y).view(numbers))
+    _loops.multiply_complex(x.view(numbers), np.atleast_2d(y).view(numbers))
 
 
 def power(x: Array, n: int) -> Array:

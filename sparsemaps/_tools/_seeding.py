@@ -16,7 +16,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Keys, RandomState
 
@@ -95,5 +95,5 @@ def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
 def uniforms(key: np.uint64, n: int) -> npt.NDArray[np.float64]:
     """Uniform numbers in (0, 1), one for each component."""
     words = np.empty(n, np.uint64)
-    _kernel.random_words(key, words)
+    _loops.random_words(key, words)
     return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52

@@ -36,7 +36,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
 from sparsemaps._tools._allowed import LARGEST_BITS
 from sparsemaps._tools._typing import Array, Counts, CsrMatrix, Floats
@@ -447,7 +447,7 @@ def _count(
         step = _packed.rows_a_call(stop - start, bits * n_hashes)
         for first in range(0, len(B), step):
             last = first + step
-            _kernel.count_pairs(
+            _loops.count_pairs(
                 A[start:stop], B[first:last], bits, n_hashes, agreeing, out[start:stop, first:last]
             )
 

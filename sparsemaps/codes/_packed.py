@@ -9,7 +9,7 @@ from typing import Any, Literal, overload
 import numpy as np
 import numpy.typing as npt
 
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._loops.codes import PACKED
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Bytes, Floats
@@ -235,7 +235,7 @@ class PackedCodes:
             numbers = unpacked(rows, self.bits, self.n_hashes)
             numbers >>= below
             numbers &= 2**bits - 1
-            _kernel.write(numbers, bits, PACKED, array[start : start + step])
+            _loops.write(numbers, bits, PACKED, array[start : start + step])
         return PackedCodes(
             array, bits, self.config, n_hashes=self.n_hashes, sampled=self.sampled, law=law
         )
@@ -341,7 +341,7 @@ class PackedCodes:
 def unpacked(array: Array, bits: int, n_hashes: int) -> Array:
     """Return the codes of rows as numbers."""
     numbers = np.empty((len(array), n_hashes), np.int32)
-    _kernel.unpack(array, bits, numbers)
+    _loops.unpack(array, bits, numbers)
     return numbers
 
 

@@ -5,7 +5,7 @@ import sys
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import rows as _kernel
+from sparsemaps._loops import rows as _loops
 from sparsemaps._tools._portable_math import exp, log_one_plus_square
 from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.kernels._gram import (
@@ -51,7 +51,7 @@ def rbf_kernel(
     """
     pair = open_pair(X, Y)
     factor = check_gamma(gamma, pair[0].n_columns)
-    return of_distances(pair, n_jobs, _kernel.DOT, lambda squares: exp(-factor * squares))
+    return of_distances(pair, n_jobs, _loops.DOT, lambda squares: exp(-factor * squares))
 
 
 @documented
@@ -132,7 +132,7 @@ def laplacian_kernel(
     """
     gamma = check_gamma(gamma)
     pair = open_pair(X, Y)
-    return of_distances(pair, n_jobs, _kernel.ABSOLUTE, lambda sums: exp(-gamma * sums))
+    return of_distances(pair, n_jobs, _loops.ABSOLUTE, lambda sums: exp(-gamma * sums))
 
 
 @documented
@@ -160,7 +160,7 @@ def cauchy_kernel(
             return (gamma * values_of(block)).clip(-_LARGEST_SCALED, _LARGEST_SCALED)
 
     kernel = GramKernel(
-        _kernel.CAUCHY,
+        _loops.CAUCHY,
         log_one_plus_square,
         lambda sums, u, v: exp(-np.maximum(u + v + sums, 0)),
         prepare=scaled,
@@ -203,7 +203,7 @@ def matern_kernel(
     function = matern(nu)
     factor = min(nu * gamma, sys.float_info.max)
     pair = open_pair(X, Y)
-    return of_distances(pair, n_jobs, _kernel.DOT, lambda squares: function(factor * squares))
+    return of_distances(pair, n_jobs, _loops.DOT, lambda squares: function(factor * squares))
 
 
 def squared_distances(
@@ -212,4 +212,4 @@ def squared_distances(
     """Return the squared Euclidean distances between the rows of `X` and of `Y`, or of `X`
     itself."""
     pair = open_pair(X, Y)
-    return of_distances(pair, n_jobs, _kernel.DOT, lambda squares: squares, one_of_itself=False)
+    return of_distances(pair, n_jobs, _loops.DOT, lambda squares: squares, one_of_itself=False)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _row_reader
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._input._sparse import check_indices
-from sparsemaps._loops import rows as _kernel
+from sparsemaps._loops import rows as _loops
 from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array
@@ -194,7 +194,7 @@ def of_cosines(
         return function((sums / np.where(lengths > 0, lengths, 1)).clip(-1, 1))
 
     kernel = GramKernel(
-        _kernel.DOT, np.square, finish, scaled_by_powers_of_two, one_of_itself=one_of_itself
+        _loops.DOT, np.square, finish, scaled_by_powers_of_two, one_of_itself=one_of_itself
     )
     return gram(pair, n_jobs, kernel)
 
@@ -211,7 +211,7 @@ def of_distances(
     DOT, sums of absolute differences if it is ABSOLUTE."""
     kernel = GramKernel(
         common,
-        np.square if common == _kernel.DOT else np.abs,
+        np.square if common == _loops.DOT else np.abs,
         lambda distances, u, v: function(distances),
         of_distances=True,
         one_of_itself=one_of_itself,
@@ -232,7 +232,7 @@ class _Columns:
         columns, numbers = np.unique(self._indices, return_inverse=True)
         check_indices(columns, n_columns, None, "X")  # another thread may have changed them
         self._own_numbers = numbers.astype(np.int32)
-        self._table = np.zeros(_kernel.LANES * max(len(columns), 1))
+        self._table = np.zeros(_loops.LANES * max(len(columns), 1))
         self._searched = columns if n_columns > _LARGEST_LOOKUP else None
         self._numbers = np.arange(len(columns), dtype=np.int32)
         if self._searched is None:
@@ -247,14 +247,14 @@ class _Columns:
         if self._searched is not None:
             places = np.searchsorted(self._searched, indices)
             places[np.append(self._searched, -1)[places] != indices] = -1
-        _kernel.number_columns(values, places, indptr, self._numbers, *others)
+        _loops.number_columns(values, places, indptr, self._numbers, *others)
         own = self._values, self._own_numbers, self._indptr
         out = np.empty((len(self._indptr) - 1, len(indptr) - 1))
-        _kernel.sum_common(self._kernel.common, *own, *others, self._table, out)
+        _loops.sum_common(self._kernel.common, *own, *others, self._table, out)
         if self._kernel.of_distances:
             index_type = np.result_type(self._indices, indices)
-            _kernel.make_distances(
-                self._kernel.common == _kernel.DOT, out, u, v,
+            _loops.make_distances(
+                self._kernel.common == _loops.DOT, out, u, v,
                 self._values, self._indices.astype(index_type, copy=False), self._indptr,
                 values, indices.astype(index_type, copy=False), indptr,
             )  # fmt: skip

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._loops import rows as _kernel
+from sparsemaps._loops import rows as _loops
 from sparsemaps._tools import _checks
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._portable_math import exp
@@ -38,7 +38,7 @@ def matern(nu: float) -> Callable[[Array], Array]:
 
     def mixture(q: Array) -> Array:
         same = q == 0
-        _kernel.mixture(q.reshape(-1), weights, rates)
+        _loops.mixture(q.reshape(-1), weights, rates)
         q[same] = 1
         return q
 

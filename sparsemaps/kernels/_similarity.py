@@ -3,7 +3,7 @@
 import numpy as np
 
 from sparsemaps._input._row_reader import RowReader
-from sparsemaps._loops import rows as _kernel
+from sparsemaps._loops import rows as _loops
 from sparsemaps._tools import _blocks, _checks
 from sparsemaps._tools._portable_math import acos, real_power
 from sparsemaps._tools._portable_math import power as whole_power
@@ -61,7 +61,7 @@ def polynomial_kernel(
     pair = open_pair(X, Y)
     factor = check_gamma(gamma, pair[0].n_columns)
     kernel = GramKernel(
-        _kernel.DOT, np.square, lambda dots, u, v: whole_power(factor * dots + coef0, degree)
+        _loops.DOT, np.square, lambda dots, u, v: whole_power(factor * dots + coef0, degree)
     )
     return gram(pair, n_jobs, kernel)
 
@@ -91,7 +91,7 @@ def min_max_kernel(
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    return _min_max_gram(X, Y, _kernel.MINIMUM, power, n_jobs, _NONNEGATIVE)
+    return _min_max_gram(X, Y, _loops.MINIMUM, power, n_jobs, _NONNEGATIVE)
 
 
 @documented
@@ -120,7 +120,7 @@ def generalized_min_max_kernel(
     array([[1. , 0.5],
            [0.5, 1. ]])
     """
-    return _min_max_gram(X, Y, _kernel.SIGNED_MINIMUM, power, n_jobs)
+    return _min_max_gram(X, Y, _loops.SIGNED_MINIMUM, power, n_jobs)
 
 
 @documented
@@ -141,7 +141,7 @@ def chi2_similarity(
     array([[6.   , 4.762],
            [4.762, 6.   ]])
     """
-    kernel = GramKernel(_kernel.CHI_SQUARE, np.abs, lambda sums, u, v: 2 * sums)
+    kernel = GramKernel(_loops.CHI_SQUARE, np.abs, lambda sums, u, v: 2 * sums)
     return gram(open_pair(X, Y, _NONNEGATIVE), n_jobs, kernel)
 
 
@@ -183,7 +183,7 @@ def acos_chi2_kernel(
            [0.792, 1.   ]])
     """
     kernel = GramKernel(
-        _kernel.CHI_SQUARE,
+        _loops.CHI_SQUARE,
         np.abs,
         lambda sums, u, v: _acos((2 * sums).clip(max=1)),
         prepare=scaled_to_sum_one,

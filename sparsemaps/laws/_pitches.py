@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _portable_math
 from sparsemaps._tools._typing import Array
 
@@ -28,7 +28,7 @@ def inverses(density: Density) -> Array:
             f"{below[-1]:.4g}"
         )
     # Not np.interp, which compilers may round otherwise on other machines.
-    n = _kernel.N_PITCHES
+    n = _loops.N_PITCHES
     wanted = (np.arange(n) + 0.5) / n * below[-1]
     step = np.searchsorted(below, wanted, side="right") - 1
     fraction = (wanted - below[step]) / (below[step + 1] - below[step])

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._loops import rows as _functions
 from sparsemaps._tools._typing import Array
 
@@ -20,7 +20,7 @@ def table(quantile: Quantile) -> Array:
 
     The loops draw numbers on the lines between two quantiles (``projection.h``).
     """
-    n = _kernel.N_PARTS
+    n = _loops.N_PARTS
     middles = (np.arange(n) + 0.5) / n
     values = np.asarray(quantile(middles.copy()), float)
     if values.shape != middles.shape or not (np.abs(values) <= _LARGEST).all():
@@ -56,7 +56,7 @@ def factor(quantiles: Array, gamma: float) -> Callable[[Array], Array]:
     # The loop takes a multiple of 8 lines: those that are added count nothing.
     upper = quantiles[len(quantiles) // 2 :].astype(float)
     knots = np.concatenate([[0.0], upper, np.repeat(upper[-1], 7)]) / (2 * np.pi)
-    weights = np.full(len(upper) + 7, 2 / _kernel.N_PARTS)
+    weights = np.full(len(upper) + 7, 2 / _loops.N_PARTS)
     weights[[0, len(upper) - 1]] /= 2
     weights[len(upper) :] = 0
 

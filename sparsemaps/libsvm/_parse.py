@@ -10,7 +10,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
-from sparsemaps._loops import text as _kernel
+from sparsemaps._loops import text as _loops
 from sparsemaps._tools import _sklearn, _whole_numbers
 from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._growing_array import GrowingArray
@@ -62,7 +62,7 @@ def parse(
     """Return the rows of `text`. Indices are those of the text. If they count from 1, an index 0 is
     an error."""
     to_float = np.dtype(dtype) == np.float32
-    found, error = _kernel.parse(text, multilabel, to_float)
+    found, error = _loops.parse(text, multilabel, to_float)
     if error is not None:
         raise _error(text, *error)
     part = Part(*found)

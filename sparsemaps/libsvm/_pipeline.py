@@ -5,7 +5,7 @@ from typing import TypeVar
 
 import numpy as np
 
-from sparsemaps._loops import text as _kernel
+from sparsemaps._loops import text as _loops
 from sparsemaps._tools import _blocks, _text_input, _threads
 
 BLOCK_BYTES = 2**19
@@ -68,7 +68,7 @@ def in_order(
 
 def cut_lines(text: bytes, max_lines: int) -> Iterator[bytes]:
     """Yield `text` in pieces of at most `max_lines` lines."""
-    if _kernel.count_line_ends(text) <= max_lines:
+    if _loops.count_line_ends(text) <= max_lines:
         yield text
         return
     line_ends = np.flatnonzero(np.frombuffer(text, np.uint8) == ord("\n"))

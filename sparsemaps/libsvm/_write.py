@@ -16,7 +16,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _row_reader, _sparse
 from sparsemaps._input._sparse import Csr
-from sparsemaps._loops import text as _kernel
+from sparsemaps._loops import text as _loops
 from sparsemaps._tools import _blocks, _output_files, _sklearn, _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_bool
 from sparsemaps._tools._typing import Array, MatrixLike, SparseMatrix, Writer
@@ -275,7 +275,7 @@ def format_codes(
     `codes` is of int32; the first code of a row without codes is -1.
     """
     value = 1.0 if ones else 1 / np.sqrt(codes.shape[1])
-    lines = _kernel.format_codes(codes, bits, value, *_of_floats(heads), 0 if zero_based else 1)
+    lines = _loops.format_codes(codes, bits, value, *_of_floats(heads), 0 if zero_based else 1)
     return _with_whole_labels(lines, heads)
 
 
@@ -311,7 +311,7 @@ def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_base
         here = slice(indptr[0], indptr[-1])
         values, indices, indptr = values[here], indices[here], indptr - indptr[0]
     labels, label_ends, qids = _of_floats(heads)
-    lines = _kernel.format_rows(
+    lines = _loops.format_rows(
         np.ascontiguousarray(values, number_type),
         np.ascontiguousarray(indices, index_type),
         indptr,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes
@@ -272,7 +272,7 @@ class CodesModel(_sklearn.BaseEstimator):
 
     def _scores_of_block(self, codes: Array, sampled: Array) -> Floats:
         sums = np.zeros((len(codes), len(self.intercept_)))
-        _kernel.add_scores(
+        _loops.add_scores(
             np.ascontiguousarray(codes), sampled.view(np.uint8), self._n_codes, self._code_bits,
             self._weights, sums,
         )  # fmt: skip

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _memory, _seeding, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
@@ -241,7 +241,7 @@ def _cuts(n_models: int, n_jobs: int) -> list[int]:
     A small group costs little less than a full one, so all groups but the first are full. If that
     left threads without a group, there is a group of about equal size for each thread.
     """
-    full = _kernel.most_models
+    full = _loops.most_models
     if n_models > n_jobs * full:
         rest = n_models % full
         return [0] * (rest > 0) + list(range(rest, n_models + 1, full))
@@ -291,11 +291,11 @@ class _Group:
         factors = np.ones((len(numbers), 2))
         if rows.factors is not None:
             factors[:] = rows.factors[numbers.start : numbers.stop]
-        stride = _kernel.stride_of(len(numbers))
+        stride = _loops.stride_of(len(numbers))
         self._v = aligned_zeros(check_width(codes), stride)
         self._dual = np.zeros((len(codes), len(numbers)))
-        self._descent = _kernel.Descent(
-            codes.n_hashes, codes.bits, _kernel.LOSSES[objective.loss], objective.epsilon,
+        self._descent = _loops.Descent(
+            codes.n_hashes, codes.bits, _loops.LOSSES[objective.loss], objective.epsilon,
             objective.bias, tol, objective.C, key, factors, self._v,
         )  # fmt: skip
         self.model = self._descent.model

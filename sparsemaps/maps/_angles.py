@@ -5,7 +5,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools._typing import Array
 from sparsemaps.maps._draw import call_quietly
 
@@ -26,6 +26,6 @@ def write_features(block: Block, out: Array, write: Callable[[Block, Array], lis
     if far:
         raise block.error(
             far[0],
-            f"the angles of this row are above 2^{int(np.log2(_kernel.FAR_TURNS))} turns, of which "
+            f"the angles of this row are above 2^{int(np.log2(_loops.FAR_TURNS))} turns, of which "
             "float64 does not hold the fractions: scale the rows, or take a smaller gamma",
         )

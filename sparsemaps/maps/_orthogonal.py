@@ -3,7 +3,7 @@
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 
@@ -42,18 +42,18 @@ class OrthogonalBlocks:
         self.signs = np.empty((n_blocks, _N_SIGNS, width), np.int8)
         draws = np.empty(width, np.float32)
         for number, signs in enumerate(self.signs.reshape(-1, width)):
-            _kernel.draw(key, _kernel.RADEMACHER, number, draws)
+            _loops.draw(key, _loops.RADEMACHER, number, draws)
             signs[:] = draws
 
     def multiply(self, dense: Array) -> Array:
         """Return each row's products with all vectors, times root(d)."""
         out = np.empty((len(dense), len(self.signs) * self.width), dense.dtype)
-        _kernel.multiply_orthogonal(dense, self.signs, out)
+        _loops.multiply_orthogonal(dense, self.signs, out)
         return out
 
 
 def make_dense(block: Block, width: int, dtype: np.dtype[np.floating]) -> Array:
     """Return the rows of a block, padded by zeros."""
     dense = np.zeros((block.n_rows, width), dtype)
-    _kernel.spread(*block, dense)
+    _loops.spread(*block, dense)
     return dense

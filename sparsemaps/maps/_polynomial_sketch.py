@@ -8,7 +8,7 @@ import numpy.typing as npt
 import scipy
 
 from sparsemaps._input._row_reader import Block, most_entries
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _portable_math
 from sparsemaps._tools._typing import Array, Keys
 from sparsemaps.maps._sketch_costs import butterflies, factors_to_sum, join_cost
@@ -46,7 +46,7 @@ class PolynomialSketch:
     def write_dense(self, block: Block, out: Array) -> None:
         """Write the sketches of the rows of a block to `out`, which is zeros."""
         n_summed = self._factors_to_sum(np.diff(block.indptr), out.itemsize)
-        _kernel.sketch_dense(*block, *self._factors, n_summed, out)
+        _loops.sketch_dense(*block, *self._factors, n_summed, out)
         others = np.flatnonzero(n_summed == 0)
         step = self._chunk_rows(out)
         for first in range(0, len(others), step):
@@ -67,7 +67,7 @@ class PolynomialSketch:
             part, chosen = block.rows(first, last), n_summed[first:last]
             others = self._convolve(part, np.flatnonzero(chosen == 0), values.dtype)
             out = (values[n_stored:], columns[n_stored:], lengths[first:last])
-            n_stored += _kernel.sketch_csr(*part, *self._factors, chosen, others, *out)
+            n_stored += _loops.sketch_csr(*part, *self._factors, chosen, others, *out)
             first = last
         return n_stored
 
@@ -97,7 +97,7 @@ class PolynomialSketch:
         for first in range(0, len(keys), step):
             some = keys[first : first + step]
             sketches = np.zeros((len(some), *shape), dtype)
-            _kernel.count_sketches(*block, some, scale, extra, rows, sketches)
+            _loops.count_sketches(*block, some, scale, extra, rows, sketches)
             for transform in scipy.fft.rfft(sketches, axis=2):
                 if product is None:
                     product = transform

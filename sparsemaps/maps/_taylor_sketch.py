@@ -8,7 +8,7 @@ import numpy.typing as npt
 import scipy
 
 from sparsemaps._input._row_reader import Block, most_entries
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps._tools._typing import Array
 from sparsemaps.kernels._gram import sums_of_rows, values_of
@@ -112,7 +112,7 @@ class TaylorSketch:
             self.write_dense(part, dense)
             n_summed = np.zeros(part.n_rows, np.int32)
             out = (values[n_stored:], columns[n_stored:], lengths[here])
-            n_stored += _kernel.sketch_csr(*part, *none, n_summed, dense, *out)
+            n_stored += _loops.sketch_csr(*part, *none, n_summed, dense, *out)
         return n_stored
 
     def _is_direct(self, lengths: Array, itemsize: int) -> npt.NDArray[np.bool_]:
@@ -139,7 +139,7 @@ class TaylorSketch:
                 summed, _ = factors_to_sum(lengths, degree, self._n_components, out.itemsize)
                 summed[~chosen] = 0
                 factors = self._keys[:degree], self._scale, 0.0
-                _kernel.sketch_dense(*block, *factors, summed, of_degree)
+                _loops.sketch_dense(*block, *factors, summed, of_degree)
             of_degree *= out.dtype.type(weight)
             # Whole arrays are added, as NumPy crashes if memory ends while it adds slices.
             out += np.roll(of_degree, shift, axis=1)
@@ -153,7 +153,7 @@ class TaylorSketch:
         for degree, (weight, shift) in enumerate(zip(self._weights, self._shifts, strict=True)):
             if degree:
                 sketches[:] = 0
-                _kernel.count_sketches(
+                _loops.count_sketches(
                     *block, self._keys[degree - 1 : degree], self._scale, 0.0, rows, sketches
                 )
                 factor: Any = scipy.fft.rfft(sketches[0], axis=1)

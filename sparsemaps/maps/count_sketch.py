@@ -4,7 +4,7 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_INT32, About, Bool, Size
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
@@ -125,7 +125,7 @@ class CountSketchDraw(Draw, of=CountSketch):
             return make_csr(
                 work,
                 lambda lengths: np.minimum(lengths, self.n_components),
-                lambda block, *out: _kernel.count_sketch_csr(
+                lambda block, *out: _loops.count_sketch_csr(
                     *block, key, self.n_components, rows.n_columns, *out
                 ),
                 self.n_components,
@@ -133,7 +133,7 @@ class CountSketchDraw(Draw, of=CountSketch):
             )
         sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
         work.fill(
-            lambda block, out: _kernel.count_sketch_dense(*block, key, out),
+            lambda block, out: _loops.count_sketch_dense(*block, key, out),
             sketches,
             lambda block: block.is_extreme,
         )

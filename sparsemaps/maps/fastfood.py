@@ -7,7 +7,7 @@ import numpy as np
 import scipy
 
 from sparsemaps._input._row_reader import Block, RowReader
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps._tools._allowed import LARGEST_INT32, About, Choice, Int, NumberOr, Size
 from sparsemaps._tools._parameters import ParameterError, setting
@@ -258,14 +258,14 @@ class FastfoodDraw(Draw, of=Fastfood):
         self.normals = np.empty((n_blocks, width), np.float32)
         self.permutations = np.empty((n_blocks, n_permuted), np.int32)
         norms = np.empty(n_blocks)
-        draws = np.empty(max(width, _kernel.TILE_SIZE), np.float32)
+        draws = np.empty(max(width, _loops.TILE_SIZE), np.float32)
         for block in range(n_blocks):
-            _kernel.draw(signs, _kernel.RADEMACHER, block, draws)
+            _loops.draw(signs, _loops.RADEMACHER, block, draws)
             self.signs[block] = draws[:width]
-            _kernel.draw(normals, _kernel.NORMAL, block, draws)
+            _loops.draw(normals, _loops.NORMAL, block, draws)
             self.normals[block] = draws[:width]
             norms[block] = np.sqrt(np.square(draws[:width], dtype=float).sum())
-            _kernel.permute(permutations, block, self.permutations[block])
+            _loops.permute(permutations, block, self.permutations[block])
         return norms
 
     def _lengths(self, key: np.uint64, n: int) -> Array:
@@ -295,7 +295,7 @@ class FastfoodDraw(Draw, of=Fastfood):
         def write(block: Block, out: Array) -> Any:
             products = self.multiply(self._make_dense(block, out.dtype))
             of_type = self._scales_of(out.dtype), phases.astype(out.dtype, copy=False)
-            return _kernel.features(products, *of_type, n_pairs, factor, out)
+            return _loops.features(products, *of_type, n_pairs, factor, out)
 
         def write_parts(block: Block, out: Array) -> None:
             for part, here in block.parts(row_bytes):
@@ -314,7 +314,7 @@ class FastfoodDraw(Draw, of=Fastfood):
         if self.hash_dim is None:
             return _orthogonal.make_dense(block, self.dense_width, dtype)
         sketch = np.zeros((block.n_rows, self.hash_dim), dtype)
-        _kernel.count_sketch_dense(*block, self.sketch_key, sketch)
+        _loops.count_sketch_dense(*block, self.sketch_key, sketch)
         n_added = self.dense_width - self.hash_dim
         return np.pad(sketch, [(0, 0), (0, n_added)]) if n_added else sketch
 
@@ -324,7 +324,7 @@ class FastfoodDraw(Draw, of=Fastfood):
             return self.orthogonal.multiply(dense)
         out = np.empty((len(dense), self.signs.size), dense.dtype)
         if self.transform_type == "hadamard":
-            _kernel.multiply(dense, self.signs, self.permutations, self.normals, out)
+            _loops.multiply(dense, self.signs, self.permutations, self.normals, out)
             return out
         width = dense.shape[1]
         for block in range(len(self.signs)):

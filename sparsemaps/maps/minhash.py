@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Int, Size
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
@@ -120,7 +120,7 @@ class MinHash(SampledMap[CsrMatrix]):
         key = draw.keys[0]
         out = np.empty((work.rows.n_rows, draw.size), np.int64)
         work.each_block(
-            lambda block, out: _kernel.minhash_samples(block.indices, block.indptr, key, out), out
+            lambda block, out: _loops.minhash_samples(block.indices, block.indptr, key, out), out
         )
         return out
 
@@ -133,6 +133,6 @@ class MinHashDraw(CodesDraw, of=MinHash):
         return _seeding.keys(self.seed, "minhash", 2)
 
     def write(self, block: Block, layout: int, out: Array) -> None:
-        _kernel.minhash_codes(
+        _loops.minhash_codes(
             block.indices, block.indptr, *self.keys, self.size, self.bits, layout, out
         )

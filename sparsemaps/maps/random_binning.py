@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._input._row_reader import Block, RowReader
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Function, NumberOr, PowerOfTwo, Size
 from sparsemaps._tools._typing import Array, CsrMatrix, RandomState
@@ -158,4 +158,4 @@ class BinningDraw(CodesDraw, of=RandomBinning):
             self._check_bins(block)
         key = _seeding.keys(self.seed, "random_binning", 1)[0]
         grids = key, self.gamma, self.inverse_pitches, self.size, self.law.bits
-        _kernel.bin_rows(*block, *grids, layout, out)
+        _loops.bin_rows(*block, *grids, layout, out)

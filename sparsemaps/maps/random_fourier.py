@@ -8,7 +8,7 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import codes as _codes
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._loops.codes import PACKED
 from sparsemaps._tools import _portable_math, _seeding, _sklearn
 from sparsemaps._tools._allowed import LARGEST_INT32, About, Choice, Function, NumberOr, Real, Size
@@ -22,11 +22,11 @@ from sparsemaps.maps._sampled_map import HasCodes
 from sparsemaps.maps._sparse_map import random_map
 
 _KERNELS: dict[str, tuple[int, _bandwidth.Of]] = {
-    "rbf": (_kernel.NORMAL, "squared"),
-    "laplacian": (_kernel.CAUCHY, "absolute"),
-    "cauchy": (_kernel.LAPLACE, "euclidean"),
-    "matern": (_kernel.NORMAL, "squared"),
-    "folded_rbf": (_kernel.NORMAL, "squared"),
+    "rbf": (_loops.NORMAL, "squared"),
+    "laplacian": (_loops.CAUCHY, "absolute"),
+    "cauchy": (_loops.LAPLACE, "euclidean"),
+    "matern": (_loops.NORMAL, "squared"),
+    "folded_rbf": (_loops.NORMAL, "squared"),
 }
 """The distribution of the random vectors, and the distance that gamma multiplies."""
 
@@ -223,7 +223,7 @@ class FourierDraw(CodesDraw, of=RandomFourier):
         vectors, scales, phases = self.keys()
         folded = self.kernel == "folded_rbf"
         turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
-        kind = _KERNELS[self.kernel][0] if self.quantiles is None else _kernel.QUANTILES
+        kind = _KERNELS[self.kernel][0] if self.quantiles is None else _loops.QUANTILES
         factor = np.sqrt((1 if folded else 2) / self.n_components)
         numbers: dict[int, Any] = {8: (self._scales(scales, n_vectors), turns)}
         if dtype == np.float32:
@@ -233,9 +233,9 @@ class FourierDraw(CodesDraw, of=RandomFourier):
                 numbers[4] = tuple(array.astype(dtype) for array in numbers[8])
 
         def write(block: Block, out: Array) -> Any:
-            _kernel.project(*block, vectors, kind, n_vectors, out, quantiles=self.quantiles)
+            _loops.project(*block, vectors, kind, n_vectors, out, quantiles=self.quantiles)
             # In the place of the projections.
-            return _kernel.features(out, *numbers[out.itemsize], n_pairs, factor, out)
+            return _loops.features(out, *numbers[out.itemsize], n_pairs, factor, out)
 
         return lambda block, out: write_features(block, out, write)
 

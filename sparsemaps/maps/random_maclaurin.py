@@ -7,7 +7,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sparsemaps._input._row_reader import Block, most_entries
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _checks, _portable_math, _seeding
 from sparsemaps._tools._allowed import LARGEST_INT32, About, Bool, ChoiceOrSeries, Int, Real, Size
 from sparsemaps._tools._parameters import setting
@@ -230,7 +230,7 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
             dense = np.empty((part.n_rows, self.n_components), values.dtype)
             self._write(part, dense)
             out = (values[n_stored:], columns[n_stored:], lengths[here])
-            n_stored += _kernel.with_exact_terms(*part, *self._exact, dense, *out)
+            n_stored += _loops.with_exact_terms(*part, *self._exact, dense, *out)
         return n_stored
 
     def _row_bytes(self, out: Array) -> int:
@@ -240,5 +240,5 @@ class MaclaurinDraw(Draw, of=RandomMaclaurin):
         """The random features of a few rows."""
         n_projections = self.firsts[-1]
         projections = np.empty((len(out), n_projections), out.dtype)
-        _kernel.project(*block, self._key, _kernel.RADEMACHER, n_projections, projections)
-        _kernel.products(projections, self.factors.astype(out.dtype, copy=False), self.firsts, out)
+        _loops.project(*block, self._key, _loops.RADEMACHER, n_projections, projections)
+        _loops.products(projections, self.factors.astype(out.dtype, copy=False), self.firsts, out)

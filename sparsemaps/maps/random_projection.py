@@ -5,7 +5,7 @@ from typing import Literal
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _blocks, _seeding
 from sparsemaps._tools._allowed import LARGEST_INT32, About, Choice, Size
 from sparsemaps._tools._parameters import setting
@@ -15,9 +15,9 @@ from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import SparseMap, random_map
 
 _DISTRIBUTIONS = {
-    "gaussian": _kernel.NORMAL,
-    "rademacher": _kernel.RADEMACHER,
-    "cauchy": _kernel.CAUCHY,
+    "gaussian": _loops.NORMAL,
+    "rademacher": _loops.RADEMACHER,
+    "cauchy": _loops.CAUCHY,
 }
 """The distribution of the random vectors."""
 
@@ -151,7 +151,7 @@ class ProjectionDraw(Draw, of=RandomProjection):
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
 
         def write(block: Block, out: Array) -> None:
-            _kernel.project(*block, *vectors, out)
+            _loops.project(*block, *vectors, out)
             out *= factor
 
         work.fill(write, out, lambda block: block.is_extreme)

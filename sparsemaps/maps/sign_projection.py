@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import codes as _codes
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Size
 from sparsemaps._tools._parameters import setting
@@ -20,10 +20,10 @@ from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import random_map
 
 _VECTORS = {
-    ("acos", None): _kernel.NORMAL,
-    ("acos", "rademacher"): _kernel.RADEMACHER,
+    ("acos", None): _loops.NORMAL,
+    ("acos", "rademacher"): _loops.RADEMACHER,
     ("acos", "orthogonal"): None,
-    ("acos_chi2", None): _kernel.CAUCHY,
+    ("acos_chi2", None): _loops.CAUCHY,
 }
 """The distribution of the random vectors; None where they are blocks of orthogonal ones."""
 
@@ -221,7 +221,7 @@ class SignsDraw(CodesDraw, of=SignProjection):
         for part, here in block.parts((self.size + 2 * self._blocks.width) * dtype.itemsize):
             dense = _orthogonal.make_dense(part, self._blocks.width, dtype)
             projections = np.ascontiguousarray(self._blocks.multiply(dense)[:, : self.size])
-            _kernel.settle_zeros(*part, self.vectors[1], projections)
+            _loops.settle_zeros(*part, self.vectors[1], projections)
             yield here, projections >= 0
 
     @property
@@ -245,7 +245,7 @@ class SignsDraw(CodesDraw, of=SignProjection):
                     out[here] = np.where(signs, one, -one)
             else:
                 key, zeros_key, *vectors = self.vectors
-                _kernel.project(*block, key, *vectors, out, one=one, zeros_key=zeros_key)
+                _loops.project(*block, key, *vectors, out, one=one, zeros_key=zeros_key)
 
         def write_signs(block: Block, out: Array) -> None:
             write(block, out)
@@ -269,7 +269,7 @@ class SignsDraw(CodesDraw, of=SignProjection):
             for here, signs in self._orthogonal_signs(block):
                 _codes.write(signs.astype(np.int32), 1, layout, out[here])
             return
-        _kernel.project_to_codes(*block, *self.vectors, layout, out)
+        _loops.project_to_codes(*block, *self.vectors, layout, out)
 
 
 def _extreme_rows(block: Block) -> Iterator[tuple[Array, Block]]:

@@ -5,7 +5,7 @@ from typing import Any, Literal
 import numpy as np
 
 from sparsemaps._input._row_reader import Block
-from sparsemaps._loops import maps as _kernel
+from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Int, Real, Size
 from sparsemaps._tools._parameters import ParameterError, setting
@@ -240,11 +240,11 @@ class WeightedSamplingDraw(CodesDraw, of=ConsistentWeightedSampling):
 
     def write(self, block: Block, layout: int, out: Array) -> None:
         codes = self.size, self.bits, self.t_bits, layout, out
-        self._sample(_kernel.sample_codes, block, self.keys, codes)
+        self._sample(_loops.sample_codes, block, self.keys, codes)
 
     def write_samples(self, block: Block, columns: Array, t: Array) -> None:
         """Write whole samples of a block's rows."""
-        self._sample(_kernel.whole_samples, block, self.keys[:1], (columns, t))
+        self._sample(_loops.whole_samples, block, self.keys[:1], (columns, t))
 
     def _sample(self, loop: Any, block: Block, keys: Any, out: tuple[Any, ...]) -> None:
         weights = self.signed, float(self.power), float(self.resolution)

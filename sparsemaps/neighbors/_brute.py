@@ -5,7 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._allowed import LARGEST_N_HASHES
 from sparsemaps._tools._typing import Array
@@ -63,7 +63,7 @@ def nearest(
             sampled = codes.sampled.view(np.uint8)
             own = max(first - n_before, 0), min(last - n_before, len(codes))
             for begin, end in _blocks.ranges(*own, rows_a_call):
-                _kernel.top_k(
+                _loops.top_k(
                     queries.array[start:stop], codes.array[begin:end], codes.bits, n_hashes,
                     sampled[begin:end], n_before + begin, keys,
                 )  # fmt: skip
@@ -78,8 +78,8 @@ def nearest(
         keys.sort(axis=1)
         keys = keys[:, :k]
         rows = slice(start, start + len(keys))
-        indices[rows] = (keys & np.uint64(2**_kernel.ROW_BITS - 1)).astype(np.int64)
-        differing = (keys >> np.uint64(_kernel.ROW_BITS)).astype(np.int64)
+        indices[rows] = (keys & np.uint64(2**_loops.ROW_BITS - 1)).astype(np.int64)
+        differing = (keys >> np.uint64(_loops.ROW_BITS)).astype(np.int64)
         none = (keys == np.iinfo(np.uint64).max) | ~queries.sampled[rows, None]
         agreements[rows] = np.where(none, 0, n_hashes - differing)
         indices[rows][none] = -1
@@ -142,7 +142,7 @@ def within(queries: PackedCodes, codes: PackedCodes, max_differing: int) -> Iter
     sampled = codes.sampled.view(np.uint8)
     for first in range(0, len(codes), step):
         part = slice(first, first + step)
-        n = _kernel.within(
+        n = _loops.within(
             queries.array, codes.array[part], codes.bits, codes.n_hashes, sampled[part],
             max_differing, *space,
         )  # fmt: skip

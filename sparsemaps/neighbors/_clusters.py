@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _checks
 from sparsemaps._tools._typing import Array, Rows
 from sparsemaps.neighbors._hashing import pairs_of_rows
@@ -91,14 +91,14 @@ class Components:
         n = 0
         for start in range(0, len(pairs), self._step):
             some = pairs[start : start + self._step]
-            n_joined = _kernel.join_rows(some, self.parents)
+            n_joined = _loops.join_rows(some, self.parents)
             pairs[n : n + n_joined] = some[:n_joined]
             n += n_joined
         return pairs[:n]
 
     def first_rows(self) -> Array:
         """Return the first row of each row's component."""
-        _kernel.find_first_rows(self.parents)
+        _loops.find_first_rows(self.parents)
         return self.parents
 
     def numbers(self) -> Array:

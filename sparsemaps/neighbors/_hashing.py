@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._checks import check_int
@@ -98,7 +98,7 @@ def count_differing(
             )
             one = two = np.arange(len(one))
         pairs = pairs_of_rows(one, two + len(A))
-        _kernel.count_differing(pairs, A, B, codes.bits, codes.n_hashes, differing[some])
+        _loops.count_differing(pairs, A, B, codes.bits, codes.n_hashes, differing[some])
     return differing
 
 
@@ -115,7 +115,7 @@ def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:
     rows = np.empty((len(keys), codes.shape[1]), np.uint8)
     step = max(1, sizes.call_bytes // 4096)
     for start in range(0, len(keys), step):
-        _kernel.copy_rows(order[start : start + step], codes, others, rows)
+        _loops.copy_rows(order[start : start + step], codes, others, rows)
     return rows
 
 
@@ -255,17 +255,17 @@ class _Hashed:
                 if len(keys) < min(self._n_rows, n + step):
                     before, keys = keys, np.empty(min(self._n_rows, 2 * n + step), np.uint64)
                     keys[:n] = before[:n]
-                n += _kernel.band_keys(
+                n += _loops.band_keys(
                     rows.array[some], sampled[some], bit, n_bits, self._hash_keys[0],
                     first_row + start, self._row_bits, piece, n_pieces, keys[n:],
                 )  # fmt: skip
             first_row += len(rows)
         keys[:n].sort()
-        n_hashed, n = n, _kernel.drop_unshared(keys[:n], self._row_bits, self._first_other)
+        n_hashed, n = n, _loops.drop_unshared(keys[:n], self._row_bits, self._first_other)
         keys = keys[:n] if 2 * n > n_hashed else keys[:n].copy()
         state = np.zeros(2, np.int64)
         while state[0] < n:
-            _kernel.number_buckets(
+            _loops.number_buckets(
                 keys, self._codes.array, self._others, bit, n_bits, self._hash_keys[1],
                 self._how.max_bucket, step, state,
             )  # fmt: skip
@@ -321,7 +321,7 @@ class _Hashed:
 
     def marked(self, keys: Array, bit: int, n_bits: int, n_given: int, marks: Array) -> Array:
         """Return `marks`, a bit for each row, where also the rows of `near_by_band` are marked."""
-        keys = keys[: _kernel.leave_marked(keys, n_given, self._how.max_bucket, marks)]
+        keys = keys[: _loops.leave_marked(keys, n_given, self._how.max_bucket, marks)]
         for _, run in self._runs(keys, bit, n_bits):
             while not run.done:
                 run.mark_near(n_given, marks)
@@ -342,7 +342,7 @@ class _Hashed:
             codes = self._codes.array, self._others
             if self._copied:
                 codes = _rows_of(run & _ROW, *codes, self._sizes), self._others[:0]
-            yield len(run), _kernel.Buckets(
+            yield len(run), _loops.Buckets(
                 run, self._copied, *codes, self._codes.bits, self._codes.n_hashes, bit, n_bits,
                 self._max_differing, self._max_compared, len(before),
             )  # fmt: skip

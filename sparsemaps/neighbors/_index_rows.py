@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, gathered, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing
@@ -196,7 +196,7 @@ class IndexRows:
             before = self._in_tables(state.blocks[0], bands)
             known[found_pairs(codes, before, max_differing, any_row=True)[0]] = True
         new = np.zeros(len(codes), np.uint8)
-        _kernel.insert_new(
+        _loops.insert_new(
             codes.array, codes.sampled.view(np.uint8), self._in_tables(tail, bands), codes.bits,
             codes.n_hashes, max_differing, known, new,
         )  # fmt: skip
@@ -312,7 +312,7 @@ class IndexRows:
     def _insert(self, block: KeptBlock, bands: Bands, first: int, last: int) -> None:
         rows = self._in_tables(block, bands)
         for start in range(first, last, 2**16):
-            _kernel.insert(rows, start, min(start + 2**16, last))
+            _loops.insert(rows, start, min(start + 2**16, last))
 
     # ---- search ----------------------------------------------------------------------------------
 

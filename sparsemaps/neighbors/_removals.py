@@ -19,7 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _checks
 from sparsemaps._tools._typing import Array, Floats, Rows
 from sparsemaps.codes import _packed
@@ -313,7 +313,7 @@ class _Sweep:
         for block in _blocks.ranges(0, len(places), self._how.sizes.block):
             some = slice(*block)
             queries = gathered(self._sets, self._rows[places[some]])
-            _kernel.count_buckets(queries.array, self._kept, counts[some])
+            _loops.count_buckets(queries.array, self._kept, counts[some])
         return counts
 
     def _look_up(self, places: Array, block: PackedCodes) -> Array:
@@ -351,7 +351,7 @@ class _Sweep:
         order, similarity = self._near_pairs(places[j], places[i], differing)
         i, j = i[order], j[order]
         row, witness = np.empty((2, len(block)), np.int64)
-        n = _kernel.settle(
+        n = _loops.settle(
             block.array, is_open.view(np.uint8), self._kept, np.stack([i, j]).astype(np.uint32),
             counts, row, witness,
         )  # fmt: skip

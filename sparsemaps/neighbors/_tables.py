@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
@@ -35,7 +35,7 @@ class Tables(NamedTuple):
     def empty(cls, n_bands: int, capacity: int) -> "Tables":
         """Tables with room for so many rows."""
         n_slots = 1 << max(1, capacity.bit_length() - 1)
-        heads = np.full((n_bands, n_slots), _kernel.NONE, np.uint32)
+        heads = np.full((n_bands, n_slots), _loops.NONE, np.uint32)
         return cls(heads, np.empty((capacity, n_bands), np.uint32))
 
     def are_of(self, n_rows: int, bands: Bands, n_hashes: int) -> bool:
@@ -74,7 +74,7 @@ def found_pairs(
     def search(start: int, stop: int) -> Array:
         some = slice(start, stop)
         find = partial(
-            _kernel.find, queries.array[some], queries.sampled[some].view(np.uint8), rows,
+            _loops.find, queries.array[some], queries.sampled[some].view(np.uint8), rows,
             queries.bits, queries.n_hashes, max_differing, _CALL_VISITS, any_row,
         )  # fmt: skip
         state, space, parts = np.array([0, -1, 0, 0]), np.empty((3, _CALL_PAIRS), np.uint32), []

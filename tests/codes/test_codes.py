@@ -10,7 +10,7 @@ from _data.rows import random_csr
 from _oracles import theorems
 
 from sparsemaps import ConsistentWeightedSampling, SignProjection, codes, libsvm, neighbors
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 
 
 def random_codes(n_rows, n_bytes, seed=0):
@@ -195,7 +195,7 @@ def test_codes_of_more_bits_than_a_row(bits, n_bytes):
     # The loops themselves do not take them either.
     for n_codes in (0, 1, -1):
         with pytest.raises(ValueError, match="do not hold"):
-            _kernel.count_pairs(A, A, bits, n_codes, True, np.zeros((3, 3), np.int32))
+            _loops.count_pairs(A, A, bits, n_codes, True, np.zeros((3, 3), np.int32))
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2, 3])

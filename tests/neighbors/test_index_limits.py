@@ -180,7 +180,7 @@ def test_rows_without_samples_are_in_no_slot():
     assert index.insert_new(empty, threshold=THRESHOLD).all()
     assert index.n_samples_fit_ == n_before + 50
     heads = index._kept.state.blocks[-1].tables.heads
-    assert heads[heads != _index_rows._kernel.NONE].max() < n_before
+    assert heads[heads != _index_rows._loops.NONE].max() < n_before
 
 
 def test_a_state_has_no_later_rows():
@@ -232,12 +232,12 @@ def test_rows_of_a_slot_are_told_apart_by_their_bands(n_slots):
     rng = np.random.default_rng(SEED)
     array, queries = rng.integers(0, 4, (300, 6)), rng.integers(0, 4, (20, 6))
     array, queries = array.astype(np.uint8), queries.astype(np.uint8)
-    heads = np.full((3, n_slots), _index_rows._kernel.NONE, np.uint32)
+    heads = np.full((3, n_slots), _index_rows._loops.NONE, np.uint32)
     links, counted = np.empty((300, 3), np.uint32), np.ones(300, np.uint8)
     rows = _tables.KeptRows(heads, links, array, counted, 300, 16, 0, 5, 1000)
-    _index_rows._kernel.insert(rows, 0, 300)
+    _index_rows._loops.insert(rows, 0, 300)
     found, state = np.empty((3, 10_000), np.uint32), np.array([0, -1, 0, 0])
-    n = _index_rows._kernel.find(queries, counted[:20], rows, 8, 6, 6, 10**6, False, state, found)
+    n = _index_rows._loops.find(queries, counted[:20], rows, 8, 6, 6, 10**6, False, state, found)
     bands = (queries[:, None] == array).reshape(20, 300, 3, 2).all(axis=3)
     i, j, _ = np.nonzero(bands)
     order = np.lexsort(found[1::-1, :n])

@@ -374,6 +374,6 @@ def test_removed_rows_leave_the_tables():
     tables = index._kept.state.blocks[0].tables
     assert tables is not before
     linked = np.concatenate([tables.heads.ravel(), tables.links.ravel()])
-    linked = linked[linked != _index_rows._kernel.NONE]
+    linked = linked[linked != _index_rows._loops.NONE]
     assert linked.min() >= 1600
     assert len(index.radius_neighbors(X[2000:2001])[1][0]) >= 1

@@ -10,7 +10,7 @@ from _data.rows import families
 from _data.stage_names import results_in
 
 from sparsemaps import MinHash, neighbors
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._results import Results, Steps
@@ -126,7 +126,7 @@ def test_rows_of_a_part_share_keys_less_often():
     rows = [np.empty(0, int)]
     for part in range(7):
         keys = np.empty(1000, np.uint64)
-        keys = keys[: _kernel.band_keys(A, sampled, 0, 64, 1, 0, 10, part, 7, keys)]
+        keys = keys[: _loops.band_keys(A, sampled, 0, 64, 1, 0, 10, part, 7, keys)]
         assert 0.5 < len(keys) / (1000 / 7) < 2
         assert len(np.unique(keys >> np.uint64(51) & np.uint64(7))) == 8
         rows.append((keys & np.uint64(2**10 - 1)).astype(int))

@@ -21,7 +21,7 @@ from sparsemaps import (
     codes,
     neighbors,
 )
-from sparsemaps._loops import codes as _kernel
+from sparsemaps._loops import codes as _loops
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._hashing import Limits
@@ -137,7 +137,7 @@ def test_copies_are_counted_by_their_codes():
     """Also where rows with other codes have the same hash."""
     A = random_codes(3, 16)[np.random.default_rng(SEED).integers(0, 3, 60)]
     keys = np.arange(60, dtype=np.uint64)
-    _kernel.number_buckets(keys, A, A[:0], 0, 128, 5, 5, 2**20, np.zeros(2, np.int64))
+    _loops.number_buckets(keys, A, A[:0], 0, 128, 5, 5, 2**20, np.zeros(2, np.int64))
     pairs = _hashing.copies(keys, 5)
     first_of = {int(pair) & 2**32 - 1: int(pair) >> 32 for pair in pairs}
     assert len(first_of) == len(pairs) > 20
@@ -158,7 +158,7 @@ def test_rows_are_numbered_by_their_bits():
 
 def test_large_buckets_are_of_equal_bits(monkeypatch):
     """Also where a hash has one bit, so that many rows share it by chance."""
-    band_keys = _kernel.band_keys
+    band_keys = _loops.band_keys
 
     def weak(*arguments):
         row_bits, keys = arguments[6], arguments[9]
@@ -166,7 +166,7 @@ def test_large_buckets_are_of_equal_bits(monkeypatch):
         keys[:n] &= np.uint64(2 ** (row_bits + 1) - 1)
         return n
 
-    monkeypatch.setattr(_kernel, "band_keys", weak)
+    monkeypatch.setattr(_loops, "band_keys", weak)
     array = np.random.default_rng(SEED).integers(1, 51, (300, 2)).astype(np.uint8)
     array[:100, 0] = np.tile(np.arange(1, 51), 2)  # a row that is alone is in no bucket
     keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, Limits(1)).buckets(0, 8, 0)
@@ -182,9 +182,9 @@ def test_pairs_have_the_bits_of_the_band():
     keys, pairs = np.arange(2, dtype=np.uint64), np.empty(1, np.uint64)
     for band, n_found in (0, 1), (1, 0):
         state = np.array([0, 0])
-        _kernel.number_buckets(keys, A, A[:0], 16 * band, 16, 7, 2, 100, state)
+        _loops.number_buckets(keys, A, A[:0], 16 * band, 16, 7, 2, 100, state)
         assert state[0] == 2
-        buckets = _kernel.Buckets(keys, True, A, A[:0], 8, 4, 16 * band, 16, 1, 100)
+        buckets = _loops.Buckets(keys, True, A, A[:0], 8, 4, 16 * band, 16, 1, 100)
         assert buckets.verify(0, 2, pairs) == n_found
 
 
@@ -209,7 +209,7 @@ def test_buckets_are_of_equal_bits(max_rows):
     state = np.zeros(2, np.int64)
     n_calls = 0
     while state[0] < 400:
-        _kernel.number_buckets(keys, A, B, 8, 16, 7, 1, max_rows, state)
+        _loops.number_buckets(keys, A, B, 8, 16, 7, 1, max_rows, state)
         n_calls += 1
     assert n_calls == (2 if max_rows < 100 else 1)
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)

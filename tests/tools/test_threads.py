@@ -376,7 +376,7 @@ def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
             return kernel(*arguments)
 
     kernel = _loops.count_sketch_csr
-    monkeypatch.setattr(count_sketch, "_kernel", Slow)
+    monkeypatch.setattr(count_sketch, "_loops", Slow)
     sketch = CountSketch(n_components=64, random_state=0, n_jobs=n_jobs)
     found = sketch.fit_transform(X)
     assert (found != expected).nnz == 0
