@@ -8,7 +8,7 @@ import pytest
 from _scripts import file_claims
 
 import sparsemaps
-from sparsemaps._tools import _sources
+from sparsemaps._io import _sources
 from sparsemaps.text._records import TEXT_FORMATS
 
 

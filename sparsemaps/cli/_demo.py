@@ -17,7 +17,8 @@ from tqdm import tqdm
 
 import sparsemaps
 from sparsemaps import neighbors
-from sparsemaps._tools import _output_files, _sklearn
+from sparsemaps._io import _output_files
+from sparsemaps._tools import _sklearn
 from sparsemaps.cli._demo_data import DemoSizes, DemoText, LearningTask, digits, texts
 from sparsemaps.cli._options import CLASSES
 from sparsemaps.libsvm import dump_svmlight_file

@@ -8,9 +8,9 @@ from functools import partial
 from typing import Any
 
 from sparsemaps import kernels
-from sparsemaps._tools import _output_files
+from sparsemaps._io import _output_files
+from sparsemaps._io._sources import expand
 from sparsemaps._tools._escapes import print_line
-from sparsemaps._tools._sources import expand
 from sparsemaps.cli import _given
 from sparsemaps.cli._last_line import say_bad
 from sparsemaps.cli._options import KERNELS, load

@@ -5,9 +5,9 @@ import sys
 from typing import Any
 
 from sparsemaps import files, from_config
-from sparsemaps._tools import _output_files
+from sparsemaps._io import _output_files
+from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools._escapes import escaped, print_line
-from sparsemaps._tools._sources import expand, known_inputs
 from sparsemaps.cli._given import make_map, refuse_other_options, run_outputs, source_of, texts_of
 from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.codes import PackedCodes

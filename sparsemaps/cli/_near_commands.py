@@ -2,8 +2,8 @@
 
 import argparse
 
+from sparsemaps._io._sources import expand
 from sparsemaps._tools._escapes import print_line
-from sparsemaps._tools._sources import expand
 from sparsemaps.cli._given import make_map, refuse_other_options, run_plan, source_by_names
 from sparsemaps.cli._last_line import say, say_bad
 from sparsemaps.files import _dedup, _pairs

@@ -10,8 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _checks, _described_files, _output_files, _seeding
-from sparsemaps._tools._regular_files import open_regular
+from sparsemaps._io import _described_files, _output_files
+from sparsemaps._io._regular_files import open_regular
+from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._typing import Array
 
 MARK = b"SMCODES1"

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from dask.delayed import delayed
 
+from sparsemaps._io._progress import Progress
 from sparsemaps._tools import _threads
-from sparsemaps._tools._progress import Progress
 from sparsemaps.dask._graphs import compute_each
 from sparsemaps.files._results import Result, Results
 from sparsemaps.files._tasks import How, Stage, Task, Threads

@@ -13,7 +13,7 @@ import fsspec.compression
 import fsspec.utils
 from fsspec.implementations.memory import MemoryFileSystem
 
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
 
 
 class ByteRange(NamedTuple):

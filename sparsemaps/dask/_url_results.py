@@ -10,7 +10,7 @@ from typing import Any
 
 import fsspec
 
-from sparsemaps._tools._locks import one_writer
+from sparsemaps._io._locks import one_writer
 from sparsemaps.dask._ranges import full_name, is_local
 from sparsemaps.files._results import Results
 

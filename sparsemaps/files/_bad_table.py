@@ -4,11 +4,11 @@ import contextlib
 from collections.abc import Iterator
 from typing import IO, Any
 
-from sparsemaps._tools import _output_files
+from sparsemaps._io import _output_files
+from sparsemaps._io._regular_files import open_regular
+from sparsemaps._io._sources import is_standard
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._regular_files import open_regular
-from sparsemaps._tools._sources import is_standard
 from sparsemaps.files._bad_records import BadRecords
 
 HEADER = b"file\tline\treason\trecord\n"

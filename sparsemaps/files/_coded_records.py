@@ -13,10 +13,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._tools import _output_files, _sources, _threads
-from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._regular_files import open_regular
+from sparsemaps._io import _output_files, _sources
+from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._regular_files import open_regular
+from sparsemaps._tools import _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
 from sparsemaps.files._bad_records import MOST, BadRecords

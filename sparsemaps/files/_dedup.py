@@ -6,11 +6,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _output_files
-from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._io import _output_files
+from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._sources import KEYS, is_directory, spooled
+from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._sources import KEYS, is_directory, spooled
-from sparsemaps._tools._text_input import UnreadableRecord
 from sparsemaps.files._dedup_plan import (
     CLUSTERS,
     CODES,

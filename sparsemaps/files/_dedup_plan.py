@@ -3,7 +3,8 @@
 import os
 from typing import Any, NamedTuple
 
-from sparsemaps._tools import _output_files, _sources, _threads
+from sparsemaps._io import _output_files, _sources
+from sparsemaps._tools import _threads
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.codes._code_checks import refuse_different

@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._tools import _output_files
-from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._sources import SIMILARITY, refuse_changes
+from sparsemaps._io import _output_files
+from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._sources import SIMILARITY, refuse_changes
 from sparsemaps.files._coded_records import Coded, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import counted

@@ -11,10 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._tools import _output_files
-from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._io import _output_files
+from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._sources import BAD
 from sparsemaps._tools._escapes import escaped
-from sparsemaps._tools._sources import BAD
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import join_tables

@@ -20,8 +20,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
-from sparsemaps._tools import _output_files, _sources
-from sparsemaps._tools._regular_files import open_regular
+from sparsemaps._io import _output_files, _sources
+from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS

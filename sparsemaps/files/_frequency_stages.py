@@ -9,8 +9,8 @@ import numpy as np
 
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._input._sparse import open_sparse
-from sparsemaps._tools import _sources, _text_input
-from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._io import _sources, _text_input
+from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._coded_records import ranges_of
 from sparsemaps.files._job import Job

@@ -5,12 +5,13 @@ from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import Any, NamedTuple
 
-from sparsemaps._tools import _output_files, _text_input, _threads
+from sparsemaps._io import _output_files, _text_input
+from sparsemaps._io._progress import Progress
+from sparsemaps._io._sources import CLASSES, is_standard, refuse_changes
+from sparsemaps._tools import _threads
 from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._progress import Progress
 from sparsemaps._tools._sklearn import width_of
-from sparsemaps._tools._sources import CLASSES, is_standard, refuse_changes
 from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._formats import FORMATS, PUBLIC, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import Svmlight, Texts

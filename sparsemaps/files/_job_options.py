@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
 from typing import Any, NamedTuple
 
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
 from sparsemaps._tools._checks import (
     LARGEST_INT,
     LARGEST_INT32,

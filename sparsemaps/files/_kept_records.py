@@ -7,10 +7,10 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from typing import IO, Any, NamedTuple
 
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
+from sparsemaps._io._progress import Progress
+from sparsemaps._io._sources import is_standard, open_input
 from sparsemaps._tools._extras import library
-from sparsemaps._tools._progress import Progress
-from sparsemaps._tools._sources import is_standard, open_input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import read_each
 from sparsemaps.files._text_rows import Source, TextRows

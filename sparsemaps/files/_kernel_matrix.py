@@ -6,9 +6,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._tools import _blocks, _output_files, _threads
-from sparsemaps._tools._progress import counted
-from sparsemaps._tools._sources import known_inputs, refuse_changes
+from sparsemaps._io import _output_files
+from sparsemaps._io._progress import counted
+from sparsemaps._io._sources import known_inputs, refuse_changes
+from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.files._formats import rows_at_once

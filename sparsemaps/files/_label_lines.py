@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _checks, _text_input
+from sparsemaps._io import _text_input
+from sparsemaps._io._sources import is_regular
+from sparsemaps._tools import _checks
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._sources import is_regular
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._learning import Model, name_of
 from sparsemaps.linear import KernelClassifier

@@ -10,10 +10,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _checks, _output_files, _text_input
+from sparsemaps._io import _output_files, _text_input
+from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._sources import IDS, expand, refuse_changes, spooled
+from sparsemaps._tools import _checks
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import IDS, expand, refuse_changes, spooled
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _map

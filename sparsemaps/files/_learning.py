@@ -9,12 +9,13 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy
 
-from sparsemaps._tools import _memory, _output_files, _seeding
-from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._io import _output_files
+from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._progress import FileProgress, training
+from sparsemaps._io._sources import CLASSES, LABELS, expand, known_inputs, refuse_changes
+from sparsemaps._tools import _memory, _seeding
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._progress import FileProgress, training
-from sparsemaps._tools._sources import CLASSES, LABELS, expand, known_inputs, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes

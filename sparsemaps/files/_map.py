@@ -6,7 +6,7 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
 
-from sparsemaps._tools import _output_files, _sources
+from sparsemaps._io import _output_files, _sources
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._parameters import setting
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables, path_of

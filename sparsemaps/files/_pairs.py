@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _checks, _output_files, _sources, _threads
-from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._io import _output_files, _sources
+from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._sources import SIMILARITY
+from sparsemaps._tools import _checks, _threads
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._sources import SIMILARITY
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables, path_of

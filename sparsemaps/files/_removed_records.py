@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._sources import SIMILARITY
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._sources import SIMILARITY
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import Coded, Earlier, copies, rows_of

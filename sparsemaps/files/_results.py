@@ -12,11 +12,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _output_files, _regular_files, _text_input
-from sparsemaps._tools._array_files import ArrayKind, read_array
-from sparsemaps._tools._locks import one_writer
-from sparsemaps._tools._sources import BESIDE, RECORD
-from sparsemaps._tools._stages import Stages
+from sparsemaps._io import _output_files, _regular_files, _text_input
+from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._locks import one_writer
+from sparsemaps._io._sources import BESIDE, RECORD
+from sparsemaps._io._stages import Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._recipes import digest, read_record
 

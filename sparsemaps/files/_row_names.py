@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from sparsemaps._io._regular_files import open_regular
+from sparsemaps._io._sources import COMMENTS, IDS
 from sparsemaps._tools._escapes import as_column
-from sparsemaps._tools._regular_files import open_regular
-from sparsemaps._tools._sources import COMMENTS, IDS
 from sparsemaps._tools._typing import Array
 
 

@@ -11,11 +11,11 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input._row_reader import EntryError
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
+from sparsemaps._io._progress import Progress
+from sparsemaps._io._sources import open_input
+from sparsemaps._io._text_input import BadLine, LineError
 from sparsemaps._tools._escapes import escaped
-from sparsemaps._tools._progress import Progress
-from sparsemaps._tools._sources import open_input
-from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import BadTable

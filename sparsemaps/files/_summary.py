@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._tools import _text_input
-from sparsemaps._tools._array_files import ArrayKind, read_array, read_member, read_string
-from sparsemaps._tools._described_files import is_marked
-from sparsemaps._tools._progress import FileProgress
-from sparsemaps._tools._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_standard
+from sparsemaps._io import _text_input
+from sparsemaps._io._array_files import ArrayKind, read_array, read_member, read_string
+from sparsemaps._io._described_files import is_marked
+from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_standard
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file

@@ -12,10 +12,10 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from sparsemaps._io._progress import FileProgress, Progress, counted
 from sparsemaps._tools import _memory, _threads
 from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._progress import FileProgress, Progress, counted
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import Result, Results, named
 

@@ -10,11 +10,11 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
+from sparsemaps._io._sources import spooled
+from sparsemaps._io._text_input import LineError
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._sklearn import width_of
-from sparsemaps._tools._sources import spooled
-from sparsemaps._tools._text_input import LineError
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import MixedNumbers, array_of
 from sparsemaps.files._job_options import Texts

@@ -10,12 +10,12 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
+from sparsemaps._io._text_input import BadLine, LineError
 from sparsemaps._loops import text as _loops
 from sparsemaps._tools import _sklearn, _whole_numbers
 from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._growing_array import GrowingArray
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._text_input import BadLine, LineError
 from sparsemaps._tools._typing import Array
 
 _COMPRESSED_HINT = "compressed by {0}: decompress it, or give it as a file whose name ends in {1}"

@@ -5,8 +5,9 @@ from typing import TypeVar
 
 import numpy as np
 
+from sparsemaps._io import _text_input
 from sparsemaps._loops import text as _loops
-from sparsemaps._tools import _blocks, _text_input, _threads
+from sparsemaps._tools import _blocks, _threads
 
 BLOCK_BYTES = 2**19
 """Bytes of text that are parsed at a time: the text and its arrays stay in the cache."""

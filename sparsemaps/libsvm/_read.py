@@ -6,7 +6,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overl
 import numpy as np
 import numpy.typing as npt
 
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
 from sparsemaps._tools._checks import LARGEST_INT, check_bool, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import CsrMatrix, File, Floats, Rows

@@ -6,7 +6,8 @@ from typing import Any, Literal, TypedDict, Unpack, overload
 import numpy as np
 import numpy.typing as npt
 
-from sparsemaps._tools import _text_input, _threads
+from sparsemaps._io import _text_input
+from sparsemaps._tools import _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import CsrMatrix, File, Floats, Rows

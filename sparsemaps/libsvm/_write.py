@@ -16,8 +16,9 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _row_reader, _sparse
 from sparsemaps._input._sparse import Csr
+from sparsemaps._io import _output_files
 from sparsemaps._loops import text as _loops
-from sparsemaps._tools import _blocks, _output_files, _sklearn, _threads
+from sparsemaps._tools import _blocks, _sklearn, _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_bool
 from sparsemaps._tools._typing import Array, MatrixLike, SparseMatrix, Writer
 from sparsemaps._tools._whole_numbers import are_equal

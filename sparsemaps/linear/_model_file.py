@@ -14,7 +14,8 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsemaps
-from sparsemaps._tools import _checks, _described_files, _output_files, _sklearn, _text_input
+from sparsemaps._io import _described_files, _output_files, _text_input
+from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array
 from sparsemaps.linear._calibration import Calibration

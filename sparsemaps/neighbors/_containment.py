@@ -13,10 +13,10 @@ from typing import Any
 import numpy as np
 import scipy
 
-from sparsemaps._tools._array_files import ArrayKind
+from sparsemaps._io._array_files import ArrayKind
+from sparsemaps._io._stages import NONE
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._stages import NONE
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes, checked

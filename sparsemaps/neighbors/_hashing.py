@@ -12,12 +12,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsemaps._io._array_files import ArrayKind
+from sparsemaps._io._stages import NONE, Stages
 from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _threads
-from sparsemaps._tools._array_files import ArrayKind
 from sparsemaps._tools._checks import check_int
 from sparsemaps._tools._distinct import distinct
-from sparsemaps._tools._stages import NONE, Stages
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, with_rows
 from sparsemaps.neighbors._bands import LARGEST_IN_PLACE, Bands

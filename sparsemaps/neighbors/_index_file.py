@@ -12,9 +12,10 @@ from typing import Any, NamedTuple
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
-from sparsemaps._tools import _checks, _output_files, _text_input
-from sparsemaps._tools._array_files import read_csr
-from sparsemaps._tools._described_files import damage_named
+from sparsemaps._io import _output_files, _text_input
+from sparsemaps._io._array_files import read_csr
+from sparsemaps._io._described_files import damage_named
+from sparsemaps._tools import _checks
 from sparsemaps.codes import _file
 from sparsemaps.codes._packed import PackedCodes, open_file, save_blocks
 from sparsemaps.maps import _config

@@ -15,8 +15,9 @@ from typing import IO, Any
 import numpy as np
 
 from sparsemaps._input._row_reader import RowReader
+from sparsemaps._io import _described_files, _output_files
 from sparsemaps._loops import text as _text
-from sparsemaps._tools import _blocks, _checks, _described_files, _output_files, _seeding, _threads
+from sparsemaps._tools import _blocks, _checks, _seeding, _threads
 from sparsemaps._tools._typing import Array
 
 MARK = b"SMCOUNTS"

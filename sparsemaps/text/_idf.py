@@ -9,10 +9,11 @@ import numpy as np
 from sparsemaps._input import _sparse
 from sparsemaps._input._estimator_input import read_input
 from sparsemaps._input._row_reader import RowReader
+from sparsemaps._io import _text_input
+from sparsemaps._io._described_files import damage_named
 from sparsemaps._loops import text as _text
-from sparsemaps._tools import _blocks, _checks, _sklearn, _text_input, _threads
+from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
 from sparsemaps._tools._allowed import Allowed, Bool, PowerOfTwo, Real
-from sparsemaps._tools._described_files import damage_named
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike
 from sparsemaps.text import _frequencies

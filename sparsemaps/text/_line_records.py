@@ -9,9 +9,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from sparsemaps._tools import _text_input
-from sparsemaps._tools._sources import open_input
-from sparsemaps._tools._text_input import BadLine, LineError
+from sparsemaps._io import _text_input
+from sparsemaps._io._sources import open_input
+from sparsemaps._io._text_input import BadLine, LineError
 from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels, Records
 
 _PIECE_BYTES = 2**18

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
 from sparsemaps._tools._extras import library
 from sparsemaps.text._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels, Records
 from sparsemaps.text._parquet_rows import PART_BYTES, decoded, is_one_of, open_parquet

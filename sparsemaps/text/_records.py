@@ -4,8 +4,9 @@ import os
 from collections.abc import Iterator
 from typing import Any
 
-from sparsemaps._tools import _checks, _text_input
-from sparsemaps._tools._sources import expand, is_regular, is_standard
+from sparsemaps._io import _text_input
+from sparsemaps._io._sources import expand, is_regular, is_standard
+from sparsemaps._tools import _checks
 from sparsemaps.text._fields import Fields, Records
 from sparsemaps.text._line_records import of_lines
 from sparsemaps.text._parquet_records import of_parquet

@@ -18,7 +18,7 @@ from _data.chance import SEED
 
 from _scripts.damaged_files import description_start, places_in
 from sparsemaps import MinHash, files, from_config
-from sparsemaps._tools import _sources
+from sparsemaps._io import _sources
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _row_names
 from sparsemaps.files._summary import summarize

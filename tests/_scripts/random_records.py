@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from sklearn.feature_extraction.text import CountVectorizer
 
-from sparsemaps._tools._zstd import MODULE as ZSTD
+from sparsemaps._io._zstd import MODULE as ZSTD
 from sparsemaps.text import normalize
 
 WRITERS = {

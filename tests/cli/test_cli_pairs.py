@@ -9,7 +9,7 @@ from _data.code_pairs import sorted_pairs
 from _data.rows import families
 
 from sparsemaps import MinHash, libsvm
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
 from sparsemaps.cli import main
 from sparsemaps.kernels import min_max_kernel
 from sparsemaps.libsvm import _pipeline

@@ -19,7 +19,7 @@ from _scripts.programs import CLOSED, Program, posix
 
 import sparsemaps
 from sparsemaps import cli
-from sparsemaps._tools._progress import Progress
+from sparsemaps._io._progress import Progress
 from sparsemaps.libsvm import dump_svmlight_file
 
 

@@ -19,7 +19,7 @@ from _scripts.programs import posix
 
 import sparsemaps.dask as sd
 from sparsemaps import ConsistentWeightedSampling, CountSketch
-from sparsemaps._tools._locks import one_writer
+from sparsemaps._io._locks import one_writer
 from sparsemaps.files import Svmlight
 
 dask = pytest.importorskip("dask")

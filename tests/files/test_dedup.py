@@ -23,7 +23,7 @@ from _data.dedup_records import (
 from _data.rows import families
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash, RandomFourier
-from sparsemaps._tools import _zstd
+from sparsemaps._io import _zstd
 from sparsemaps.files import Texts, deduplicate_files
 from sparsemaps.libsvm import dump_svmlight_file
 

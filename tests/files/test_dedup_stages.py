@@ -15,7 +15,7 @@ from _scripts.limits import largest_file
 from _scripts.programs import Program, posix
 
 from sparsemaps import MinHash
-from sparsemaps._tools._array_files import ArrayKind
+from sparsemaps._io._array_files import ArrayKind
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import Texts, _removed_records, deduplicate_files
 from sparsemaps.files._results import Results, Steps

@@ -11,7 +11,7 @@ from _data.stage_names import results_in, without_digest
 from _scripts.programs import posix
 
 from sparsemaps import MinHash, cli
-from sparsemaps._tools import _locks, _output_files
+from sparsemaps._io import _locks, _output_files
 from sparsemaps.files import deduplicate_files, map_files
 
 pytestmark = posix

@@ -17,7 +17,7 @@ from _scripts.commands import command
 from _scripts.programs import Program, posix
 
 from sparsemaps import MinHash
-from sparsemaps._tools import _locks, _output_files, _sources
+from sparsemaps._io import _locks, _output_files, _sources
 from sparsemaps.files import (
     Svmlight,
     deduplicate_files,
@@ -383,7 +383,7 @@ def test_a_second_run_is_one_error(file, tmp_path, monkeypatch):
 def test_a_run_that_was_killed_leaves_no_lock(tmp_path):
     code = (
         "import os, sys\n"
-        "from sparsemaps._tools import _locks\n"
+        "from sparsemaps._io import _locks\n"
         "with _locks.one_writer(sys.argv[1]):\n"
         "    os.kill(os.getpid(), 9)\n"
     )

@@ -15,7 +15,7 @@ from _data.rows import random_csr
 from _scripts.programs import Program, posix
 
 from sparsemaps import CountSketch, MinHash
-from sparsemaps._tools import _output_files
+from sparsemaps._io import _output_files
 from sparsemaps.files import Svmlight, Texts, _tasks, map_files
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 

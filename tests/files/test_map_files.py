@@ -15,7 +15,7 @@ from _data.file_maps import cws, mapped
 from _data.rows import random_csr
 
 from sparsemaps import CountSketch, KernelProduct, MinHash, RandomMaclaurin, SignProjection
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
 from sparsemaps.files import Svmlight, _formats, _summary, map_files
 from sparsemaps.libsvm import iter_svmlight_file, load_svmlight_file
 

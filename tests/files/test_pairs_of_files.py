@@ -18,7 +18,7 @@ from _data.rows import families
 from _data.stage_names import results_in, without_digest
 
 from sparsemaps import CountSketch, MinHash
-from sparsemaps._tools import _output_files
+from sparsemaps._io import _output_files
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import Svmlight, Texts, _coded_records, map_files, similar_pairs_of_files
 from sparsemaps.files._results import Results, Steps

@@ -14,7 +14,7 @@ from _data.chance import SEED
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sparsemaps._tools._progress import FileProgress
+from sparsemaps._io._progress import FileProgress
 from sparsemaps.files import Texts, deduplicate_files
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._text_rows import TextRows

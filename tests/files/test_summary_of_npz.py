@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from sparsemaps._tools import _array_files
+from sparsemaps._io import _array_files
 from sparsemaps.files import _summary
 
 

@@ -14,7 +14,7 @@ from _data.file_maps import cws, outputs
 from _data.text_files import IDS, LABELS, TEXTS, write_jsonl
 
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash
-from sparsemaps._tools import _zstd
+from sparsemaps._io import _zstd
 from sparsemaps.codes import PackedCodes, collisions
 from sparsemaps.files import Texts, map_files
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file

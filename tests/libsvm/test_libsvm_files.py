@@ -15,7 +15,7 @@ from _data.rows import random_csr
 from _data.svmlight import dumped, load
 from _scripts import children, programs
 
-from sparsemaps._tools import _text_input
+from sparsemaps._io import _text_input
 from sparsemaps.files import _summary
 from sparsemaps.libsvm import (
     _pipeline,

@@ -21,7 +21,7 @@ from sparsemaps import (
     RandomMaclaurin,
     SignProjection,
 )
-from sparsemaps._tools import _described_files
+from sparsemaps._io import _described_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model, _model_file
 from sparsemaps.text import ByteNgrams, HashingVectorizer
 

@@ -10,7 +10,7 @@ from _data.index_rows import THRESHOLD, A, X, has_tables, new_index, pairs_of
 from _scripts.limits import largest_file
 from _scripts.programs import posix
 
-from sparsemaps._tools._described_files import FOOTER, ending_of
+from sparsemaps._io._described_files import FOOTER, ending_of
 from sparsemaps.codes import PackedCodes, _file
 from sparsemaps.codes._packed import open_file
 from sparsemaps.neighbors import KernelNeighbors, _index_rows

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sparsemaps import cli, from_config
-from sparsemaps._tools import _zstd
+from sparsemaps._io import _zstd
 from sparsemaps.codes import PackedCodes
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.text import ByteNgrams

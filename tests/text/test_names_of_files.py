@@ -9,7 +9,7 @@ import os
 import pytest
 
 from sparsemaps import MinHash
-from sparsemaps._tools import _text_input, _zstd
+from sparsemaps._io import _text_input, _zstd
 from sparsemaps.files import deduplicate_files, map_files
 from sparsemaps.text import iter_records
 from sparsemaps.text._records import _FORMAT_OF

@@ -5,7 +5,7 @@ import os
 import numpy as np
 import pytest
 
-from sparsemaps._tools._progress import FileProgress
+from sparsemaps._io._progress import FileProgress
 from sparsemaps.files import _kept_records, deduplicate_files
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.text import _parquet_records, _parquet_rows, iter_records

@@ -13,7 +13,7 @@ import pytest
 from _data.chance import SEED
 from _data.strange_texts import strange_texts
 
-from sparsemaps._tools import _zstd
+from sparsemaps._io import _zstd
 from sparsemaps.text import ByteNgrams, HashingVectorizer, iter_records
 
 pa = pytest.importorskip("pyarrow")

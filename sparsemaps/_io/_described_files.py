@@ -14,7 +14,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from sparsemaps._tools._array_files import MAX_HEADER_BYTES, read_header
+from sparsemaps._io._array_files import MAX_HEADER_BYTES, read_header
 from sparsemaps._tools._typing import Array
 
 FOOTER = struct.Struct("<Q8s")

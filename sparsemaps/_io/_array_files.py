@@ -10,7 +10,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._tools._regular_files import open_regular
+from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 
 MAX_HEADER_BYTES = 2**12

@@ -7,7 +7,7 @@ import sys
 import time
 from collections.abc import Iterator
 
-from sparsemaps._tools._regular_files import refuse_other_files
+from sparsemaps._io._regular_files import refuse_other_files
 
 if sys.platform == "win32":
     import msvcrt

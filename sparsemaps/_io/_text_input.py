@@ -12,8 +12,8 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from sparsemaps._io._zstd import open_zstd, zstd_errors
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._zstd import open_zstd, zstd_errors
 
 MAX_LINE_BYTES = 2**30
 """Default for the longest line that is read."""

@@ -9,7 +9,7 @@ from typing import Any, Self, TypeVar
 
 from tqdm import tqdm
 
-from sparsemaps._tools._text_input import Text
+from sparsemaps._io._text_input import Text
 
 T = TypeVar("T")
 

@@ -8,7 +8,7 @@ import tracemalloc
 
 import pytest
 
-from sparsemaps._tools import _text_input, _zstd
+from sparsemaps._io import _text_input, _zstd
 
 LINE = b"0123456 " * 2**20
 

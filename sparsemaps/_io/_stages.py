@@ -3,8 +3,9 @@
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from sparsemaps._tools import _progress, _threads
-from sparsemaps._tools._array_files import ArrayKind
+from sparsemaps._io import _progress
+from sparsemaps._io._array_files import ArrayKind
+from sparsemaps._tools import _threads
 from sparsemaps._tools._typing import Array
 
 

@@ -8,8 +8,8 @@ from _data.chance import SEED
 from _data.rows import families
 
 from sparsemaps import MinHash
-from sparsemaps._tools._array_files import ArrayKind
-from sparsemaps._tools._stages import Stages
+from sparsemaps._io._array_files import ArrayKind
+from sparsemaps._io._stages import Stages
 from sparsemaps.files import deduplicate_files, similar_pairs_of_files
 from sparsemaps.files._results import Results, Steps
 from sparsemaps.libsvm import dump_svmlight_file

@@ -10,7 +10,7 @@ import time
 import pytest
 from _scripts.programs import posix
 
-from sparsemaps._tools import _locks, _output_files, _zstd
+from sparsemaps._io import _locks, _output_files, _zstd
 
 
 def test_nothing_is_there_before_the_end(tmp_path):

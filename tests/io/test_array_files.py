@@ -11,8 +11,8 @@ import scipy.sparse as sp
 from _data.chance import SEED
 from _data.stage_names import results_in
 
-from sparsemaps._tools import _array_files
-from sparsemaps._tools._array_files import ArrayKind, read_array
+from sparsemaps._io import _array_files
+from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps.files._results import Results, Steps
 
 

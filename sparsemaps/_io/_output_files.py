@@ -14,9 +14,9 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import IO, Any
 
-from sparsemaps._tools import _text_input
-from sparsemaps._tools._sources import is_standard
-from sparsemaps._tools._zstd import zstd_writer
+from sparsemaps._io import _text_input
+from sparsemaps._io._sources import is_standard
+from sparsemaps._io._zstd import zstd_writer
 
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     # Without name and time: the same content makes the same file.
