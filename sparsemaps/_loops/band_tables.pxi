@@ -59,7 +59,7 @@ cdef struct table_t:
 
 
 cdef table_t table_of(rows, bint is_grown, bint is_linked=True) except *:
-    """The arrays of `rows` (neighbors/_tables.KeptRows); of rows that are added if `is_grown`, and
+    """The arrays of `rows` (neighbors/_tables.TableRows); of rows that are added if `is_grown`, and
     linked if `is_linked`."""
     cdef array_t heads = array_of(rows.heads, WORDS, sizeof(uint32_t), 2, is_linked)
     cdef array_t links = array_of(rows.links, WORDS, sizeof(uint32_t), 2, is_linked)

@@ -137,7 +137,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self.rerank = rerank
         self.n_jobs = n_jobs
 
-    _kept: IndexRows
+    _index_rows: IndexRows
     _saved = _index_file.SavedAs()
 
     # ---- rows ------------------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         if not hasattr(self, "map_"):
             return self.fit(X)
         codes, rows = self._encoded(X)
-        self._kept.append(codes, rows)
+        self._index_rows.append(codes, rows)
         return self
 
     def insert_new(self, X: MatrixLike, *, threshold: float) -> Array:
@@ -241,15 +241,15 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         else:
             codes, rows = self._begin(X, 0)
         if rows is None and not codes.law.needs_parts:
-            return self._kept.insert_new(codes, self._index_search().target(threshold))
+            return self._index_rows.insert_new(codes, self._index_search().target(threshold))
         search, new = self._index_search(), np.zeros(len(codes), bool)
-        with self._kept.lock:
+        with self._index_rows.lock:
             for row in range(len(codes)):
                 some = slice(row, row + 1)
                 one = None if rows is None else rows[some]
                 new[row] = not len(search.similar_to(codes[some], one, threshold, True)[0])
                 if new[row]:
-                    self._kept.append(codes[some], one)
+                    self._index_rows.append(codes[some], one)
         return new
 
     def remove(self, ids: Array) -> Self:
@@ -276,7 +276,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         wrong = ids[(ids < 0) | (ids >= self.n_samples_fit_)] if ids.size else ids
         if wrong.size:
             raise ValueError(f"ids must be from 0 to {self.n_samples_fit_ - 1}, got {wrong[0]}")
-        self._kept.remove(ids.astype(np.int64))
+        self._index_rows.remove(ids.astype(np.int64))
         return self
 
     # ---- neighbours ------------------------------------------------------------------------------
@@ -557,9 +557,9 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
         if self.radius is not None:
-            self._kept.serving(self._index_search().target(1 - self._radius(self.radius)))
+            self._index_rows.serving(self._index_search().target(1 - self._radius(self.radius)))
         parameters = self.get_params(deep=False)
-        self._saved = _index_file.save(os.fspath(path), self._kept, parameters, self._saved)
+        self._saved = _index_file.save(os.fspath(path), self._index_rows, parameters, self._saved)
 
     @classmethod
     def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> Self:
@@ -606,25 +606,25 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self._check_parameters()
         fitted = _sklearn.clone(self.map).fit(X)
         codes, rows = fitted.encode(X, packed=True), _sparse.own_rows(X) if self.rerank else None
-        self._kept = IndexRows(codes[:n_rows], None if rows is None else rows[:n_rows])
+        self._index_rows = IndexRows(codes[:n_rows], None if rows is None else rows[:n_rows])
         self.map_ = fitted
         return codes, rows
 
     def _encoded(self, X: MatrixLike) -> tuple[PackedCodes, Any]:
         """Return the codes of rows, and the rows as CSR if the index keeps its rows."""
-        rows = None if self._kept.state.rows is None else _sparse.own_rows(X)
+        rows = None if self._index_rows.state.rows is None else _sparse.own_rows(X)
         return self.map_.encode(X, packed=True), rows
 
     @property
     def codes_(self) -> PackedCodes:
         try:
-            return self._kept.all_codes(self._kept.state)
+            return self._index_rows.all_codes(self._index_rows.state)
         except AttributeError:
             raise AttributeError("codes_ is there after fit") from None
 
     @property
     def n_samples_fit_(self) -> int:
-        return self._kept.state.n_rows
+        return self._index_rows.state.n_rows
 
     @property
     def n_features_in_(self) -> int | None:
@@ -636,8 +636,10 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self._check_parameters()
         if X is not None:
             return self._encoded(X)
-        state = self._kept.state  # another thread may add rows meanwhile
-        return self._kept.all_codes(state), None if state.rows is None else state.rows.stacked()
+        state = self._index_rows.state  # another thread may add rows meanwhile
+        return self._index_rows.all_codes(
+            state
+        ), None if state.rows is None else state.rows.stacked()
 
     def _radius(self, radius: float | None) -> float:
         radius = self.radius if radius is None else radius
@@ -651,7 +653,13 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         least = _SIMILAR if self.radius is None else 1 - self._radius(self.radius)
         recall = 1.0 if self.algorithm == "brute" else self.recall
         return IndexSearch(
-            self.map_, self._kept, self.algorithm == "lsh", recall, self.rerank, least, self.n_jobs
+            self.map_,
+            self._index_rows,
+            self.algorithm == "lsh",
+            recall,
+            self.rerank,
+            least,
+            self.n_jobs,
         )
 
 

@@ -37,9 +37,9 @@ class SavedAs(NamedTuple):
     number: Any = None
 
 
-def save(path: str, kept: IndexRows, parameters: dict[str, Any], before: SavedAs) -> SavedAs:
+def save(path: str, index_rows: IndexRows, parameters: dict[str, Any], before: SavedAs) -> SavedAs:
     """Write an index of these parameters, whose file was `before`; it is of one moment."""
-    with kept.lock:
+    with index_rows.lock:
         _refuse_overwriting(path, before)
         number = secrets.token_hex(8)
         description: dict[str, Any] = {
@@ -47,15 +47,15 @@ def save(path: str, kept: IndexRows, parameters: dict[str, Any], before: SavedAs
             "index_version": _VERSION,
             "saved": number,
         }
-        state, tables, further = kept.state, kept.tables(), {}
+        state, tables, further = index_rows.state, index_rows.tables(), {}
         if tables is not None and state.bands is not None and state.target is not None:
             further = {"heads": tables.heads, "links": tables.links[: state.n_rows]}
-            description["bands"] = [*state.bands, *state.target, kept.hash_key]
+            description["bands"] = [*state.bands, *state.target, index_rows.hash_key]
         with contextlib.ExitStack() as stack:
             if state.rows is not None:  # the rows appear after the codes
                 file = stack.enter_context(_output_files.atomic_output(path + ROWS))
                 sp.save_npz(file, state.rows.stacked(), compressed=False)
-            save_blocks(path, kept.codes(state), description, further)
+            save_blocks(path, index_rows.codes(state), description, further)
     return SavedAs(os.path.realpath(path), number)
 
 
@@ -92,12 +92,14 @@ def load(path: str, make: Any, mmap_mode: Any) -> Any:
     if not _are_codes_of(codes, index.map):
         raise ValueError(f"{path} is damaged: its codes are not those of its map")
     rows = _load_rows(path + ROWS, len(codes)) if index.rerank else None
-    index._kept = _kept_rows(path, codes, rows, contents)
+    index._index_rows = _rows_with_tables(path, codes, rows, contents)
     index._saved = SavedAs(os.path.realpath(path), description.get("saved"))
     return index
 
 
-def _kept_rows(path: str, codes: PackedCodes, rows: Any, contents: _file.Contents) -> IndexRows:
+def _rows_with_tables(
+    path: str, codes: PackedCodes, rows: Any, contents: _file.Contents
+) -> IndexRows:
     """Return the rows of a file, with its tables if it has any."""
     description, further = contents.description, contents.further
     if "bands" not in description:

@@ -19,7 +19,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, gathered, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
-from sparsemaps.neighbors._tables import CALL_ROWS, KeptRows, Tables, found_pairs
+from sparsemaps.neighbors._tables import CALL_ROWS, TableRows, Tables, found_pairs
 
 _SMALLEST = 1024
 """The number of rows from which tables are made, and of rows that the first buffer holds."""
@@ -35,7 +35,7 @@ class Target(NamedTuple):
     recall: float
 
 
-class KeptBlock(NamedTuple):
+class IndexBlock(NamedTuple):
     """Rows of an index: the first `n_rows` of arrays, which have room for more if it `grows`."""
 
     array: Array
@@ -49,7 +49,7 @@ class KeptBlock(NamedTuple):
 class State(NamedTuple):
     """The rows of one moment, with their tables."""
 
-    blocks: tuple[KeptBlock, ...]
+    blocks: tuple[IndexBlock, ...]
     n_rows: int
     rows: "RowBlocks | None"  # the rows as CSR, for an index that keeps them
     target: Target | None  # what the tables were made for
@@ -104,9 +104,9 @@ class IndexRows:
         self.like = codes[:0]
         self.lock = threading.RLock()
         self.hash_key = secrets.randbits(64) if hash_key is None else hash_key
-        block = KeptBlock(codes.array, codes.sampled, codes.sizes, len(codes), tables)
-        kept = None if rows is None else RowBlocks([rows])
-        self.state = State((block,), len(codes), kept, target, bands)
+        block = IndexBlock(codes.array, codes.sampled, codes.sizes, len(codes), tables)
+        row_blocks = None if rows is None else RowBlocks([rows])
+        self.state = State((block,), len(codes), row_blocks, target, bands)
         self._n_removed = 0
         self._rates: tuple[int, Array] = (0, np.zeros(1))
 
@@ -116,7 +116,7 @@ class IndexRows:
         """Return the codes of each block."""
         return [self._codes_of(block) for block in state.blocks]
 
-    def _codes_of(self, block: KeptBlock) -> PackedCodes:
+    def _codes_of(self, block: IndexBlock) -> PackedCodes:
         rows = slice(block.n_rows)
         sizes = None if block.sizes is None else block.sizes[rows]
         return with_rows(self.like, block.array[rows], block.sampled[rows], sizes)
@@ -132,7 +132,7 @@ class IndexRows:
         if state.bands is None or len(state.blocks) == 1:
             return state.blocks[0].tables
         codes = self.all_codes(state)
-        block = KeptBlock(codes.array, codes.sampled, None, len(codes), None)
+        block = IndexBlock(codes.array, codes.sampled, None, len(codes), None)
         return self._made(block, state.bands).tables
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -217,7 +217,7 @@ class IndexRows:
             if 2 * self._n_removed > self.state.n_rows and self.state.bands is not None:
                 self._make_tables(self.state.target, self.state.bands)
 
-    def _with_room(self, n: int) -> tuple[State, KeptBlock]:
+    def _with_room(self, n: int) -> tuple[State, IndexBlock]:
         """Return the state, and its last block with room for n more rows."""
         state = self.state
         others, tail = state.blocks[:-1], state.blocks[-1]
@@ -234,19 +234,19 @@ class IndexRows:
             return room
 
         sizes = None if tail.sizes is None else copied(tail.sizes)
-        tail = KeptBlock(copied(tail.array), copied(tail.sampled), sizes, n_tail, None, True)
+        tail = IndexBlock(copied(tail.array), copied(tail.sampled), sizes, n_tail, None, True)
         if state.bands is not None:
             tail = self._made(tail, state.bands)
         return state._replace(blocks=(*others, tail)), tail
 
-    def _publish(self, state: State, tail: KeptBlock, n_tail: int, rows: Any) -> None:
+    def _publish(self, state: State, tail: IndexBlock, n_tail: int, rows: Any) -> None:
         """Publish the state with the rows that were added to the last block."""
-        kept = state.rows
-        if kept is not None and rows is not None:
-            kept = kept.followed_by(rows)
+        row_blocks = state.rows
+        if row_blocks is not None and rows is not None:
+            row_blocks = row_blocks.followed_by(rows)
         blocks = (*state.blocks[:-1], tail._replace(n_rows=n_tail))
         n_rows = sum(block.n_rows for block in blocks)
-        self.state = state._replace(blocks=blocks, n_rows=n_rows, rows=kept)
+        self.state = state._replace(blocks=blocks, n_rows=n_rows, rows=row_blocks)
         if state.target is None or state.bands == _bands.usual_bands(self.like, *state.target):
             return
         if _rows_of_choice(n_rows) != _rows_of_choice(state.n_rows):
@@ -303,22 +303,22 @@ class IndexRows:
         self._n_removed = 0
         return self.state
 
-    def _made(self, block: KeptBlock, bands: Bands) -> KeptBlock:
+    def _made(self, block: IndexBlock, bands: Bands) -> IndexBlock:
         """Return the block with new tables of its rows; removed rows are in none."""
         block = block._replace(tables=Tables.empty(bands.n_bands, len(block.array)))
         self._insert(block, bands, 0, block.n_rows)
         return block
 
-    def _insert(self, block: KeptBlock, bands: Bands, first: int, last: int) -> None:
+    def _insert(self, block: IndexBlock, bands: Bands, first: int, last: int) -> None:
         rows = self._in_tables(block, bands)
         for start in range(first, last, 2**16):
             _loops.insert(rows, start, min(start + 2**16, last))
 
     # ---- search ----------------------------------------------------------------------------------
 
-    def _in_tables(self, block: KeptBlock, bands: Bands) -> KeptRows:
+    def _in_tables(self, block: IndexBlock, bands: Bands) -> TableRows:
         assert block.tables is not None
-        return KeptRows(
+        return TableRows(
             *block.tables, block.array, block.sampled.view(np.uint8), block.n_rows,
             bands.length * self.like.bits, 0, self.hash_key, _hashing.MAX_BUCKET,
         )  # fmt: skip
@@ -348,7 +348,7 @@ class IndexRows:
         return state, *found
 
 
-def _set_sizes(block: KeptBlock, first: int, sizes: Array | None) -> None:
+def _set_sizes(block: IndexBlock, first: int, sizes: Array | None) -> None:
     """Put the sizes of sets into a block that keeps them; of unknown sets, the size is 0."""
     if block.sizes is not None and sizes is not None:
         block.sizes[first : first + len(sizes)] = sizes

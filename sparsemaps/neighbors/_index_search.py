@@ -25,7 +25,7 @@ class IndexSearch(NamedTuple):
 
     map: Any
     """The fitted map."""
-    kept: IndexRows
+    index_rows: IndexRows
     by_tables: bool
     """Whether tables serve nearest neighbours too (algorithm "lsh")."""
     recall: float
@@ -37,7 +37,7 @@ class IndexSearch(NamedTuple):
 
     def target(self, threshold: float) -> Target:
         """Return the number of codes and the recall with which tables find rows of a similarity."""
-        codes = self.kept.like
+        codes = self.index_rows.like
         if self.rerank:
             return Target(*_search.for_candidates(codes, threshold, self.recall))
         return Target(_search.least_agreeing(codes, threshold), self.recall)
@@ -48,7 +48,7 @@ class IndexSearch(NamedTuple):
         """Return pairs of a query and a row whose similarity is at least `threshold`; `inserts`
         says that queries without a pair will be inserted."""
         target = self.target(_search.check_share("threshold", threshold))
-        state, i, j, differing = self.kept.similar(queries, target, self.n_jobs, inserts)
+        state, i, j, differing = self.index_rows.similar(queries, target, self.n_jobs, inserts)
         if state.rows is not None:
             similarity = exact_pairs(self.map, rows, state.rows, i, j)
         else:
@@ -86,14 +86,14 @@ class IndexSearch(NamedTuple):
     def recall_at(self, similarity: float) -> float:
         """Return the probability with which the tables as they are find a row of this
         similarity."""
-        n_hashes = self.kept.like.n_hashes
+        n_hashes = self.index_rows.like.n_hashes
         target = self.target(self.least_similarity)
         wanted = self.target(_search.check_share("similarity", similarity))
-        bands = self.kept.serving(target).bands
+        bands = self.index_rows.serving(target).bands
         if not self.rerank:
             return 1.0 if bands is None else _bands.recall_of(bands, n_hashes, wanted.least)
         counts = np.arange(target.least, n_hashes + 1)
-        rate = float(self.kept.like.law.least_rate(similarity))
+        rate = float(self.index_rows.like.law.least_rate(similarity))
         shares = scipy.stats.binom.pmf(counts, n_hashes, rate)
         if bands is None:
             return float(shares.sum())
@@ -107,7 +107,7 @@ class IndexSearch(NamedTuple):
         if not queries.law.needs_parts:
             return _search.estimates(queries, queries, i, j, differing)
         numbers, place = np.unique(j, return_inverse=True)
-        rows = gathered(self.kept.codes(state), numbers)
+        rows = gathered(self.index_rows.codes(state), numbers)
         return _search.estimates(queries, rows, i, place, differing)
 
     def _nearest_codes(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
@@ -116,12 +116,12 @@ class IndexSearch(NamedTuple):
         Tables serve queries that have k rows of the least similarity; the other queries are
         compared with all rows.
         """
-        state, few = self.kept.state, np.arange(len(queries))
+        state, few = self.index_rows.state, np.arange(len(queries))
         indices = np.full((len(queries), k), -1, np.int64)
         agreements = np.zeros((len(queries), k), np.int32)
         if self.by_tables:
             target = Target(_search.least_agreeing(queries, self.least_similarity), self.recall)
-            state, i, j, differing = self.kept.similar(queries, target, self.n_jobs)
+            state, i, j, differing = self.index_rows.similar(queries, target, self.n_jobs)
             n_similar = np.bincount(i, minlength=len(queries))
             order = np.lexsort((j, differing, i))
             first = np.concatenate([[0], np.cumsum(n_similar)])[:-1]
@@ -130,7 +130,7 @@ class IndexSearch(NamedTuple):
             indices[rows], agreements[rows] = j[places], queries.n_hashes - differing[places]
             few = np.flatnonzero(n_similar < k)
         if len(few):
-            codes = self.kept.codes(state)
+            codes = self.index_rows.codes(state)
             indices[few], agreements[few] = _brute.nearest(queries[few], codes, k, self.n_jobs)
         return state, indices, agreements
 
@@ -140,7 +140,7 @@ class IndexSearch(NamedTuple):
         Of queries that may have nearer rows beyond their candidates, four times as many are taken,
         until the recall is reached.
         """
-        n_rows = self.kept.state.n_rows
+        n_rows = self.index_rows.state.n_rows
         indices = np.full((len(queries), k), -1, np.int64)
         distances = np.full((len(queries), k), np.inf)
         left, n = np.arange(len(queries)), 4 * k + 16

@@ -27,7 +27,7 @@ from sparsemaps.codes._packed import PackedCodes, gathered, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import Limits, Sizes
-from sparsemaps.neighbors._tables import KeptRows, Tables, found_pairs
+from sparsemaps.neighbors._tables import TableRows, Tables, found_pairs
 
 _FIRST_BLOCK = 64
 """Rows of the first block: where all rows are alike, its pairs are all that are compared."""
@@ -256,11 +256,11 @@ class _Sweep:
         """Begin with empty tables for so many kept rows; without bands, with their codes alone."""
         tables = Tables.empty(self._n_bands, capacity)
         array = np.empty((capacity, self._sets[0].shape[1]), np.uint8)
-        self._kept = KeptRows(
+        self._survivors = TableRows(
             *tables, array, np.zeros(capacity, np.uint8), 0, *self._bits, secrets.randbits(64),
             self._how.max_bucket,
         )  # fmt: skip
-        self._kept_places = np.empty(capacity, np.int64)
+        self._survivor_places = np.empty(capacity, np.int64)
 
     def removals(self, n_given: int, n_rows: int) -> Removals:
         """Return the rows that are removed, in their order; the first `n_given` have the last
@@ -289,7 +289,7 @@ class _Sweep:
             some = places[start : start + step]
             block = gathered(self._sets, self._rows[some])
             is_open = self._look_up(some, block)
-            if self._kept.n_rows == len(self._kept.array):
+            if self._survivors.n_rows == len(self._survivors.array):
                 to = slice(n_left, n_left + int(is_open.sum()))
                 if len(counts):
                     counts[to] = counts[start : start + len(some)][is_open]
@@ -313,7 +313,7 @@ class _Sweep:
         for block in _blocks.ranges(0, len(places), self._how.sizes.block):
             some = slice(*block)
             queries = gathered(self._sets, self._rows[places[some]])
-            _loops.count_buckets(queries.array, self._kept, counts[some])
+            _loops.count_buckets(queries.array, self._survivors, counts[some])
         return counts
 
     def _look_up(self, places: Array, block: PackedCodes) -> Array:
@@ -321,12 +321,12 @@ class _Sweep:
         given = int(np.searchsorted(places, self._n_given))  # these come first
         queries, n_jobs = block[given:], self._how.n_jobs
         if self._n_bands:
-            q, row, differing = found_pairs(queries, self._kept, self._max_differing, n_jobs)
+            q, row, differing = found_pairs(queries, self._survivors, self._max_differing, n_jobs)
         else:
-            kept = self._kept.array[: self._kept.n_rows]
+            kept = self._survivors.array[: self._survivors.n_rows]
             rows = with_rows(block, kept, np.ones(len(kept), bool))
             q, row, differing = _brute.all_pairs(queries, rows, self._max_differing, n_jobs)
-        later, before = places[given + q], self._kept_places[row]
+        later, before = places[given + q], self._survivor_places[row]
         order, similarity = self._near_pairs(later, before, differing)
         first = order[np.diff(later[order], prepend=-1) > 0]
         self.witness[later[first]] = before[first]
@@ -352,12 +352,12 @@ class _Sweep:
         i, j = i[order], j[order]
         row, witness = np.empty((2, len(block)), np.int64)
         n = _loops.settle(
-            block.array, is_open.view(np.uint8), self._kept, np.stack([i, j]).astype(np.uint32),
-            counts, row, witness,
+            block.array, is_open.view(np.uint8), self._survivors,
+            np.stack([i, j]).astype(np.uint32), counts, row, witness,
         )  # fmt: skip
         kept = np.flatnonzero(row[:n] >= 0)
-        self._kept_places[row[kept]] = places[kept]
-        self._kept = self._kept._replace(n_rows=self._kept.n_rows + len(kept))
+        self._survivor_places[row[kept]] = places[kept]
+        self._survivors = self._survivors._replace(n_rows=self._survivors.n_rows + len(kept))
         decided = np.flatnonzero(j < n)
         decided = decided[witness[j[decided]] == i[decided]]
         self.witness[places[j[decided]]] = places[i[decided]]

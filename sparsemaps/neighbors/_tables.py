@@ -47,7 +47,7 @@ class Tables(NamedTuple):
         return n_bands == bands.n_bands and is_power and self.links.shape == (n_rows, n_bands)
 
 
-class KeptRows(NamedTuple):
+class TableRows(NamedTuple):
     """The first `n_rows` rows of arrays, in tables, and how tables are searched."""
 
     heads: Array
@@ -63,7 +63,7 @@ class KeptRows(NamedTuple):
 
 def found_pairs(
     queries: PackedCodes,
-    rows: KeptRows,
+    rows: TableRows,
     max_differing: int,
     n_jobs: int | None = None,
     any_row: bool = False,

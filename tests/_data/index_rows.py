@@ -62,4 +62,4 @@ def first_unlike(A, threshold):
 
 
 def has_tables(index):
-    return index._kept.state.bands is not None
+    return index._index_rows.state.bands is not None

@@ -155,7 +155,7 @@ def test_an_index(tmp_path, rerank):
     n_empty = np.count_nonzero(np.diff(X.indptr) == 0)
     assert said["rows"] == f"1500 ({n_empty} without samples)"
     assert said["index"].startswith("version 1, n_neighbors=5, radius=0.2, ")
-    bands = index._kept.state.bands
+    bands = index._index_rows.state.bands
     expected = None if bands is None else f"{bands.n_bands} bands of {bands.length} codes"
     assert said.get("tables") == expected
     assert rerank or bands is not None

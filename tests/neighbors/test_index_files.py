@@ -47,13 +47,13 @@ def test_tables_are_saved(index, tmp_path, mmap_mode, grown):
         index.partial_fit(X[2000:3000]).remove([5, 2100])
     index.save(tmp_path / "index.npy")
     loaded = KernelNeighbors.load(tmp_path / "index.npy", mmap_mode=mmap_mode)
-    before = loaded._kept.state
-    assert before.bands == index._kept.state.bands
-    assert before.target == index._kept.state.target
+    before = loaded._index_rows.state
+    assert before.bands == index._index_rows.state.bands
+    assert before.target == index._index_rows.state.target
     assert isinstance(before.blocks[0].tables.links, np.memmap) == (mmap_mode is not None)
     expected = pairs_of(index.radius_neighbors_graph(X, mode="distance"))
     assert pairs_of(loaded.radius_neighbors_graph(X, mode="distance")) == expected
-    assert loaded._kept.state is before
+    assert loaded._index_rows.state is before
     np.testing.assert_array_equal(
         np.load(tmp_path / "index.npy"), index.codes_.array
     )  # a file of codes is still a NumPy file
@@ -73,11 +73,11 @@ def test_tables_are_made_before_they_are_saved(tmp_path):
 def test_tables_that_have_room_for_more_rows_are_saved(tmp_path):
     index = new_index(radius=1 - THRESHOLD)
     new = index.insert_new(X[:1500], threshold=THRESHOLD)
-    (block,) = index._kept.state.blocks
+    (block,) = index._index_rows.state.blocks
     assert len(block.tables.links) > index.n_samples_fit_ == new.sum()
     index.save(tmp_path / "index.npy")
     loaded = KernelNeighbors.load(tmp_path / "index.npy")
-    assert len(loaded._kept.state.blocks[0].tables.links) == new.sum()
+    assert len(loaded._index_rows.state.blocks[0].tables.links) == new.sum()
     found, expected = (
         pairs_of(one.radius_neighbors_graph(X[:1500], mode="distance")) for one in (loaded, index)
     )
@@ -87,12 +87,12 @@ def test_tables_that_have_room_for_more_rows_are_saved(tmp_path):
 def test_a_loaded_index_grows_and_the_file_stays(path, index):
     content = path.read_bytes()
     loaded = KernelNeighbors.load(path)
-    table = loaded._kept.state.blocks[0].tables
+    table = loaded._index_rows.state.blocks[0].tables
     for one in (loaded, index):
         one.partial_fit(X[2000:4000])
     loaded.remove([3, 2001])
     index.remove([3, 2001])
-    assert loaded._kept.state.blocks[0].tables is table
+    assert loaded._index_rows.state.blocks[0].tables is table
     found, expected = (
         pairs_of(one.radius_neighbors_graph(X, mode="distance")) for one in (loaded, index)
     )
@@ -265,6 +265,6 @@ def test_descriptions_of_arrays_that_are_wrong(path, change):
 
 
 def test_pickles_have_no_tables(index):
-    kept = _index_rows.IndexRows.__reduce__(index._kept)
+    kept = _index_rows.IndexRows.__reduce__(index._index_rows)
     assert kept[0] is _index_rows.IndexRows
     assert len(kept[1][0]) == 2000

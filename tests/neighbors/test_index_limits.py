@@ -76,8 +76,8 @@ def test_rows_that_are_added_during_a_search_of_all_rows():
         index.fit(X[:300])
         n_before = index.n_samples_fit_
         expected = search()
-        all_codes = index._kept.all_codes
-        index._kept.all_codes = adding
+        all_codes = index._index_rows.all_codes
+        index._index_rows.all_codes = adding
         np.testing.assert_array_equal(search(), expected)
         assert index.n_samples_fit_ > n_before
 
@@ -179,7 +179,7 @@ def test_rows_without_samples_are_in_no_slot():
     assert has_tables(index)
     assert index.insert_new(empty, threshold=THRESHOLD).all()
     assert index.n_samples_fit_ == n_before + 50
-    heads = index._kept.state.blocks[-1].tables.heads
+    heads = index._index_rows.state.blocks[-1].tables.heads
     assert heads[heads != _index_rows._loops.NONE].max() < n_before
 
 
@@ -188,7 +188,7 @@ def test_a_state_has_no_later_rows():
     index = new_index(radius=1 - THRESHOLD)
     index.insert_new(X[:1], threshold=1)
     index.partial_fit(X[1:1100]).radius_neighbors(X[:1])
-    kept = index._kept
+    kept = index._index_rows
     index.partial_fit(X[1100:1110])
     before = kept.state
     n_before = before.blocks[-1].n_rows
@@ -214,13 +214,13 @@ def test_bands_of_searches_are_chosen_again_as_rows_come():
             index.insert_new(Y[:1], threshold=THRESHOLD)
         else:
             index.radius_neighbors(Y[:1], radius=1 - THRESHOLD)
-        chosen, choose = [], index._kept._choice
+        chosen, choose = [], index._index_rows._choice
 
         def watched(target, index=index, chosen=chosen, choose=choose):
             chosen.append(index.n_samples_fit_)
             return choose(target)
 
-        index._kept._choice = watched
+        index._index_rows._choice = watched
         for start in range(1100, 4500, 700):
             index.partial_fit(Y[start : start + 700])
         assert len(chosen) == (not inserts)
@@ -234,7 +234,7 @@ def test_rows_of_a_slot_are_told_apart_by_their_bands(n_slots):
     array, queries = array.astype(np.uint8), queries.astype(np.uint8)
     heads = np.full((3, n_slots), _index_rows._loops.NONE, np.uint32)
     links, counted = np.empty((300, 3), np.uint32), np.ones(300, np.uint8)
-    rows = _tables.KeptRows(heads, links, array, counted, 300, 16, 0, 5, 1000)
+    rows = _tables.TableRows(heads, links, array, counted, 300, 16, 0, 5, 1000)
     _index_rows._loops.insert(rows, 0, 300)
     found, state = np.empty((3, 10_000), np.uint32), np.array([0, -1, 0, 0])
     n = _index_rows._loops.find(queries, counted[:20], rows, 8, 6, 6, 10**6, False, state, found)

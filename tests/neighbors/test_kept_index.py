@@ -178,7 +178,7 @@ def test_tables_find_what_is_within_the_radius():
             index.set_params(n_jobs=n_jobs)
             again = index.radius_neighbors_graph(Y, mode="distance")
             assert pairs_of(again) == found
-    assert whole._kept.state.bands == grown._kept.state.bands
+    assert whole._index_rows.state.bands == grown._index_rows.state.bands
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -207,15 +207,15 @@ def test_higher_thresholds_use_the_tables_and_lower_ones_make_others():
     index = new_index(radius=0.2).fit(X)
     assert not has_tables(index)
     index.radius_neighbors(X[:3])
-    made = index._kept.state
+    made = index._index_rows.state
     index.radius_neighbors(X[:3], radius=0.1)
-    assert index._kept.state.bands == made.bands
-    assert index._kept.state.blocks[0].tables is made.blocks[0].tables
+    assert index._index_rows.state.bands == made.bands
+    assert index._index_rows.state.blocks[0].tables is made.blocks[0].tables
     index.radius_neighbors(X[:3], radius=0.5)
-    lower = index._kept.state
+    lower = index._index_rows.state
     assert lower.target.least < made.target.least
     index.radius_neighbors(X[:3], radius=0.2)
-    assert index._kept.state is lower
+    assert index._index_rows.state is lower
 
 
 def test_recall_that_is_stated():
@@ -367,11 +367,11 @@ def test_removed_rows_leave_the_tables():
     """So that many rows that came and went cost nothing."""
     index = new_index(radius=0.2).fit(X[:3000])
     index.radius_neighbors(X[:1])
-    before = index._kept.state.blocks[0].tables
+    before = index._index_rows.state.blocks[0].tables
     index.remove(np.arange(1400))
-    assert index._kept.state.blocks[0].tables is before
+    assert index._index_rows.state.blocks[0].tables is before
     index.remove(np.arange(1600))
-    tables = index._kept.state.blocks[0].tables
+    tables = index._index_rows.state.blocks[0].tables
     assert tables is not before
     linked = np.concatenate([tables.heads.ravel(), tables.links.ravel()])
     linked = linked[linked != _index_rows._loops.NONE]
