@@ -22,8 +22,8 @@ _PAIR_COST = 0.2  # to compare one of all pairs,
 _WORD_COST = 0.05  # and in addition for each word of 64 bits
 
 
-_USUAL_ROWS = 2**20
-_USUAL_SIMILARITY = 0.2  # of one pair in a hundred; codes of the others agree by chance
+_FIXED_ROWS = 2**20
+_FIXED_SIMILARITY = 0.2  # of one pair in a hundred; codes of the others agree by chance
 
 LARGEST_IN_PLACE = 2**27
 """Bytes of codes that are compared where they stand. Rows of more codes are copied before they are
@@ -62,7 +62,7 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
     return (total - ways) / total
 
 
-def choose_bands(
+def bands_for_rows(
     codes: PackedCodes, other: PackedCodes | None, n_agreeing: int, recall: float
 ) -> Bands | None:
     """Return the cheapest bands of this recall for pairs of which `n_agreeing` codes agree; None
@@ -74,33 +74,33 @@ def choose_bands(
         return None
     rates = rates_of(codes[sample(len(codes))[0]], others[sample(len(others))[1]])
     is_copied = n_rows * codes.shape[1] > LARGEST_IN_PLACE
-    return cheapest_bands(
+    return bands_for_rates(
         n_rows, n_pairs, codes.bits, codes.n_hashes, n_agreeing, recall, rates, is_copied
     )
 
 
-def usual_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | None:
+def fixed_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | None:
     """Return the bands of this recall that are cheapest for a million rows of which few are
     similar.
 
     They depend on the form of the codes alone, and not on the rows. So a search for pairs of some
     rows finds those that a search of more rows finds. None where all pairs are compared.
     """
-    return _usual_bands(codes.bits, codes.n_hashes, n_agreeing, recall)
+    return _fixed_bands(codes.bits, codes.n_hashes, n_agreeing, recall)
 
 
 @lru_cache(maxsize=256)
-def _usual_bands(bits: int, n_hashes: int, n_agreeing: int, recall: float) -> Bands | None:
+def _fixed_bands(bits: int, n_hashes: int, n_agreeing: int, recall: float) -> Bands | None:
     if recall >= 1 or n_agreeing == 0:
         return None
     chance = 2.0**-bits
     rates = np.full(100, chance)
-    rates[0] += _USUAL_SIMILARITY * (1 - chance)
-    n_pairs = math.comb(_USUAL_ROWS, 2)
-    return cheapest_bands(_USUAL_ROWS, n_pairs, bits, n_hashes, n_agreeing, recall, rates)
+    rates[0] += _FIXED_SIMILARITY * (1 - chance)
+    n_pairs = math.comb(_FIXED_ROWS, 2)
+    return bands_for_rates(_FIXED_ROWS, n_pairs, bits, n_hashes, n_agreeing, recall, rates)
 
 
-def cheapest_bands(
+def bands_for_rates(
     n_rows: int,
     n_pairs: int,
     bits: int,
@@ -110,7 +110,7 @@ def cheapest_bands(
     rates: Array,
     is_copied: bool = False,
 ) -> Bands | None:
-    """As `choose_bands`; `rates` are those at which codes of some pairs of rows agree, and
+    """As `bands_for_rows`; `rates` are those at which codes of some pairs of rows agree, and
     `is_copied` tells whether rows that share a bucket are copied."""
     n_words = n_hashes * bits / 64
     least, best = n_pairs * (_PAIR_COST + _WORD_COST * n_words), None

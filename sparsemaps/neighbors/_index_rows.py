@@ -25,7 +25,7 @@ _SMALLEST = 1024
 """The number of rows from which tables are made, and of rows that the first buffer holds."""
 
 _LOOKUP_COST = 4
-"""The cost of looking a row up in a table, in units of hashing it once (`cheapest_bands`)."""
+"""The cost of looking a row up in a table, in units of hashing it once (`bands_for_rates`)."""
 
 
 class Target(NamedTuple):
@@ -247,7 +247,7 @@ class IndexRows:
         blocks = (*state.blocks[:-1], tail._replace(n_rows=n_tail))
         n_rows = sum(block.n_rows for block in blocks)
         self.state = state._replace(blocks=blocks, n_rows=n_rows, rows=row_blocks)
-        if state.target is None or state.bands == _bands.usual_bands(self.like, *state.target):
+        if state.target is None or state.bands == _bands.fixed_bands(self.like, *state.target):
             return
         if _rows_of_choice(n_rows) != _rows_of_choice(state.n_rows):
             bands = self._choice(state.target)
@@ -271,7 +271,7 @@ class IndexRows:
     def inserting(self, target: Target) -> State:
         """Return a state with tables of the bands by which `removals` finds near rows; they are
         made first if there are others. It has no bands where all rows are compared."""
-        bands = _bands.usual_bands(self.like, *target)
+        bands = _bands.fixed_bands(self.like, *target)
         if self.state.bands == bands:
             return self.state
         with self.lock:
@@ -291,7 +291,7 @@ class IndexRows:
             one, other = (gathered(self.codes(self.state), part) for part in numbers)
             self._rates = n_rows, _bands.rates_of(one, other)
         codes = self.like
-        return _bands.cheapest_bands(
+        return _bands.bands_for_rates(
             _LOOKUP_COST, n_rows, codes.bits, codes.n_hashes, *target, self._rates[1]
         )
 

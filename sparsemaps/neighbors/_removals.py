@@ -185,7 +185,7 @@ def removed_rows(
     """As `removals`, by the similarity of `near`."""
     n_given = 0 if earlier is None else len(earlier)
     _brute.check_searched(n_given + len(codes), codes.n_hashes)
-    bands = _bands.usual_bands(codes, near.least, near.recall)
+    bands = _bands.fixed_bands(codes, near.least, near.recall)
     new_array = np.empty if folder is None else partial(_mapped, folder, how.sizes.mapped)
     rows = _search.joined_rows(codes, near.least, near.recall, how, earlier, new_array)
     first = int(np.searchsorted(rows, n_given))

@@ -74,9 +74,9 @@ def joined_rows(
     new_array: _hashing.NewArray = np.empty,
 ) -> Array:
     """Return the rows, ascending, that may be in a pair of which at least `least` codes agree, by
-    the bands of `_bands.usual_bands`; those of `earlier` come first, and pairs of two of these do
+    the bands of `_bands.fixed_bands`; those of `earlier` come first, and pairs of two of these do
     not count."""
-    bands = _bands.usual_bands(codes, least, recall)
+    bands = _bands.fixed_bands(codes, least, recall)
     if bands is None:
         sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
         return np.flatnonzero(sampled)
@@ -108,7 +108,7 @@ def decided(
     """Return pairs, ascending, of which at least `least` codes agree and which `decide` keeps; None
     keeps all. Other pairs are in memory for a moment only. A pair may be decided several times."""
     _check_searched(codes, other)
-    bands = _bands.choose_bands(codes, other, least, recall)
+    bands = _bands.bands_for_rows(codes, other, least, recall)
     first_other = 0 if other is None else len(codes)
     keep = _keeping(decide, first_other)
     found = _filtered_pairs(codes, other, codes.n_hashes - least, bands, how, keep)

@@ -148,7 +148,7 @@ def records(names):
 
 def in_parts(monkeypatch, n_bands=9, part=150):
     """Search by bands, in parts of so many rows."""
-    monkeypatch.setattr(_bands, "choose_bands", lambda *given: _bands.Bands(3, n_bands))
+    monkeypatch.setattr(_bands, "bands_for_rows", lambda *given: _bands.Bands(3, n_bands))
     sizes = _hashing.Sizes
     monkeypatch.setattr(_coded_records, "Sizes", lambda **more: sizes(**more, part=part))
 

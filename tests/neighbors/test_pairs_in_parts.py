@@ -162,7 +162,7 @@ def test_a_bucket_whose_rows_are_not_in_memory_at_a_time(in_place, call_bytes, m
 def test_bands_of_rows_that_are_copied():
     """They are longer where many rows share a bucket, since copying takes longer than hashing."""
     how = 10**9, 10**18 // 2, 8, 64, 52, 0.95, np.full(9, 1 / 256)
-    bands = {copied: _bands.cheapest_bands(*how, is_copied=copied) for copied in (False, True)}
+    bands = {copied: _bands.bands_for_rates(*how, is_copied=copied) for copied in (False, True)}
     assert bands[False].length < bands[True].length
     for length, n_bands in bands.values():
         assert _bands.recall_of((length, n_bands), 64, 52) >= 0.95
