@@ -42,7 +42,7 @@ from sparsemaps._tools._allowed import LARGEST_BITS
 from sparsemaps._tools._typing import Array, Counts, CsrMatrix, Floats
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.laws._code_laws import ByChance, ByProduct, BySigns, ProductCounts
+from sparsemaps.laws._agreement import ByChance, ByProduct, BySigns, ProductCounts
 from sparsemaps.libsvm import _write
 
 __all__ = [

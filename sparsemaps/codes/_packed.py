@@ -23,7 +23,7 @@ from sparsemaps.codes._code_checks import (
     refuse_different,
     rows_with_bits,
 )
-from sparsemaps.laws._code_laws import ByChance, CodeLaw, ProductCounts, law_described_by
+from sparsemaps.laws._agreement import AgreementLaw, ByChance, ProductCounts, law_described_by
 
 _CALL_BITS = 2**36
 """Bits that a call of a kernel compares in a tenth of a second. Signals are handled between
@@ -104,7 +104,7 @@ class PackedCodes:
         *,
         n_hashes: int | None = None,
         sampled: Array | None = None,
-        law: CodeLaw | None = None,
+        law: AgreementLaw | None = None,
         sizes: Array | None = None,
     ) -> None:
         self.array: Bytes = check_codes("array", array)
@@ -113,7 +113,7 @@ class PackedCodes:
             raise ValueError(f"config must be a dictionary, got {config!r}")
         self.config = dict(config)
         self.law = ByChance(self.bits) if law is None else law
-        if not isinstance(self.law, CodeLaw) or self.law.bits != self.bits:
+        if not isinstance(self.law, AgreementLaw) or self.law.bits != self.bits:
             raise ValueError(f"law must be a law of codes of {self.bits} bits, got {law!r}")
         if sampled is not None:
             self.sampled = np.ascontiguousarray(sampled, dtype=bool)
@@ -331,7 +331,7 @@ class PackedCodes:
             raise ValueError(
                 "counts must be numbers of codes that agree, got PackedCodes: give collisions(A, B)"
             )
-        if not isinstance(self.law, CodeLaw):
+        if not isinstance(self.law, AgreementLaw):
             raise ValueError(f"law must be a law of codes, got {self.law!r}")
         n_hashes = _checks.check_int("n_hashes", self.n_hashes, 1, LARGEST_N_BITS)
         estimate = self.law.estimate(counts, n_hashes)

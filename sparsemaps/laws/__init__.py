@@ -8,8 +8,8 @@ estimates, their bias by named causes, and bounds. A product of maps has the pro
 - ``_inner_products``: count sketches, and random projections.
 - ``_series``: tensor sketches and random Maclaurin features, of power series.
 - ``_shift_invariant``: Fourier features, Fastfood and random grids.
-- ``_agreements``: samples and signs that agree at the rate of the kernel.
-- ``_code_laws``: what codes agree by chance, and estimates from the number that agree.
+- ``_sampled``: samples and signs, which agree at the rate of the kernel.
+- ``_agreement``: how the kernel follows from the number of codes that agree.
 - ``_product_law``: the law of a product of two maps.
 - ``_block_covariance``: the covariance of two components of a block, of Fastfood and of signs.
 - ``_spectrum``: the table of the parameter `spectrum` of `RandomFourier`, and its kernel.

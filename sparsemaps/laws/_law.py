@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from sparsemaps._tools._typing import Array
-from sparsemaps.laws._code_laws import CodeLaw
+from sparsemaps.laws._agreement import AgreementLaw
 from sparsemaps.laws._moments import N_GRID, Bias, Moments, Pairs, UnknownVarianceError
 
 ONE_NUMBER_RULE = "give codes or one number for each component"
@@ -38,7 +38,7 @@ class Law(ABC):
         return None
 
     @property
-    def codes(self) -> CodeLaw | None:
+    def codes(self) -> AgreementLaw | None:
         """The law of codes, which `PackedCodes` keep; None where rows have no codes."""
         return None
 

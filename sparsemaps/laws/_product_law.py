@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools._typing import Array
-from sparsemaps.laws._agreements import moments_of_agreements, with_common
-from sparsemaps.laws._code_laws import ByChance, ByProduct
+from sparsemaps.laws._agreement import ByChance, ByProduct
 from sparsemaps.laws._inner_products import ProjectionLaw
 from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
+from sparsemaps.laws._sampled import moments_of_agreements, with_common
 
 _N_GRID = 101
 """The number of values of each of two kernels in a grid."""

@@ -13,11 +13,11 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.kernels._column_products import product_kernel
 from sparsemaps.kernels._distance import squared_distances
 from sparsemaps.laws import _pitches, _spectrum
-from sparsemaps.laws._agreements import CodesLaw
+from sparsemaps.laws._agreement import BySigns
 from sparsemaps.laws._block_covariance import covariance_in_block
-from sparsemaps.laws._code_laws import BySigns
 from sparsemaps.laws._law import Law
 from sparsemaps.laws._moments import N_GRID, Moments, Pairs, UnknownVarianceError
+from sparsemaps.laws._sampled import SampledLaw
 
 
 def _known(gamma: float | str) -> float:
@@ -178,7 +178,7 @@ class FastfoodLaw(Law):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class BinningLaw(CodesLaw):
+class BinningLaw(SampledLaw):
     """The law of `RandomBinning`."""
 
     gamma: float | str

@@ -9,7 +9,7 @@ from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Int, Size
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
-from sparsemaps.laws._agreements import JaccardLaw
+from sparsemaps.laws._sampled import JaccardLaw
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import random_map

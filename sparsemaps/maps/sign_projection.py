@@ -13,7 +13,7 @@ from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Si
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
 from sparsemaps.kernels._gram import scaled_by_powers_of_two
-from sparsemaps.laws._agreements import SignsLaw
+from sparsemaps.laws._sampled import SignsLaw
 from sparsemaps.maps import _orthogonal
 from sparsemaps.maps._draw import CodesDraw, Work
 from sparsemaps.maps._sampled_map import SampledMap

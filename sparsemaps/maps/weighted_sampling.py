@@ -10,7 +10,7 @@ from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Int, Real, Size
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
-from sparsemaps.laws._agreements import MinMaxLaw
+from sparsemaps.laws._sampled import MinMaxLaw
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import random_map

@@ -13,7 +13,7 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.laws._code_laws import CodeLaw, ProductCounts
+from sparsemaps.laws._agreement import AgreementLaw, ProductCounts
 from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import LIMITS, Filter, Limits
@@ -204,7 +204,7 @@ def estimates(
 
 
 @lru_cache(maxsize=64)
-def _estimates_of_counts(law: CodeLaw, n_hashes: int) -> Array:
+def _estimates_of_counts(law: AgreementLaw, n_hashes: int) -> Array:
     return law.estimate(np.arange(n_hashes + 1), n_hashes)[0]
 
 

@@ -8,7 +8,7 @@ from _data.chance import SEED
 from _oracles import theorems
 
 from sparsemaps.codes import ByChance, ByProduct, BySigns, ProductCounts
-from sparsemaps.laws._code_laws import law_described_by
+from sparsemaps.laws._agreement import law_described_by
 
 PRODUCT = ByProduct((ByChance(8), ByChance(1, 0.25)))
 LAWS = [

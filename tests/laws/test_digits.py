@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from sparsemaps.codes import ByChance, ProductCounts
-from sparsemaps.laws._agreements import SignsLaw
+from sparsemaps.laws._agreement import ByProduct
 from sparsemaps.laws._block_covariance import _kummer, covariance_of_signs
-from sparsemaps.laws._code_laws import ByProduct
 from sparsemaps.laws._inner_products import ProjectionLaw
 from sparsemaps.laws._moments import Pairs
 from sparsemaps.laws._product_law import ProductLaw
+from sparsemaps.laws._sampled import SignsLaw
 from sparsemaps.laws._series import MaclaurinLaw, TensorSketchLaw
 from sparsemaps.laws._shift_invariant import FastfoodLaw, FourierLaw
 from sparsemaps.linear import _losses

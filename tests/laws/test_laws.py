@@ -9,10 +9,10 @@ from _data.chance import SEED
 from _oracles import theorems
 
 from sparsemaps.kernels import acos_kernel, min_max_kernel, rbf_kernel
-from sparsemaps.laws._agreements import JaccardLaw, MinMaxLaw, SignsLaw
 from sparsemaps.laws._inner_products import CountSketchLaw, ProjectionLaw
 from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 from sparsemaps.laws._product_law import ProductLaw
+from sparsemaps.laws._sampled import JaccardLaw, MinMaxLaw, SignsLaw
 from sparsemaps.laws._shift_invariant import FourierLaw
 
 X = np.array([[0.6, 0.0, 0.5, 0.2], [0.3, 0.4, 0.0, 0.7]])

@@ -12,8 +12,8 @@ from sparsemaps import ConsistentWeightedSampling, KernelProduct, MinHash, Rando
 from sparsemaps._tools import _seeding
 from sparsemaps.approximation import kernel_error, min_components
 from sparsemaps.codes import ByChance
-from sparsemaps.laws._agreements import MinMaxLaw
 from sparsemaps.laws._moments import Pairs
+from sparsemaps.laws._sampled import MinMaxLaw
 
 N_SEEDS = 400
 

@@ -23,7 +23,7 @@ import numpy as np
 from sparsemaps import kernels
 from sparsemaps._loops.codes import NUMBERS, ONE_HOT_COLUMNS, PACKED
 from sparsemaps._tools._allowed import About, Size
-from sparsemaps.laws._agreements import JaccardLaw
+from sparsemaps.laws._sampled import JaccardLaw
 from sparsemaps.maps._draw import CodesDraw
 from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import random_map

@@ -11,8 +11,8 @@ from sparsemaps import kernels
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike
+from sparsemaps.laws._agreement import ByChance
 from sparsemaps.laws._block_covariance import covariance_of_signs
-from sparsemaps.laws._code_laws import ByChance
 from sparsemaps.laws._law import Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 
@@ -40,7 +40,7 @@ _ONE_BLOCK = np.full(1, 2.0**62)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class CodesLaw(Law):
+class SampledLaw(Law):
     """The base of laws of codes, which may agree by chance where samples differ."""
 
     bits: int
@@ -74,7 +74,7 @@ class CodesLaw(Law):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class JaccardLaw(CodesLaw):
+class JaccardLaw(SampledLaw):
     """The law of `MinHash`."""
 
     samples_empty_rows = False
@@ -98,7 +98,7 @@ def _members(X: MatrixLike) -> Any:
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class MinMaxLaw(CodesLaw):
+class MinMaxLaw(SampledLaw):
     """The law of `ConsistentWeightedSampling`."""
 
     t_bits: int
@@ -165,7 +165,7 @@ class MinMaxLaw(CodesLaw):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
-class SignsLaw(CodesLaw):
+class SignsLaw(SampledLaw):
     """The law of `SignProjection`."""
 
     bits: int = 1

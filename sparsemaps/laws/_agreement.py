@@ -38,7 +38,7 @@ class ProductCounts(NamedTuple):
     """Codes of the second map."""
 
 
-class CodeLaw(ABC):
+class AgreementLaw(ABC):
     """The law by which the kernel follows from the number of codes of two rows that agree."""
 
     name: ClassVar[str]
@@ -82,7 +82,7 @@ class CodeLaw(ABC):
 
 
 @dataclass(frozen=True)
-class ByChance(CodeLaw):
+class ByChance(AgreementLaw):
     """Samples agree at the rate of the kernel, and codes of samples that differ agree by chance.
 
     Parameters
@@ -129,7 +129,7 @@ class ByChance(CodeLaw):
 
 
 @dataclass(frozen=True)
-class BySigns(CodeLaw):
+class BySigns(AgreementLaw):
     """Bits of `RandomFourier` agree at a rate that is a function of the kernel, if it is known.
 
     Parameters
@@ -180,7 +180,7 @@ class BySigns(CodeLaw):
 
 
 @dataclass(frozen=True)
-class ByProduct(CodeLaw):
+class ByProduct(AgreementLaw):
     """Codes of several maps side by side, whose kernels are multiplied.
 
     Parameters
@@ -266,11 +266,11 @@ class ByProduct(CodeLaw):
         return np.asarray(np.clip(kernel, 0, 1))
 
 
-_LAWS: tuple[type[CodeLaw], ...] = ByChance, BySigns, ByProduct
+_LAWS: tuple[type[AgreementLaw], ...] = ByChance, BySigns, ByProduct
 
 
-def law_described_by(description: Any) -> CodeLaw:
-    """Return the law that `CodeLaw.described` described; a ValueError where it is of another
+def law_described_by(description: Any) -> AgreementLaw:
+    """Return the law that `AgreementLaw.described` described; a ValueError where it is of another
     form."""
     if not isinstance(description, dict):
         raise ValueError(f"law must be a dictionary, got {description!r}")
