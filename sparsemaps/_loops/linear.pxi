@@ -87,8 +87,8 @@ LOSSES = {
 }
 
 
-cdef coded_rows rows_of(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
-                        Py_ssize_t n_codes, int bits) except *:
+cdef coded_rows rows_of_codes(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
+                              Py_ssize_t n_codes, int bits) except *:
     cdef coded_rows rows
     memset(&rows, 0, sizeof(rows))
     if n_codes < 1 or not 1 <= bits <= 24 or n_codes * bits > 8 * codes.shape[1]:
@@ -176,7 +176,7 @@ cdef class Descent:
                 or sides is None and (targets.shape[0] != n or p.n_models != 1)
                 or weights is not None and weights.shape[0] != n):
             raise ValueError("the arrays do not fit")
-        p.rows = rows_of(codes, sampled, p.rows.n_codes, p.rows.bits)
+        p.rows = rows_of_codes(codes, sampled, p.rows.n_codes, p.rows.bits)
         p.n_rows = n
         p.sides = NULL if sides is None else &sides[0]
         p.targets = &targets[0] if sides is None else NULL
@@ -211,7 +211,7 @@ def stride_of(Py_ssize_t n_models):
 def add_scores(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_codes,
                int bits, const double[:, ::1] weights, double[:, ::1] sums):
     """Add the sum of the weights at the features of each row to `sums`, of each model."""
-    cdef coded_rows rows = rows_of(codes, sampled, n_codes, bits)
+    cdef coded_rows rows = rows_of_codes(codes, sampled, n_codes, bits)
     cdef Py_ssize_t n_models = weights.shape[1], start = 0, stop, first
     # Of several models, the weights of half as many codes fill the cache.
     cdef Py_ssize_t step = SCORE_CODES if n_models < 8 else SCORE_CODES // 2

@@ -101,7 +101,7 @@ def kernel_error(
     """
     fitted, sample, pairs, seeds = _sampled(map, X, n_pairs, n_seeds, random_state)
     pairs = _error.measured(fitted, sample, pairs, seeds)
-    estimates = _error.estimates(fitted, sample, seeds)
+    estimates = _error.estimates_by_seed(fitted, sample, seeds)
     return _error.summary(fitted, pairs, estimates - pairs.kernel, sample)
 
 
@@ -442,9 +442,9 @@ class KernelApproximationDisplay:
         for size in sizes:
             resized = _error.resized(fitted, size).fit(sample)
             with_rates = _error.measured(resized, sample, pairs, seeds)
-            estimates = _error.estimates(resized, sample, seeds)
+            estimates = _error.estimates_by_seed(resized, sample, seeds)
             errors.append(_error.summary(resized, with_rates, estimates - pairs.kernel, sample))
-        estimate = _error.estimates(fitted, sample, seeds[:1])[0]
+        estimate = _error.estimates_by_seed(fitted, sample, seeds[:1])[0]
         display = cls(exact=pairs.kernel, estimate=estimate, errors=errors, name=type(map).__name__)
         return display.plot(ax=ax)
 

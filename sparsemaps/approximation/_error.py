@@ -237,7 +237,7 @@ def _rates_of_zero_bits(i: Array, t: Array) -> Array:
     return total / i.shape[1]
 
 
-def estimates(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
+def estimates_by_seed(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
     """For each seed a row of the estimates for all pairs of rows."""
     out = []
     features = _sklearn.clone(fitted)

@@ -266,7 +266,7 @@ def similar(sides: Sides, search: Search, how: How, steps: Steps) -> tuple[Array
     if not search.exact:
         if search.is_containment:
             return _containment.contained(*sets, *wanted, limits)[:3]
-        return _search.similar(*sets, *wanted, limits)
+        return _search.similar_codes(*sets, *wanted, limits)
     find: Any = _containment.candidates
     if not search.is_containment:
         find, wanted = _search.decided, _search.for_candidates(own, *wanted)

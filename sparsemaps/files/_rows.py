@@ -26,8 +26,8 @@ from sparsemaps.libsvm._parse import (
     exact_labels,
     has_qid,
     line_of_row,
+    numbered_rows,
     parse,
-    rows_of,
     width_of,
 )
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines, in_order
@@ -88,7 +88,7 @@ class InputBlock(NamedTuple):
         return self._replace(rows=None, text=b"", texts=None, heads=self.exact_heads(), part=None)
 
     def _lines(self) -> list[bytes]:
-        return [line.rstrip(b"\r") for _, line in rows_of(self.text)]
+        return [line.rstrip(b"\r") for _, line in numbered_rows(self.text)]
 
     def lengths(self) -> Array:
         """Return the lengths of records: characters of texts, entries of other rows."""
@@ -308,7 +308,7 @@ def _check_labels(text: bytes, part: Part) -> None:
     unlabelled = np.diff(part.label_ends, prepend=0) == 0
     if not unlabelled.any():
         return
-    for is_without, (number, line) in zip(unlabelled, rows_of(text), strict=True):
+    for is_without, (number, line) in zip(unlabelled, numbered_rows(text), strict=True):
         if is_without and not line[:1].isspace():
             token = line.split()[0].decode("ascii", "backslashreplace")
             raise BadLine(number, f", column 1: expected a number as label; found '{token}'")
@@ -316,7 +316,7 @@ def _check_labels(text: bytes, part: Part) -> None:
 
 def _raise_mixed_qids(text: bytes) -> None:
     is_first_with = None
-    for number, line in rows_of(text):
+    for number, line in numbered_rows(text):
         is_with = has_qid(line)
         if is_first_with is None:
             is_first_with = is_with

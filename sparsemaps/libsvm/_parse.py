@@ -113,7 +113,7 @@ def exact_labels(text: bytes, part: Part) -> Array:
     lines: list[int] = []
     starts = [0, *part.label_ends.tolist()]
     for (start, stop), (line, content) in zip(
-        itertools.pairwise(starts), rows_of(text), strict=True
+        itertools.pairwise(starts), numbered_rows(text), strict=True
     ):
         if start == stop:
             continue
@@ -158,7 +158,7 @@ def check_every_qid(text: bytes, part: Part) -> None:
     """Raise a `BadLine` unless each row of the text has a qid."""
     if len(part.qids) == len(part.entry_ends):
         return
-    line = next(number for number, line in rows_of(text) if not has_qid(line))
+    line = next(number for number, line in numbered_rows(text) if not has_qid(line))
     raise BadLine(line, f": expected qid:number in each row, as {setting('query_id', True)}")
 
 
@@ -167,7 +167,7 @@ def has_qid(line: bytes) -> bool:
     return any(token.startswith(b"qid:") for token in line.split(None, 2)[:2])
 
 
-def rows_of(text: bytes) -> Iterator[tuple[int, bytes]]:
+def numbered_rows(text: bytes) -> Iterator[tuple[int, bytes]]:
     """Yield the lines that are rows, each with its number; all lines are numbered from 1."""
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.partition(b"#")[0].strip():
@@ -176,7 +176,7 @@ def rows_of(text: bytes) -> Iterator[tuple[int, bytes]]:
 
 def line_of_row(text: bytes, row: int) -> int:
     """Return the number of the line of a row; rows are numbered from 0, lines from 1."""
-    return next(itertools.islice(rows_of(text), row, None))[0]
+    return next(itertools.islice(numbered_rows(text), row, None))[0]
 
 
 # ---- matrices ------------------------------------------------------------------------------------

@@ -203,4 +203,4 @@ def similar_pairs(
     max_bytes = _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT)
     max_bucket = _checks.check_int("max_bucket", max_bucket, 1, _checks.LARGEST_INT32)
     limits = _hashing.Limits(max_bucket, n_jobs, _hashing.Sizes(keys=max_bytes // 8))
-    return _search.similar(searched, others, threshold, recall, limits)
+    return _search.similar_codes(searched, others, threshold, recall, limits)

@@ -133,12 +133,12 @@ def contained(
     recall = _search.check_share("recall", recall)
     _check_error(searched, second, threshold)
 
-    def estimates(i: Array, j: Array) -> tuple[Array, Array]:
+    def similarity_of(i: Array, j: Array) -> tuple[Array, Array]:
         differing = _hashing.count_differing(searched, second, i, j)
         return searched.kernel(searched.n_hashes - differing, return_std=True)
 
     def containment(i: Array, j: Array) -> Array:
-        return of_similarity(estimates(i, j)[0], searched, others, i, j)
+        return of_similarity(similarity_of(i, j)[0], searched, others, i, j)
 
     decide = _search.deciding(containment, threshold)
     i, j = _search_classes(
@@ -146,7 +146,7 @@ def contained(
         lambda least: (_search.least_agreeing(searched, least), recall),
     )  # fmt: skip
     i, j = directed(i, j, others is None, decide)
-    similarity, std = estimates(i, j)
+    similarity, std = similarity_of(i, j)
     a, b = _sizes(searched)[i], _sizes(second)[j]
     error = std * (a + b) / (a * (1 + similarity) ** 2)
     return i, j, of_similarity(similarity, searched, others, i, j), error

@@ -296,7 +296,7 @@ class _Hashed:
         n_bits = self._codes.n_hashes * self._codes.bits
 
         def of_piece(piece: int) -> Array:
-            return copies(self.buckets(0, n_bits, piece), self._how.max_bucket)
+            return pairs_of_copies(self.buckets(0, n_bits, piece), self._how.max_bucket)
 
         def find() -> Array:
             pieces = [(piece,) for piece in range(self._n_parts * self._n_pieces)]
@@ -352,7 +352,7 @@ class _Hashed:
             before = run[max(first, stop - max_bucket) : stop]
 
 
-def copies(keys: Array, max_bucket: int) -> Array:
+def pairs_of_copies(keys: Array, max_bucket: int) -> Array:
     """Return the rows in one bucket beyond `max_bucket`, each in a pair with the first such row."""
     parts = [np.empty(0, np.uint64)]
     for start, stop in _blocks.ranges(max_bucket, len(keys), _BYTES):

@@ -323,7 +323,7 @@ class IndexRows:
             bands.length * self.like.bits, 0, self.hash_key, _hashing.MAX_BUCKET,
         )  # fmt: skip
 
-    def similar(
+    def similar_to(
         self, queries: PackedCodes, target: Target, n_jobs: int | None, inserts: bool = False
     ) -> tuple[State, Array, Array, Array]:
         """Return the state that is searched, and its pairs (query, row, number of codes that

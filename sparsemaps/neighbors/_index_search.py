@@ -48,7 +48,7 @@ class IndexSearch(NamedTuple):
         """Return pairs of a query and a row whose similarity is at least `threshold`; `inserts`
         says that queries without a pair will be inserted."""
         target = self.target(_search.check_share("threshold", threshold))
-        state, i, j, differing = self.index_rows.similar(queries, target, self.n_jobs, inserts)
+        state, i, j, differing = self.index_rows.similar_to(queries, target, self.n_jobs, inserts)
         if state.rows is not None:
             similarity = exact_pairs(self.map, rows, state.rows, i, j)
         else:
@@ -62,7 +62,7 @@ class IndexSearch(NamedTuple):
         """Return pairs of rows of the index whose similarity is at least `threshold`."""
         limits = Limits(n_jobs=self.n_jobs)
         if not self.rerank:
-            return _search.similar(codes, None, threshold, self.recall, limits)
+            return _search.similar_codes(codes, None, threshold, self.recall, limits)
         kernel = remembered_kernel(self.map, rows, rows)
         i, j = _search.decided(
             codes, None, *_search.for_candidates(codes, threshold, self.recall),
@@ -105,10 +105,10 @@ class IndexSearch(NamedTuple):
     ) -> Array:
         """Return the estimates of pairs of a query and a row, of which so many codes differ."""
         if not queries.law.needs_parts:
-            return _search.estimates(queries, queries, i, j, differing)
+            return _search.estimates_of_pairs(queries, queries, i, j, differing)
         numbers, place = np.unique(j, return_inverse=True)
         rows = gathered(self.index_rows.codes(state), numbers)
-        return _search.estimates(queries, rows, i, place, differing)
+        return _search.estimates_of_pairs(queries, rows, i, place, differing)
 
     def _nearest_codes(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
         """Return the k rows of which the most codes agree with each query: indices and agreements.
@@ -121,7 +121,7 @@ class IndexSearch(NamedTuple):
         agreements = np.zeros((len(queries), k), np.int32)
         if self.by_tables:
             target = Target(_search.least_agreeing(queries, self.least_similarity), self.recall)
-            state, i, j, differing = self.index_rows.similar(queries, target, self.n_jobs)
+            state, i, j, differing = self.index_rows.similar_to(queries, target, self.n_jobs)
             n_similar = np.bincount(i, minlength=len(queries))
             order = np.lexsort((j, differing, i))
             first = np.concatenate([[0], np.cumsum(n_similar)])[:-1]

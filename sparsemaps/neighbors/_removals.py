@@ -167,9 +167,11 @@ def by_estimate(
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
         if not codes.law.needs_parts:
-            return _search.estimates(codes, codes, i, j, differing)
+            return _search.estimates_of_pairs(codes, codes, i, j, differing)
         places = np.arange(len(i))
-        return _search.estimates(gathered(sets, i), gathered(sets, j), places, places, differing)
+        return _search.estimates_of_pairs(
+            gathered(sets, i), gathered(sets, j), places, places, differing
+        )
 
     return Near(_search.least_agreeing(codes, threshold), recall, threshold, similarity)
 

@@ -25,7 +25,7 @@ Decide = Callable[[Array, Array], Array]
 """Which pairs of row i and row j, ascending, are kept. Threads may call it at one time."""
 
 
-def similar(
+def similar_codes(
     codes: PackedCodes,
     other: PackedCodes | None,
     threshold: float,
@@ -94,7 +94,7 @@ def _by_estimate(codes: PackedCodes, other: PackedCodes | None, threshold: float
 
 def _estimates_of_pairs(codes: PackedCodes, other: PackedCodes | None, i: Array, j: Array) -> Array:
     others = codes if other is None else other
-    return estimates(codes, others, i, j, _hashing.count_differing(codes, others, i, j))
+    return estimates_of_pairs(codes, others, i, j, _hashing.count_differing(codes, others, i, j))
 
 
 def decided(
@@ -188,7 +188,7 @@ def least_agreeing(codes: PackedCodes, threshold: float) -> int:
     return int(np.argmax(reaches(codes.law.highest(counts, codes.n_hashes), threshold)))
 
 
-def estimates(
+def estimates_of_pairs(
     codes: PackedCodes, other: PackedCodes, i: Array, j: Array, differing: Array
 ) -> Array:
     """Return the estimates for pairs of row i of `codes` and row j of `other`, of which `differing`

@@ -50,7 +50,7 @@ def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None, sizes=_ha
     max_differing = A.n_hashes - n_agreeing
     limits = _hashing.Limits(max_bucket, n_jobs, sizes)
     i, j, differing = banded_pairs(A, B, max_differing, bands, limits)
-    similarity = _search.estimates(A, A if B is None else B, i, j, differing)
+    similarity = _search.estimates_of_pairs(A, A if B is None else B, i, j, differing)
     kept = _search.reaches(similarity, threshold)
     return i[kept], j[kept], similarity[kept]
 

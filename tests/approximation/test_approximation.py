@@ -105,7 +105,7 @@ def test_a_wrong_map_has_a_bias():
     good = kernel_error(CountSketch(n_components=1024), X, n_seeds=50, random_state=SEED)
     wrong = Scaled(CountSketch(n_components=1024))
     fitted = clone(wrong).set_params(random_state=SEED).fit(X)
-    estimates = _error.estimates(fitted, X, range(50))
+    estimates = _error.estimates_by_seed(fitted, X, range(50))
     exact = _error.upper(fitted.exact_kernel(X))
     of_seeds = (estimates - exact).mean(axis=1)
     error = of_seeds.std(ddof=1) / np.sqrt(50)
@@ -185,7 +185,7 @@ def runs(random_map, n_seeds, n=250):
     """What kernel_error finds for the same pairs, n times, with other seeds each time."""
     fitted, sample = _error.sample_rows(random_map, rows(8), 100, np.random.default_rng(SEED))
     pairs = _error.exact_pairs(fitted, sample)
-    errors = _error.estimates(fitted, sample, range(n * n_seeds)) - pairs.kernel
+    errors = _error.estimates_by_seed(fitted, sample, range(n * n_seeds)) - pairs.kernel
     return [_error.summary(fitted, pairs, part) for part in np.split(errors, n)]
 
 

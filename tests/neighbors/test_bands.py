@@ -84,7 +84,7 @@ def test_a_bucket_of_one_row_more_than_its_bound():
             buckets.setdefault(key >> 32, []).append(key & int(ROW))
         expected = [[0, 2, 4], [1, 3, 5]] if is_read else [[0, 1, 2, 3, 4, 5]]
         assert sorted(buckets.values()) == expected
-        pairs = _hashing.copies(np.arange(6, dtype=np.uint64), max_bucket)
+        pairs = _hashing.pairs_of_copies(np.arange(6, dtype=np.uint64), max_bucket)
         assert pairs.tolist() == [5] * is_read  # row 5 with row 0
         marks = np.zeros(1, np.uint8)  # a bit for each row
         keys = np.arange(6, dtype=np.uint64)

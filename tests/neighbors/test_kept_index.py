@@ -194,7 +194,7 @@ def test_recall_at_the_threshold(seed):
         partners[row, changed] += rng.integers(1, 256, len(changed)).astype(np.uint8)
     kept = _index_rows.IndexRows(B)
     target = _index_rows.Target(n_agreeing, 0.9)
-    state, i, j, differing = kept.similar(with_rows(B, partners, B.sampled), target, None)
+    state, i, j, differing = kept.similar_to(with_rows(B, partners, B.sampled), target, None)
     assert state.bands is not None
     own = i == j
     assert (differing[own] == N_HASHES - n_agreeing).all()

@@ -124,7 +124,7 @@ def test_recall_1_is_the_first_independent_set_of_all_pairs(new_map):
     X = families(400)
     codes = new_map.fit(X).encode(X, packed=True)
     near = np.zeros((len(codes), len(codes)), bool)
-    i, j, similarity = _search.similar(codes, None, 0.8, 1.0)
+    i, j, similarity = _search.similar_codes(codes, None, 0.8, 1.0)
     near[i, j] = near[j, i] = True
     of_pair = dict(zip(zip(i.tolist(), j.tolist(), strict=True), similarity.tolist(), strict=True))
     key = np.random.default_rng(SEED).random(len(codes))

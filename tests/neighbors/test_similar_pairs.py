@@ -138,7 +138,7 @@ def test_copies_are_counted_by_their_codes():
     A = random_codes(3, 16)[np.random.default_rng(SEED).integers(0, 3, 60)]
     keys = np.arange(60, dtype=np.uint64)
     _loops.number_buckets(keys, A, A[:0], 0, 128, 5, 5, 2**20, np.zeros(2, np.int64))
-    pairs = _hashing.copies(keys, 5)
+    pairs = _hashing.pairs_of_copies(keys, 5)
     first_of = {int(pair) & 2**32 - 1: int(pair) >> 32 for pair in pairs}
     assert len(first_of) == len(pairs) > 20
     for row in range(60):
