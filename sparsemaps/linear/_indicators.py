@@ -1,5 +1,6 @@
 """Several labels a row: indicator matrices, which have a column for each label."""
 
+import numbers
 from typing import Any, Literal
 
 import numpy as np
@@ -7,6 +8,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats
+from sparsemaps.linear._model_checks import of_rows
 
 Kind = Literal["dense", "matrix", "array"]
 """What ``predict`` returns, as ``fit`` has seen it: a NumPy array, or a sparse matrix or array."""
@@ -49,20 +51,33 @@ def checked(y: Any) -> Any:
         entries = values.tocoo()
         rows, columns, values = entries.row, entries.col, entries.data
     else:
-        found = _sklearn.check_array(y, dtype=None, ensure_min_features=0, input_name="y")
+        found = of_rows("y", y)
+        if isinstance(found, np.ndarray) and found.dtype == object:  # NA cannot be compared
+            found = _numbers(found)
+        found = _sklearn.check_array(found, dtype=None, ensure_min_features=0, input_name="y")
         rows, columns = (found != 0).nonzero()
         values = found[rows, columns]
     wrong = np.flatnonzero(np.asarray(values != 1))
     if len(wrong):
         first = wrong[np.lexsort((columns[wrong], rows[wrong]))[0]]
-        raise ValueError(
-            "y of two dimensions must have 0 and 1 alone, got "
-            f"{values[first : first + 1].tolist()[0]!r} in row {rows[first]}, column "
-            f"{columns[first]}"
-        )
+        raise _error(values[first : first + 1].tolist()[0], rows[first], columns[first])
     if found.shape[1] < 1:
         raise ValueError("y of two dimensions must have a column for each label, got none")
     return sp.csc_array((np.ones(len(rows), np.int8), (rows, columns)), shape=found.shape)
+
+
+def _error(value: Any, row: int, column: int) -> ValueError:
+    rule = "y of two dimensions must have 0 and 1 alone"
+    return ValueError(f"{rule}, got {value!r} in row {row}, column {column}")
+
+
+def _numbers(y: Array) -> Array:
+    """Return an indicator matrix of objects as one of numbers."""
+    for row, values in enumerate(y.tolist()):
+        for column, value in enumerate(values):
+            if not isinstance(value, (numbers.Real, np.bool_)) or value not in (0, 1):
+                raise _error(value, row, column)
+    return y.astype(np.int8)
 
 
 def balanced_factors(y: Any, costs: Array | None) -> Array:

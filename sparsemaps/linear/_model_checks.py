@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 
 import sparsemaps
 from sparsemaps._tools import _checks, _sklearn, _threads
@@ -115,9 +116,9 @@ _LABELS = (("strings", str), ("booleans", (bool, np.bool_)), ("numbers", numbers
 def labels_of_one_type(y: Any) -> Any:
     """Return labels that are strings, numbers or booleans; a ValueError if one is missing, or of
     another type than the first. Lists and arrays of objects become arrays of that type."""
-    array = np.asarray(y) if hasattr(y, "dtype") else np.array(y, object)
+    array = y if isinstance(y, np.ndarray) else np.array(y, object)
     if array.dtype != object:
-        return y
+        return array
     given = array.ravel().tolist()
     kind = None
     for row, label in enumerate(given):
@@ -133,7 +134,7 @@ def labels_of_one_type(y: Any) -> Any:
                 f"y must have labels of one type, got {kind}, and {label!r} in row {row}"
             )
     if kind is None or kind == "strings":
-        return array if hasattr(y, "dtype") else np.asarray(y)
+        return array if array is y else np.asarray(y)
     types: tuple[Any, ...] = (bool,)
     if kind == "numbers":
         if all(isinstance(label, numbers.Integral) for label in given):
@@ -151,9 +152,46 @@ def labels_of_one_type(y: Any) -> Any:
 
 def checked_labels(y: Any, *, classes: bool) -> Array:
     """Return labels, or targets if not `classes`, as an array of one dimension."""
-    if classes:
-        y = labels_of_one_type(y)
+    y = of_rows("y", y)
+    y = labels_of_one_type(y) if classes else _numbers("y", y)
     return np.asarray(_sklearn.check_targets(y, classes=classes))
+
+
+def of_rows(name: str, values: Any) -> Any:
+    """Return what a series, a frame or an array has for each row as an array, with all digits;
+    lists and sparse matrices as they are. A ValueError if values are masked or times, which NumPy
+    would take for numbers."""
+    if isinstance(values, (list, tuple)) or sp.issparse(values):
+        return values
+    if np.ma.is_masked(values):
+        row = int(np.ma.getmaskarray(values).reshape(len(values), -1).any(axis=1).argmax())
+        raise ValueError(f"{name} must have a value for each row, got a masked one in row {row}")
+    array = np.asarray(values)
+    if array.dtype.kind in "mM":
+        raise ValueError(f"{name} must not have times, got {array.dtype}")
+    return array
+
+
+def _numbers(name: str, values: Any) -> Any:
+    """Return numbers that are objects as float64; a ValueError names the first that is none."""
+    if sp.issparse(values) or (isinstance(values, np.ndarray) and values.dtype != object):
+        return values
+    array = np.array(values, object)
+    if array.ndim != 1 and array.size != len(array):
+        return values  # whose error is that of its shape
+    try:
+        return array.astype(np.float64)
+    except OverflowError:
+        return values  # whose error is that of numbers beyond float64
+    except (TypeError, ValueError):
+        array = array.reshape(-1)
+        for row, value in enumerate(array.tolist()):
+            try:
+                array[row : row + 1].astype(np.float64)
+            except (TypeError, ValueError):
+                rule = f"{name} must have a number for each row"
+                raise ValueError(f"{rule}, got {value!r} in row {row}") from None
+        raise
 
 
 def refuse_other_lengths(rows: Any, y: Any) -> None:
@@ -193,8 +231,9 @@ def checked_weights(sample_weight: Any, n_rows: int) -> Array | None:
         return None
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_rows, sample_weight)
+    given = _numbers("sample_weight", of_rows("sample_weight", sample_weight))
     weights = _sklearn.check_array(
-        sample_weight, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
+        given, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
     )
     if weights.shape != (n_rows,):
         raise ValueError(
