@@ -8,5 +8,5 @@
 - ``_locks`` lets one process at a time write to a folder.
 - ``_array_files`` reads NumPy's files, whose types, shapes and numbers it checks.
   ``_described_files`` has the form of files of an array with a description.
-- ``_progress`` has the progress bar. ``_stages`` is what a search tells of its steps.
+- ``_progress`` has the progress bar. ``_steps`` is what a search tells of its steps.
 """

@@ -24,13 +24,13 @@ from sparsemaps.files._bad_records import MOST, BadRecords
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
-from sparsemaps.files._results import Results, Steps, counts
+from sparsemaps.files._results import KeptSteps, Results, counts
 from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
 from sparsemaps.files._rows import InputBlock, read_rows, with_width
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors import _containment, _search
 from sparsemaps.neighbors._exact import remembered_kernel
-from sparsemaps.neighbors._hashing import Limits, Sizes
+from sparsemaps.neighbors._hashing import SearchRun, Sizes
 
 RANGE_BYTES = 2**26
 """Largest length of a range of an input, whose codes are made by one task."""
@@ -258,24 +258,24 @@ Sides = tuple[Coded, Coded | None]
 """The records of pairs: of one set, or of two."""
 
 
-def similar(sides: Sides, search: Search, how: How, steps: Steps) -> tuple[Array, Array, Array]:
+def similar(sides: Sides, search: Search, how: How, steps: KeptSteps) -> tuple[Array, Array, Array]:
     """Return pairs of records, of one set or of two, and their similarities, or containments."""
     own, other = sides[0].load(), None if sides[1] is None else sides[1].load()
     sets, wanted = (own, other), (search.threshold, search.recall)
-    limits = Limits(n_jobs=how.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), stages=steps)
+    limits = SearchRun(n_jobs=how.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), steps=steps)
     if not search.exact:
         if search.is_containment:
             return _containment.contained(*sets, *wanted, limits)[:3]
         return _search.similar_codes(*sets, *wanted, limits)
     find: Any = _containment.candidates
     if not search.is_containment:
-        find, wanted = _search.decided, _search.for_candidates(own, *wanted)
-    limits = limits._replace(stages=steps.within("rows"))
+        find, wanted = _search.filtered, _search.for_candidates(own, *wanted)
+    limits = limits._replace(steps=steps.within("rows"))
     new = _search.new_rows(len(own), None if other is None else len(other))
     rows = find(*sets, *wanted, new, limits)
     if steps.is_share:
         return *rows, np.empty(0)
-    limits = limits._replace(stages=steps.within("exact", how.progress))
+    limits = limits._replace(steps=steps.within("exact", how.progress))
     with ExitStack() as stack:
         kernel = exact_kernel(sides, rows, steps.folder, how, stack)
 
@@ -285,7 +285,7 @@ def similar(sides: Sides, search: Search, how: How, steps: Steps) -> tuple[Array
                 value = _containment.of_similarity(value, own, other, i, j)
             return value
 
-        decide = _search.deciding(similarity, search.threshold)
+        decide = _search.filter_for(similarity, search.threshold)
         i, j = find(*sets, *wanted, decide, limits)
         if search.is_containment:
             i, j = _containment.directed(i, j, other is None, decide)

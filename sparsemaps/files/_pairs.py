@@ -31,8 +31,8 @@ from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import (
     NONE,
     STAGES,
+    KeptSteps,
     Results,
-    Steps,
     counts,
     named,
     opened,
@@ -317,7 +317,7 @@ def _encode(
     return Coded(job, inputs, path, digest(recipe_of_codes(inputs[0])))
 
 
-def _find_pairs(of: Any, path: str, how: How, steps: Steps) -> list[int]:
+def _find_pairs(of: Any, path: str, how: How, steps: KeptSteps) -> list[int]:
     """Write the pairs and their similarities; returns the numbers of rows and of pairs."""
     search, sides = of
     i, j, value = similar(sides, search, how, steps)

@@ -14,18 +14,18 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import Coded, Earlier, copies, rows_of
 from sparsemaps.files._job_options import Rule, Search
-from sparsemaps.files._results import Steps, save_array
+from sparsemaps.files._results import KeptSteps, save_array
 from sparsemaps.files._tasks import How
 from sparsemaps.neighbors import _removals, _search
 from sparsemaps.neighbors._exact import exact_pairs
-from sparsemaps.neighbors._hashing import Limits
+from sparsemaps.neighbors._hashing import SearchRun
 from sparsemaps.neighbors._removals import Near, Removals
 
 Given = PackedCodes | None
 """The codes of all earlier deliveries; None if there are none."""
 
 
-def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
+def find_removals(of: Any, path: str, how: How, steps: KeptSteps) -> int:
     """Write removed records with their witnesses, and how similar they are; returns their
     number."""
     plan, coded = of
@@ -38,7 +38,7 @@ def find_removals(of: Any, path: str, how: How, steps: Steps) -> int:
         earlier = PackedCodes.load(steps.file("earlier.npy", lambda path: save_blocks(path, sets)))
     with ExitStack() as stack:
         near = _near(coded, search, earlier, steps.folder, how, stack)
-        limits = Limits(n_jobs=how.n_jobs, stages=steps)
+        limits = SearchRun(n_jobs=how.n_jobs, steps=steps)
         if steps.is_share:
             _search.joined_rows(own, near.least, near.recall, limits, earlier)
             return 0

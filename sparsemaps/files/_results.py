@@ -16,7 +16,7 @@ from sparsemaps._io import _output_files, _regular_files, _text_input
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._locks import one_writer
 from sparsemaps._io._sources import BESIDE, RECORD
-from sparsemaps._io._stages import Stages
+from sparsemaps._io._steps import Steps
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._recipes import digest, read_record
 
@@ -342,9 +342,9 @@ def save_array(path: str, array: Array) -> None:
 # ---- steps of a search ---------------------------------------------------------------------------
 
 
-class Steps(Stages):
-    """Steps of a search whose results are kept, for ``sparsemaps.neighbors``. With a `share`, only
-    the steps whose numbers are in it are made."""
+class KeptSteps(Steps):
+    """The steps of a search whose results are kept, for ``sparsemaps.neighbors``. With a `share`,
+    only the steps whose numbers are in it are made."""
 
     def __init__(
         self,
@@ -368,7 +368,7 @@ class Steps(Stages):
         steps: Sequence[tuple[int, ...]],
         n_jobs: int | None,
     ) -> Iterator[Array]:
-        """As of `Stages`. Where a share of the steps is made, the search goes on with none."""
+        """As of `Steps`. Where a share of the steps is made, the search goes on with none."""
         if self._share is None:
             return super().run(name, kind, find, steps, n_jobs)
         own = steps[self._share]
@@ -376,11 +376,12 @@ class Steps(Stages):
             deque(super().run(name, kind, find, own, n_jobs), maxlen=0)
         return iter(())
 
-    def value(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return the value that ``make()`` returns. Arrays that are made later depend on it."""
+    def drawn(self, name: str, make: Callable[[], Any]) -> "tuple[Any, KeptSteps]":
+        """Return the value that ``make()`` returned once, and the steps whose results depend on
+        it."""
         value = self._results.made(self._prefix + name, self._recipe, lambda _: make(), ()).value
-        self._recipe = [self._recipe, value]
-        return value
+        recipe = [self._recipe, value]
+        return value, KeptSteps(self._results, self._prefix, recipe, self._shown, self._share)
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
         """Return the array of this kind that ``make()`` returns, also where that of an earlier run
@@ -408,8 +409,8 @@ class Steps(Stages):
         there = self._results.made(name, self._recipe, lambda path: make(path) is None)
         return self._results.path(named(name, there.digest))
 
-    def within(self, name: str, shown: bool | None = False) -> "Steps":
+    def within(self, name: str, shown: bool | None = False) -> "KeptSteps":
         """Return the steps of a part of the search. `shown` is for a search of all steps, as a
         share shows its own bar."""
         shown = self._shown if self._share is not None else shown
-        return Steps(self._results, f"{self._prefix}{name}-", self._recipe, shown, self._share)
+        return KeptSteps(self._results, f"{self._prefix}{name}-", self._recipe, shown, self._share)

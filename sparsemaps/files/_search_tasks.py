@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from sparsemaps.files import _coded_records
-from sparsemaps.files._results import Results, Steps
+from sparsemaps.files._results import KeptSteps, Results
 from sparsemaps.files._tasks import How, Stage, Task
 
 _MOST_TASKS = 64
@@ -26,7 +26,7 @@ def search_stages(
     task.
 
     ``last.make(task.of, path, how, steps)`` searches, and writes the result of the task. With a
-    share of the steps (`Steps.is_share`) it ends when these are made, and writes nothing.
+    share of the steps (`KeptSteps.is_share`) it ends when these are made, and writes nothing.
     """
     (task,) = last.tasks
 
@@ -48,7 +48,7 @@ def search_stages(
 def _search(of: Any, path: str, how: How) -> Any:
     search, task, prefix, share = of
     shown = False if share is None else how.progress
-    steps = Steps(Results(os.path.dirname(path)), f"{prefix}-", task.recipe, shown, share)
+    steps = KeptSteps(Results(os.path.dirname(path)), f"{prefix}-", task.recipe, shown, share)
     value = search(task.of, path, how, steps)
     return value if share is None else True
 

@@ -202,5 +202,5 @@ def similar_pairs(
         searched, others = _packed.as_packed_pair(names, codes, other, bits, None)
     max_bytes = _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT)
     max_bucket = _checks.check_int("max_bucket", max_bucket, 1, _checks.LARGEST_INT32)
-    limits = _hashing.Limits(max_bucket, n_jobs, _hashing.Sizes(keys=max_bytes // 8))
+    limits = _hashing.SearchRun(max_bucket, n_jobs, _hashing.Sizes(keys=max_bytes // 8))
     return _search.similar_codes(searched, others, threshold, recall, limits)

@@ -14,15 +14,15 @@ import numpy as np
 import scipy
 
 from sparsemaps._io._array_files import ArrayKind
-from sparsemaps._io._stages import NONE
+from sparsemaps._io._steps import UNKEPT
 from sparsemaps._tools._distinct import distinct
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes, checked
 from sparsemaps.neighbors import _hashing, _search
-from sparsemaps.neighbors._hashing import Limits
-from sparsemaps.neighbors._search import Decide
+from sparsemaps.neighbors._hashing import SearchRun
+from sparsemaps.neighbors._search import Filter
 
 _LARGEST_ERROR = 0.1
 """The largest standard error of a containment at the threshold."""
@@ -112,7 +112,7 @@ def contained_pairs(
     >>> i, j, containment.round(1)
     (array([1]), array([0]), array([1.]))
     """
-    answer = contained(codes, other, threshold, recall, Limits(n_jobs=n_jobs))
+    answer = contained(codes, other, threshold, recall, SearchRun(n_jobs=n_jobs))
     return answer if return_std else answer[:3]
 
 
@@ -121,7 +121,7 @@ def contained(
     other: PackedCodes | None,
     threshold: float,
     recall: float,
-    how: Limits,
+    search: SearchRun,
 ) -> tuple[Array, Array, Array, Array]:
     """As `contained_pairs`, with standard errors."""
     searched, others = _with_sizes("codes", codes), None
@@ -140,12 +140,12 @@ def contained(
     def containment(i: Array, j: Array) -> Array:
         return of_similarity(similarity_of(i, j)[0], searched, others, i, j)
 
-    decide = _search.deciding(containment, threshold)
+    keep = _search.filter_for(containment, threshold)
     i, j = _search_classes(
-        searched, others, threshold, decide, how,
+        searched, others, threshold, keep, search,
         lambda least: (_search.least_agreeing(searched, least), recall),
     )  # fmt: skip
-    i, j = directed(i, j, others is None, decide)
+    i, j = directed(i, j, others is None, keep)
     similarity, std = similarity_of(i, j)
     a, b = _sizes(searched)[i], _sizes(second)[j]
     error = std * (a + b) / (a * (1 + similarity) ** 2)
@@ -157,10 +157,10 @@ def candidates(
     other: PackedCodes | None,
     threshold: float,
     recall: float,
-    decide: Decide,
-    how: Limits,
+    keep: Filter,
+    search: SearchRun,
 ) -> tuple[Array, Array]:
-    """Return pairs that `decide` keeps, of one set in one of the two directions (`directed`): by
+    """Return pairs that pass a filter, of one set in one of the two directions (`directed`): by
     the exact containment, one that is `threshold` is found with the probability of
     `_search.for_candidates`.
 
@@ -171,7 +171,7 @@ def candidates(
     other = None if other is None else _with_sizes("other", other)
     _check_candidates(codes, codes if other is None else other, threshold, recall)
     return _search_classes(
-        codes, other, threshold, decide, how,
+        codes, other, threshold, keep, search,
         lambda least: _search.for_candidates(codes, least, recall),
     )  # fmt: skip
 
@@ -188,11 +188,11 @@ def _search_classes(
     codes: PackedCodes,
     other: PackedCodes | None,
     threshold: float,
-    decide: Decide,
-    how: Limits,
+    keep: Filter,
+    search: SearchRun,
     wanted: Callable[[float], tuple[int, float]],
 ) -> tuple[Array, Array]:
-    """Return pairs that `decide` keeps, of one set in one of the two directions, of each pair of
+    """Return pairs that pass a filter, of one set in one of the two directions, of each pair of
     classes whose sizes allow it, which is a step. `wanted` gives, for the least similarity of a
     pair of classes, how many codes agree at least, and the recall of hashing."""
     searched = codes if other is None else other
@@ -214,31 +214,31 @@ def _search_classes(
 
         def within(i: Array, j: Array) -> Array:
             i, j = first[i], second[j]
-            kept = decide(i, j)
+            kept = keep(i, j)
             if other is None:
                 order = np.argsort(j, kind="stable")
-                kept[order] |= decide(j[order], i[order])
+                kept[order] |= keep(j[order], i[order])
             return kept
 
-        i, j = _search.decided(
+        i, j = _search.filtered(
             codes[first], second_set, *wanted(least_of[one, two]), within,
-            how._replace(stages=NONE),
+            search._replace(steps=UNKEPT),
         )  # fmt: skip
         return np.stack([first[i], second[j]])
 
     kind = ArrayKind(np.int64, (2, None), (len(codes) - 1, len(searched) - 1))
-    found = how.stages.run("classes", kind, find, steps, None)
+    found = search.steps.run("classes", kind, find, steps, None)
     i, j = np.concatenate([np.empty((2, 0), np.int64), *found], axis=1)
     return i, j
 
 
-def directed(i: Array, j: Array, is_one_set: bool, decide: Decide) -> tuple[Array, Array]:
+def directed(i: Array, j: Array, is_one_set: bool, keep: Filter) -> tuple[Array, Array]:
     """Return the pairs, ascending, that are kept, of one set also those of the other direction."""
     if is_one_set:
         i, j = np.concatenate([i, j]), np.concatenate([j, i])
     order = np.lexsort((j, i))
     i, j = i[order], j[order]
-    kept = decide(i, j)
+    kept = keep(i, j)
     return i[kept], j[kept]
 
 

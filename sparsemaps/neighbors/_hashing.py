@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._io._array_files import ArrayKind
-from sparsemaps._io._stages import NONE, Stages
+from sparsemaps._io._steps import UNKEPT, Steps
 from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._checks import check_int
@@ -24,7 +24,7 @@ from sparsemaps.neighbors._bands import LARGEST_IN_PLACE, Bands
 
 _ROW = np.uint64(2**32 - 1)
 
-Filter = Callable[[Array], Array]
+PairFilter = Callable[[Array], Array]
 """Returns, of some pairs, those that are kept."""
 
 NewArray = Callable[[int, type], Array]
@@ -60,26 +60,30 @@ MAX_BUCKET = 1000
 """The default of the largest number of rows of a bucket that a row is compared with."""
 
 
-class Limits(NamedTuple):
+class SearchRun(NamedTuple):
     """Limits of a search, its threads, and what runs its steps. `max_bucket` alone decides what is
     found; of the others, only `sizes.part` decides what a step finds."""
 
     max_bucket: int = MAX_BUCKET
     n_jobs: int | None = None
     sizes: Sizes = SIZES
-    stages: Stages = NONE
+    steps: Steps = UNKEPT
 
-    def hash_keys(self) -> tuple[int, int]:
-        """Return two keys of hashes. Nobody can choose codes that share a hash, as the keys are
-        drawn."""
-        keys = self.stages.value("hashing", lambda: [secrets.randbits(64), secrets.randbits(64)])
+    def hash_keys(self) -> "tuple[tuple[int, int], SearchRun]":
+        """Return two keys of hashes, and the search by them. Nobody can choose codes that share a
+        hash, as the keys are drawn."""
+        keys, steps = self.steps.drawn("hashing", _new_keys)
         if not isinstance(keys, list) or len(keys) != 2:
             raise ValueError(f"the keys of an earlier run are damaged: {keys!r}")
         first, second = (check_int("a key", key, 0, 2**64 - 1) for key in keys)
-        return first, second
+        return (first, second), self._replace(steps=steps)
 
 
-LIMITS = Limits()
+def _new_keys() -> list[int]:
+    return [secrets.randbits(64), secrets.randbits(64)]
+
+
+DEFAULT_RUN = SearchRun()
 
 
 def count_differing(
@@ -142,13 +146,13 @@ def pairs_by_band(
     other: PackedCodes | None,
     max_differing: int,
     bands: Bands,
-    how: Limits,
-    keep: Filter,
+    search: SearchRun,
+    keep: PairFilter,
 ) -> Iterator[Array]:
     """Yield the pairs that share a bucket, and of which at most `max_differing` codes differ: those
     of rows that have too many copies, then those of each part of a band; a pair may come several
     times. Only the pairs that `keep` returns are yielded."""
-    hashed = _Hashed(codes, other, max_differing, how)
+    hashed = _Hashed(codes, other, max_differing, search)
     if other is None:
         yield keep(hashed.leave_out_copies())
 
@@ -163,7 +167,7 @@ def near_by_band(
     codes: PackedCodes,
     max_differing: int,
     bands: Bands,
-    how: Limits,
+    search: SearchRun,
     new_array: NewArray,
 ) -> Array:
     """Return the rows of `given` and then of `codes`, ascending, that may be near another row.
@@ -174,7 +178,7 @@ def near_by_band(
     n_rows = n_given + len(codes)
     near, met = np.zeros((2, n_rows // 8 + 1), np.uint8)
     first, second = (codes, None) if given is None else (given, codes)
-    hashed = _Hashed(first, second, max_differing, how, is_one_set=True)
+    hashed = _Hashed(first, second, max_differing, search, is_one_set=True)
 
     def find(keys: Array, bit: int, n_bits: int) -> Array:
         before = met.copy()
@@ -215,25 +219,25 @@ class _Hashed:
         codes: PackedCodes,
         other: PackedCodes | None,
         max_differing: int,
-        how: Limits,
+        search: SearchRun,
         is_one_set: bool = False,
     ) -> None:
         self._codes = codes
         self._max_differing = max_differing
-        self._how, self._sizes = how, how.sizes
+        self._sizes = search.sizes
         self._sets = [codes] if other is None else [codes, other]
         self._others = np.empty((0, codes.shape[1]), np.uint8) if other is None else other.array
         self._n_rows = sum(len(rows) for rows in self._sets)
         self._row_bits = max(1, (self._n_rows - 1).bit_length())
         # Of one set, in two arrays or not, each row is compared with each other row.
         self._first_other = 0 if other is None or is_one_set else len(codes)
-        self._copied = _is_copied(self._sets, how.sizes)
+        self._copied = _is_copied(self._sets, search.sizes)
         # Pairs that a call of a kernel compares at most.
-        self._max_compared = max(1, how.sizes.call_bytes // codes.shape[1])
-        self._hash_keys = how.hash_keys()
-        self._n_parts = max(1, -(-self._n_rows // how.sizes.part))
-        n_keys = self._n_rows * _threads.resolve_n_jobs(how.n_jobs)
-        self._n_pieces = max(1, -(-n_keys // (how.sizes.keys * self._n_parts)))
+        self._max_compared = max(1, search.sizes.call_bytes // codes.shape[1])
+        self._hash_keys, self._search = search.hash_keys()
+        self._n_parts = max(1, -(-self._n_rows // search.sizes.part))
+        n_keys = self._n_rows * _threads.resolve_n_jobs(search.n_jobs)
+        self._n_pieces = max(1, -(-n_keys // (search.sizes.keys * self._n_parts)))
         self.pairs = pairs_below(self._n_rows)
 
     def buckets(self, bit: int, n_bits: int, piece: int) -> Array:
@@ -267,7 +271,7 @@ class _Hashed:
         while state[0] < n:
             _loops.number_buckets(
                 keys, self._codes.array, self._others, bit, n_bits, self._hash_keys[1],
-                self._how.max_bucket, step, state,
+                self._search.max_bucket, step, state,
             )  # fmt: skip
         return keys
 
@@ -288,7 +292,7 @@ class _Hashed:
             return found[0] if len(found) == 1 else np.concatenate(found)
 
         steps = [(band, part) for part in range(self._n_parts) for band in range(bands.n_bands)]
-        return self._how.stages.run(name, kind, of_part, steps, self._how.n_jobs)
+        return self._search.steps.run(name, kind, of_part, steps, self._search.n_jobs)
 
     def leave_out_copies(self) -> Array:
         """Return rows whose codes more than `max_bucket` rows before them have as well, each in a
@@ -296,32 +300,32 @@ class _Hashed:
         n_bits = self._codes.n_hashes * self._codes.bits
 
         def of_piece(piece: int) -> Array:
-            return pairs_of_copies(self.buckets(0, n_bits, piece), self._how.max_bucket)
+            return pairs_of_copies(self.buckets(0, n_bits, piece), self._search.max_bucket)
 
         def find() -> Array:
             pieces = [(piece,) for piece in range(self._n_parts * self._n_pieces)]
-            return np.concatenate(_threads.run(of_piece, pieces, self._how.n_jobs))
+            return np.concatenate(_threads.run(of_piece, pieces, self._search.n_jobs))
 
-        pairs = self._how.stages.array("copies", self.pairs, find)
+        pairs = self._search.steps.array("copies", self.pairs, find)
         if len(pairs):
             sampled = self._codes.sampled.copy()
             sampled[rows_of_pairs(pairs)[1]] = False
             self._sets = [with_rows(self._codes, self._codes.array, sampled)]
         return pairs
 
-    def verified(self, keys: Array, bit: int, n_bits: int, keep: Filter) -> Array:
+    def verified(self, keys: Array, bit: int, n_bits: int, keep: PairFilter) -> Array:
         """Return the pairs of rows in one bucket of which few enough codes differ, as far as `keep`
         keeps them."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         for _, run in self._runs(keys, bit, n_bits):
             while not run.done:
-                n_pairs = run.verify(self._first_other, self._how.max_bucket, space)
+                n_pairs = run.verify(self._first_other, self._search.max_bucket, space)
                 parts.append(keep(space[:n_pairs]).copy())
         return np.concatenate(parts)
 
     def marked(self, keys: Array, bit: int, n_bits: int, n_given: int, marks: Array) -> Array:
         """Return `marks`, a bit for each row, where also the rows of `near_by_band` are marked."""
-        keys = keys[: _loops.leave_marked(keys, n_given, self._how.max_bucket, marks)]
+        keys = keys[: _loops.leave_marked(keys, n_given, self._search.max_bucket, marks)]
         for _, run in self._runs(keys, bit, n_bits):
             while not run.done:
                 run.mark_near(n_given, marks)
@@ -331,7 +335,8 @@ class _Hashed:
         """Yield runs of keys whose rows are copied at a time: how many keys there are, and the
         buckets of the run. The first rows may be those of a bucket that goes on."""
         # The memory that the keys of a piece took, without that of keys which were kept.
-        n_keys, max_bucket = self._n_rows // (self._n_parts * self._n_pieces), self._how.max_bucket
+        n_keys = self._n_rows // (self._n_parts * self._n_pieces)
+        max_bucket = self._search.max_bucket
         room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
         step = max(max_bucket, room // (self._codes.shape[1] + 24)) if self._copied else len(keys)
         before = keys[:0]

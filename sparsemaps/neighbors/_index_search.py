@@ -9,7 +9,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, gathered
 from sparsemaps.neighbors import _bands, _brute, _search
 from sparsemaps.neighbors._exact import exact_pairs, remembered_kernel
-from sparsemaps.neighbors._hashing import Limits
+from sparsemaps.neighbors._hashing import SearchRun
 from sparsemaps.neighbors._index_rows import IndexRows, State, Target
 
 _CANDIDATES = 2**22
@@ -60,13 +60,13 @@ class IndexSearch(NamedTuple):
         self, codes: PackedCodes, rows: Any, threshold: float
     ) -> tuple[Array, Array, Array]:
         """Return pairs of rows of the index whose similarity is at least `threshold`."""
-        limits = Limits(n_jobs=self.n_jobs)
+        limits = SearchRun(n_jobs=self.n_jobs)
         if not self.rerank:
             return _search.similar_codes(codes, None, threshold, self.recall, limits)
         kernel = remembered_kernel(self.map, rows, rows)
-        i, j = _search.decided(
+        i, j = _search.filtered(
             codes, None, *_search.for_candidates(codes, threshold, self.recall),
-            _search.deciding(kernel, threshold), limits,
+            _search.filter_for(kernel, threshold), limits,
         )  # fmt: skip
         return i, j, kernel(i, j)
 

@@ -26,7 +26,7 @@ from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes, gathered, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
-from sparsemaps.neighbors._hashing import Limits, Sizes
+from sparsemaps.neighbors._hashing import SearchRun, Sizes
 from sparsemaps.neighbors._tables import TableRows, Tables, found_pairs
 
 _FIRST_BLOCK = 64
@@ -153,8 +153,8 @@ def removals(
         key = np.asarray(key)
         if key.shape != (len(codes),):
             raise ValueError(f"key must be of shape ({len(codes)},), got {key.shape}")
-    how = Limits(n_jobs=n_jobs, sizes=Sizes(keys=max_bytes // 8))
-    return removed_rows(codes, earlier, near, key, how, folder)
+    search = SearchRun(n_jobs=n_jobs, sizes=Sizes(keys=max_bytes // 8))
+    return removed_rows(codes, earlier, near, key, search, folder)
 
 
 def by_estimate(
@@ -181,24 +181,24 @@ def removed_rows(
     earlier: PackedCodes | None,
     near: Near,
     key: Array | None,
-    how: Limits,
+    search: SearchRun,
     folder: Any = None,
 ) -> Removals:
     """As `removals`, by the similarity of `near`."""
     n_given = 0 if earlier is None else len(earlier)
     _brute.check_searched(n_given + len(codes), codes.n_hashes)
     bands = _bands.fixed_bands(codes, near.least, near.recall)
-    new_array = np.empty if folder is None else partial(_mapped, folder, how.sizes.mapped)
-    rows = _search.joined_rows(codes, near.least, near.recall, how, earlier, new_array)
+    new_array = np.empty if folder is None else partial(_mapped, folder, search.sizes.mapped)
+    rows = _search.joined_rows(codes, near.least, near.recall, search, earlier, new_array)
     first = int(np.searchsorted(rows, n_given))
     if near.prepare is not None:
         near.prepare(rows[first:] - n_given)
     if key is not None:
         rows[first:] = rows[first:][np.argsort(key[rows[first:] - n_given], kind="stable")]
     sets = [codes] if earlier is None else [earlier, codes]
-    sweep = _Sweep(sets, rows, first, near, bands, how, new_array)
+    sweep = _Sweep(sets, rows, first, near, bands, search, new_array)
     n_bytes = max(_LEAST_TABLE_BYTES, _TABLE_BYTES * (n_given + len(codes)))
-    sweep.run(min(n_bytes, 8 * how.sizes.keys))
+    sweep.run(min(n_bytes, 8 * search.sizes.keys))
     found = sweep.removals(n_given, n_given + len(codes))
     if key is not None:
         order = np.argsort(found.removed)
@@ -227,13 +227,13 @@ class _Sweep:
 
     def __init__(
         self, sets: list[PackedCodes], rows: Array, n_given: int, near: Near, bands: Bands | None,
-        how: Limits, new_array: _hashing.NewArray,
+        search: SearchRun, new_array: _hashing.NewArray,
     ) -> None:  # fmt: skip
         self._sets = sets
         self._rows = rows
         self._n_given = n_given
         self._near = near
-        self._how = how
+        self._search = search
         self._max_differing = sets[0].n_hashes - near.least
         bits, n_codes = sets[0].bits, sets[0].n_hashes
         self._n_bands = 0 if bands is None else bands.n_bands + 1  # and one of all codes
@@ -247,11 +247,11 @@ class _Sweep:
     def run(self, n_bytes: int) -> None:
         """Decide all rows, by tables of about so many bytes."""
         places = self._new_array(len(self._rows), np.int64)
-        for start, stop in _blocks.ranges(0, len(places), self._how.sizes.answers):
+        for start, stop in _blocks.ranges(0, len(places), self._search.sizes.answers):
             places[start:stop] = np.arange(start, stop)
         counts = np.empty((0, 0), np.uint16)
         while len(places):
-            self.begin(max(self._how.sizes.block, min(len(places), n_bytes // self.row_bytes)))
+            self.begin(max(self._search.sizes.block, min(len(places), n_bytes // self.row_bytes)))
             places, counts = self._run_part(places, counts)
 
     def begin(self, capacity: int) -> None:
@@ -260,14 +260,14 @@ class _Sweep:
         array = np.empty((capacity, self._sets[0].shape[1]), np.uint8)
         self._survivors = TableRows(
             *tables, array, np.zeros(capacity, np.uint8), 0, *self._bits, secrets.randbits(64),
-            self._how.max_bucket,
+            self._search.max_bucket,
         )  # fmt: skip
         self._survivor_places = np.empty(capacity, np.int64)
 
     def removals(self, n_given: int, n_rows: int) -> Removals:
         """Return the rows that are removed, in their order; the first `n_given` have the last
         numbers."""
-        blocks = _blocks.ranges(0, len(self.witness), self._how.sizes.answers)
+        blocks = _blocks.ranges(0, len(self.witness), self._search.sizes.answers)
         n = sum(int((self.witness[start:stop] >= 0).sum()) for start, stop in blocks)
         kinds = (np.int64, np.int64, np.float64)
         found, first = Removals(*(self._new_array(n, kind) for kind in kinds)), 0
@@ -300,7 +300,7 @@ class _Sweep:
                 start += len(some)
             else:
                 start += self._settle(some, block, is_open, counts[start : start + step])
-                step = min(2 * step, self._how.sizes.block)
+                step = min(2 * step, self._search.sizes.block)
         left = places[:n_left]
         return left, self._counted(left, counts[:n_left])
 
@@ -312,7 +312,7 @@ class _Sweep:
             shape = len(places), self._n_bands
             counts = self._new_array(shape[0] * shape[1], np.uint16).reshape(shape)
             counts.fill(0)
-        for block in _blocks.ranges(0, len(places), self._how.sizes.block):
+        for block in _blocks.ranges(0, len(places), self._search.sizes.block):
             some = slice(*block)
             queries = gathered(self._sets, self._rows[places[some]])
             _loops.count_buckets(queries.array, self._survivors, counts[some])
@@ -321,7 +321,7 @@ class _Sweep:
     def _look_up(self, places: Array, block: PackedCodes) -> Array:
         """Remove the rows that are near a row of the tables; which rows are not."""
         given = int(np.searchsorted(places, self._n_given))  # these come first
-        queries, n_jobs = block[given:], self._how.n_jobs
+        queries, n_jobs = block[given:], self._search.n_jobs
         if self._n_bands:
             q, row, differing = found_pairs(queries, self._survivors, self._max_differing, n_jobs)
         else:

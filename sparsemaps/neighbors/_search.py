@@ -16,12 +16,12 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.laws._agreement import AgreementLaw, ProductCounts
 from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
-from sparsemaps.neighbors._hashing import LIMITS, Filter, Limits
+from sparsemaps.neighbors._hashing import DEFAULT_RUN, PairFilter, SearchRun
 
 LEAST_MISS = 1e-9
 """The share of pairs at the threshold that have too few codes that agree, for a recall of 1."""
 
-Decide = Callable[[Array, Array], Array]
+Filter = Callable[[Array, Array], Array]
 """Which pairs of row i and row j, ascending, are kept. Threads may call it at one time."""
 
 
@@ -30,28 +30,28 @@ def similar_codes(
     other: PackedCodes | None,
     threshold: float,
     recall: float,
-    how: Limits = LIMITS,
+    search: SearchRun = DEFAULT_RUN,
 ) -> tuple[Array, Array, Array]:
     """Return pairs whose estimate is at least `threshold`, and their estimates."""
     threshold = check_share("threshold", threshold)
     recall = check_share("recall", recall)
-    decide = _by_estimate(codes, other, threshold)
-    i, j = decided(codes, other, least_agreeing(codes, threshold), recall, decide, how)
+    keep = _by_estimate(codes, other, threshold)
+    i, j = filtered(codes, other, least_agreeing(codes, threshold), recall, keep, search)
     return i, j, _estimates_of_pairs(codes, other, i, j)
 
 
-def _filtered_pairs(
+def _pairs_that_pass(
     codes: PackedCodes,
     other: PackedCodes | None,
     max_differing: int,
     bands: Bands | None,
-    how: Limits,
-    keep: Filter,
+    search: SearchRun,
+    keep: PairFilter,
 ) -> Iterator[Array]:
     """Yield the pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: the pairs
     with at most `max_differing` differing codes that `keep` returns."""
     if bands is not None:
-        yield from _hashing.pairs_by_band(codes, other, max_differing, bands, how, keep)
+        yield from _hashing.pairs_by_band(codes, other, max_differing, bands, search, keep)
         return
     n_rows = len(codes) + (0 if other is None else len(other))
     first_other = 0 if other is None else len(codes)
@@ -62,14 +62,14 @@ def _filtered_pairs(
         return np.concatenate([np.empty(0, np.uint64), *kept])
 
     steps, kind = _brute.steps_of(len(codes), other is None), _hashing.pairs_below(n_rows)
-    yield from how.stages.run("all", kind, find, steps, how.n_jobs)
+    yield from search.steps.run("all", kind, find, steps, search.n_jobs)
 
 
 def joined_rows(
     codes: PackedCodes,
     least: int,
     recall: float,
-    how: Limits,
+    search: SearchRun,
     earlier: PackedCodes | None = None,
     new_array: _hashing.NewArray = np.empty,
 ) -> Array:
@@ -81,15 +81,15 @@ def joined_rows(
         sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
         return np.flatnonzero(sampled)
     max_differing = codes.n_hashes - least
-    return _hashing.near_by_band(earlier, codes, max_differing, bands, how, new_array)
+    return _hashing.near_by_band(earlier, codes, max_differing, bands, search, new_array)
 
 
-def _by_estimate(codes: PackedCodes, other: PackedCodes | None, threshold: float) -> Decide | None:
-    """Keeps the pairs whose estimate is at least `threshold`; None where the number of codes that
-    agree is enough to know."""
+def _by_estimate(codes: PackedCodes, other: PackedCodes | None, threshold: float) -> Filter | None:
+    """Return a filter of the pairs whose estimate is at least `threshold`; None if the number of
+    codes that agree is enough to know."""
     if not codes.law.needs_parts:
         return None
-    return deciding(partial(_estimates_of_pairs, codes, other), threshold)
+    return filter_for(partial(_estimates_of_pairs, codes, other), threshold)
 
 
 def _estimates_of_pairs(codes: PackedCodes, other: PackedCodes | None, i: Array, j: Array) -> Array:
@@ -97,49 +97,51 @@ def _estimates_of_pairs(codes: PackedCodes, other: PackedCodes | None, i: Array,
     return estimates_of_pairs(codes, others, i, j, _hashing.count_differing(codes, others, i, j))
 
 
-def decided(
+def filtered(
     codes: PackedCodes,
     other: PackedCodes | None,
     least: int,
     recall: float,
-    decide: Decide | None,
-    how: Limits,
+    keep: Filter | None,
+    search: SearchRun,
 ) -> tuple[Array, Array]:
-    """Return pairs, ascending, of which at least `least` codes agree and which `decide` keeps; None
-    keeps all. Other pairs are in memory for a moment only. A pair may be decided several times."""
+    """Return pairs, ascending, of which at least `least` codes agree and which pass a filter; None
+    takes all. Other pairs are in memory for a moment only. A pair may be filtered several
+    times."""
     _check_searched(codes, other)
     bands = _bands.bands_for_rows(codes, other, least, recall)
     first_other = 0 if other is None else len(codes)
-    keep = _keeping(decide, first_other)
-    found = _filtered_pairs(codes, other, codes.n_hashes - least, bands, how, keep)
+    of_numbers = _of_pairs(keep, first_other)
+    found = _pairs_that_pass(codes, other, codes.n_hashes - least, bands, search, of_numbers)
     return _hashing.rows_of_pairs(_hashing.union(found), first_other)
 
 
-def _keeping(decide: Decide | None, first_other: int) -> Filter:
-    """Return a filter of pairs, one number each, by `decide`; None keeps all."""
+def _of_pairs(keep: Filter | None, first_other: int) -> PairFilter:
+    """Return a filter of pairs, one number each, by `keep`; None keeps all."""
 
-    def keep(pairs: Array) -> Array:
-        if decide is None:
+    def passed(pairs: Array) -> Array:
+        if keep is None:
             return pairs
         pairs = np.sort(pairs)
-        return pairs[decide(*_hashing.rows_of_pairs(pairs, first_other))]
+        return pairs[keep(*_hashing.rows_of_pairs(pairs, first_other))]
 
-    return keep
+    return passed
 
 
-def deciding(similarity: Callable[[Array, Array], Array], threshold: float) -> Decide:
-    """Keeps the pairs whose similarity is at least `threshold`."""
+def filter_for(similarity: Callable[[Array, Array], Array], threshold: float) -> Filter:
+    """Return a filter of the pairs whose similarity is at least `threshold`."""
     return lambda i, j: reaches(similarity(i, j), threshold)
 
 
-def new_rows(n_rows: int, n_other: int | None) -> Decide:
-    """Keeps the pairs of which a row was in no pair before: each row that another decision may be
-    asked about is in one of those that are kept, and there are no more of these than rows."""
+def new_rows(n_rows: int, n_other: int | None) -> Filter:
+    """Return a filter of the pairs of which a row was in no pair before: each row that another
+    filter may be asked about is in one of those that are kept, and there are no more of these than
+    rows."""
     of_codes = np.zeros(n_rows, bool)
     of_other = of_codes if n_other is None else np.zeros(n_other, bool)
     lock = threading.Lock()
 
-    def decide(i: Array, j: Array) -> Array:
+    def keep(i: Array, j: Array) -> Array:
         with lock:
             is_new = np.zeros(len(i), bool)
             for is_met, rows in ((of_codes, i), (of_other, j)):
@@ -149,7 +151,7 @@ def new_rows(n_rows: int, n_other: int | None) -> Decide:
                 is_met[rows] = True
             return is_new
 
-    return decide
+    return keep
 
 
 def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple[int, float]:

@@ -35,7 +35,7 @@ def all_of(pairs):
     return pairs
 
 
-def banded_pairs(codes, other, max_differing, bands, how=_hashing.LIMITS):
+def banded_pairs(codes, other, max_differing, bands, how=_hashing.DEFAULT_RUN):
     """Pairs that share a bucket, and of which so few codes differ; and how many differ."""
     found = _hashing.pairs_by_band(codes, other, max_differing, bands, how, all_of)
     i, j = _hashing.rows_of_pairs(_hashing.union(found), 0 if other is None else len(codes))
@@ -48,7 +48,7 @@ def banded(A, threshold, recall, B=None, max_bucket=1000, n_jobs=None, sizes=_ha
     n_agreeing = _search.least_agreeing(A, threshold)
     bands = some_bands(A, n_agreeing, recall)
     max_differing = A.n_hashes - n_agreeing
-    limits = _hashing.Limits(max_bucket, n_jobs, sizes)
+    limits = _hashing.SearchRun(max_bucket, n_jobs, sizes)
     i, j, differing = banded_pairs(A, B, max_differing, bands, limits)
     similarity = _search.estimates_of_pairs(A, A if B is None else B, i, j, differing)
     kept = _search.reaches(similarity, threshold)

@@ -18,7 +18,7 @@ from sparsemaps import MinHash
 from sparsemaps._io._array_files import ArrayKind
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import Texts, _removed_records, deduplicate_files
-from sparsemaps.files._results import Results, Steps
+from sparsemaps.files._results import KeptSteps, Results
 
 TEXTS = make_texts()
 SETS = [shingles(text) for text in TEXTS]
@@ -424,8 +424,8 @@ def test_steps_of_another_search_are_not_taken(tmp_path):
     """A run was killed in the midst of the search."""
 
     def step(recipe, drawn, made):
-        steps = Steps(Results(str(tmp_path)), "search-", recipe, False)
-        steps.value("hashing", lambda: drawn)
+        steps = KeptSteps(Results(str(tmp_path)), "search-", recipe, False)
+        _, steps = steps.drawn("hashing", lambda: drawn)
         return (
             steps.within("more")
             .array("pairs", ArrayKind(np.uint64), lambda: np.array([made], np.uint64))

@@ -21,7 +21,7 @@ from sparsemaps import CountSketch, MinHash
 from sparsemaps._io import _output_files
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import Svmlight, Texts, _coded_records, map_files, similar_pairs_of_files
-from sparsemaps.files._results import Results, Steps
+from sparsemaps.files._results import KeptSteps, Results
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.neighbors import _bands, _hashing
 
@@ -363,8 +363,8 @@ def test_stages_are_of_the_same_keys(tmp_path):
     expected = banded(A, 0.6, 0.9)
     plan = None
     for _ in range(3):
-        stages = Steps(Results(str(tmp_path)), "", "the search", False)
-        limits = _hashing.Limits(sizes=_hashing.Sizes(part=150), stages=stages)
+        stages = KeptSteps(Results(str(tmp_path)), "", "the search", False)
+        limits = _hashing.SearchRun(sizes=_hashing.Sizes(part=150), steps=stages)
         found = banded_pairs(A, None, A.n_hashes - 80, _hashing.Bands(3, 9), limits)
         kept = results_in(tmp_path)
         assert {"hashing.json", "copies.npy", "pairs-8-2.npy"} <= kept.keys()

@@ -13,7 +13,7 @@ from _data.stage_names import results_in
 
 from sparsemaps._io import _array_files
 from sparsemaps._io._array_files import ArrayKind, read_array
-from sparsemaps.files._results import Results, Steps
+from sparsemaps.files._results import KeptSteps, Results
 
 
 def write(path, array, **header):
@@ -148,10 +148,10 @@ def test_a_damaged_result_is_made_again(tmp_path):
         made.append(True)
         return np.array([1, 2], np.uint32)
 
-    stages = Steps(Results(str(tmp_path)), "", None, False)
+    steps = KeptSteps(Results(str(tmp_path)), "", None, False)
     kind = ArrayKind(np.uint32, most=2)
     for expected in (1, 1):
-        assert stages.array("some", kind, make).tolist() == [1, 2]
+        assert steps.array("some", kind, make).tolist() == [1, 2]
         assert len(made) == expected
     contents = [b"", b"damaged"]
     for other in ([3], [1, 3]):  # of another size, and of another range
@@ -160,15 +160,15 @@ def test_a_damaged_result_is_made_again(tmp_path):
     for content in contents:
         results_in(tmp_path)["some.npy"].write_bytes(content)
         before = len(made)
-        assert stages.array("some", kind, make).tolist() == [1, 2]
+        assert steps.array("some", kind, make).tolist() == [1, 2]
         assert len(made) == before + 1
 
 
 def test_damaged_json_is_made_again(tmp_path):
-    stages = Steps(Results(str(tmp_path)), "", None, False)
-    assert stages.value("some", lambda: 3) == 3
+    steps = KeptSteps(Results(str(tmp_path)), "", None, False)
+    assert steps.drawn("some", lambda: 3)[0] == 3
     (record,) = tmp_path.iterdir()
     for content in (b"", b"{", b"\xff", b"[" * 10**5):
-        stages = Steps(Results(str(tmp_path)), "", None, False)
+        steps = KeptSteps(Results(str(tmp_path)), "", None, False)
         record.write_bytes(content)
-        assert stages.value("some", lambda: 3) == 3
+        assert steps.drawn("some", lambda: 3)[0] == 3

@@ -9,9 +9,9 @@ from _data.rows import families
 
 from sparsemaps import MinHash
 from sparsemaps._io._array_files import ArrayKind
-from sparsemaps._io._stages import Stages
+from sparsemaps._io._steps import Steps
 from sparsemaps.files import deduplicate_files, similar_pairs_of_files
-from sparsemaps.files._results import Results, Steps
+from sparsemaps.files._results import KeptSteps, Results
 from sparsemaps.libsvm import dump_svmlight_file
 
 MINHASH = MinHash(n_hashes=2048, random_state=SEED)
@@ -56,7 +56,7 @@ STEPS = [(0,), (1,), (2,)]
 
 
 def test_steps_have_their_results_whether_shown_or_not(tmp_path, capsys):
-    for stages in (Stages(), Stages(True), Steps(Results(str(tmp_path)), "", None, True)):
-        found = stages.run("square", ArrayKind(np.int64), lambda i: np.array([i * i]), STEPS, None)
+    for steps in (Steps(), Steps(True), KeptSteps(Results(str(tmp_path)), "", None, True)):
+        found = steps.run("square", ArrayKind(np.int64), lambda i: np.array([i * i]), STEPS, None)
         assert [array.tolist() for array in found] == [[0], [1], [4]]
     assert bars(capsys.readouterr().err) == ["pairs: 100%"] * 2

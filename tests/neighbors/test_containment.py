@@ -14,7 +14,7 @@ from sparsemaps._tools import _blocks
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import with_rows
 from sparsemaps.neighbors import _containment
-from sparsemaps.neighbors._hashing import Limits
+from sparsemaps.neighbors._hashing import SearchRun
 from sparsemaps.text import HashingVectorizer, _inputs
 
 
@@ -179,7 +179,7 @@ def test_directions():
 
 def decided(codes, other, threshold, recall, decide):
     """As a job does with an exact containment."""
-    i, j = _containment.candidates(codes, other, threshold, recall, decide, Limits())
+    i, j = _containment.candidates(codes, other, threshold, recall, decide, SearchRun())
     return _containment.directed(i, j, other is None, decide)
 
 

@@ -28,7 +28,7 @@ from sparsemaps.neighbors import (
     _search,
     removals,
 )
-from sparsemaps.neighbors._hashing import Limits
+from sparsemaps.neighbors._hashing import SearchRun
 
 # ---- insert_new ----------------------------------------------------------------------------------
 
@@ -118,7 +118,7 @@ def test_insert_new_row_by_row_adds_the_rows_that_removals_keeps(rerank):
         near = _removals.Near(
             *_search.for_candidates(B, 0.6, 0.3), 0.6, lambda i, j, differing: K[i, j]
         )
-    found = _removals.removed_rows(B, None, near, None, Limits())
+    found = _removals.removed_rows(B, None, near, None, SearchRun())
     index = KernelNeighbors(map, recall=0.3, rerank=rerank)
     new = index.insert_new(Y, threshold=0.6)
     np.testing.assert_array_equal(np.flatnonzero(~new), found.removed)

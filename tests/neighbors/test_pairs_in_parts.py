@@ -13,9 +13,9 @@ from sparsemaps import MinHash, neighbors
 from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files._results import Results, Steps
+from sparsemaps.files._results import KeptSteps, Results
 from sparsemaps.neighbors import _bands, _hashing
-from sparsemaps.neighbors._hashing import Limits
+from sparsemaps.neighbors._hashing import SearchRun
 
 
 @pytest.fixture
@@ -48,7 +48,7 @@ def test_a_bound_of_memory(tmp_path):
     how = codes, None, 0, _bands.Bands(8, 1)
     expected = banded_pairs(*how)
     tracemalloc.start()
-    found = banded_pairs(*how, Limits(sizes=sizes))
+    found = banded_pairs(*how, SearchRun(sizes=sizes))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     for one, other in zip(found, expected, strict=True):
@@ -86,10 +86,10 @@ def test_a_step_holds_fewer_keys_where_it_may(tmp_path):
     codes, bands = PackedCodes(array, 8, {}), _bands.Bands(4, 2)
     before, peaks = None, []
     for keys, n_jobs in ((2**20, 1), (2**12, 1), (2**12, 2)):
-        stages = Steps(Results(str(tmp_path)), "", "the search", False)
+        stages = KeptSteps(Results(str(tmp_path)), "", "the search", False)
         sizes = _hashing.Sizes(keys=keys, part=2**17, pairs=2**10, call_bytes=2**16, in_place=0)
         tracemalloc.start()
-        found = banded_pairs(codes, None, 0, bands, Limits(1000, n_jobs, sizes, stages))
+        found = banded_pairs(codes, None, 0, bands, SearchRun(1000, n_jobs, sizes, stages))
         peaks.append(tracemalloc.get_traced_memory()[1])
         tracemalloc.stop()
         np.testing.assert_array_equal(found[0], np.arange(1000))
@@ -147,7 +147,7 @@ def test_a_bucket_whose_rows_are_not_in_memory_at_a_time(in_place, call_bytes, m
     bands = _bands.Bands(4, 1)
     for other in (None, A[150:]):
         own = A if other is None else A[:150]
-        i, j, _ = banded_pairs(own, other, 8, bands, Limits(max_bucket, sizes=sizes))
+        i, j, _ = banded_pairs(own, other, 8, bands, SearchRun(max_bucket, sizes=sizes))
         expected = []
         for value in (0, 1):
             rows = np.flatnonzero(bucket == value)

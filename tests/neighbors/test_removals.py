@@ -14,7 +14,7 @@ from sparsemaps import KernelProduct, MinHash, SignProjection
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import with_rows
 from sparsemaps.neighbors import _bands, _removals, _search, removals
-from sparsemaps.neighbors._hashing import Limits, Sizes
+from sparsemaps.neighbors._hashing import SearchRun, Sizes
 
 
 def near_codes(n_rows, seed=0, n_codes=64, n_families=25, share=0.4):
@@ -101,7 +101,7 @@ def test_each_row_in_its_order(seed, max_bucket, tmp_path):
         for n_jobs, n_keys, block in ((1, 2**20, 1024), (2, 100, 7), (1, 50, 16), (3, 1125, 30)):
             sizes = Sizes(keys=n_keys, block=block, answers=64, mapped=1)
             folder = None if n_jobs == 2 else tmp_path
-            how = Limits(max_bucket, n_jobs, sizes)
+            how = SearchRun(max_bucket, n_jobs, sizes)
             found = _removals.removed_rows(codes, before, near, by, how, folder)
             assert_equal(found, expected)
             assert isinstance(found.witness, np.memmap) == (n_jobs != 2 and by is None)
@@ -212,7 +212,7 @@ def test_copies_are_found_in_full_buckets():
     codes = PackedCodes(np.concatenate([array, array[::-1]]), 8, {})
     near = _removals.by_estimate(codes, None, 0.7, 0.95)
     assert near.least == 45
-    removed, witness, similarity = _removals.removed_rows(codes, None, near, None, Limits(1))
+    removed, witness, similarity = _removals.removed_rows(codes, None, near, None, SearchRun(1))
     np.testing.assert_array_equal(removed, np.arange(60, 120))
     np.testing.assert_array_equal(witness, np.arange(59, -1, -1))
     np.testing.assert_array_equal(similarity, 1)
@@ -263,8 +263,8 @@ def test_memory_does_not_grow_with_the_candidates(recall):
         return np.zeros(len(i), bool)
 
     for find, least_decided, most_decided, n_found in (
-        (lambda: _search.decided(codes, None, least, recall, refuse, Limits()), 4e6, 1e9, 0),
-        (lambda: _search.decided(codes, None, least, recall, new, Limits()), 0, 0, None),
+        (lambda: _search.filtered(codes, None, least, recall, refuse, SearchRun()), 4e6, 1e9, 0),
+        (lambda: _search.filtered(codes, None, least, recall, new, SearchRun()), 0, 0, None),
     ):
         decided.clear()
         tracemalloc.start()
@@ -289,7 +289,7 @@ def test_copies_are_decided():
         decided.update(zip(i.tolist(), j.tolist(), strict=True))
         return np.zeros(len(i), bool)
 
-    i, _ = _search.decided(codes, None, 52, 0.95, refuse, Limits(10))
+    i, _ = _search.filtered(codes, None, 52, 0.95, refuse, SearchRun(10))
     assert not len(i)
     assert {j for i, j in decided if i == 0} == set(range(1, 40))
 

@@ -24,7 +24,7 @@ from sparsemaps import (
 from sparsemaps._loops import codes as _loops
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
-from sparsemaps.neighbors._hashing import Limits
+from sparsemaps.neighbors._hashing import SearchRun
 
 # ---- pairs ---------------------------------------------------------------------------------------
 
@@ -150,7 +150,7 @@ def test_rows_are_numbered_by_their_bits():
     """Not by the hashes of these alone."""
     array = np.random.default_rng(SEED).integers(1, 51, (300, 2)).astype(np.uint8)
     array[:100, 0] = np.tile(np.arange(1, 51), 2)  # a row that is alone is in no bucket
-    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, Limits(1)).buckets(0, 8, 0)
+    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, SearchRun(1)).buckets(0, 8, 0)
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     assert np.array_equal(np.unique(numbers), np.arange(len(np.unique(array[:, 0]))))
     assert len(np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T) == len(np.unique(numbers))
@@ -169,7 +169,7 @@ def test_large_buckets_are_of_equal_bits(monkeypatch):
     monkeypatch.setattr(_loops, "band_keys", weak)
     array = np.random.default_rng(SEED).integers(1, 51, (300, 2)).astype(np.uint8)
     array[:100, 0] = np.tile(np.arange(1, 51), 2)  # a row that is alone is in no bucket
-    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, Limits(1)).buckets(0, 8, 0)
+    keys = _hashing._Hashed(PackedCodes(array, 8, {}), None, 0, SearchRun(1)).buckets(0, 8, 0)
     assert len(keys) == 300
     numbers, rows = keys >> np.uint64(32), (keys & np.uint64(2**32 - 1)).astype(int)
     by_number = np.unique(np.stack([numbers, array[rows, 0]]), axis=1).T
@@ -234,12 +234,12 @@ def test_the_answer_does_not_depend_on_the_key():
         for one, other in zip(found, expected, strict=True):
             for a, b in zip(one, other, strict=True):
                 np.testing.assert_array_equal(a, b)
-    assert len({Limits().hash_keys() for _ in range(20)}) == 20
+    assert len({SearchRun().hash_keys()[0] for _ in range(20)}) == 20
 
 
 def n_compared(codes, other, bands, max_bucket):
     """How many pairs are compared in all bands."""
-    hashed = _hashing._Hashed(codes, other, 0, Limits(max_bucket))
+    hashed = _hashing._Hashed(codes, other, 0, SearchRun(max_bucket))
     n_bits = bands.length * codes.bits
     places = [(band * n_bits, n_bits) for band in range(bands.n_bands)]
     space, n = np.empty(2**17, np.uint64), 0
@@ -258,7 +258,7 @@ def test_equal_rows_cost_no_more_than_max_bucket_each(max_bucket):
     bands = _bands.Bands(2, 4)
     assert n_compared(A, None, bands, max_bucket) <= 4 * 3000 * max_bucket
     assert n_compared(A[:1000], A[1000:], bands, max_bucket) == 4 * 2000 * max_bucket
-    i, j, _ = banded_pairs(A[:1000], A[1000:], 0, bands, Limits(max_bucket))
+    i, j, _ = banded_pairs(A[:1000], A[1000:], 0, bands, SearchRun(max_bucket))
     assert len(i) == len(j) == 2000 * max_bucket
     assert i.min() == 1000 - max_bucket  # the last rows of the first set
 

@@ -9,16 +9,17 @@ from sparsemaps._tools import _threads
 from sparsemaps._tools._typing import Array
 
 
-class Stages:
+class Steps:
     """Steps whose results are not kept: each result is made when it is needed. A job over files
-    keeps them (``files._results.Steps``). `shown` is as in `Progress`."""
+    keeps them (``files._results.KeptSteps``). `shown` is as in `Progress`."""
 
     def __init__(self, shown: bool | None = False) -> None:
         self._shown = shown
 
-    def value(self, name: str, make: Callable[[], Any]) -> Any:
-        """Return the value that ``make()`` returns, which JSON can hold."""
-        return make()
+    def drawn(self, name: str, make: Callable[[], Any]) -> "tuple[Any, Steps]":
+        """Return the value that ``make()`` returns, which JSON can hold, and the steps whose
+        results depend on it."""
+        return make(), self
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
         """Return the array of this kind that ``make()`` returns."""
@@ -44,4 +45,4 @@ class Stages:
         return _progress.counted(arrays, len(steps), self._shown, "pairs")
 
 
-NONE = Stages()
+UNKEPT = Steps()
