@@ -71,7 +71,7 @@ class Block(_Arrays):
 
     def rows(self, first: int, last: int) -> "Block":
         """Return some of the block's rows, as a block."""
-        part = self._replace(indptr=self.indptr[first : last + 1])
+        part = Block(self.values, self.indices, self.indptr[first : last + 1])
         part.first, part.is_extreme = self.first + first, self.is_extreme
         return part
 
@@ -120,7 +120,11 @@ class Block(_Arrays):
     def parts(self, row_bytes: int) -> Iterator[tuple["Block", slice]]:
         """Yield parts of the block, with their rows in it, each small enough for 2 MB of scratch
         memory, `row_bytes` for each row."""
-        for first, last in _blocks.cut_by_bytes(self.n_rows, row_bytes):
+        ranges = _blocks.cut_by_bytes(self.n_rows, row_bytes)
+        if len(ranges) == 1:
+            yield self, slice(None)
+            return
+        for first, last in ranges:
             yield self.rows(first, last), slice(first, last)
 
 

@@ -44,13 +44,16 @@ class Work:
         """Call ``write(block, part)`` for blocks of the rows, with their part of the output `out`.
 
         A value that is not finite is an error, which names the row. The output is looked through
-        for blocks that ``may_overflow``.
+        for blocks that ``may_overflow``, as all with extreme values do.
         """
 
         def write_finite(start: int, stop: int) -> None:
             block, part = self.rows.block(start, stop), out[start:stop]
+            if not may_overflow(block):
+                write(block, part)
+                return
             call_quietly(write, block, part)
-            row = first_not_finite(part) if may_overflow(block) else -1
+            row = first_not_finite(part)
             if row >= 0:
                 raise block.error(row, beyond(out.dtype))
 

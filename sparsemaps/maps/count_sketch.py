@@ -1,5 +1,6 @@
 """Count sketch: the linear kernel, in a chosen number of columns."""
 
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
@@ -129,12 +130,12 @@ class CountSketchDraw(Draw, of=CountSketch):
                     *block, key, self.n_components, rows.n_columns, *out
                 ),
                 self.n_components,
-                lambda block: block.is_extreme,
+                attrgetter("is_extreme"),
             )
         sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
         work.fill(
             lambda block, out: _loops.count_sketch_dense(*block, key, out),
             sketches,
-            lambda block: block.is_extreme,
+            attrgetter("is_extreme"),
         )
         return sketches

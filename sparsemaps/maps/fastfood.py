@@ -286,16 +286,17 @@ class FastfoodDraw(Draw, of=Fastfood):
 
     def transform(self, work: Work) -> Matrix:
         rows = work.rows
-        phases = np.zeros(len(self.scales), np.float32)
-        phases[-1] = self.last_phase
         n_pairs, factor = self.n_components // 2, np.sqrt(2 / self.n_components)
         out = np.empty((rows.n_rows, self.n_components), rows.dtype)
         row_bytes = rows.dtype.itemsize * (1 + self.n_blocks) * self.dense_width
 
+        angles = {rows.dtype: self._scales_and_phases(rows.dtype)}
+
         def write(block: Block, out: Array) -> Any:
             products = self.multiply(self._make_dense(block, out.dtype))
-            of_type = self._scales_of(out.dtype), phases.astype(out.dtype, copy=False)
-            return _loops.features(products, *of_type, n_pairs, factor, out)
+            if out.dtype not in angles:  # rows of float32 whose angles are far
+                angles[out.dtype] = self._scales_and_phases(out.dtype)
+            return _loops.features(products, *angles[out.dtype], n_pairs, factor, out)
 
         def write_parts(block: Block, out: Array) -> None:
             for part, here in block.parts(row_bytes):
@@ -304,11 +305,13 @@ class FastfoodDraw(Draw, of=Fastfood):
         work.each_block(write_parts, out)
         return out
 
-    def _scales_of(self, dtype: Any) -> Array:
+    def _scales_and_phases(self, dtype: Any) -> tuple[Array, Array]:
+        phases = np.zeros(len(self.scales), dtype)
+        phases[-1] = self.last_phase
         if self.scales.dtype == np.float32:
-            return self.scales.astype(dtype, copy=False)
+            return self.scales.astype(dtype, copy=False), phases
         with np.errstate(over="ignore"):  # a row of such angles is far
-            return self.scales.astype(dtype, copy=False)
+            return self.scales.astype(dtype, copy=False), phases
 
     def _make_dense(self, block: Block, dtype: Any) -> Array:
         if self.hash_dim is None:

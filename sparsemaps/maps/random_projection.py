@@ -1,5 +1,6 @@
 """Random projections: inner products by random vectors, and sums of differences by Cauchy ones."""
 
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -154,7 +155,7 @@ class ProjectionDraw(Draw, of=RandomProjection):
             _loops.project(*block, *vectors, out)
             out *= factor
 
-        work.fill(write, out, lambda block: block.is_extreme)
+        work.fill(write, out, attrgetter("is_extreme"))
         return out
 
 

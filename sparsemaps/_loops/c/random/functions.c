@@ -85,6 +85,9 @@ static void mean_cosines_each(double *x, ptrdiff_t n, const double *weights, con
         x[i] = mean_cosines_one(x[i], weights, knots, n_terms);
 }
 
+typedef int32_t bits_f32;
+typedef int64_t bits_f64;
+
 static const float far_turns_f32 = (float)FAR_TURNS_F32;
 static const double far_turns_f64 = FAR_TURNS_F64;
 

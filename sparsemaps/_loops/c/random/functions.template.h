@@ -29,20 +29,21 @@ static int NAME(finite)(const void *any_x, ptrdiff_t n)
     return !wrong;
 }
 
-/* The larger absolute value, as bits; of no number, they are the largest. */
-INLINE WORD NAME(larger)(WORD largest, VALUE x)
+/* The larger absolute value, as bits; of no number, they are the largest. Numbers with a sign are
+ * compared, as SSE2 and AVX2 compare no others. */
+INLINE NAME(bits) NAME(larger)(NAME(bits) largest, VALUE x)
 {
-    WORD bits;
+    NAME(bits) bits;
     memcpy(&bits, &x, sizeof bits);
-    bits &= (WORD)-1 >> 1;
+    bits &= (NAME(bits))((WORD)-1 >> 1);
     return bits > largest ? bits : largest;
 }
 
 /* How many of n angles are far, if the largest one is. */
-static ptrdiff_t NAME(count_far)(WORD largest, const VALUE *projections, const VALUE *scales,
+static ptrdiff_t NAME(count_far)(NAME(bits) largest, const VALUE *projections, const VALUE *scales,
                                  const VALUE *phases, ptrdiff_t n)
 {
-    const WORD limit = NAME(larger)(0, NAME(far_turns));
+    const NAME(bits) limit = NAME(larger)(0, NAME(far_turns));
     ptrdiff_t n_far = 0;
     if (largest < limit)
         return 0;
@@ -58,7 +59,7 @@ static ptrdiff_t NAME(paired)(const void *any_projections, const void *any_scale
 {
     const VALUE *restrict projections = any_projections, *restrict scales = any_scales;
     VALUE *restrict out = any_out;
-    WORD largest = 0;
+    NAME(bits) largest = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
         const VALUE turns = projections[j] * scales[j];
         VALUE sine, cosine;
@@ -76,7 +77,7 @@ static ptrdiff_t NAME(cosines)(const void *any_projections, const void *any_scal
     const VALUE *restrict projections = any_projections, *restrict scales = any_scales;
     const VALUE *restrict phases = any_phases;
     VALUE *restrict out = any_out;
-    WORD largest = 0;
+    NAME(bits) largest = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
         const VALUE turns = projections[j] * scales[j] + phases[j];
         VALUE sine, cosine;

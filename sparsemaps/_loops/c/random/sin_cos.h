@@ -36,14 +36,16 @@ INLINE float small_cos_f32(float a)
 INLINE void sin_cos_of_quarters_f32(uint32_t quarter, float a, float *sine, float *cosine)
 {
     uint32_t s = float_to_bits(small_sin_f32(a)), c = float_to_bits(small_cos_f32(a));
-    uint32_t swap = UINT32_C(0) - (quarter & 1);
-    *sine = bits_to_float(((c & swap) | (s & ~swap)) ^ (quarter & 2) << 30);
-    *cosine = bits_to_float(((s & swap) | (c & ~swap)) ^ ((quarter + 1) & 2) << 30);
+    int swap = quarter & 1;
+    *sine = bits_to_float((swap ? c : s) ^ (quarter & 2) << 30);
+    *cosine = bits_to_float((swap ? s : c) ^ ((quarter + 1) & 2) << 30);
 }
 
 INLINE void sin_cos_f32(float turns, float *sine, float *cosine)
 {
-    turns = turns < LARGE_F32 && turns > -LARGE_F32 ? turns : 0.0f;
+    /* As bits of absolute values, which loops that look at these need once. */
+    int32_t size = (int32_t)(float_to_bits(turns) & UINT32_C(0x7fffffff));
+    turns = size < (int32_t)float_to_bits(LARGE_F32) ? turns : 0.0f;
     float quarters = 4.0f * turns, whole = quarters + TO_INTEGER_F32;
     float rest = (quarters - (whole - TO_INTEGER_F32)) * 1.57079632679489662f;
     sin_cos_of_quarters_f32(float_to_bits(whole), rest, sine, cosine);
