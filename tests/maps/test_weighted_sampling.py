@@ -49,19 +49,23 @@ def test_scaling_a_pair_keeps_its_kernel():
 
 
 def test_zero_bit_bias_is_small():
-    """i* alone agrees a little more often: on rows of many entries, by a percent at most."""
+    """i* alone agrees a little more often: the more the rows differ, the more. Of 40 such pairs at
+    each scale, the largest bias was half of these."""
     rng = np.random.default_rng(SEED + 3)
-    for scale in (0.1, 0.5, 1.0):
+    for scale, largest in ((0.1, 0.01), (0.5, 0.025), (1.0, 0.05)):
         u = rng.gamma(1.0, size=90)
         v = u * rng.lognormal(0, scale, size=90)
         for exact, (i, t), (i2, t2) in collisions(real_map, [(u, v)]):
             both, first = ((i == i2) & (t == t2)).mean(), (i == i2).mean()
             error = np.sqrt(exact * (1 - exact) / N_HASHES)
-            assert both <= first <= exact + 0.01 + theorems.N_STANDARD_ERRORS * error
+            assert both <= first <= exact + largest + theorems.N_STANDARD_ERRORS * error
 
 
 MIDDLE_PAIRS = make_pairs()[9:15]
-"""Pairs whose kernels are neither small nor large, in which all faults show."""
+"""Pairs whose kernels are neither small nor large."""
+
+SMALL_PAIR = np.array([1.0, 0.1]), np.array([1.0, 3.0])
+"""A pair in which variables of another law, or shared ones, are 20 standard errors off."""
 
 
 @functools.lru_cache(maxsize=1)  # for the two rows of a pair
@@ -99,13 +103,13 @@ MUTANTS = {
 
 
 def test_reference_passes():
-    assert_theorem(mutant(lambda rng, r, c, b, w: (r, c, b, w)), MIDDLE_PAIRS)
+    assert_theorem(mutant(lambda rng, r, c, b, w: (r, c, b, w)), [SMALL_PAIR, *MIDDLE_PAIRS])
 
 
 @pytest.mark.parametrize("change", MUTANTS.values(), ids=MUTANTS.keys())
 def test_mutants_are_rejected(change):
     with pytest.raises(AssertionError):
-        assert_theorem(mutant(change), MIDDLE_PAIRS)
+        assert_theorem(mutant(change), [SMALL_PAIR, *MIDDLE_PAIRS])
 
 
 @pytest.mark.parametrize("drop", ["t", "i"])
