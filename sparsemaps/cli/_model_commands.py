@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from sparsemaps import files, from_config
+from sparsemaps import from_config
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools._escapes import escaped, print_line
@@ -27,7 +27,6 @@ def train(options: argparse.Namespace) -> None:
     paths = expand(options.inputs)
     to_compare = [] if options.validation is None else expand(options.validation)
     known_inputs([*paths, *to_compare])  # which must be there
-    _output_files.refuse_clashes(to_compare, [(options.output, _output_files.OUTPUT)])
     coded = [path for path in paths if holds_codes(path)]
     source = source_of(options)
     if coded:
@@ -45,18 +44,15 @@ def train(options: argparse.Namespace) -> None:
     else:
         class_weight = "balanced" if options.balanced else None
         model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
-    how = {"source": source, "n_jobs": options.n_jobs, "progress": options.progress}
-    how_trained: dict[str, Any] = {"calibrate": options.calibrate and (to_compare or True)}
-    if options.bad_records is not None:
-        how_trained["bad_records"] = options.bad_records
-    trained = files.train_files(model, paths, options.output, **how_trained, **how)
+    trained, unseen = _learning.train(
+        model, paths, options.output, calibrate=options.calibrate, unseen=to_compare, source=source,
+        bad_records="error" if options.bad_records is None else options.bad_records,
+        n_jobs=options.n_jobs, progress=options.progress,
+    )  # fmt: skip
     figures = {"records": trained.n_records, "passes": trained.model.n_iter_, "bad": trained.n_bad}
     say(options, words_of(figures), figures)
-    if to_compare:
-        rows = _learning.read_labelled(
-            trained.model.map_, to_compare, vectorizer=model.vectorizer, **how
-        )
-        for line in _learning.validation(trained.model, rows):
+    if unseen is not None:
+        for line in _learning.validation(trained.model, unseen):
             print_line(line)
         sys.stdout.flush()  # here, as main reports its errors
 

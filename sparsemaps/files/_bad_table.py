@@ -47,6 +47,10 @@ class BadTable:
         self.n_bad = 0
         """The number of its records so far."""
 
+    def begin(self) -> None:
+        """Begin with the records of other inputs, which must not be all bad either."""
+        self._counts = BadRecords()
+
     def add(self, input: Any, n_before: int, bad: Any, n_good: int) -> None:
         """Write the bad records of a block of an input, of which `n_before` lines were read before,
         and count the good ones."""

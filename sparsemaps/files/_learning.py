@@ -71,6 +71,8 @@ def read_labelled(
     A file of codes alone is mapped into memory; codes of other inputs are in memory.
     """
     paths = expand(inputs)
+    if aside is not None:
+        aside.begin()
     coded = [path for path in paths if holds_codes(path)]
     if coded:
         if len(coded) < len(paths):
@@ -195,8 +197,8 @@ def train_files(
         What the inputs are; of texts, the model's vectorizer is the analyzer, and a `label_field`
         is needed.
     bad_records : str or path-like, default="error"
-        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
-        It is an error if all records are bad.
+        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside,
+        those of `calibrate` too. It is an error if all records of either are bad.
     progress
         As for `map_files`.
     n_jobs : int or None, default=None
@@ -228,46 +230,67 @@ def train_files(
     ...     train_files(model, rows, f"{folder}/model").n_records
     3
     """
+    others = [] if isinstance(calibrate, bool) else expand(calibrate)
+    trained, _ = train(
+        model, inputs, output, calibrate=calibrate is not False, unseen=others, source=source,
+        bad_records=bad_records, n_jobs=n_jobs, progress=progress,
+    )  # fmt: skip
+    return trained
+
+
+def train(
+    model: Model,
+    inputs: Any,
+    output: Any,
+    *,
+    calibrate: bool,
+    unseen: list[Any],
+    source: Any,
+    bad_records: Any,
+    n_jobs: int | None,
+    progress: bool | None,
+) -> tuple[TrainedModel, LabelledRows | None]:
+    """Train a model and save it, as `train_files` does. Return it with the codes and labels of
+    `unseen`, inputs that it is not trained on; None if there are none. They are read first, so that
+    what is wrong with them is known before the work; and they calibrate, if this is asked for."""
     if not isinstance(model, (KernelClassifier, KernelRegressor)):
         raise ParameterError("model", repr(model), "a KernelClassifier or a KernelRegressor")
-    if calibrate is not False and not isinstance(model, KernelClassifier):
+    if calibrate and not isinstance(model, KernelClassifier):
         raise ValueError(f"{setting('calibrate', True)} is for classifiers, not for regression")
     paths, table = expand(inputs), path_of(bad_records)
-    others = [] if isinstance(calibrate, bool) else expand(calibrate)
     written: list[tuple[Any, str]] = [(output, _output_files.OUTPUT)]
     if table is not None:
         written.append((table, TABLE))
     _output_files.refuse_clashes(paths, written)
-    _output_files.refuse_clashes(others, written)
+    _output_files.refuse_clashes(unseen, written)
     check_parameters(model)
     coded = [path for path in paths if holds_codes(path)]
     fitted = map_of(model, PackedCodes.load(coded[0])) if coded else model.map.fit_any_width()
     how: dict[str, Any] = {"source": source, "n_jobs": n_jobs, "progress": progress}
+    how["vectorizer"] = model.vectorizer
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
         with opened_table(table) as aside, _memory.out_of_memory_in("reading"):
-            rows = read_labelled(fitted, paths, vectorizer=model.vectorizer, aside=aside, **how)
+            rows = read_labelled(fitted, paths, aside=aside, **how)
+            others = read_labelled(fitted, unseen, aside=aside, **how) if unseen else None
         _check_labels(model, rows.labels)
         held_out = np.zeros(len(rows.codes), bool)
-        if calibrate is True:
+        if calibrate and others is None:
             held_out = _held_out(len(rows.codes))
         for_training = ~held_out if held_out.any() else None
         at_work = _memory.out_of_memory_in("training")
         with training(progress) as watch, watched(model, watch), at_work:
             model.fit(rows.codes, rows.labels, sample_weight=for_training)
-        if isinstance(model, KernelClassifier) and calibrate is not False:
-            if calibrate is True:
-                unseen = LabelledRows(rows.codes[held_out], rows.labels[held_out])
-            else:
-                unseen = read_labelled(model.map_, others, vectorizer=model.vectorizer, **how)
-            known = np.isin(unseen.labels, model.classes_)
+        if calibrate and isinstance(model, KernelClassifier):
+            of = others or LabelledRows(rows.codes[held_out], rows.labels[held_out])
+            known = np.isin(of.labels, model.classes_)
             if not known.any():
                 raise ValueError(
                     f"{setting('calibrate', True)} needs records of the classes of the model, got "
                     f"none among {len(known)}"
                 )
-            model.calibrate(unseen.codes[known], unseen.labels[known])
+            model.calibrate(of.codes[known], of.labels[known])
         file.writelines(_model_file.content_of(model))
-    return TrainedModel(model, len(rows.codes), 0 if aside is None else aside.n_bad)
+    return TrainedModel(model, len(rows.codes), 0 if aside is None else aside.n_bad), others
 
 
 _HELD_OUT = 0.2

@@ -268,9 +268,12 @@ def test_an_output_that_cannot_be_written_is_known_before_training(tmp_path):
     X, y = rows()
     model = KernelClassifier(MinHash(n_hashes=64))
     svm = write_rows(tmp_path / "in.svm", X, y)
-    with pytest.raises(FileNotFoundError, match="nowhere"):
-        files.train_files(model, svm, tmp_path / "nowhere" / "model")
-    assert not hasattr(model, "map_")
+    (tmp_path / "folder").mkdir()
+    errors = FileNotFoundError, IsADirectoryError, OSError
+    for output, error in zip(("nowhere/model", "folder", "x" * 300), errors, strict=True):
+        with pytest.raises(error, match=output):
+            files.train_files(model, svm, tmp_path / output)
+        assert not hasattr(model, "map_")
 
 
 def test_labels_of_two_kinds(tmp_path):

@@ -131,6 +131,40 @@ def test_an_empty_input_gives_an_empty_output(tmp_path, model, name):
     assert name == "train" or (tmp_path / "out").read_bytes() == header
 
 
+@pytest.mark.parametrize("more", [[], ["--calibrate"]], ids=["", "calibrate"])
+def test_records_of_a_validation(tmp_path, capsys, model, more):
+    """They are set aside as those of training are; an output is not replaced if they are all bad,
+    or if there is a bad one without the option."""
+    write(tmp_path / "in.jsonl", is_mixed=True)
+    validation, aside = tmp_path / "validation.jsonl", tmp_path / "aside"
+    options = [*LENGTHS, *more, "--validation", str(validation)]
+    printed = []
+    for is_mixed in (False, True):
+        numbers = write(validation, is_mixed)
+        assert not command("train", tmp_path, model, *options, "--bad-records", str(aside))
+        said = capsys.readouterr()
+        printed.append((said.out, (tmp_path / "out").read_bytes()))
+        assert f"{len(BAD) * (1 + is_mixed)} bad" in said.err
+    assert printed[0] == printed[1]
+    assert "40 records, accuracy" in printed[0][0]
+    parts = [line.split(b"\t", 3) for line in aside.read_bytes().splitlines()[1:]]
+    of_validation = [part for part in parts if part[0] == str(validation).encode()]
+    assert [int(part[1]) for part in of_validation] == numbers
+    assert len(parts) == 2 * len(BAD)
+
+    write(tmp_path / "in.jsonl", is_mixed=False)
+    before, table = (tmp_path / "out").read_bytes(), aside.read_bytes()
+    assert command("train", tmp_path, model, *options) == 2
+    assert "validation.jsonl: line 1: expected a string in" in capsys.readouterr().err
+    validation.write_bytes(b"\n".join(BAD) + b"\n")
+    assert command("train", tmp_path, model, *options, "--bad-records", str(aside)) == 2
+    assert "validation.jsonl: line 1: " in capsys.readouterr().err
+    assert command("train", tmp_path, model, *options, "--bad-records", str(validation)) == 2
+    assert "is the input" in capsys.readouterr().err
+    assert (tmp_path / "out").read_bytes() == before
+    assert aside.read_bytes() == table
+
+
 WITH_MANY_OUTPUTS = ["map", "text", "predict", "filter"]
 """The commands that can write an output for each input; dedup has a test of its own."""
 
