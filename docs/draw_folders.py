@@ -14,7 +14,7 @@ PICTURE = Path(__file__).parent / "_static" / "folders.svg"
 
 FOLDERS = [
     *("cli", "dask", "files", "approximation", "linear", "neighbors", "maps", "codes"),
-    *("laws", "kernels", "text", "libsvm", "_input", "_io", "_tools", "_loops"),
+    *("laws", "kernels", "text", "records", "libsvm", "_input", "_io", "_tools", "_loops"),
 ]
 """The folders; each imports from those behind it only."""
 

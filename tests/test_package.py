@@ -25,7 +25,7 @@ WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
 
 FOLDERS = [
     *("cli", "dask", "files", "approximation", "linear", "neighbors", "maps", "codes"),
-    *("laws", "kernels", "text", "libsvm", "_input", "_io", "_tools", "_loops"),
+    *("laws", "kernels", "text", "records", "libsvm", "_input", "_io", "_tools", "_loops"),
 ]
 """The folders of the package: each imports from those behind it only."""
 

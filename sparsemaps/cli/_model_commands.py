@@ -12,12 +12,12 @@ from sparsemaps.cli._given import make_map, refuse_other_options, run_outputs, s
 from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _labels
-from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import vectorizer_for
 from sparsemaps.files._job_options import Texts, rows_unless_said
 from sparsemaps.files._label_lines import LineOptions
 from sparsemaps.files._learning import label_of, name_of
 from sparsemaps.files._map import OutputPlan, folders_of
+from sparsemaps.records._table import holds_codes
 
 
 def train(options: argparse.Namespace) -> None:

@@ -7,10 +7,10 @@ from sparsemaps._tools._escapes import print_line
 from sparsemaps.cli._given import make_map, refuse_other_options, run_plan, source_by_names
 from sparsemaps.cli._last_line import say, say_bad
 from sparsemaps.files import _dedup, _pairs
-from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._dedup_plan import Outputs
 from sparsemaps.files._dedup_plan import make_plan as make_dedup_plan
 from sparsemaps.files._job_options import Rule, Search, Texts
+from sparsemaps.records._table import holds_codes
 
 _FRAME = 100
 """A larger cluster may be of records that share a frame."""

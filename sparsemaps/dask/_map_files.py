@@ -116,8 +116,8 @@ def map_files(
     if progress is not None:
         check_bool("progress", progress)
     files = find_inputs(inputs, storage_options)
-    format_of = job.source.format_of
-    ranges = cut(files, partition_bytes, lambda path: format_of(path) != "parquet")
+    format_of = job.source.format
+    ranges = cut(files, partition_bytes, lambda path: format_of(path).is_cut_by_bytes)
     job = _with_classes(job, ranges, client)
     results = UrlResults(directory, storage_options)
     names = [f"part-{number:06d}{job.ending or '.svm'}" for number in range(len(ranges))]
@@ -126,7 +126,7 @@ def map_files(
     recipe = job.recipe()
     tasks = []
     for name, one in zip(names, ranges, strict=True):
-        about = {**recipe, "input": [*one[:3], *one.version, format_of(one)]}
+        about = {**recipe, "input": [*one[:3], *one.version, format_of(one).name]}
         tasks.append(Task(name, about, one, one.n_bytes, name))
     stage = Stage("map", tasks, job.make, ("", *job.beside))
     with results.locked():

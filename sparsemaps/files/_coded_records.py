@@ -26,11 +26,14 @@ from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Search
 from sparsemaps.files._results import KeptSteps, Results, counts
 from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
-from sparsemaps.files._rows import InputBlock, read_rows, with_width
+from sparsemaps.files._rows import read_rows, with_width
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.neighbors import _containment, _search
 from sparsemaps.neighbors._exact import remembered_kernel
 from sparsemaps.neighbors._hashing import SearchRun, Sizes
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._table import holds_codes
+from sparsemaps.records.codes import recipe_of
 
 RANGE_BYTES = 2**26
 """Largest length of a range of an input, whose codes are made by one task."""
@@ -147,12 +150,12 @@ def encode(
     parts: list[tuple[str, Any]] = []
     for one in [one for some in ranges for one in some]:
         if holds_codes(one):
-            parts.append((one.path, recipe_of_codes(one)))
+            parts.append((one.path, recipe_of(one)))
             continue
         part = f"{name}-part-{len(tasks):06d}.npy"
         facts: Any = secrets.token_hex(16)  # a pipe is never the same again
         if isinstance(one, _sources.InputFile):
-            facts = [*one.recipe, job.source.format_of(one)]
+            facts = [*one.recipe, job.source.format(one).name]
         recipe = {**job.recipe(), "input": facts}
         tasks.append(Task(part, recipe, one, getattr(one, "n_bytes", 0)))
         parts.append((results.path(tasks[-1].file), tasks[-1].digest))
@@ -169,22 +172,10 @@ def encode(
     return Coded(job, inputs, results.path(joined.file), joined.digest, list(map(len, ranges)))
 
 
-def holds_codes(input: Any) -> bool:
-    """Return whether an input is a file of packed codes, by its name."""
-    return _sources.is_regular(input) and os.fspath(input).endswith(".npy")
-
-
-def recipe_of_codes(input: _sources.InputFile) -> list[Any]:
-    """Return the facts that decide a file of codes, and the ids and comments of its rows."""
-    paths = [input.path + ending for ending in (_sources.IDS, _sources.COMMENTS)]
-    beside = [_sources.InputFile(path).recipe for path in paths if os.path.exists(path)]
-    return [input.recipe, *beside]
-
-
 def ranges_of(job: Job, input: Any) -> list[Any]:
     """Return the ranges of an input whose records tasks read."""
     is_whole = not isinstance(input, _sources.InputFile) or holds_codes(input)
-    if is_whole or job.source.format_of(input) == "parquet":
+    if is_whole or not job.source.format(input).is_cut_by_bytes:
         return [input]
     return list(input.cut(RANGE_BYTES))
 
@@ -325,7 +316,7 @@ def rows_of(
     source, inputs = coded.job.source, coded.inputs
     n_rows = width = 0
 
-    def chosen(input: Any) -> Iterator[tuple[InputBlock, Array]]:
+    def chosen(input: Any) -> Iterator[tuple[Batch, Array]]:
         """Yield blocks of an input with the wanted rows of each."""
         nonlocal n_rows
         for block in read_rows(source, input, lambda block: block, n_jobs=how.n_jobs, bar=bar):
@@ -335,7 +326,7 @@ def rows_of(
     ends = [np.zeros(1, np.int64)]
     with _output_files.errors_naming(folder), FileProgress(inputs, how.progress, "rows") as bar:
         for input in inputs:
-            for some in _threads.stream(InputBlock.some, chosen(input), how.n_jobs):
+            for some in _threads.stream(Batch.some, chosen(input), how.n_jobs):
                 width = max(width, some.shape[1])
                 ends.append(data.n + some.indptr[1:].astype(np.int64))
                 data.append(some.data)

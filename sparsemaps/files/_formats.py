@@ -30,8 +30,9 @@ from sparsemaps.files._bad_records import BadRecords
 from sparsemaps.files._bad_table import bad_lines
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._row_names import comment_lines
-from sparsemaps.files._rows import InputBlock, apply, codes_of, comments_of_rows, with_comments
+from sparsemaps.files._rows import apply, codes_of, comments_of_rows, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
+from sparsemaps.records._batch import Batch
 
 _LINES_BYTES = 2**22
 """The number of bytes of text that are made at a time, nearly. Short lines may become long."""
@@ -89,7 +90,7 @@ class OutputFormat(ABC):
         """Go on with the rows of an input."""
 
     @abstractmethod
-    def convert(self, block: InputBlock) -> Any:
+    def convert(self, block: Batch) -> Any:
         """Convert a block to the argument of ``write``."""
 
     @abstractmethod
@@ -115,10 +116,10 @@ class SvmlightFormat(OutputFormat):
         if self._options.header:
             self._file.write(b"# " + " ".join(self._options.header.split()).encode() + b"\n")
 
-    def convert(self, block: InputBlock) -> tuple[bytes, int, int]:
+    def convert(self, block: Batch) -> tuple[bytes, int, int]:
         return self._lines(block), block.n_rows, len(block.heads.qids)
 
-    def _lines(self, block: InputBlock) -> bytes:
+    def _lines(self, block: Batch) -> bytes:
         """Return the lines of a block."""
         map, heads = self._map, block.exact_heads()
         if map is None:
@@ -128,8 +129,8 @@ class SvmlightFormat(OutputFormat):
             lines = format_codes(codes, map.law.bits, heads, ones=self._options.ones)
         else:
             lines = format_rows(sp.csr_array(apply(map, map.transform, block)), heads)
-        if block.ids is not None:
-            pairs = zip(lines.splitlines(), block.ids, strict=True)
+        if block.id_columns is not None:
+            pairs = zip(lines.splitlines(), block.id_columns, strict=True)
             return b"".join(b"%s # %s\n" % (line.rstrip(), id.encode()) for line, id in pairs)
         return with_comments(block.text, lines) if self._options.comments else lines
 
@@ -204,13 +205,13 @@ class NpyFormat(_CodesFormat):
         folder = os.path.dirname(os.path.realpath(path))
         self._labels = LabelSpool(folder, np.float64, self._stack)
 
-    def convert(self, block: InputBlock) -> tuple[PackedCodes, InputBlock]:
+    def convert(self, block: Batch) -> tuple[PackedCodes, Batch]:
         _check_one_label(block)
         return codes_of(self._map, block), block.without_rows()
 
-    def write(self, converted: tuple[PackedCodes, InputBlock]) -> None:
+    def write(self, converted: tuple[PackedCodes, Batch]) -> None:
         codes, block = converted
-        self._append(codes, block.ids)
+        self._append(codes, block.id_columns)
         self._labels.append(block.heads.labels)
         if len(block.heads.qids):
             self._beside[_sources.QIDS].append(block.heads.qids)
@@ -245,7 +246,7 @@ class RecordsFormat(_CodesFormat):
         ):
             self._beside[ending].append(NOTHING)
 
-    def convert(self, block: InputBlock) -> Any:
+    def convert(self, block: Batch) -> Any:
         codes = codes_of(self._map, block)
         empty = np.flatnonzero(~codes.sampled)
         contents = block.contents(empty)
@@ -276,7 +277,7 @@ class RecordsFormat(_CodesFormat):
             self._beside[_sources.KEYS].append(block.keys)
         if checksums is not None:
             self._beside[_sources.CHECKSUMS].append(checksums)
-        self._append(codes, block.ids)
+        self._append(codes, block.id_columns)
         n = self._beside[_sources.LENGTHS].n
         if comments:
             self._beside[_sources.COMMENTS].append(comment_lines(comments, n))
@@ -302,16 +303,16 @@ class NpzFormat(OutputFormat):
         }
         self._parts["indptr"].append(np.zeros(1))
 
-    def convert(self, block: InputBlock) -> tuple[Any, InputBlock]:
+    def convert(self, block: Batch) -> tuple[Any, Batch]:
         _check_one_label(block)
         Z = sp.csr_array(apply(self._map, self._map.transform, block))
         if self._options.ones:
             Z.data[:] = 1.0
         return Z, block.without_rows()
 
-    def write(self, converted: tuple[Any, InputBlock]) -> None:
+    def write(self, converted: tuple[Any, Batch]) -> None:
         Z, block = converted
-        self._write_ids(block.ids)
+        self._write_ids(block.id_columns)
         ends = Z.indptr[1:].astype(np.int64) + self._parts["data"].n
         arrays = Z.data, Z.indices, ends, block.heads.labels, block.heads.qids
         for part, array in zip(self._parts.values(), arrays, strict=True):
@@ -460,7 +461,7 @@ def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
     return archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True)
 
 
-def _check_one_label(block: InputBlock) -> None:
+def _check_one_label(block: Batch) -> None:
     if not np.array_equal(block.heads.label_ends, np.arange(1, len(block.heads.label_ends) + 1)):
         raise ValueError("only the format svmlight takes rows of several labels, or of none")
 

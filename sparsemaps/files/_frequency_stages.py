@@ -16,9 +16,11 @@ from sparsemaps.files._coded_records import ranges_of
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Texts
 from sparsemaps.files._results import NONE, Results, save_array
-from sparsemaps.files._rows import InputBlock, read_rows
+from sparsemaps.files._rows import read_rows
 from sparsemaps.files._tasks import How, Stage, Task
 from sparsemaps.maps._texts import TextEncoder
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._table import format_by_name
 from sparsemaps.text import _frequencies
 from sparsemaps.text._analyzers import vectorizer_config
 from sparsemaps.text._frequencies import Frequencies
@@ -65,7 +67,9 @@ def _count_all(
     ranges = [one for input in inputs for one in ranges_of(job, input)]
     tasks = []
     for number, one in enumerate(ranges):
-        of_input = [*one.recipe, job.source.format_of(one)] if hasattr(one, "recipe") else repr(one)
+        of_input = (
+            [*one.recipe, job.source.format(one).name] if hasattr(one, "recipe") else repr(one)
+        )
         name = FREQUENCIES if len(ranges) == 1 else f"frequencies-part-{number:06d}.npy"
         of = job.source, one, form
         tasks.append(Task(name, {**facts, "input": of_input}, of, getattr(one, "n_bytes", 0)))
@@ -111,7 +115,9 @@ def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
     n_bytes = 0
     for input in inputs:
         path = str(getattr(input, "path", ""))
-        is_packed = _text_input.without_compression(path) != path or path.endswith(".parquet")
+        known = format_by_name(path)
+        is_packed = _text_input.without_compression(path) != path
+        is_packed = is_packed or (known is not None and known.is_packed)
         n_bytes += getattr(input, "n_bytes", 0) * (_PACKED if is_packed else 1)
     least, largest = _BUCKETS
     n_buckets = min(max(1 << (n_bytes // 4).bit_length(), least), largest)
@@ -142,7 +148,7 @@ def _counts_of(of: Any, how: How) -> Frequencies:
     source, input, (n_buckets, count_bytes) = of
     table = Frequencies(n_buckets, count_bytes=count_bytes)
 
-    def rows(block: InputBlock) -> Any:
+    def rows(block: Batch) -> Any:
         return RowReader(open_sparse(block.X, "the rows"), None)
 
     with how.reading([input]) as bar:

@@ -16,11 +16,12 @@ from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._formats import FORMATS, PUBLIC, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._recipes import config_of
-from sparsemaps.files._rows import InputBlock, LibsvmRows, read_rows
+from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.files._tasks import How
 from sparsemaps.files._text_rows import Source, TextRows, number_labels
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.maps._texts import TextEncoder
+from sparsemaps.records._batch import Batch
 
 
 class Job(NamedTuple):
@@ -49,7 +50,7 @@ class Job(NamedTuple):
         said = setting("format", self.format)
         for output, inputs in outputs:
             for input in inputs:
-                self.source.format_of(input)  # an error if it is not known
+                self.source.format(input)  # an error if it is not known
             if self.format == "svmlight":
                 continue
             if hasattr(output, "write") or is_standard(output):
@@ -98,7 +99,7 @@ class Job(NamedTuple):
         bar: Progress,
         aside: BadTable | None,
     ) -> list[int]:
-        def convert(block: InputBlock) -> tuple[Any, int]:
+        def convert(block: Batch) -> tuple[Any, int]:
             return target.convert(block), block.n_rows
 
         n_rows, n_bad = 0, 0 if aside is None else aside.n_bad

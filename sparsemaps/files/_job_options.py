@@ -16,7 +16,7 @@ from sparsemaps._tools._checks import (
 )
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps.neighbors import _hashing, _search
-from sparsemaps.text._records import TEXT_FORMATS, is_text_file, name_of_format
+from sparsemaps.records._table import TEXT_FORMATS, cannot_be_rows, is_text_file
 
 
 @dataclass(frozen=True)
@@ -186,13 +186,6 @@ def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
             said = setting("source", Texts.analyzer)
             raise ValueError(f"{os.fspath(path)} is a file of texts: say so by {said}")
     return Svmlight()
-
-
-def cannot_be_rows(path: Any) -> bool:
-    """Return whether a file cannot be LIBSVM text, by its name; .txt can."""
-    if not isinstance(path, (str, os.PathLike)) or not is_text_file(path):
-        return False
-    return name_of_format(os.fspath(path)) != "txt"
 
 
 # ---- searches ------------------------------------------------------------------------------------

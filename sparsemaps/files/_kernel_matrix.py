@@ -14,8 +14,9 @@ from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.files._formats import rows_at_once
 from sparsemaps.files._job_options import Svmlight
-from sparsemaps.files._rows import InputBlock, LibsvmRows, of_rows, read_rows, with_width
+from sparsemaps.files._rows import LibsvmRows, of_rows, read_rows, with_width
 from sparsemaps.libsvm._write import format_rows, one_label_each
+from sparsemaps.records._batch import Batch
 
 
 def write_kernel_file(
@@ -65,7 +66,7 @@ def _load(
 ) -> tuple[Any, Array]:
     """Return the rows of a file, after a check that the kernel takes them, and their labels."""
 
-    def check(block: InputBlock) -> tuple[Any, Array]:
+    def check(block: Batch) -> tuple[Any, Array]:
         of_rows(lambda X: function(X, X[:0]), block, block.X, block.X.shape[1])
         return block.X, block.exact_heads().labels
 

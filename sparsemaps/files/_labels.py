@@ -19,7 +19,6 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _map
 from sparsemaps.files._bad_table import BadTable, opened_table, path_of
-from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._label_lines import (
@@ -38,7 +37,7 @@ from sparsemaps.files._label_lines import (
 from sparsemaps.files._learning import Model, rows_of
 from sparsemaps.files._map import OutputPlan, make_plan
 from sparsemaps.files._row_names import names_of_rows
-from sparsemaps.files._rows import InputBlock, codes_of, read_rows
+from sparsemaps.files._rows import codes_of, read_rows
 from sparsemaps.files._tasks import How, Running
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier
@@ -46,6 +45,8 @@ from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._model import scores_of
 from sparsemaps.linear._model_checks import number_of_label, refuse_other_codes
 from sparsemaps.linear._model_file import digest_of
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._table import holds_codes
 
 _CODED_ROWS = 2**16
 """Rows of a file of codes whose scores are computed together."""
@@ -402,14 +403,14 @@ class Labelling(NamedTuple):
         how many bad records came with the block."""
         n_reasons = 0 if self.lines is None else self.lines.explain
 
-        def convert(block: InputBlock) -> Scored:
+        def convert(block: Batch) -> Scored:
             codes = codes_of(self.model.map_, block)
             reasons = None
             if n_reasons:
                 texts = (str(text) for text in block.texts)
                 reasons = [self.model.explain(text)[:n_reasons] for text in texts]
             scores = scores_of(self.model, codes)
-            return Scored(scores, codes.sampled, block.ids, block.given_ids, reasons)
+            return Scored(scores, codes.sampled, block.id_columns, block.ids, reasons)
 
         n_bad = 0
         with how.reading(inputs, "scores") as bar:

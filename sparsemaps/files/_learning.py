@@ -21,16 +21,17 @@ from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
 from sparsemaps.files._bad_table import TABLE, BadTable, opened_table, path_of
-from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import refuse_limits
-from sparsemaps.files._job_options import Svmlight, Texts, as_source, cannot_be_rows
-from sparsemaps.files._rows import InputBlock, LibsvmRows, codes_of, read_rows
+from sparsemaps.files._job_options import Svmlight, Texts, as_source
+from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._losses import REGRESSION
 from sparsemaps.linear._model import watched
 from sparsemaps.linear._model_checks import check_parameters, map_of
 from sparsemaps.maps._texts import TextEncoder
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._table import cannot_be_rows, holds_codes
 
 Model = KernelClassifier | KernelRegressor
 
@@ -118,7 +119,7 @@ def read_labelled(
     return LabelledRows(codes, numbers)
 
 
-def _labelled(map: Any, block: InputBlock) -> LabelledRows:
+def _labelled(map: Any, block: Batch) -> LabelledRows:
     if len(block.heads.labels) != block.n_rows:
         row = int(np.argmax(np.diff(block.heads.label_ends, prepend=0) != 1))
         raise block.error(row, 0, ": expected one label")

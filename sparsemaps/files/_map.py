@@ -10,11 +10,11 @@ from sparsemaps._io import _output_files, _sources
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._parameters import setting
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables, path_of
-from sparsemaps.files._coded_records import holds_codes
 from sparsemaps.files._job import make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
 from sparsemaps.files._results import Results, counts, writing
 from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
+from sparsemaps.records._table import holds_codes
 
 
 class MappedFile(NamedTuple):
@@ -244,7 +244,7 @@ def _make_each(plan: OutputPlan, inputs: list[_sources.InputFile], running: Runn
     outputs = [output for output, _, _ in outputs_of(plan.inputs, directory, job.name_of_output)]
     whole, tasks = job.recipe(), []
     for input, output in zip(inputs, outputs, strict=True):
-        recipe = {**whole, "input": [*input.recipe, job.source.format_of(input)]}
+        recipe = {**whole, "input": [*input.recipe, job.source.format(input).name]}
         if holds_codes(input) and os.path.exists(ids := input.path + _sources.IDS):
             recipe["ids"] = _sources.InputFile(ids).recipe
         name = os.path.basename(output)

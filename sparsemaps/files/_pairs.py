@@ -19,8 +19,6 @@ from sparsemaps.files._coded_records import (
     BESIDE,
     Coded,
     encode,
-    holds_codes,
-    recipe_of_codes,
     similar,
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
@@ -44,6 +42,8 @@ from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import How, Listing, Running, Stage, Task, listed
 from sparsemaps.maps._config import from_config
 from sparsemaps.neighbors import _hashing
+from sparsemaps.records._table import holds_codes
+from sparsemaps.records.codes import recipe_of
 
 
 class FoundPairs(NamedTuple):
@@ -266,7 +266,7 @@ def _job(map: Any, coded: list[str], rows: list[Any], source: Any, n_jobs: int |
             raise ValueError(f"{coded[0]}: the map of its codes is not known: {error}") from None
     job = coding_job(map, given, n_jobs, comments=True)
     for path in rows:
-        job.source.format_of(path)  # an error if it is not known
+        job.source.format(path)  # an error if it is not known
     return job
 
 
@@ -314,7 +314,7 @@ def _encode(
     if len(inputs) > 1 or not holds_codes(inputs[0]):
         return (yield from encode(job, inputs, results, name))
     path = inputs[0].path
-    return Coded(job, inputs, path, digest(recipe_of_codes(inputs[0])))
+    return Coded(job, inputs, path, digest(recipe_of(inputs[0])))
 
 
 def _find_pairs(of: Any, path: str, how: How, steps: KeptSteps) -> list[int]:

@@ -13,9 +13,7 @@ These modules make rows for the maps from texts.
   `IdfWeights`, which weights columns by it. ``_weighted_ngrams`` does so to the rows of texts.
   ``_own_ngrams`` leaves out the n-grams of a text that many records share.
 - ``_analyzers`` makes vectorizers from descriptions such as "word:5", and describes vectorizers.
-- ``_records`` has `iter_records`, which reads texts from files: lines and JSON Lines by
-  ``_line_records``, Parquet by ``_parquet_records``, which ``_parquet_rows`` decodes
-  some at a time. ``_fields`` has what both take of a record.
+- ``_records`` has `iter_records`, which reads texts from files.
 
 The loops are ``_loops/vectorizer.pxi``, ``text_bytes.pxi``, ``frequencies.pxi`` and
 ``normalize.pxi``, with their inner loops in ``_loops/c/text``. Users, ``maps`` and ``files``

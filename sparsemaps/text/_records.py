@@ -1,27 +1,15 @@
 """`iter_records`: texts, labels and ids from files."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 from sparsemaps._io import _text_input
-from sparsemaps._io._sources import expand, is_regular, is_standard
+from sparsemaps._io._sources import expand, open_input
 from sparsemaps._tools import _checks
-from sparsemaps.text._fields import Fields, Records
-from sparsemaps.text._line_records import of_lines
-from sparsemaps.text._parquet_records import of_parquet
-
-TEXT_FORMATS = ("txt", "jsonl", "parquet")
-
-_FORMAT_OF = {
-    ".txt": "txt",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".json": "jsonl",
-    ".parquet": "parquet",
-}
-
-_TABLES = ".csv", ".tsv"
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._fields import Fields
+from sparsemaps.records._format import Format
+from sparsemaps.records._table import TEXT_FORMATS, format_of
 
 
 def iter_records(
@@ -34,7 +22,7 @@ def iter_records(
     batch_bytes: int = 2**24,
     records: bool = True,
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
-) -> Iterator[Records]:
+) -> Iterator[Batch]:
     r"""Read the texts of files, a batch at a time.
 
     Three formats are read. "txt" has a text a line. "jsonl" (JSON Lines) has a JSON object a line.
@@ -68,7 +56,7 @@ def iter_records(
 
     Yields
     ------
-    batch : Records
+    batch : Batch
         ``texts, labels, records = batch``; it has `ids`, `input` and `n_bytes` too. No batch is
         empty, and none has records of two inputs.
 
@@ -119,54 +107,10 @@ def iter_records(
 
 
 def _iterate(
-    paths: list[Any], formats: list[str], fields: Fields, batch_bytes: int, max_line_bytes: int
-) -> Iterator[Records]:
-    for path, format in zip(paths, formats, strict=True):
-        if format == "parquet":
-            batches = of_parquet(path, fields, batch_bytes)
-        else:
-            batches = of_lines(path, format, fields, batch_bytes, max_line_bytes)
-        for batch in batches:
-            batch.input = path
-            yield batch
-
-
-def format_of(path: Any, format: str | None, fields: Fields) -> str:
-    """Return the format of an input, from the option `format` or from its name."""
-    is_path = isinstance(path, (str, os.PathLike)) and not is_standard(path)
-    name = (
-        os.fspath(path) if is_path else "standard input" if is_standard(path) else "a file object"
-    )
-    base = _text_input.without_compression(name)
-    known = format or _FORMAT_OF.get(_text_input.ending_of(base) if is_path else "")
-    if known is None and _text_input.ending_of(base) in _TABLES:
-        make = f"pandas.read_csv({base!r}).to_json('x.jsonl', orient='records', lines=True)"
-        raise ValueError(f"{name}: tables of CSV are not read; make JSON Lines of it: {make}")
-    if known is None:
-        raise ValueError(
-            f"{name}: format must be given ({' or '.join(TEXT_FORMATS)}), as the name does not end "
-            f"in {', '.join(_FORMAT_OF)}"
-        )
-    is_stream = isinstance(path, (str, os.PathLike)) and not is_regular(path)
-    if known == "parquet" and (is_stream or base != name):
-        raise ValueError(f"{name}: Parquet is not read from pipes or compressed files")
-    if known == "txt":
-        for what, value in (
-            ("field", fields.text), ("label_field", fields.label), ("id_field", fields.id),
-            ("keep", fields.key),
-        ):  # fmt: skip
-            if value is not None and (what, value) != ("field", "text"):
-                raise ValueError(f"{name}: lines of text have no fields, got {what}={value!r}")
-    return known
-
-
-def is_text_file(path: Any) -> bool:
-    """Return whether an input is texts, by its name."""
-    if not isinstance(path, (str, os.PathLike)):
-        return False
-    return name_of_format(os.fspath(path)) is not None
-
-
-def name_of_format(name: str) -> str | None:
-    """Return the format of texts that the name of a file tells; None if it tells none."""
-    return _FORMAT_OF.get(_text_input.ending_of(_text_input.without_compression(name)))
+    inputs: list[Any], formats: list[Format], fields: Fields, n_bytes: int, max_line_bytes: int
+) -> Iterator[Batch]:
+    for input, format in zip(inputs, formats, strict=True):
+        with open_input(input, max_line_bytes) as text:
+            for batch in format.batches(text, fields, n_bytes):
+                batch.input = input
+                yield batch

@@ -7,8 +7,8 @@ import random
 import pytest
 from _data.chance import SEED
 
+from sparsemaps.records.jsonl import _loads, _loads_fast
 from sparsemaps.text import iter_records
-from sparsemaps.text._line_records import _loads, _loads_fast
 
 orjson = pytest.importorskip("orjson")
 

@@ -4,10 +4,13 @@ import io
 
 import pytest
 
-from sparsemaps.files._text_rows import _line_of, _Lines
+from sparsemaps.records._fields import Fields
+from sparsemaps.records._line_format import Lines
+from sparsemaps.records.jsonl import JsonRecords
+from sparsemaps.records.lines import LineRecords
 from sparsemaps.text import iter_records
-from sparsemaps.text._fields import Fields
-from sparsemaps.text._line_records import raw_lines, read_good_lines, read_lines
+
+FORMATS = {"txt": LineRecords(), "jsonl": JsonRecords()}
 
 
 def texts_of(content, format):
@@ -26,8 +29,8 @@ def test_a_mark_may_begin_a_file_only(format):
     else:
         with pytest.raises(ValueError, match="line 2: expected a JSON object"):
             texts_of(b"".join(lines), format)
-    fields = Fields("text", None, None, records=False)
-    batch = read_good_lines(b"".join([*lines, b"{}\n"]), format, fields, True)
+    fields = Fields("text", None, None, records=False, sets_aside=True)
+    batch = FORMATS[format].batch(Lines(b"".join([*lines, b"{}\n"]), True), fields)
     good = 3 if format == "txt" else 1
     assert len(batch.texts) == good
     assert [number for number, _, _ in batch.bad] == list(range(good, 3))
@@ -41,9 +44,10 @@ def test_a_mark_may_begin_a_file_only(format):
 )
 def test_raw_lines_are_those_of_the_records(format, mark, first, rest):
     """Of a piece that begins a file, with blank lines and a mark."""
-    piece = mark + first + rest
-    records = read_lines(piece, format, Fields("text", None, None, records=True), True)
-    assert raw_lines(piece, format, True) == records.records
+    piece, fields = Lines(mark + first + rest, True), Fields("text", None, None, records=True)
+    records = FORMATS[format].batch(piece, fields)
+    raw = FORMATS[format].raw(piece, fields)
+    assert (raw.n, raw.records) == (len(records.records), records.records)
     assert len(records.records) == len(records.texts)
 
 
@@ -58,6 +62,7 @@ def test_bytes_of_batches_are_those_of_the_file():
 @pytest.mark.parametrize("first", [b"", b"\n", b" \r\n"])
 def test_lines_of_records_after_a_mark(mark, is_first, first):
     """A line of a mark alone is no record where the file begins."""
-    piece = _Lines(mark + first + b'{"text": "a"}\n\n{"text": "b"}\n', "jsonl", is_first)
+    piece = Lines(mark + first + b'{"text": "a"}\n\n{"text": "b"}\n', is_first)
+    batch = JsonRecords().batch(piece, Fields("text", None, None, records=False))
     n_before = len(first.splitlines())
-    assert [_line_of(piece, row) for row in (0, 1)] == [n_before + 1, n_before + 3]
+    assert [batch.line_of(row) for row in (0, 1)] == [n_before + 1, n_before + 3]

@@ -11,8 +11,8 @@ import pytest
 from sparsemaps import MinHash
 from sparsemaps._io import _text_input, _zstd
 from sparsemaps.files import deduplicate_files, map_files
+from sparsemaps.records._table import ENDINGS
 from sparsemaps.text import iter_records
-from sparsemaps.text._records import _FORMAT_OF
 
 zstd = pytest.importorskip(_zstd.MODULE)
 
@@ -30,7 +30,7 @@ CONTENTS = {"txt": b"a text\n", "jsonl": b'{"text": "a text"}\n'}
 
 def test_all_endings_are_tried():
     assert {*COMPRESSIONS} - {""} == _text_input._READERS.keys()
-    assert {*FORMATS, ".parquet"} == _FORMAT_OF.keys()
+    assert {*FORMATS, ".parquet", ".npy"} == ENDINGS.keys()
 
 
 @pytest.mark.parametrize("case", [str.lower, str.upper, str.title])

@@ -6,18 +6,20 @@ import numpy as np
 import pytest
 
 from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._sources import open_input
 from sparsemaps.files import _kept_records, deduplicate_files
 from sparsemaps.files._text_rows import TextRows
-from sparsemaps.text import _parquet_records, _parquet_rows, iter_records
-from sparsemaps.text._fields import Fields
-from sparsemaps.text._records import format_of
+from sparsemaps.records import parquet
+from sparsemaps.records._fields import Fields
+from sparsemaps.records._table import format_of
+from sparsemaps.text import iter_records
 
 pa = pytest.importorskip("pyarrow")
 pq = pytest.importorskip("pyarrow.parquet")
 
 
 @pytest.mark.parametrize(
-    ("length", "batch_bytes", "most"), [(1000, 50_000, 48), (0, 2**30, _parquet_rows._MOST_ROWS)]
+    ("length", "batch_bytes", "most"), [(1000, 50_000, 48), (0, 2**30, parquet._MOST_ROWS)]
 )
 def test_rows_of_parquet_that_are_decoded_at_a_time(
     tmp_path, monkeypatch, length, batch_bytes, most
@@ -48,12 +50,17 @@ def table():
     return pa.table({**columns, "id": list(range(60)), "key": [n / 2 for n in range(60)]})
 
 
+def batches_of(path, fields, n_bytes):
+    with open_input(path) as text:
+        return list(parquet.ParquetRecords().batches(text, fields, n_bytes))
+
+
 @pytest.mark.parametrize("batch_bytes", [1, 300, 2000])
 def test_later_batches_have_their_own_fields(table, tmp_path, batch_bytes):
     """Also where a batch is a part of the rows that are decoded at a time."""
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=25)
     fields = Fields("text", "label", "id", records=True, key="key")
-    batches = list(_parquet_records.of_parquet(tmp_path / "a.parquet", fields, batch_bytes))
+    batches = batches_of(tmp_path / "a.parquet", fields, batch_bytes)
     assert len(batches) > 4
     rows = [row for batch in batches for row in batch.records.to_pylist()]
     assert rows == table.to_pylist()
@@ -67,8 +74,8 @@ def test_later_batches_have_their_own_fields(table, tmp_path, batch_bytes):
 def test_fields_around_rows_that_are_set_aside(table, tmp_path):
     table = table.set_column(0, "text", pa.array(["a", None, "b", "c", None, "d", *["e"] * 54]))
     pq.write_table(table, tmp_path / "a.parquet")
-    fields = Fields("text", "label", "id", records=False, key="key")
-    (batch,) = _parquet_records.of_parquet(tmp_path / "a.parquet", fields, 2**20, sets_aside=True)
+    fields = Fields("text", "label", "id", records=False, key="key", sets_aside=True)
+    (batch,) = batches_of(tmp_path / "a.parquet", fields, 2**20)
     good = table.filter(table.column("text").is_valid())
     for found, name in ((batch.labels, "label"), (batch.ids, "id"), (batch.keys, "key")):
         assert found == good.column(name).to_pylist()
@@ -154,7 +161,7 @@ def test_few_long_strings_are_decoded_at_a_time(tmp_path, kind):
 @pytest.mark.parametrize("kind", KINDS_OF_TEXTS, ids=str)
 def test_few_long_strings_are_written_at_a_time(tmp_path, kind, monkeypatch):
     """Of dedup, the records that are kept; a group of rows becomes several."""
-    monkeypatch.setattr(_kept_records, "_GROUP_BYTES", 2**24)
+    monkeypatch.setattr(parquet, "_GROUP_BYTES", 2**24)
     write_repeated(tmp_path / "a.parquet", kind, ["more"])
     peak, write = Peak(), pq.ParquetWriter.write_table
 
@@ -217,4 +224,4 @@ def test_few_strings_that_share_bytes_are_read_at_a_time(tmp_path):
         peak.look()
         found += [str(text)[-4:] for text in batch.texts]
     assert found == [f"{n:04d}" for n in range(N_ROWS)]
-    assert peak.most < 2.5 * _parquet_rows._MOST_OTHER_ROWS * LENGTH
+    assert peak.most < 2.5 * parquet._MOST_OTHER_ROWS * LENGTH

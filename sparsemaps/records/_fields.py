@@ -1,10 +1,10 @@
-"""The fields of records, and batches of records."""
+"""The fields that are taken of records, and what their values may be."""
 
 import decimal
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -15,56 +15,6 @@ from sparsemaps._tools._typing import Array
 RECORD_BYTES = 32
 """The number of bytes that are added to the size of a record, so that batches of many short records
 are bounded too."""
-
-
-class _Batch(NamedTuple):
-    texts: Any
-    labels: Any
-    records: Any
-
-
-class Records(_Batch):
-    """Some consecutive records of one input, in three parts: texts, labels, raw records.
-
-    Attributes
-    ----------
-    texts : list of str, or pyarrow.Array of strings where the input is Parquet
-    labels : list of numbers, of str or of bool, or None without `label_field`
-        Numbers are float; whole numbers from 2**53 on are int, with all their digits.
-    records : list of bytes, pyarrow.RecordBatch where the input is Parquet, or None if not asked
-        for. Bytes are the lines as they stand, with their ends; the last line may have none.
-    ids : list of str or int, or None without `id_field`
-    input : str or file-like
-        The file, "-", or the file object.
-    n_bytes : int
-        How many bytes of the file were read for these records, before decompression.
-    """
-
-    ids: Any = None
-    input: Any = None
-    n_bytes: int = 0
-    keys: Any = None
-    """A number of each record as two parts (`_whole_numbers.in_two`), NaN if it has none."""
-    bad: Any = ()
-    """Lines or rows that are no records: the number, from 0; what is wrong; and the line."""
-
-    @classmethod
-    def empty(cls, fields: "Fields") -> "Records":
-        """No records yet: lists to which records are appended."""
-        batch = cls([], None if fields.label is None else [], [] if fields.records else None)
-        batch.ids = None if fields.id is None else []
-        batch.keys = None if fields.key is None else []
-        return batch
-
-    def rows(self, start: int, stop: int) -> "Records":
-        """Return some of the records."""
-        some = slice(start, stop)
-        texts, labels, records = (part if part is None else part[some] for part in self)
-        some_records = Records(texts, labels, records)
-        some_records.ids = None if self.ids is None else self.ids[some]
-        some_records.keys = None if self.keys is None else self.keys[some]
-        some_records.bad = self.bad if start == 0 else ()
-        return some_records
 
 
 class BadRecord(ValueError):
@@ -91,9 +41,11 @@ class Fields:
     records: bool
     key: str | None = None
     lengths: tuple[int | None, int | None] = (None, None)
+    sets_aside: bool = False
+    """Whether lines or rows that are no records are set aside, and are no error."""
     _kind_of_labels: type | None = field(default=None, init=False)
 
-    def take(self, record: Any, into: Records, again: Callable[[], Any] | None = None) -> None:
+    def take(self, record: Any, into: Any, again: Callable[[], Any] | None = None) -> None:
         """Append the fields of a JSON object. `again` gives the object once more, with all digits
         of whole numbers; readers of JSON round those of more than 64 bits."""
         if not isinstance(record, dict):

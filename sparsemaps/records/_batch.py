@@ -1,0 +1,166 @@
+"""Some consecutive records of an input, with what is known of them."""
+
+import dataclasses
+import zlib
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._io._text_input import LineError
+from sparsemaps._tools._typing import Array
+from sparsemaps.libsvm._parse import Part, exact_labels, numbered_rows
+from sparsemaps.libsvm._write import Heads
+from sparsemaps.records._fields import Fields, lengths_of
+
+
+def as_rows(row: int) -> int:
+    """Return the number of a row, which is numbered from 0, as errors count it, from 1."""
+    return row + 1
+
+
+@dataclass(slots=True)
+class Batch:
+    """Some consecutive records of one input. It may be taken apart into texts, labels and raw
+    records.
+
+    Attributes
+    ----------
+    texts : list of str, or pyarrow.Array of strings where the input is Parquet or Arrow
+    labels : list of numbers, of str or of bool, or None without `label_field`
+        Numbers are float; whole numbers from 2**53 on are int, with all their digits. Of CSV,
+        labels are str.
+    records : list of bytes, pyarrow.RecordBatch where the input is Parquet or Arrow, or None if not
+        asked for. Bytes are the lines as they stand, with their ends; the last line may have none.
+    ids : list of str or int, or None without `id_field`
+    input : str or file-like
+        The file, "-", or the file object.
+    n_bytes : int
+        How many bytes of the file were read for these records, before decompression.
+    """
+
+    texts: Any
+    labels: Any = None
+    records: Any = None
+    ids: Any = None
+    input: Any = None
+    n_bytes: int = 0
+    keys: Any = None
+    """A number of each record as two parts (`_whole_numbers.in_two`), NaN if it has none."""
+    bad: Any = ()
+    """Lines or rows that are no records: the number, from 0; what is wrong; and the line."""
+    n_lines: int = 0
+    """The number of lines or rows that were read, bad ones too."""
+    line_of: Callable[[int], int] = as_rows
+    """From the number of a record, from 0, to that of its line, from 1."""
+
+    matrix: Any = None
+    """The rows that a job has of the records: a matrix, or a function of texts that makes it."""
+    heads: Any = None
+    """The beginnings of lines of these rows (`Heads`)."""
+    encoder: Any = None
+    """It makes codes of the texts, if codes are wanted."""
+    id_columns: list[str] | None = None
+    """The ids as columns of a table."""
+    text: bytes = b""
+    """The lines of a LIBSVM file; `part` has their rows."""
+    one_based: bool = True
+    part: Part | None = None
+
+    @classmethod
+    def empty(cls, fields: Fields) -> "Batch":
+        """Return no records yet: lists to which records are appended."""
+        batch = cls([], None if fields.label is None else [], [] if fields.records else None)
+        batch.ids = None if fields.id is None else []
+        batch.keys = None if fields.key is None else []
+        return batch
+
+    def __iter__(self) -> Iterator[Any]:
+        yield self.texts
+        yield self.labels
+        yield self.records
+
+    def rows(self, start: int, stop: int) -> "Batch":
+        """Return some of the records. Bad records are with the first."""
+        n = len(self.texts)
+        if start == 0 and stop >= n:
+            return self
+        some = slice(start, stop)
+        parts = (self.texts, self.labels, self.records, self.ids, self.keys)
+        texts, labels, records, ids, keys = (one if one is None else one[some] for one in parts)
+        before = self.line_of(start) - 1 if start else 0
+        end = self.line_of(stop) - 1 if stop < n else self.n_lines
+        batch = Batch(texts, labels, records, ids, self.input, 0, keys)
+        batch.bad = () if start else self.bad
+        batch.n_lines = end - before
+        batch.line_of = partial(_within, self.line_of, start, before)
+        return batch
+
+    # ---- rows of a job ---------------------------------------------------------------------------
+
+    @property
+    def X(self) -> Any:
+        return self.matrix(self.texts) if callable(self.matrix) else self.matrix
+
+    def some(self, rows: Array) -> Any:
+        """Return some rows. Only their texts are vectorized."""
+        if callable(self.matrix):
+            return self.matrix([str(self.texts[row]) for row in rows.tolist()])
+        return self.matrix[rows]
+
+    @property
+    def n_rows(self) -> int:
+        return len(self.heads.label_ends)
+
+    def exact_heads(self) -> Heads:
+        """Return the beginnings of lines. Of labels that are whole numbers, all digits are
+        there."""
+        heads: Heads = self.heads
+        if self.part is None:
+            return heads
+        return heads._replace(labels=exact_labels(self.text, self.part))
+
+    def without_rows(self) -> "Batch":
+        heads = self.exact_heads()
+        return dataclasses.replace(self, matrix=None, text=b"", texts=None, heads=heads, part=None)
+
+    def _lines(self) -> list[bytes]:
+        return [line.rstrip(b"\r") for _, line in numbered_rows(self.text)]
+
+    def lengths(self) -> Array:
+        """Return the lengths of records: characters of texts, entries of other rows."""
+        if self.texts is None:
+            return np.diff(self.X.indptr)
+        return lengths_of(self.texts)
+
+    def contents(self, rows: Array) -> list[bytes]:
+        """Return the contents of some records: a text, or a line without its end."""
+        if not len(rows):
+            return []
+        if self.texts is None:
+            lines = self._lines()
+            return [lines[row] for row in rows]
+        texts = (str(self.texts[row]) for row in rows.tolist())
+        return [text.encode("utf-8", "surrogatepass") for text in texts]
+
+    def checksums(self) -> Array:
+        """Return numbers that differ, but by chance of 2^-32, where the contents of records
+        differ."""
+        if self.texts is None:
+            return np.array([zlib.crc32(one) for one in self._lines()], np.uint32)
+        texts = self.texts if isinstance(self.texts, list) else self.texts.to_pylist()
+        sums = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
+        return np.fromiter(sums, np.uint32, len(texts))
+
+    def error(self, row: int, column: int, message: str) -> LineError:
+        """Return an error that names the line, and the index as the input numbers it."""
+        index = column + self.one_based
+        return LineError(self.line_of(row), message.format(index=index))
+
+
+def _within(line_of: Callable[[int], int], start: int, n_before: int, row: int) -> int:
+    """Return the line of a record of a part, which begins with the record `start`, `n_before` lines
+    after the beginning."""
+    return line_of(start + row) - n_before

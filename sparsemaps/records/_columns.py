@@ -1,0 +1,346 @@
+"""Records in columns of Arrow, which readers of Parquet and of Arrow's own files make.
+
+Rows are decoded some at a time: a column may hold a long string once, and a number or a view for
+each row that repeats it, so that a small file can stand for texts that fill the memory.
+"""
+
+import itertools
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._io._text_input import UnreadableRecord
+from sparsemaps._tools._extras import library
+from sparsemaps._tools._typing import Array
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels
+
+PART_BYTES = 2**24
+"""Bytes of strings that are decoded at a time. A longer string is decoded by itself."""
+
+STRINGS = "string", "large_string", "string_view", "binary", "large_binary", "binary_view"
+
+_VIEWS = "string_view", "binary_view"
+
+# ---- types of columns ----------------------------------------------------------------------------
+
+
+def is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
+    """Return whether a type of Arrow is one of those that are named."""
+    types = library("pyarrow", "reading Parquet").types
+    tests = (getattr(types, f"is_{name}", None) for name in names)  # older releases have no views
+    return any(test is not None and test(kind) for test in tests)
+
+
+def is_text(kind: Any) -> bool:
+    """Return whether a type of Arrow is one of texts: strings, bytes that are UTF-8, or numbers of
+    these in a dictionary. A column of the type null has nulls only."""
+    return _is_one_of(kind, (*STRINGS, "null"))
+
+
+def is_number(kind: Any) -> bool:
+    """Return whether a type of Arrow is one of numbers."""
+    return _is_one_of(kind, ("integer", "floating", "decimal", "null"))
+
+
+def is_id(kind: Any) -> bool:
+    """Return whether a type of Arrow is one of ids: texts or numbers."""
+    return is_text(kind) or is_number(kind)
+
+
+def is_label(kind: Any) -> bool:
+    """Return whether a type of Arrow is one of labels: texts, numbers or booleans."""
+    return is_id(kind) or _is_one_of(kind, ("boolean",))
+
+
+ALLOWED_COLUMNS = {
+    is_text: "strings",
+    is_number: "numbers",
+    is_id: "strings or numbers",
+    is_label: "strings, numbers or booleans",
+}
+"""The types of columns, in words."""
+
+
+def _is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
+    types = library("pyarrow", "reading Parquet").types
+    return is_one_of(kind.value_type if types.is_dictionary(kind) else kind, names)
+
+
+# ---- the columns of fields -----------------------------------------------------------------------
+
+
+class FieldPath(NamedTuple):
+    """The names of the columns that lead to the values of a field, from the outermost on, and the
+    type of these."""
+
+    names: tuple[str, ...]
+    kind: Any
+
+    def of(self, rows: Any) -> Any:
+        """Return the values that rows have, null where a column above is null."""
+        column = rows.column(self.names[0])
+        if len(self.names) > 1:
+            pc = library("pyarrow.compute", "reading Parquet")
+            column = pc.struct_field(column, list(self.names[1:]))
+        return column
+
+
+def _path_of(columns: Any, field: str) -> FieldPath | None:
+    """Return the path of a field among columns. A column whose own name has points comes first."""
+    types = library("pyarrow", "reading Parquet").types
+    named = [column for column in columns if column.name == field]
+    if named:
+        return FieldPath((field,), named[0].type) if len(named) == 1 else None
+    for place, character in enumerate(field):
+        if character != ".":
+            continue
+        outer = [column for column in columns if column.name == field[:place]]
+        if len(outer) == 1 and types.is_struct(outer[0].type):
+            inner = _path_of(list(outer[0].type), field[place + 1 :])
+            if inner is not None:
+                return FieldPath((field[:place], *inner.names), inner.kind)
+    return None
+
+
+def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
+    """Return the paths of all fields that are wanted. It is an error if a column is missing or of
+    another type."""
+    roles = (
+        (fields.text, is_text), (fields.label, is_label), (fields.id, is_id),
+        (fields.key, is_number),
+    )  # fmt: skip
+    paths: dict[str, FieldPath] = {}
+    for field, _ in roles:
+        if field is None or field in paths:
+            continue
+        path = _path_of(list(schema), field)
+        if path is None:
+            columns = ", ".join(map(repr, schema.names[:8])) or "no columns"
+            more = ", ..." if len(schema.names) > 8 else ""
+            raise ValueError(f"{name}: expected one column {field!r}; found {columns}{more}")
+        paths[field] = path
+        for role, is_allowed in roles:
+            if field == role and not is_allowed(path.kind):
+                what = ALLOWED_COLUMNS[is_allowed]
+                raise ValueError(
+                    f"{name}: expected {what} in the column {field!r}; found {path.kind}"
+                )
+    return paths
+
+
+# ---- rows that are decoded -----------------------------------------------------------------------
+
+
+def cut(rows: Any, paths: dict[str, FieldPath], n_bytes: int = PART_BYTES) -> Iterator[Any]:
+    """Yield rows some at a time, in order: so many bytes of strings that have a number or a view
+    for each row, or a row of more."""
+    nested = [path.of(rows) for path in paths.values() if len(path.names) > 1]
+    ends = np.cumsum(_string_bytes([*rows.columns, *nested], len(rows)))
+    start = 0
+    while start < len(rows):
+        limit = (ends[start - 1] if start else 0) + n_bytes
+        stop = max(start + 1, int(np.searchsorted(ends, limit, "right")))
+        yield rows.slice(start, stop - start)
+        start = stop
+
+
+def _string_bytes(columns: list[Any], n_rows: int) -> Array:
+    """Return how many bytes each row has in strings that are repeated by numbers or views."""
+    types = library("pyarrow", "reading Parquet").types
+    pc = library("pyarrow.compute", "reading Parquet")
+    sizes = np.zeros(n_rows, np.int64)
+    for column in columns:
+        if is_one_of(column.type, _VIEWS):
+            sizes += _lengths_of_views(column)
+        elif types.is_dictionary(column.type) and is_one_of(column.type.value_type, STRINGS):
+            strings = column.dictionary
+            if is_one_of(strings.type, _VIEWS):
+                own = _lengths_of_views(strings)
+            else:
+                own = np.asarray(pc.fill_null(pc.binary_length(strings), 0))
+            lengths = np.append(own, 0)
+            sizes += lengths[np.asarray(pc.fill_null(column.indices, len(strings)), np.int64)]
+    return sizes
+
+
+def _lengths_of_views(column: Any) -> Array:
+    """Return the lengths of strings, each of which is a view of 16 bytes with its length before."""
+    if not len(column):
+        return np.zeros(0, np.int64)
+    views = np.frombuffer(column.buffers()[1], "<i4", 4 * len(column), 16 * column.offset)
+    return views[::4].astype(np.int64)
+
+
+# ---- rows ----------------------------------------------------------------------------------------
+
+
+def batches_of(
+    rows: Any, fields: Fields, paths: dict[str, FieldPath], n_bytes: int, n_before: int, name: str
+) -> Iterator[Batch]:
+    """Yield batches of some rows, of `n_bytes`, nearly. `n_before` rows of the file stand before
+    them. Bad rows are set aside, or errors."""
+    try:
+        bad = bad_rows(rows, fields, paths) if fields.sets_aside else []
+        if bad:
+            yield _without(rows, bad, fields, paths)
+        else:
+            yield from _of_rows(rows, fields, paths, n_bytes)
+    except BadRecord as error:
+        row = n_before + error.number + 1
+        raise UnreadableRecord(f"{name}: row {row}: {error}", row) from None
+
+
+def _of_rows(
+    rows: Any, fields: Fields, paths: dict[str, FieldPath], n_bytes: int
+) -> Iterator[Batch]:
+    """Yield batches of some rows, of `n_bytes`, nearly. All rows are checked before the first."""
+    texts = _strings(paths[fields.text].of(rows), fields.text)
+    fields.check_lengths(texts)
+    labels = None
+    if fields.label is not None:
+        labels = _scalars(paths[fields.label].of(rows), fields.check_label)
+    batch = Batch(texts, labels, rows if fields.records else None, n_lines=len(rows))
+    if fields.id is not None:
+        batch.ids = _scalars(paths[fields.id].of(rows), fields.check_id)
+    if fields.key is not None:
+        batch.keys = _scalars(paths[fields.key].of(rows), fields.check_key)
+    pc = library("pyarrow.compute", "reading Parquet")
+    ends = np.cumsum(np.asarray(pc.binary_length(texts)) + RECORD_BYTES)
+    start = 0
+    while start < len(texts):
+        limit = (ends[start - 1] if start else 0) + n_bytes
+        stop = max(start + 1, int(np.searchsorted(ends, limit, "right")))
+        yield batch.rows(start, stop)
+        start = stop
+
+
+def bad_rows(rows: Any, fields: Fields, paths: dict[str, FieldPath]) -> list[tuple[int, str]]:
+    """Return the rows that are no records, and what is wrong with each."""
+    try:
+        next(_of_rows(rows, fields, paths, 2**62), None)
+        return []
+    except MixedLabels:
+        raise
+    except BadRecord:
+        bad = []
+    for row in range(len(rows)):
+        try:
+            next(_of_rows(rows.slice(row, 1), fields, paths, 1), None)
+        except MixedLabels as error:
+            error.number = row
+            raise
+        except BadRecord as error:
+            bad.append((row, str(error)))
+    return bad
+
+
+def good_rows(rows: Any, fields: Fields, paths: dict[str, FieldPath]) -> Array:
+    """Return which rows are records; all of them, unless bad ones are set aside."""
+    is_good = np.ones(len(rows), bool)
+    if fields.sets_aside:
+        is_good[[row for row, _ in bad_rows(rows, fields, paths)]] = False
+    return is_good
+
+
+def _without(
+    rows: Any, bad: list[tuple[int, str]], fields: Fields, paths: dict[str, FieldPath]
+) -> Batch:
+    """Return the records of some rows but for the bad ones; texts are in a list."""
+    ends = [-1, *(row for row, _ in bad), len(rows)]
+    batch, good = Batch.empty(fields), list[int]()
+    for before, after in itertools.pairwise(ends):
+        good += range(before + 1, after)
+        for some in _of_rows(rows.slice(before + 1, after - before - 1), fields, paths, 2**62):
+            batch.texts.extend(some.texts.to_pylist())
+            for name in ("labels", "ids", "keys"):
+                if getattr(some, name) is not None:
+                    getattr(batch, name).extend(getattr(some, name))
+    batch.bad = [(row, f": {reason}", b"") for row, reason in bad]
+    batch.n_lines, batch.line_of = len(rows), partial(_place_in, good)
+    return batch
+
+
+def _place_in(rows: list[int], record: int) -> int:
+    return rows[record] + 1
+
+
+def _strings(column: Any, name: str) -> Any:
+    """Return a column as Arrow's strings. It is an error if one is null or not UTF-8."""
+    pa = library("pyarrow", "reading Parquet")
+    if pa.types.is_dictionary(column.type):
+        column = column.dictionary_decode()
+    if _is_one_of(column.type, ("binary", "large_binary", "binary_view")):
+        column = column.cast(pa.large_binary()).view(pa.large_string())
+    elif not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
+        column = column.cast(pa.large_string())
+    if column.null_count:
+        row = int(np.argmax(column.is_null().to_numpy(zero_copy_only=False)))
+        raise BadRecord(f"a string in the column {name!r}", "null", row)
+    try:
+        column.validate(full=True)
+    except pa.ArrowInvalid:
+        for row, text in enumerate(column):
+            try:
+                text.as_py()
+            except UnicodeDecodeError as error:
+                byte = f"byte 0x{error.object[error.start]:02x} as byte {error.start + 1}"
+                raise BadRecord("UTF-8", f"{byte} of the text", row) from None
+        raise
+    return column
+
+
+def _scalars(column: Any, check: Callable[[Any, str], Any]) -> list[Any]:
+    """Return the labels, ids or keys of a column."""
+    checked = []
+    for row, value in enumerate(column.to_pylist()):
+        try:
+            checked.append(check(value, "column"))
+        except BadRecord as error:
+            error.number = row
+            raise
+    return checked
+
+
+# ---- rows that are kept --------------------------------------------------------------------------
+
+
+def chosen(rows: Any, kept: Array) -> Any:
+    """Return the rows that are kept, as a table."""
+    pa = library("pyarrow", "writing Parquet")
+    mask = pa.array(kept)
+
+    def some(column: Any) -> Any:
+        try:
+            return column.filter(mask)
+        except pa.ArrowNotImplementedError:  # of views of strings
+            return column.cast(_without_views(column.type)).filter(mask).cast(column.type)
+
+    columns = [some(column) for column in rows.columns]
+    return pa.Table.from_arrays(columns, schema=rows.schema)
+
+
+def _without_views(type: Any) -> Any:
+    """Return a type with strings in place of views of strings."""
+    pa = library("pyarrow", "writing Parquet")
+    types = pa.types
+
+    def inner(field: Any) -> Any:
+        return field.with_type(_without_views(field.type))
+
+    if types.is_string_view(type):
+        return pa.large_string()
+    if types.is_binary_view(type):
+        return pa.large_binary()
+    if types.is_struct(type):
+        return pa.struct([inner(field) for field in type])
+    if types.is_map(type):
+        return pa.map_(inner(type.key_field), inner(type.item_field))
+    if types.is_fixed_size_list(type):
+        return pa.list_(inner(type.value_field), type.list_size)
+    if types.is_list(type) or types.is_large_list(type):
+        make = pa.list_ if types.is_list(type) else pa.large_list
+        return make(inner(type.value_field))
+    return type

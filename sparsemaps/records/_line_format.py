@@ -1,0 +1,169 @@
+"""Formats whose records are lines."""
+
+import io
+import itertools
+from abc import abstractmethod
+from collections.abc import Callable, Iterator
+from typing import IO, Any, NamedTuple
+
+from sparsemaps._io import _text_input
+from sparsemaps._io._text_input import BadLine, LineError, Text
+from sparsemaps._tools._typing import Array
+from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._fields import RECORD_BYTES, Fields
+from sparsemaps.records._format import Format, Raw, RecordWriter
+
+_DECODED_BYTES = 2**18
+"""The number of bytes of a file that are decoded at a time, nearly."""
+
+MARK = b"\xef\xbb\xbf"
+"""A byte order mark in UTF-8."""
+
+Reader = Callable[[bytes, bool, Fields, Batch], None]
+"""A function that appends the records of some lines to a batch; the truth value says whether these
+begin the file. A `BadLine` counts from the beginning of the lines."""
+
+
+class Lines(NamedTuple):
+    """Some lines of an input, and whether they begin it."""
+
+    text: bytes
+    is_first: bool
+
+
+class LineFormat(Format):
+    """A format whose records are lines. One has a `reader`, and says which lines are records."""
+
+    is_cut_by_bytes = True
+
+    @abstractmethod
+    def reader(self) -> Reader:
+        """Return the function that reads lines."""
+
+    @abstractmethod
+    def lines_of_records(self, lines: Lines) -> list[bytes]:
+        """Return the lines that are records, as they stand, good or bad."""
+
+    def line_of(self, lines: Lines, row: int) -> int:
+        """Return the line of a record; records are numbered from 0, lines from 1."""
+        return row + 1
+
+    def pieces(
+        self, text: Text, fields: Fields, n_jobs: int | None, max_rows: int | None
+    ) -> Iterator[Lines]:
+        is_first = text.is_beginning
+        for lines in blocks_of(text, n_jobs):
+            for some in [lines] if max_rows is None else cut_lines(lines, max_rows):
+                yield Lines(some, is_first)
+                is_first = False
+
+    def batch(self, piece: Lines, fields: Fields) -> Batch:
+        batch = self._good(piece, fields) if fields.sets_aside else None
+        if batch is None:
+            batch = Batch.empty(fields)
+            self.reader()(piece.text, piece.is_first, fields, batch)
+        batch.n_bytes, batch.n_lines = len(piece.text), piece.text.count(b"\n")
+        batch.line_of = lambda row: self.line_of(piece, row)
+        return batch
+
+    def _good(self, piece: Lines, fields: Fields) -> Batch | None:
+        """Return the good records, and the bad lines in `Batch.bad`; None if all are good."""
+        read, batch, bad = self.reader(), Batch.empty(fields), []
+        try:
+            read(piece.text, piece.is_first, fields, batch)
+            return batch
+        except BadLine:
+            batch = Batch.empty(fields)
+        for number, line in enumerate(io.BytesIO(piece.text)):
+            try:
+                read(line, piece.is_first and number == 0, fields, batch)
+            except BadLine as error:
+                bad.append((number, error.message, line))
+        batch.bad = bad
+        return batch
+
+    def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
+        read, name = self.reader(), text.name
+        n_lines, size, batch, position = 0, 0, Batch.empty(fields), text.position()
+        try:
+            for lines in _blocks(text, min(n_bytes, _DECODED_BYTES)):
+                n_more = lines.count(b"\n")
+                n_new = len(lines) + RECORD_BYTES * n_more
+                if batch.texts and size + n_new > n_bytes:
+                    before, position = position, text.position()
+                    batch.n_bytes = position - before
+                    yield batch
+                    size, batch = 0, Batch.empty(fields)
+                read(lines, n_lines == 0, fields, batch)
+                size += n_new
+                n_lines += n_more
+        except _text_input.LineTooLong as error:
+            raise ValueError(f"{name}line {n_lines + 1} is {error}") from error
+        except LineError as error:
+            raise ValueError(f"{name}{error.after(n_lines)}") from error.__cause__
+        if batch.texts:
+            batch.n_bytes = text.position() - position
+            yield batch
+
+    def raw(self, piece: Lines, fields: Fields) -> Raw:
+        if fields.sets_aside:
+            bad = {number for number, _, _ in self.batch(piece, fields).bad}
+            lines = enumerate(io.BytesIO(piece.text)) if bad else ()
+            good = b"".join(line for number, line in lines if number not in bad)
+            piece = piece._replace(text=good) if bad else piece
+        records = self.lines_of_records(piece)
+        return Raw(len(records), records)
+
+    def writer(self, file: IO[bytes]) -> RecordWriter:
+        return LineWriter(file)
+
+
+def _blocks(text: Text, size: int) -> Iterator[bytes]:
+    """Yield a file in pieces of whole lines; a line longer than `size` is one by itself."""
+    for block in text.blocks(size):
+        end = block.find(b"\n") + 1
+        if size < end < len(block):
+            yield block[:end]
+            block = block[end:]
+        yield block
+
+
+class LineWriter(RecordWriter):
+    """It writes lines. A last line without an end gets one if another line follows."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._last = b""  # byte that was written
+        self._is_first = True
+
+    def begin(self) -> None:
+        self._is_first = True
+
+    def write(self, raw: Raw, kept: Array) -> None:
+        lines = b"".join(itertools.compress(raw.records, kept))
+        if self._last and self._is_first and kept[:1].all():
+            lines = lines.removeprefix(MARK)  # which stands at the beginning of files only
+        if lines:
+            self._file.write(lines if self._last in (b"", b"\n") else b"\n" + lines)
+            self._last = lines[-1:]
+        self._is_first = self._is_first and not raw.n
+
+
+def not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:
+    """Return the error of a line that is not UTF-8; `n_lines` stand before the text."""
+    before = error.object[: error.start]
+    number = n_lines + before.count(b"\n") + 1
+    column = error.start - before.rfind(b"\n")
+    byte = f"byte 0x{error.object[error.start]:02x} as byte {column} of the line"
+    return BadLine(number, f": expected UTF-8; found {byte}")
+
+
+def without_mark(lines: Lines) -> bytes:
+    """Return lines without the mark that may begin a file."""
+    return lines.text.removeprefix(MARK) if lines.is_first else lines.text
+
+
+def all_lines(lines: Lines) -> list[Any]:
+    """Return the lines, with their ends."""
+    return list(io.BytesIO(lines.text))

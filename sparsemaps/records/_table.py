@@ -1,0 +1,89 @@
+"""The table of all formats, and which of them an input has."""
+
+import os
+from typing import Any
+
+from sparsemaps._io import _text_input
+from sparsemaps._io._sources import is_regular, is_standard
+from sparsemaps.records._fields import Fields
+from sparsemaps.records._format import Format
+from sparsemaps.records.codes import CodeRecords
+from sparsemaps.records.jsonl import JsonRecords
+from sparsemaps.records.lines import LineRecords
+from sparsemaps.records.parquet import ParquetRecords
+from sparsemaps.records.svmlight import SvmlightRecords
+
+FORMATS: tuple[Format, ...] = (
+    LineRecords(),
+    JsonRecords(),
+    ParquetRecords(),
+    SvmlightRecords(),
+    CodeRecords(),
+)
+"""A line for each format."""
+
+_NAMED = {format.name: format for format in FORMATS}
+
+TEXT_FORMATS = tuple(format.name for format in FORMATS if format.holds_texts)
+"""The names of formats of texts, as options have them."""
+
+ENDINGS = {ending: format for format in FORMATS for ending in format.endings}
+"""The formats that the endings of names tell."""
+
+_OF_TEXTS = [ending for ending, format in ENDINGS.items() if format.holds_texts]
+
+
+def format_by_name(name: Any) -> Format | None:
+    """Return the format that the name of a file tells, with or without an ending of compression;
+    None if it tells none."""
+    return ENDINGS.get(_text_input.ending_of(_text_input.without_compression(os.fspath(name))))
+
+
+def format_of(input: Any, format: str | None, fields: Fields) -> Format:
+    """Return the format of an input of texts, from the option `format` or from its name."""
+    is_path = isinstance(input, (str, os.PathLike)) and not is_standard(input)
+    name = "standard input" if is_standard(input) else "a file object"
+    known = None
+    if is_path:
+        name, known = os.fspath(input), format_by_name(input)
+    if format is not None:
+        known = _NAMED[format]
+    base = _text_input.without_compression(name)
+    if known is None and _text_input.ending_of(base) in (".csv", ".tsv"):
+        make = f"pandas.read_csv({base!r}).to_json('x.jsonl', orient='records', lines=True)"
+        raise ValueError(f"{name}: tables of CSV are not read; make JSON Lines of it: {make}")
+    if known is None or not known.holds_texts:
+        raise ValueError(
+            f"{name}: format must be given ({' or '.join(TEXT_FORMATS)}), as the name does not end "
+            f"in {', '.join(_OF_TEXTS)}"
+        )
+    is_stream = isinstance(input, (str, os.PathLike)) and not is_regular(input)
+    if not known.is_streamed and (is_stream or _text_input.without_compression(name) != name):
+        raise ValueError(f"{name}: {known.title} is not read from pipes or compressed files")
+    if not known.has_fields:
+        for what, value in (
+            ("field", fields.text), ("label_field", fields.label), ("id_field", fields.id),
+            ("keep", fields.key),
+        ):  # fmt: skip
+            if value is not None and (what, value) != ("field", "text"):
+                raise ValueError(f"{name}: {known.title} have no fields, got {what}={value!r}")
+    return known
+
+
+def is_text_file(path: Any) -> bool:
+    """Return whether an input is texts, by its name."""
+    known = format_by_name(path) if isinstance(path, (str, os.PathLike)) else None
+    return known is not None and known.holds_texts
+
+
+def cannot_be_rows(path: Any) -> bool:
+    """Return whether a file cannot be LIBSVM text, by its name."""
+    known = format_by_name(path) if isinstance(path, (str, os.PathLike)) else None
+    return known is not None and known.holds_texts and not known.may_be_rows
+
+
+def holds_codes(input: Any) -> bool:
+    """Return whether an input is a file of packed codes, by its name."""
+    if not is_regular(input):
+        return False
+    return _text_input.ending_of(os.fspath(input)) in CodeRecords.endings

@@ -1,0 +1,143 @@
+"""JSON Lines: a JSON object a line."""
+
+import functools
+import importlib
+import io
+import json
+import math
+import re
+from collections.abc import Callable
+from typing import Any
+
+from sparsemaps._io._text_input import BadLine, LineError
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._fields import BadRecord, Fields, MixedLabels
+from sparsemaps.records._line_format import (
+    MARK,
+    LineFormat,
+    Lines,
+    Reader,
+    all_lines,
+    not_utf8,
+    without_mark,
+)
+
+
+class JsonRecords(LineFormat):
+    """A JSON object a line; blank lines are not records."""
+
+    name, title, endings = "jsonl", "JSON Lines", (".jsonl", ".ndjson", ".json")
+
+    def reader(self) -> Reader:
+        """Return the function that reads lines: by orjson, or the same by the standard library."""
+        try:
+            orjson = importlib.import_module("orjson")
+        except ImportError:
+            return functools.partial(_read_json, _loads)
+        return functools.partial(_read_json, functools.partial(_loads_fast, orjson.loads))
+
+    def lines_of_records(self, lines: Lines) -> list[bytes]:
+        found = all_lines(lines)
+        if lines.is_first and found and not found[0].removeprefix(MARK).strip():
+            del found[0]
+        return [line for line in found if not line.isspace()]
+
+    def line_of(self, lines: Lines, row: int) -> int:
+        text = without_mark(lines)
+        numbers = (n for n, line in enumerate(text.split(b"\n"), 1) if line.strip())
+        return next(n for record, n in enumerate(numbers) if record == row)
+
+
+def _read_json(
+    loads: Callable[[bytes], Any], piece: bytes, is_first: bool, fields: Fields, into: Batch
+) -> None:
+    for number, line in enumerate(io.BytesIO(piece)):
+        content = line.removeprefix(MARK) if is_first and number == 0 else line
+        try:
+            fields.take(loads(content), into, functools.partial(_loads, content, _EXACT))
+        except BadRecord as error:
+            kind = LineError if isinstance(error, MixedLabels) else BadLine
+            hint = _hint(content) if is_first and number == 0 else ""
+            raise kind(number + 1, f": {error}{hint}") from None
+        except ValueError as error:
+            if content.isspace() or not content:
+                continue
+            wrong = _no_json(error, content, number)
+            if is_first and number == 0:
+                wrong = BadLine(wrong.line, wrong.message + _hint(content))
+            raise wrong from error
+        if fields.records:
+            into.records.append(line)
+
+
+def _hint(line: bytes) -> str:
+    """A hint at how JSON Lines are made, if the first line of a file begins an array, or an object
+    of several lines."""
+    content = line.strip()
+    if content.startswith(b"["):
+        return "; an object a line is expected, and jq -c '.[]' FILE makes such lines of an array"
+    if content == b"{":
+        return "; an object a line is expected, and jq -c . FILE makes such lines"
+    return ""
+
+
+def _loads_fast(loads: Callable[[bytes], Any], line: bytes) -> Any:
+    """As orjson reads a line; by the standard library if it has NaN or Infinity."""
+    try:
+        return loads(line)
+    except ValueError:
+        if b"NaN" in line or b"Infinity" in line:
+            return _loads(line)
+        raise
+
+
+def _loads(line: bytes, decoder: json.JSONDecoder | None = None) -> Any:
+    """As orjson reads a line: UTF-8, no infinite decimals, no halves of surrogate pairs; but NaN,
+    Infinity and -Infinity are numbers, as Python's json writes them."""
+    text = line.decode()
+    try:
+        if _HALF_PAIRS.search(text):
+            json.dumps(_ALL_PAIRS.decode(text), ensure_ascii=False).encode()
+        return (decoder or _DECODER).decode(text)
+    except RecursionError:
+        raise json.JSONDecodeError("too many levels", text, 0) from None
+    except UnicodeEncodeError:
+        raise json.JSONDecodeError("half of a surrogate pair", text, 0) from None
+
+
+def _integer(digits: str) -> float:
+    value = int(digits) if len(digits) < _MOST_DIGITS else _number(digits)
+    return value if -(2**63) <= value < 2**64 else float(value)
+
+
+def _exact_integer(digits: str) -> int | float:
+    return int(digits) if len(digits) < _MOST_EXACT_DIGITS else _number(digits)
+
+
+def _number(digits: str) -> float:
+    value = float(digits)
+    if not math.isfinite(value):
+        raise json.JSONDecodeError("a number is not finite", digits, 0)
+    return value
+
+
+def _json_decoder(parse_int: Callable[[str], Any] = _integer, **hooks: Any) -> json.JSONDecoder:
+    return json.JSONDecoder(parse_int=parse_int, parse_float=_number, **hooks)
+
+
+_MOST_DIGITS = 22  # more than integers of 64 bits have, with a sign
+_MOST_EXACT_DIGITS = 400  # float64 holds none of so many
+_DECODER, _ALL_PAIRS = _json_decoder(), _json_decoder(object_pairs_hook=list)
+_EXACT = _json_decoder(_exact_integer)
+"""Whole numbers have all their digits."""
+
+_HALF_PAIRS = re.compile(r"\\u[dD][89a-fA-F]")
+
+
+def _no_json(error: Any, line: bytes, n_lines: int) -> BadLine:
+    try:
+        line.decode()
+    except UnicodeDecodeError as undecoded:
+        return not_utf8(undecoded, n_lines)
+    reason = f"{error.msg}, at character {error.pos + 1}"
+    return BadLine(n_lines + 1, f": expected a JSON object; found no JSON: {reason}")

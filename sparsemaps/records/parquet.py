@@ -1,0 +1,371 @@
+"""Parquet: a row a record, with a column for each field.
+
+Columns of strings are read as numbers and dictionaries, and as many rows are decoded at a time as
+their strings have room for (``_columns``).
+"""
+
+import contextlib
+import io
+import os
+from collections.abc import Iterator
+from typing import IO, Any, NamedTuple
+
+from sparsemaps._io import _text_input
+from sparsemaps._io._text_input import Text
+from sparsemaps._tools._extras import library
+from sparsemaps._tools._typing import Array
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._columns import (
+    PART_BYTES,
+    STRINGS,
+    FieldPath,
+    batches_of,
+    chosen,
+    cut,
+    good_rows,
+    is_one_of,
+    paths_of,
+)
+from sparsemaps.records._fields import RECORD_BYTES, Fields
+from sparsemaps.records._format import Format, Raw, RecordWriter
+
+_READ_AS_NUMBERS = {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"}
+"""Encodings of columns that Arrow reads as numbers and dictionaries."""
+
+_MOST_ROWS = 2**20
+"""The largest number of rows that are read at a time."""
+
+_MOST_OTHER_ROWS = 2**6
+"""The same where strings of another encoding are not read as numbers: they may share bytes too."""
+
+_GROUP_BYTES = 2**28
+"""Bytes of rows that are written as a group."""
+
+
+class ParquetRecords(Format):
+    """The rows of Parquet files."""
+
+    name, title, endings = "parquet", "Parquet", (".parquet",)
+    is_streamed = False
+    is_table = is_packed = True
+
+    def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
+        name = name_of(text)
+        opened = Opened.of(text.file, name, fields, buffer_size=2**20)
+        with opened.file:
+            n_all = max(opened.file.metadata.num_rows, 1)
+            size = text.file.seek(0, os.SEEK_END)
+            n_rows = n_given = position = 0
+            for rows in opened.parts(n_bytes, max(n_bytes, PART_BYTES)):
+                for batch in batches_of(rows, fields, opened.paths, n_bytes, n_rows, name):
+                    n_given += batch.n_lines
+                    before, position = position, size * n_given // n_all
+                    batch.n_bytes = position - before
+                    text.advance(batch.n_bytes)
+                    yield batch
+                n_rows += len(rows)
+
+    def raw_pieces(self, text: Text, fields: Fields, n_jobs: int | None) -> Iterator["_GroupPart"]:
+        opened = Opened.of(text.file, name_of(text), fields if fields.sets_aside else None)
+        yield _GroupPart(opened, -1, None)
+        for group in range(opened.file.num_row_groups):
+            for rows in opened.parts(PART_BYTES, PART_BYTES, row_groups=[group], use_threads=False):
+                yield _GroupPart(opened, group, rows)
+
+    def raw(self, piece: "_GroupPart", fields: Fields) -> Raw:
+        if piece.rows is None:
+            return Raw(0, (piece, None))
+        is_good = good_rows(piece.rows, fields, piece.opened.paths)
+        return Raw(int(is_good.sum()), (piece, is_good))
+
+    def writer(self, file: IO[bytes]) -> RecordWriter:
+        return _GroupWriter(file)
+
+    def check(self, inputs: list[Any]) -> None:
+        check_inputs(inputs)
+
+
+def name_of(text: Text) -> str:
+    """Return the name of a file in errors."""
+    return text.name.removesuffix(": ") or "a file object"
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+class Opened(NamedTuple):
+    """A Parquet file whose strings are read as numbers, and the schema that its rows have."""
+
+    file: Any
+    plain: Any
+    """The same file, of the types that it says."""
+    name: str
+    schema: Any
+    paths: dict[str, FieldPath]
+    columns: list[str] | None
+    most_rows: int
+
+    @classmethod
+    def of(cls, file: Any, name: str, fields: Fields | None, **options: Any) -> "Opened":
+        """Open a file: the columns of the fields, or all of its columns if the rows are wanted, or
+        no fields are. Columns within others are read as numbers where the rows are not wanted."""
+        parquet = library("pyarrow.parquet", "reading Parquet")
+        with _text_input.array_errors_naming(name):
+            plain = parquet.ParquetFile(file, **options)
+        schema, about = plain.schema_arrow, plain.metadata
+        paths = {} if fields is None else paths_of(schema, fields, name)
+        is_whole = fields is None or fields.records
+        nested = {".".join(path.names) for path in paths.values() if len(path.names) > 1}
+        strings = [field.name for field in schema if is_one_of(field.type, STRINGS)]
+        within = [".".join(path.names) for path in paths.values() if is_one_of(path.kind, STRINGS)]
+        strings += [one for one in within if one in nested]
+        others = set(_of_other_encodings(about)) | (nested if is_whole else set())
+        names = [one for one in strings if one not in others]
+        with _text_input.array_errors_naming(name):
+            opened = parquet.ParquetFile(file, metadata=about, read_dictionary=names, **options)
+        columns = [".".join(path.names) for path in paths.values()]
+        most_rows = _MOST_ROWS if len(names) == len(strings) else _MOST_OTHER_ROWS
+        wanted = None if is_whole else columns
+        return cls(opened, plain, name, schema, paths, wanted, most_rows)
+
+    def parts(self, n_bytes: int, part_bytes: int, **options: Any) -> Iterator[Any]:
+        """Yield the rows in batches of so many bytes, nearly, by the size that the file says;
+        `part_bytes` of strings are decoded at a time."""
+        about = self.file.metadata
+        n_all = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        a_row = n_all // max(about.num_rows, 1) + RECORD_BYTES
+        n_rows = max(1, min(n_bytes // a_row, self.most_rows))
+        batches = self.file.iter_batches(n_rows, columns=self.columns, **options)
+        while True:
+            with _text_input.array_errors_naming(self.name):
+                rows = next(batches, None)
+                if rows is None:
+                    return
+                parts = cut(rows, self.paths, part_bytes)
+            while True:
+                with _text_input.array_errors_naming(self.name):
+                    part = next(parts, None)
+                    if part is None:
+                        break
+                    part = self._as_in_schema(part)
+                yield part
+
+    def _as_in_schema(self, rows: Any) -> Any:
+        """Return rows with the types of the schema, of which they may have some columns."""
+        pa = library("pyarrow", "reading Parquet")
+        fields, columns = [], []
+        wanted = {field.name: field for field in self.schema}
+        is_whole = rows.schema.names == self.schema.names  # names may stand twice there
+        for place, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
+            field = self.schema.field(place) if is_whole else wanted[name]
+            if column.type != field.type:
+                if pa.types.is_dictionary(column.type):
+                    column = column.dictionary_decode()
+                    column = column if column.type == field.type else column.cast(field.type)
+                else:  # some of the columns within a struct
+                    field = field.with_type(column.type)
+            fields.append(field)
+            columns.append(column)
+        own = pa.schema(fields, metadata=self.schema.metadata)
+        return pa.RecordBatch.from_arrays(columns, schema=own)
+
+
+def _of_other_encodings(about: Any) -> Iterator[str]:
+    """Yield the columns that are not read as numbers."""
+    for group in range(about.num_row_groups):
+        chunks = about.row_group(group)
+        for place in range(chunks.num_columns):
+            column = chunks.column(place)
+            if not _READ_AS_NUMBERS.issuperset(column.encodings):
+                yield column.path_in_schema
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+class _GroupPart(NamedTuple):
+    """Some rows of a group of a file; None before the first."""
+
+    opened: Opened
+    group: int
+    rows: Any
+
+
+class _GroupWriter(RecordWriter):
+    """It writes the kept rows of each group of rows, as several groups if these have many bytes."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._writer: Any = None
+        self._parts: list[Any] = []
+        self._n_bytes, self._group = 0, -1
+
+    def begin(self) -> None:
+        self._end_group(-1)
+
+    def write(self, raw: Raw, kept: Array) -> None:
+        part, is_kept = raw.records
+        with _text_input.array_errors_naming(part.opened.name):
+            if self._writer is None:
+                parquet = library("pyarrow.parquet", "writing Parquet")
+                options = _writer_options(part.opened.plain)
+                self._writer = parquet.ParquetWriter(self._file, part.opened.schema, **options)
+            if part.rows is None:
+                return
+            if part.group != self._group:
+                self._end_group(part.group)
+            is_kept[is_kept] = kept
+            self._parts.append(chosen(part.rows, is_kept))
+            self._n_bytes += self._parts[-1].nbytes
+            if self._n_bytes > _GROUP_BYTES:
+                self._end_group(part.group)
+
+    def _end_group(self, group: int) -> None:
+        """Write tables as a group of rows, unless they have none, and begin another group."""
+        pa = library("pyarrow", "writing Parquet")
+        some = pa.concat_tables(self._parts) if self._parts else ()
+        if len(some):
+            self._writer.write_table(some, row_group_size=len(some))
+        self._parts, self._n_bytes, self._group = [], 0, group
+
+    def finish(self) -> None:
+        self._end_group(-1)
+        if self._writer is not None:
+            self._writer.close()
+
+    def abandon(self) -> None:
+        if self._writer is not None:
+            with contextlib.suppress(Exception):  # the first error is the one to report
+                self._writer.close()
+
+
+# ---- types of columns that are written -----------------------------------------------------------
+
+INT96 = "use_deprecated_int96_timestamps"
+
+
+def check_inputs(inputs: list[Any]) -> None:
+    """Raise a ValueError where the rows of Parquet files would not be written as they are, or where
+    the rows of several cannot stand in one."""
+    schemas = []
+    for input in inputs:
+        if hasattr(input, "read") and not input.seekable():
+            return  # its columns are checked when it is read for the output
+        with _text_input.array_errors_naming(_name(input)), _opened(input) as source:
+            has_int96 = _writer_options(source)[INT96]
+            schemas.append((source.schema_arrow, _kinds(source)))
+        if has_int96:
+            _check_instants(input)
+    for input, schema in zip(inputs, schemas, strict=True):
+        if not schema[0].equals(schemas[0][0]) or schema[1] != schemas[0][1]:
+            raise ValueError(
+                f"{_name(inputs[0])} and {_name(input)} have different columns; write to a "
+                "directory"
+            )
+
+
+def _name(input: Any) -> str:
+    return "a file object" if hasattr(input, "read") else os.fspath(input)
+
+
+@contextlib.contextmanager
+def _opened(input: Any, **options: Any) -> Iterator[Any]:
+    """Yield a file of Parquet; a file object is where it was afterwards."""
+    parquet = library("pyarrow.parquet", "reading Parquet")
+    place = input.tell() if hasattr(input, "read") else 0
+    file = parquet.ParquetFile(input, **options)
+    try:
+        yield file
+    finally:
+        file.close()
+        if hasattr(input, "read"):
+            input.seek(place)
+
+
+def _writer_options(source: Any) -> dict[str, Any]:
+    """Options of a writer by which the columns of a file keep their types; a ValueError if there
+    are none.
+
+    Several types of Parquet become one of Arrow, which becomes one of Parquet. So the columns of a
+    file without rows, which is written for it, are compared.
+    """
+    parquet = library("pyarrow.parquet", "writing Parquet")
+    kinds = _kinds(source)
+    reasons = []
+    for version in ("2.6", "1.0"):  # in 1.0, unsigned integers of 32 bits have 64
+        options = {
+            "version": version,
+            "compression": _compression(source.metadata),
+            INT96: any(kind.startswith("INT96") for _, kind in kinds),
+        }
+        trial = io.BytesIO()
+        parquet.ParquetWriter(trial, source.schema_arrow, **options).close()
+        written = parquet.ParquetFile(trial)
+        reason = _difference(kinds, _kinds(written))
+        if reason is None and not written.schema_arrow.equals(source.schema_arrow):
+            reason = f"{source.schema_arrow} would be read as {written.schema_arrow}"
+        if reason is None:
+            return options
+        reasons.append(reason)
+    raise ValueError(f"not all columns would keep their types: {reasons[0]}")
+
+
+def _kinds(file: Any) -> list[tuple[str, str]]:
+    """Return the path and the type of each column of values, the same for types of equal
+    meaning."""
+    kinds = []
+    for i in range(file.metadata.num_columns):
+        column = file.schema.column(i)
+        kind, meaning = column.physical_type, str(column.logical_type)
+        meaning = meaning.partition(", is_from_converted_type")[0]
+        if meaning.startswith("Decimal"):  # of integers or of bytes
+            kind = ""
+        elif kind == "FIXED_LEN_BYTE_ARRAY":
+            kind += f" of {column.length} bytes"
+        elif meaning in ("Int(bitWidth=32, isSigned=true)", "Int(bitWidth=64, isSigned=true)"):
+            meaning = "None"
+        kinds.append((column.path, f"{kind} {meaning}"))
+    return kinds
+
+
+def _difference(kinds: list[tuple[str, str]], written: list[tuple[str, str]]) -> str | None:
+    """Return words for the first column of another type; names within lists do not matter."""
+    if len(kinds) != len(written):
+        return f"{len(kinds)} columns of values would be {len(written)}"
+    for (path, kind), (_, other) in zip(kinds, written, strict=True):
+        if kind != other:
+            return f"{path!r} of type {kind.strip()} would be of type {other.strip()}"
+    return None
+
+
+def _check_instants(input: Any) -> None:
+    """Raise a ValueError where a time of type INT96 is beyond Arrow's nanoseconds, as it would be
+    read as another time."""
+    unit = {"coerce_int96_timestamp_unit": "ms"}
+    with (
+        _text_input.array_errors_naming(_name(input)),
+        _opened(input) as source,
+        _opened(input, **unit) as in_milliseconds,
+    ):
+        paths = [path for path, kind in _kinds(source) if kind.startswith("INT96")]
+        types: dict[str, list[Any]] = {}  # several columns may have one name
+        for field in source.schema_arrow:
+            if any(f"{path}.".startswith(f"{field.name}.") for path in paths):
+                types.setdefault(field.name, []).append(field.type)
+        for group in range(source.num_row_groups):
+            for name, own in types.items():
+                times = in_milliseconds.read_row_group(group, [name], use_threads=False)
+                found = zip(times.column_names, times.columns, strict=True)
+                columns = [column for other, column in found if other == name]
+                for column, kind in zip(columns, own, strict=True):
+                    column.cast(kind)
+
+
+def _compression(metadata: Any) -> Any:
+    if not metadata.num_row_groups:
+        return "snappy"
+    columns = (metadata.row_group(0).column(i) for i in range(metadata.num_columns))
+    return {
+        column.path_in_schema: column.compression.replace("UNCOMPRESSED", "NONE")
+        for column in columns
+    }

@@ -1,0 +1,124 @@
+"""LIBSVM text: a row a line, of a label and index:value pairs."""
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from sparsemaps._io._text_input import BadLine, LineError, Text
+from sparsemaps.libsvm._parse import (
+    Part,
+    RowsRead,
+    has_qid,
+    line_of_row,
+    numbered_rows,
+    parse,
+    width_of,
+)
+from sparsemaps.libsvm._write import Heads
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._fields import Fields
+from sparsemaps.records._format import Raw
+from sparsemaps.records._line_format import LineFormat, Lines, Reader
+
+
+@dataclass(frozen=True)
+class SvmlightRecords(LineFormat):
+    """Rows with one label each, or several if that is allowed. Indices count from 0 or from 1."""
+
+    zero_based: bool = False
+    multilabel: bool = True
+
+    name, title, endings = "svmlight", "LIBSVM text", ()
+    holds_texts = False
+    has_fields = False
+
+    def reader(self) -> Reader:
+        raise NotImplementedError
+
+    def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
+        for piece in self.pieces(text, fields, None, None):
+            yield self.batch(piece, fields)
+
+    def batch(self, piece: Lines, fields: Fields) -> Batch:
+        one_based = not self.zero_based
+        text, bad = self._rows(piece.text, fields)
+        try:
+            part = parse(text, one_based=one_based)
+        except LineError:
+            if not self.multilabel:
+                raise
+            part = parse(text, one_based=one_based, multilabel=True)
+            _check_labels(text, part)
+        if len(part.qids) not in (0, len(part.entry_ends)):
+            _raise_mixed_qids(text)
+        rows = RowsRead(np.float64)
+        rows.append(part, 1)
+        width = width_of(part.largest, one_based)
+        X, _ = rows.finish(width, one_based, multilabel=False, query_id=False)
+        heads = Heads(part.labels, part.label_ends, part.qids)
+        line_of = partial(line_of_row, text)
+        return Batch(
+            None, bad=bad, n_lines=part.n_lines, line_of=line_of, matrix=X, heads=heads, text=text,
+            one_based=one_based, part=part,
+        )  # fmt: skip
+
+    def _rows(self, lines: bytes, fields: Fields) -> tuple[bytes, list[tuple[int, str, bytes]]]:
+        """Return the lines, with empty ones in place of lines that are set aside; and the lines
+        that are set aside."""
+        if not fields.sets_aside or self._error(lines) is None:
+            return lines, []
+        good, bad = [], []
+        for number, line in enumerate(io.BytesIO(lines)):
+            error = self._error(line)
+            good.append(line if error is None else b"\n")
+            if error is not None:
+                bad.append((number, error.message, line))
+        return b"".join(good), bad
+
+    def _error(self, lines: bytes) -> BadLine | None:
+        """Return the error of the first line that is no row; None if all are rows."""
+        try:
+            part = parse(lines, one_based=not self.zero_based, multilabel=self.multilabel)
+            _check_labels(lines, part)
+        except BadLine as error:
+            return error
+        return None
+
+    def lines_of_records(self, lines: Lines) -> list[bytes]:
+        return [line for line in io.BytesIO(lines.text) if line.partition(b"#")[0].strip()]
+
+    def raw(self, piece: Lines, fields: Fields) -> Raw:
+        text, _ = self._rows(piece.text, fields)
+        records = self.lines_of_records(piece._replace(text=text))
+        return Raw(len(records), records)
+
+
+def _check_labels(text: bytes, part: Part) -> None:
+    """Raise if a row without labels does not begin with a blank: its label is missing."""
+    unlabelled = np.diff(part.label_ends, prepend=0) == 0
+    if not unlabelled.any():
+        return
+    for is_without, (number, line) in zip(unlabelled, numbered_rows(text), strict=True):
+        if is_without and not line[:1].isspace():
+            token = line.split()[0].decode("ascii", "backslashreplace")
+            raise BadLine(number, f", column 1: expected a number as label; found '{token}'")
+
+
+def _raise_mixed_qids(text: bytes) -> None:
+    is_first_with = None
+    for number, line in numbered_rows(text):
+        is_with = has_qid(line)
+        if is_first_with is None:
+            is_first_with = is_with
+        elif is_with != is_first_with:
+            fact = "has a qid" if is_with else "has no qid"
+            raise LineError(number, f" {fact}, unlike the lines before; all or none must have one")
+
+
+def texts_of(raw: Raw) -> list[Any]:
+    """Return the lines that are rows, as text."""
+    return [line.rstrip(b"\r\n").decode("utf-8", "backslashreplace") for line in raw.records]
