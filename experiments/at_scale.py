@@ -24,7 +24,6 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-import dask
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -39,9 +38,8 @@ from sparsemaps import (
 from sparsemaps._tools._seeding import SCHEME
 from sparsemaps.codes import PackedCodes, _file
 from sparsemaps.codes._packed import description_of
-from sparsemaps.dask import map_files
-from sparsemaps.dask._graphs import for_each
-from sparsemaps.files import deduplicate_files
+from sparsemaps.dask import Workers
+from sparsemaps.files import deduplicate_files, map_files
 from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file
 
 SHAPES = {"web-spam trigrams": (300, 16_600_000, 3700), "text": (10_000, 47_000, 75)}
@@ -118,35 +116,32 @@ def cluster(n_workers: int, memory: str = "4GB") -> LocalCluster:
 
 
 def tasks(folder: Path, n_tasks: int = 2000) -> None:
-    with cluster(1) as workers, Client(workers):
-        array = for_each(list(range(n_tasks)), abs)
-        seconds = cpu_time(array.compute, 2)
+    with cluster(1) as workers, Client(workers) as client:
+        engine = Workers(client)
+        seconds = cpu_time(lambda: list(engine.run(abs, range(n_tasks))), 2)
     print(f"scheduler and client: {seconds / n_tasks * 1e3:.2f} ms of CPU a task")
 
 
 def scaling(folder: Path, n_parts: int = 4, n_runs: int = 8) -> None:
-    map = ConsistentWeightedSampling(n_hashes=512, random_state=0)
+    cws = ConsistentWeightedSampling(n_hashes=512, random_state=0)
     n_rows, n_columns, n_entries = SHAPES["web-spam trigrams"]
-    paths = [folder / f"{number}.svm" for number in range(2)]
+    paths = [folder / f"{number}.svm" for number in range(2 * n_parts)]
     for number, path in enumerate(paths):
-        write_rows(path, 2 * n_rows, n_columns, n_entries, seed=number)
-    partition_bytes = -(-paths[0].stat().st_size // n_parts)
+        write_rows(path, 2 * n_rows // n_parts, n_columns, n_entries, seed=number)
     seconds: dict[int, list[float]] = {1: [], 2: []}
     cpu: dict[int, list[float]] = {1: [], 2: []}
-    with cluster(2) as workers, Client(workers) as client:
-        names = list(client.scheduler_info()["workers"])
-        for run in range(n_runs):
-            for n_workers in (1, 2):
-                out = folder / f"{run}-{n_workers}"
+    for run in range(n_runs):
+        for n_workers in (1, 2):
+            with cluster(n_workers) as workers, Client(workers) as client:
                 before = sum(client.run(time.process_time).values())
                 start = time.perf_counter()
-                with dask.annotate(workers=names[:n_workers]):
-                    parts = map_files(
-                        map, paths[:n_workers], out, partition_bytes=partition_bytes, client=client
-                    )
+                own, out = (
+                    list(map(str, paths[: n_parts * n_workers])),
+                    f"{folder}/{run}-{n_workers}/",
+                )
+                map_files(cws, own, out, engine=Workers(client))
                 seconds[n_workers].append(time.perf_counter() - start)
                 cpu[n_workers].append(sum(client.run(time.process_time).values()) - before)
-                assert len(parts) == n_parts * n_workers
     for n_workers, found in seconds.items():
         print(
             f"{n_workers} worker(s): {min(found):.1f} s at least, median {np.median(found):.1f} s; "

@@ -53,6 +53,11 @@ def imports(name):
             yield node.module
             if node.module == "sparsemaps":
                 yield from (f"sparsemaps.{alias.name}" for alias in node.names)
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            # What a function loads by its name.
+            found = re.fullmatch(r"(sparsemaps(?:\.\w+)+)(?::\w+)?", node.value)
+            if found:
+                yield found[1]
 
 
 def test_the_folders_are_the_architecture():

@@ -103,6 +103,12 @@ def check_ray(found):
     assert is_codes(read_coded("coded/*.parquet"))
 
 
+def check_engine(found):
+    found["ray"].shutdown()
+    kept = [json.loads(line)["text"] for line in Path("kept/1.jsonl").read_text().splitlines()]
+    assert kept == TEXTS[::2]
+
+
 def check_spark(found):
     found["spark"].stop()
     assert is_codes(read_coded("coded/*.parquet"))
@@ -118,6 +124,7 @@ def check_spark(found):
         ("pyarrow", "pyarrow", check_pyarrow),
         ("duckdb", "duckdb", check_coded_file),
         ("ray", "ray", check_ray),
+        ("engine", "ray", check_engine),
         ("spark", "pyspark", check_spark),
     ],
 )

@@ -12,7 +12,7 @@ from typing import Any
 
 from sparsemaps._io import _text_input
 
-RECORD, LABELS, QIDS, CLASSES, IDS = (
+RECEIPT, LABELS, QIDS, CLASSES, IDS = (
     ".json", ".labels.npy", ".qids.npy", ".classes.tsv", ".ids.txt",
 )  # fmt: skip
 """Endings of the names of files beside an output: the record, labels, query ids, the table of
@@ -271,7 +271,7 @@ def _inputs_in(folder: str) -> list[str]:
     beside = LABELS, QIDS, CLASSES, IDS, BAD
 
     def is_input(name: str) -> bool:
-        is_record = name.endswith(RECORD) and name.removesuffix(RECORD) in names
+        is_record = name.endswith(RECEIPT) and name.removesuffix(RECEIPT) in names
         return not (name.startswith(".") or name.endswith(beside) or is_record)
 
     return [os.path.join(folder, name) for name in names if is_input(name)]

@@ -13,8 +13,8 @@ from sparsemaps.cli._options import MAPS, SAVED, Kind, load
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._job_options import Svmlight, Texts, by_names
+from sparsemaps.files._job_run import JobRun, Share
 from sparsemaps.files._map import OutputPlan
-from sparsemaps.files._tasks import Running, Share
 
 
 def parameters_of(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
@@ -145,7 +145,7 @@ def run_plan(options: argparse.Namespace, module: Any, plan: Any) -> Any:
     if _is_on_dask(options) and not plan.is_shared:
         raise ValueError("on a cluster, inputs and outputs are files")
     with engine_of(options) as engine:
-        answer = module.run(plan, Running(options.progress, options.resume, engine, share))
+        answer = module.run(plan, JobRun(options.progress, options.resume, engine, share))
     return answer if share is None else None
 
 

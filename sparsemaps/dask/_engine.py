@@ -1,59 +1,89 @@
-"""Dask as an engine: its workers run the tasks of a stage as they are."""
+"""Dask as an engine: its workers run the tasks of a stage."""
 
 import contextlib
 import logging
 import os
-from collections.abc import Iterator
-from typing import Any, NamedTuple
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, TypeVar
 
-from dask.delayed import delayed
+import distributed
 
-from sparsemaps._io._progress import Progress
 from sparsemaps._tools import _threads
-from sparsemaps.dask._graphs import compute_each
-from sparsemaps.files._results import Result, Results
-from sparsemaps.files._tasks import How, Stage, Task, Threads
+from sparsemaps._tools._parameters import ParameterError
+
+Task = TypeVar("Task")
+Made = TypeVar("Made")
 
 
-class Workers(NamedTuple):
-    """Workers that reach inputs and the folder of results by the paths that they have here.
+class Workers:
+    """The workers of a Dask cluster, as the `engine` of a job.
 
-    A worker may be lost, and a task run twice: who runs it again finds or makes the same result.
+    A job gives them the tasks of one stage after the other. A worker may be lost, and a task run
+    twice: whoever runs it again makes the same result. The outputs are those of one machine, byte
+    for byte.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The client of the cluster. Its workers reach the inputs and the output by the paths that
+        these have here: absolute paths of a shared file system, or URLs.
+
+    See Also
+    --------
+    sparsemaps.files.deduplicate_files : A job with an engine.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> from distributed import Client
+    >>> from sparsemaps import MinHash
+    >>> from sparsemaps.dask import Workers
+    >>> from sparsemaps.files import map_files
+    >>> minhash = MinHash(n_hashes=2, random_state=0)
+    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False) as client:
+    ...     file = Path(folder, "rows.svm")
+    ...     _ = file.write_text("1 1:1 3:1\\n-1 2:1\\n")
+    ...     mapped = map_files(minhash, file, f"{folder}/mapped/", engine=Workers(client))
+    ...     mapped[0].n_rows
+    2
     """
 
-    client: Any = None
+    def __init__(self, client: Any) -> None:
+        if not all(hasattr(client, name) for name in ("map", "submit")):
+            raise ParameterError("client", repr(client), "a distributed.Client")
+        self.client = client
 
-    def run(self, stage: Stage, results: Results, progress: bool | None) -> list[Result]:
-        if len(stage.tasks) == 1 and not stage.tasks[0].size:  # of all records, with threads
-            return Threads(-1).run(stage, results, progress)
-        made: dict[str, Result] = {}
-        with Progress(sum(task.size for task in stage.tasks), progress, stage.name) as bar:
+    def run(self, make: Callable[[Task], Made], tasks: Sequence[Task]) -> Iterator[Made]:
+        """Yield ``make(task)`` of each task, in any order.
 
-            def take(task: Task, result: Result) -> None:
-                stage.deliver(
-                    task, results
-                )  # workers hold no lock, and may be those of another run
-                made[task.name] = result
-                bar.add(task.size, result.value if isinstance(result.value, int) else 0)
+        A cluster forgets a result after it has arrived. So it is not made again if its worker is
+        lost.
+        """
+        shared = self.client.submit(_same, make, pure=False)  # made again if its worker is lost
+        futures = self.client.map(_call, tasks, make=shared, pure=False)
+        try:
+            for future, made in distributed.as_completed(futures, with_results=True):
+                future.release()
+                yield made
+        finally:
+            for future in futures:
+                future.release()
+            shared.release()
 
-            own = stage._replace(tasks=(), part_of=None)
-            shared = delayed((own, results), traverse=False)
-            try:
-                compute_each(stage.tasks, _make, take, self.client, shared=shared)
-            except ValueError:  # of one task: what others have made is complete
-                for task in stage.tasks:
-                    with contextlib.suppress(ValueError, OSError):
-                        stage.deliver(task, results)
-                raise
-        return [made[task.name] for task in stage.tasks]
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _call(task: Any, *, make: Any) -> Any:
+    return make(task)
 
 
 @contextlib.contextmanager
 def connect(scheduler: str, n_jobs: int) -> Iterator[Workers]:
     """Yield the workers of the scheduler at an address or in a file; of a new cluster if that is
     empty. An error that only Dask raises becomes a ValueError."""
-    import distributed
-
     with contextlib.ExitStack() as stack:
         if not scheduler:
             cluster = distributed.LocalCluster(
@@ -69,8 +99,3 @@ def connect(scheduler: str, n_jobs: int) -> Iterator[Workers]:
             yield Workers(stack.enter_context(distributed.Client(**how)))
         except distributed.KilledWorker as error:
             raise ValueError(str(error)) from error
-
-
-def _make(task: Task, *, shared: tuple[Stage, Results]) -> Result:
-    stage, results = shared
-    return stage.make_one(task, results, How())

@@ -4,8 +4,8 @@
 - ``_rows`` reads blocks of rows of a source, by threads and in order; errors name file and line.
 - ``_text_rows`` makes rows of raw texts, and numbers labels that are strings.
 - ``_results`` keeps results of a job in a folder, with their recipes (``_recipes``). ``_tasks`` has
-  the stages of a job, which are lists of tasks, and runs them. ``_search_tasks`` shares
-  the steps of a search among tasks.
+  the stages of a job, which are lists of tasks, and ``_job_run`` runs them. ``_search_tasks``
+  shares the steps of a search among tasks.
 - ``_bad_records`` ends jobs whose records are all bad. ``_bad_table`` has the table of records that
   are set aside.
 - ``_formats`` has the sinks: LIBSVM text, packed codes as .npy, CSR as .npz, codes of records.
@@ -35,10 +35,12 @@ from sparsemaps.files._labels import FilteredFile, LabelledFile, filter_files, p
 from sparsemaps.files._learning import TrainedModel, train_files
 from sparsemaps.files._map import MappedFile, map_files
 from sparsemaps.files._pairs import FoundPairs, similar_pairs_of_files
+from sparsemaps.files._tasks import Engine
 
 __all__ = [
     "Deduplicated",
     "DeduplicatedFile",
+    "Engine",
     "FilteredFile",
     "FoundPairs",
     "LabelledFile",

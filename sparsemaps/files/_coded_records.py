@@ -27,7 +27,7 @@ from sparsemaps.files._job_options import Search
 from sparsemaps.files._results import KeptSteps, Results, counts
 from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
 from sparsemaps.files._rows import read_rows, with_width
-from sparsemaps.files._tasks import How, Stage, Task
+from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.neighbors import _containment, _search
 from sparsemaps.neighbors._exact import remembered_kernel
 from sparsemaps.neighbors._hashing import SearchRun, Sizes
@@ -43,7 +43,7 @@ BESIDE = tuple(RecordsFormat.beside)
 
 
 @dataclasses.dataclass(frozen=True)
-class Coded:
+class CodedInputs:
     """Inputs, and the codes of all their records, which are in a file."""
 
     job: Job
@@ -115,7 +115,7 @@ def digests_of(path: str, n_records: int) -> Array:
     return array.reshape(-1, 3)
 
 
-class Earlier(NamedTuple):
+class Delivery(NamedTuple):
     """An earlier delivery: its codes, and which of its records were kept; None is all."""
 
     codes: _sources.InputFile
@@ -140,7 +140,7 @@ class Earlier(NamedTuple):
 
 def encode(
     job: Job, inputs: list[Any], results: Results, name: str = "codes"
-) -> Generator[Stage, None, Coded]:
+) -> Generator[Stage, None, CodedInputs]:
     """Yield the stages that make the codes of inputs, of their ranges and of all; and these
     codes."""
     ranges = [ranges_of(job, input) for input in inputs]
@@ -167,9 +167,11 @@ def encode(
     joined = Task(file, recipe, [path for path, _ in parts])
     about = "the codes of all inputs in one file"
     yield Stage(f"{name}-join", [joined], _join, endings, about=about)
-    beside = "|".join(re.escape(ending) for ending in (*BESIDE, _sources.RECORD))
+    beside = "|".join(re.escape(ending) for ending in (*BESIDE, _sources.RECEIPT))
     results.remove(rf"{re.escape(name)}-part-\d{{6}}-[0-9a-f]+\.npy({beside})?")
-    return Coded(job, inputs, results.path(joined.file), joined.digest, list(map(len, ranges)))
+    return CodedInputs(
+        job, inputs, results.path(joined.file), joined.digest, list(map(len, ranges))
+    )
 
 
 def ranges_of(job: Job, input: Any) -> list[Any]:
@@ -180,7 +182,7 @@ def ranges_of(job: Job, input: Any) -> list[Any]:
     return list(input.cut(RANGE_BYTES))
 
 
-def _join(parts: list[str], path: str, how: How) -> list[int]:
+def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
     """Write the codes of several files to one; returns the numbers of their records. Files of codes
     that are inputs have no lengths and digests."""
     n_records = [len(PackedCodes.load(part)) for part in parts]
@@ -229,7 +231,7 @@ def _bad_lines(part: str) -> list[bytes]:
 # ---- pairs ---------------------------------------------------------------------------------------
 
 
-def copies(coded: Coded, key: Array | None = None) -> tuple[Array, Array]:
+def copies(coded: CodedInputs, key: Array | None = None) -> tuple[Array, Array]:
     """Return pairs of records without samples of equal bytes: each record with the first of its
     equals, by number, or by ascending key."""
     digests = digests_of(coded.path, coded.n_rows)
@@ -245,15 +247,17 @@ def copies(coded: Coded, key: Array | None = None) -> tuple[Array, Array]:
     return first_of[is_other], rows[is_other]
 
 
-Sides = tuple[Coded, Coded | None]
+Sides = tuple[CodedInputs, CodedInputs | None]
 """The records of pairs: of one set, or of two."""
 
 
-def similar(sides: Sides, search: Search, how: How, steps: KeptSteps) -> tuple[Array, Array, Array]:
+def similar(
+    sides: Sides, search: Search, run: TaskRun, steps: KeptSteps
+) -> tuple[Array, Array, Array]:
     """Return pairs of records, of one set or of two, and their similarities, or containments."""
     own, other = sides[0].load(), None if sides[1] is None else sides[1].load()
     sets, wanted = (own, other), (search.threshold, search.recall)
-    limits = SearchRun(n_jobs=how.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), steps=steps)
+    limits = SearchRun(n_jobs=run.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), steps=steps)
     if not search.exact:
         if search.is_containment:
             return _containment.contained(*sets, *wanted, limits)[:3]
@@ -266,9 +270,9 @@ def similar(sides: Sides, search: Search, how: How, steps: KeptSteps) -> tuple[A
     rows = find(*sets, *wanted, new, limits)
     if steps.is_share:
         return *rows, np.empty(0)
-    limits = limits._replace(steps=steps.within("exact", how.progress))
+    limits = limits._replace(steps=steps.within("exact", run.progress))
     with ExitStack() as stack:
-        kernel = exact_kernel(sides, rows, steps.folder, how, stack)
+        kernel = exact_kernel(sides, rows, steps.folder, run, stack)
 
         def similarity(i: Array, j: Array) -> Array:
             value = kernel(i, j)
@@ -287,17 +291,17 @@ def similar(sides: Sides, search: Search, how: How, steps: KeptSteps) -> tuple[A
 
 
 def exact_kernel(
-    sides: Sides, rows: tuple[Array, Array], folder: str, how: How, stack: ExitStack
+    sides: Sides, rows: tuple[Array, Array], folder: str, run: TaskRun, stack: ExitStack
 ) -> Callable[[Array, Array], Array]:
     """Return a function of pairs of records, of one set or of two, among some rows, that gives
     their exact kernel. Inputs are read again; the rows are in temporary files as long as `stack` is
     open."""
     own, other = sides
     if other is None:
-        X, place = Y, other_place = rows_of(own, rows, folder, how, stack)
+        X, place = Y, other_place = rows_of(own, rows, folder, run, stack)
     else:
-        X, place = rows_of(own, rows[:1], folder, how, stack)
-        Y, other_place = rows_of(other, rows[1:], folder, how, stack)
+        X, place = rows_of(own, rows[:1], folder, run, stack)
+        Y, other_place = rows_of(other, rows[1:], folder, run, stack)
         width = max(X.shape[1], Y.shape[1])
         X, Y = with_width(X, width), with_width(Y, width)
     kernel = remembered_kernel(own.job.map, X, Y)
@@ -305,7 +309,7 @@ def exact_kernel(
 
 
 def rows_of(
-    coded: Coded, rows: Iterable[Array], folder: str, how: How, stack: ExitStack
+    coded: CodedInputs, rows: Iterable[Array], folder: str, run: TaskRun, stack: ExitStack
 ) -> tuple[Any, Array]:
     """Return some rows of inputs, as a matrix in temporary files; and the place of each of them
     there."""
@@ -319,14 +323,14 @@ def rows_of(
     def chosen(input: Any) -> Iterator[tuple[Batch, Array]]:
         """Yield blocks of an input with the wanted rows of each."""
         nonlocal n_rows
-        for block in read_rows(source, input, lambda block: block, n_jobs=how.n_jobs, bar=bar):
+        for block in read_rows(source, input, lambda block: block, n_jobs=run.n_jobs, bar=bar):
             yield block, np.flatnonzero(wanted[n_rows : n_rows + block.n_rows])
             n_rows += block.n_rows
 
     ends = [np.zeros(1, np.int64)]
-    with _output_files.errors_naming(folder), FileProgress(inputs, how.progress, "rows") as bar:
+    with _output_files.errors_naming(folder), FileProgress(inputs, run.progress, "rows") as bar:
         for input in inputs:
-            for some in _threads.stream(Batch.some, chosen(input), how.n_jobs):
+            for some in _threads.stream(Batch.some, chosen(input), run.n_jobs):
                 width = max(width, some.shape[1])
                 ends.append(data.n + some.indptr[1:].astype(np.int64))
                 data.append(some.data)

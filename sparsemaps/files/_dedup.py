@@ -22,8 +22,9 @@ from sparsemaps.files._dedup_plan import (
 from sparsemaps.files._dedup_stages import listing, stages
 from sparsemaps.files._evidence import write_evidence
 from sparsemaps.files._job_options import Rule, Search, Svmlight, Texts
+from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._results import counts, named, opened
-from sparsemaps.files._tasks import Running
+from sparsemaps.files._tasks import Engine
 
 
 class DeduplicatedFile(NamedTuple):
@@ -87,7 +88,7 @@ def deduplicate_files(
     progress: bool | None = None,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
-    client: Any = None,
+    engine: Engine | None = None,
 ) -> Deduplicated:
     r"""Remove the records that are near an earlier record.
 
@@ -168,10 +169,9 @@ def deduplicate_files(
     task : tuple (stage, i, n) or None, default=None
         Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
         ``--task`` of the command do; the numbers that are returned are 0.
-    client : distributed.Client or None, default=None
-        The workers of Dask that make codes, share the search and write outputs; they reach the
-        paths of inputs and output. A stage of one task that takes all records runs here, with all
-        processors. The output is the same. None makes all results here.
+    engine : Engine or None, default=None
+        What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the
+        paths of inputs and output. The output is the same. None makes all results here.
 
     Returns
     -------
@@ -234,7 +234,7 @@ def deduplicate_files(
     outputs = Outputs(output, removed, report, clusters, bad, dry_run)
     search = Search(threshold, recall, exact)
     plan = make_plan(map, inputs, outputs, source, search, Rule(keep, against), n_jobs)
-    return run(plan, Running.of(progress, resume, task, client))
+    return run(plan, JobRun.of(progress, resume, task, engine))
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -244,7 +244,7 @@ _SHOWN = {CODES: "codes-join", CLUSTERS: "clusters", REMOVED: "removals"}
 """The results that tables and report show, and their stages."""
 
 
-def run(plan: DedupPlan, running: Running) -> Deduplicated:
+def run(plan: DedupPlan, running: JobRun) -> Deduplicated:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     running.check(lambda: listing(plan), plan.is_shared)
     has_directory = is_directory(plan.outputs.records) and not plan.outputs.dry_run

@@ -8,7 +8,7 @@ from sparsemaps._tools import _threads
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.codes._code_checks import refuse_different
-from sparsemaps.files._coded_records import BESIDE, Earlier
+from sparsemaps.files._coded_records import BESIDE, Delivery
 from sparsemaps.files._formats import empty_codes
 from sparsemaps.files._frequency_stages import (
     FREQUENCIES,
@@ -20,7 +20,7 @@ from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Rule, Search, by_names
 from sparsemaps.files._kept_records import check_outputs
 from sparsemaps.files._map import outputs_of
-from sparsemaps.files._results import STAGES
+from sparsemaps.files._results import FOLDER_ENDING
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
 
@@ -98,7 +98,7 @@ def make_plan(
     has_folder = _sources.is_directory(outputs.records) or _sources.is_regular(
         outputs.records
     )  # no pipe or device
-    folder = os.path.abspath(outputs.records) + STAGES if has_folder else None
+    folder = os.path.abspath(outputs.records) + FOLDER_ENDING if has_folder else None
     deliveries = [] if rule.against is None else rule.against
     if not isinstance(deliveries, (list, tuple)):
         deliveries = [deliveries]
@@ -138,7 +138,7 @@ def make_plan(
     return DedupPlan(job, search, rule, _sources.known_inputs(paths), outputs, files, folder)
 
 
-def _earlier(path: Any, own: str | None) -> list[Earlier]:
+def _earlier(path: Any, own: str | None) -> list[Delivery]:
     """Return the codes of earlier deliveries, and which of their records were kept, by the folder
     of stages of a run, a directory of such folders, or files of codes. `own` is the folder of
     stages of this run, which is none of them."""
@@ -146,27 +146,27 @@ def _earlier(path: Any, own: str | None) -> list[Earlier]:
         return [_of_run(path)]
     if os.path.isdir(path):
         inside = (os.path.join(path, name) for name in sorted(os.listdir(path)))
-        runs = [one for one in inside if one.endswith(STAGES) and os.path.isdir(one)]
+        runs = [one for one in inside if one.endswith(FOLDER_ENDING) and os.path.isdir(one)]
         if runs:
             return [_of_run(run) for run in runs if os.path.abspath(run) != own]
     paths = _sources.expand(path)
     for one in paths:
         if not _sources.is_regular(one):
             raise ValueError(f"against must be files of codes, or folders of stages, got {one}")
-        stages = os.fspath(one) + STAGES
+        stages = os.fspath(one) + FOLDER_ENDING
         if os.path.isdir(stages) and not os.fspath(one).endswith(".npy"):
             raise ValueError(f"{one} is an output of records; their codes are in {stages}")
-    return [Earlier(_sources.InputFile(one), None) for one in paths]
+    return [Delivery(_sources.InputFile(one), None) for one in paths]
 
 
-def _of_run(folder: Any) -> Earlier:
+def _of_run(folder: Any) -> Delivery:
     codes, kept = (os.path.join(folder, name) for name in (CODES, KEPT))
     for file in (codes, kept):
         if not os.path.exists(file):
             name = os.path.basename(file)
             raise ValueError(f"{folder} is of a run that is not complete: {name} is missing")
-    return Earlier(_sources.InputFile(codes), _sources.InputFile(kept))
+    return Delivery(_sources.InputFile(codes), _sources.InputFile(kept))
 
 
-def files_of(against: tuple[Earlier, ...]) -> list[_sources.InputFile]:
+def files_of(against: tuple[Delivery, ...]) -> list[_sources.InputFile]:
     return [file for earlier in against for file in earlier.files]

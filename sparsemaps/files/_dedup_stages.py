@@ -9,7 +9,7 @@ import numpy as np
 from sparsemaps._io import _output_files
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import SIMILARITY, refuse_changes
-from sparsemaps.files._coded_records import Coded, encode
+from sparsemaps.files._coded_records import CodedInputs, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import counted
 from sparsemaps.files._kept_records import Selection, write_kept
@@ -18,9 +18,9 @@ from sparsemaps.files._removed_records import (
     leaders,
     read_removals,
 )
-from sparsemaps.files._results import NONE, Results, counts, save_array
+from sparsemaps.files._results import NOWHERE, Results, counts, save_array
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
-from sparsemaps.files._tasks import How, Listing, Stage, Task, listed
+from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
 from sparsemaps.neighbors._clusters import numbered_components
 
 
@@ -42,7 +42,7 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
     kept = Task(KEPT, {**decides, "clusters": clusters.digest}, (plan, coded, files))
     yield Stage("kept", [kept], _choose, about="which records are kept")
     if not plan.outputs.dry_run:
-        if results is not NONE:
+        if results is not NOWHERE:
             _check_kept(kept, results)
         tasks = output_tasks(plan, coded, kept, results)
         endings, about = () if plan.folder is None else ("",), "the records that are kept"
@@ -50,10 +50,10 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
 
 
 def listing(plan: DedupPlan) -> Listing:
-    return listed(stages(plan, plan.inputs, NONE))
+    return listed(stages(plan, plan.inputs, NOWHERE))
 
 
-def _find_clusters(of: Any, path: str, how: How) -> int:
+def _find_clusters(of: Any, path: str, run: TaskRun) -> int:
     """Write the number of each record's cluster, and return the number of clusters. A cluster is a
     kept record and the records that are near it."""
     plan, coded, files = of
@@ -64,7 +64,7 @@ def _find_clusters(of: Any, path: str, how: How) -> int:
     return int(numbers.max()) + 1 if n else 0
 
 
-def _choose(of: Any, path: str, how: How) -> list[int]:
+def _choose(of: Any, path: str, run: TaskRun) -> list[int]:
     """Write which records are kept; returns the numbers of `Deduplicated`."""
     plan, coded, files = of
     n = coded.n_rows
@@ -93,7 +93,7 @@ def _check_kept(kept: Task, results: Results) -> None:
         raise ValueError(f"{path} is damaged: expected {n_kept} records that are kept; found {n}")
 
 
-def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) -> list[Task]:
+def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Results) -> list[Task]:
     """Return a task for each output, which takes the records of its inputs."""
     against, tasks, first = files_of(plan.rule.against), [], 0
     for number, (output, paths) in enumerate(plan.files):
@@ -110,7 +110,7 @@ def output_tasks(plan: DedupPlan, coded: Coded, kept: Task, results: Results) ->
     return tasks
 
 
-def _write_output(of: Any, path: str, how: How) -> list[int]:
+def _write_output(of: Any, path: str, run: TaskRun) -> list[int]:
     """Write the kept records of some inputs; returns the numbers of all and of kept ones."""
     coded, file_of_kept, own, output, against = of
     kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
@@ -119,7 +119,7 @@ def _write_output(of: Any, path: str, how: How) -> list[int]:
     for input, n in zip(inputs, n_records[own], strict=True):
         selections.append(Selection(input, np.array(kept[row : row + n])))
         row += n
-    with _output_files.atomic_output(output or path) as file, how.reading(inputs) as bar:
-        write_kept(coded.job.source, selections, file, how.n_jobs, bar)
+    with _output_files.atomic_output(output or path) as file, run.reading(inputs) as bar:
+        write_kept(coded.job.source, selections, file, run.n_jobs, bar)
         refuse_changes([*inputs, *against])
     return [n for one in selections for n in (len(one.kept), int(one.kept.sum()))]

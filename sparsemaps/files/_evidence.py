@@ -18,7 +18,7 @@ from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import join_tables
-from sparsemaps.files._coded_records import Earlier
+from sparsemaps.files._coded_records import Delivery
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
 from sparsemaps.files._removed_records import read_removals
 from sparsemaps.files._report import N_GROUPS, Group, Pair, Report, draw_pairs, render
@@ -140,7 +140,7 @@ def write_removals(output: Any, found: Removals, name_of: Callable[[int], str]) 
 
 @contextmanager
 def names_of(
-    n_records: int, codes: str, against: Sequence[Earlier]
+    n_records: int, codes: str, against: Sequence[Delivery]
 ) -> Iterator[Callable[[int], str]]:
     """Yield a function from a row to the name of its record: the id, or else the number from 1. A
     record of an earlier delivery is DELIVERY:record."""

@@ -15,9 +15,9 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.files._coded_records import ranges_of
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Texts
-from sparsemaps.files._results import NONE, Results, save_array
+from sparsemaps.files._results import NOWHERE, Results, save_array
 from sparsemaps.files._rows import read_rows
-from sparsemaps.files._tasks import How, Stage, Task
+from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._table import format_by_name
@@ -54,7 +54,7 @@ def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, N
         yield Stage("frequencies", [table], _take, about="the table of frequencies that is given")
     else:
         table = yield from _count_all(job, given, inputs, results)
-    return job if results is NONE else with_own_ngrams(job, results.path(table.file))
+    return job if results is NOWHERE else with_own_ngrams(job, results.path(table.file))
 
 
 def _count_all(
@@ -124,17 +124,17 @@ def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
     return n_buckets, 1 if max_df < 255 else 2 if max_df < 2**16 - 1 else 4
 
 
-def _count(of: Any, path: str, how: How) -> int:
+def _count(of: Any, path: str, run: TaskRun) -> int:
     """Write the table of an input; return the number of records."""
-    table = _counts_of(of, how)
+    table = _counts_of(of, run)
     _frequencies.write(path, table, {})
     return table.n_records
 
 
-def _count_part(of: Any, path: str, how: How) -> int:
+def _count_part(of: Any, path: str, run: TaskRun) -> int:
     """Write the buckets of an input that are not empty, with their counts, after the number of
     records; return this number."""
-    table = _counts_of(of, how)
+    table = _counts_of(of, run)
     (counts,) = table.counts
     buckets = np.flatnonzero(counts)
     part = np.empty((2, 1 + len(buckets)), np.uint32)
@@ -144,20 +144,20 @@ def _count_part(of: Any, path: str, how: How) -> int:
     return table.n_records
 
 
-def _counts_of(of: Any, how: How) -> Frequencies:
+def _counts_of(of: Any, run: TaskRun) -> Frequencies:
     source, input, (n_buckets, count_bytes) = of
     table = Frequencies(n_buckets, count_bytes=count_bytes)
 
     def rows(block: Batch) -> Any:
         return RowReader(open_sparse(block.X, "the rows"), None)
 
-    with how.reading([input]) as bar:
-        for some in read_rows(source, input, rows, n_jobs=how.n_jobs, bar=bar):
+    with run.reading([input]) as bar:
+        for some in read_rows(source, input, rows, n_jobs=run.n_jobs, bar=bar):
             table.add(some)
     return table
 
 
-def _join(of: Any, path: str, how: How) -> int:
+def _join(of: Any, path: str, run: TaskRun) -> int:
     """Write the table of all parts; return the number of records."""
     parts, (n_buckets, count_bytes) = of
     table = Frequencies(n_buckets, count_bytes=count_bytes)
@@ -175,7 +175,7 @@ def _join(of: Any, path: str, how: How) -> int:
     return table.n_records
 
 
-def _take(of: Any, path: str, how: How) -> int:
+def _take(of: Any, path: str, run: TaskRun) -> int:
     """Write a copy of a table, so that later deliveries find it beside the codes."""
     table, _ = _frequencies.read(of)
     _frequencies.write(path, table, {})

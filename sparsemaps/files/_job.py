@@ -17,7 +17,7 @@ from sparsemaps.files._formats import FORMATS, PUBLIC, FormatOptions, OutputForm
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import LibsvmRows, read_rows
-from sparsemaps.files._tasks import How
+from sparsemaps.files._tasks import TaskRun
 from sparsemaps.files._text_rows import Source, TextRows, number_labels
 from sparsemaps.maps._sparse_map import as_fitted
 from sparsemaps.maps._texts import TextEncoder
@@ -58,7 +58,7 @@ class Job(NamedTuple):
             if _text_input.without_compression(os.fspath(output)) != os.fspath(output):
                 raise ValueError(f"{said} is not compressed: leave out the ending of {output}")
 
-    def run(self, inputs: Sequence[Any], output: Any, how: How) -> list[list[int]]:
+    def run(self, inputs: Sequence[Any], output: Any, run: TaskRun) -> list[list[int]]:
         """Map some inputs to one output; returns the numbers of rows of each, and of bad records if
         these are set aside."""
         source, classes = self.source, b""
@@ -71,20 +71,20 @@ class Job(NamedTuple):
                 )
         with ExitStack() as stack:
             aside = stack.enter_context(opened_table(self.bad_records))
-            bar = stack.enter_context(how.reading(inputs))
+            bar = stack.enter_context(run.reading(inputs))
             target = FORMATS[self.format](self.map, output, self.options, stack)
             if classes:
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
-            numbers = [self._map(one, target, how.n_jobs, bar, aside) for one in inputs]
+            numbers = [self._map(one, target, run.n_jobs, bar, aside) for one in inputs]
             if aside is not None:
                 aside.finish()
             target.finish()
             refuse_changes(inputs)
         return numbers
 
-    def make(self, input: Any, path: str, how: How) -> int:
-        return self.run([input], path, how)[0][0]
+    def make(self, input: Any, path: str, run: TaskRun) -> int:
+        return self.run([input], path, run)[0][0]
 
     @property
     def n_counts(self) -> int:

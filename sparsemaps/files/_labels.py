@@ -20,6 +20,7 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _map
 from sparsemaps.files._bad_table import BadTable, opened_table, path_of
 from sparsemaps.files._job_options import Svmlight, Texts
+from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._label_lines import (
     HAS_PROBA,
@@ -38,7 +39,7 @@ from sparsemaps.files._learning import Model, rows_of
 from sparsemaps.files._map import OutputPlan, make_plan
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import codes_of, read_rows
-from sparsemaps.files._tasks import How, Running
+from sparsemaps.files._tasks import Engine, TaskRun
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
@@ -94,7 +95,7 @@ def predict_files(
     progress: bool | None = None,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
-    client: Any = None,
+    engine: Engine | None = None,
 ) -> LabelledFile:
     r"""Write the label and the scores of each record of files.
 
@@ -150,9 +151,9 @@ def predict_files(
     task : tuple (stage, i, n) or None, default=None
         For an output that is a directory: ("predict", i, n) makes only those outputs whose numbers
         are i modulo n. So n processes, on machines that share the directory, make all of them.
-    client : distributed.Client or None, default=None
-        The workers of Dask that make the outputs of a directory, one each; they reach its path and
-        those of the inputs. The outputs are the same.
+    engine : Engine or None, default=None
+        What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the
+        paths of inputs and output. The output is the same. None makes all results here.
 
     Returns
     -------
@@ -185,7 +186,7 @@ def predict_files(
     bad = path_of(bad_records)
     lines = LineOptions(explain, proba, top, min_score, min_proba, unknown)
     plan = plan_of(model, inputs, output, source, n_jobs, lines=lines, bad_records=bad)
-    answer: LabelledFile = run(plan, Running.of(progress, resume, task, client))
+    answer: LabelledFile = run(plan, JobRun.of(progress, resume, task, engine))
     return answer
 
 
@@ -204,7 +205,7 @@ def filter_files(
     progress: bool | None = None,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
-    client: Any = None,
+    engine: Engine | None = None,
 ) -> FilteredFile:
     r"""Write the records of files that have some label, byte for byte and in their order.
 
@@ -237,7 +238,7 @@ def filter_files(
         `min_score`, `min_proba` and `fraction` is given.
     source, bad_records, n_jobs, progress
         As for `predict_files`.
-    resume, task, client
+    resume, task, engine
         As for `predict_files`; the stage is "filter".
 
     Returns
@@ -272,7 +273,7 @@ def filter_files(
     rule = rule_of(model, label, min_score, min_proba, fraction)
     bad = path_of(bad_records)
     plan = plan_of(model, inputs, output, source, n_jobs, rule=rule, bad_records=bad)
-    answer: FilteredFile = run(plan, Running.of(progress, resume, task, client))
+    answer: FilteredFile = run(plan, JobRun.of(progress, resume, task, engine))
     return answer
 
 
@@ -333,7 +334,7 @@ class Labelling(NamedTuple):
         plain = _text_input.without_compression(name)
         return f"{plain}.tsv" if self.rule is None else name
 
-    def run(self, inputs: list[Any], output: Any, how: How) -> list[list[int]]:
+    def run(self, inputs: list[Any], output: Any, run: TaskRun) -> list[list[int]]:
         """Write lines about the records of some inputs, or records; returns the numbers of each
         input, as `n_counts` has them."""
         with (
@@ -341,23 +342,23 @@ class Labelling(NamedTuple):
             opened_table(self.bad_records) as aside,
         ):
             if self.rule is None:
-                numbers = self._write_lines(inputs, file, names_jsonl(output), how, aside)
+                numbers = self._write_lines(inputs, file, names_jsonl(output), run, aside)
             else:
-                numbers = self._write_records(inputs, file, how, aside)
+                numbers = self._write_records(inputs, file, run, aside)
             if aside is not None:
                 aside.finish()
             refuse_changes(inputs)
         return numbers
 
     def _write_lines(
-        self, inputs: list[Any], file: Any, is_json: bool, how: How, aside: BadTable | None
+        self, inputs: list[Any], file: Any, is_json: bool, run: TaskRun, aside: BadTable | None
     ) -> list[list[int]]:
         assert self.lines is not None
         form = JsonLines if is_json else Table
         lines = form(self.model, self.lines, any(map(self._has_ids, inputs)))
         file.write(lines.header())
         numbers, n_before = [[0] * self.n_counts for _ in inputs], 0
-        for number, part, n_bad in self.scored(inputs, how, aside):
+        for number, part, n_bad in self.scored(inputs, run, aside):
             n, found, more = len(part.scores), None, []
             is_unknown = ~part.known
             if isinstance(self.model, KernelClassifier):
@@ -378,26 +379,26 @@ class Labelling(NamedTuple):
         return isinstance(self.source, TextRows) and self.source.given.id_field is not None
 
     def _write_records(
-        self, inputs: list[Any], file: Any, how: How, aside: BadTable | None
+        self, inputs: list[Any], file: Any, run: TaskRun, aside: BadTable | None
     ) -> list[list[int]]:
         assert self.rule is not None
         marks: list[list[Array]] = [[self.rule.nothing] for _ in inputs]
         n_unknown, n_bad = [0] * len(inputs), [0] * len(inputs)
-        for number, part, n_more in self.scored(inputs, how, aside):
+        for number, part, n_more in self.scored(inputs, run, aside):
             marks[number].append(self.rule.marks(self.model, part))
             n_unknown[number] += int((~part.known).sum())
             n_bad[number] += n_more
         kept = self.rule.kept(list(map(np.concatenate, marks)))
         selections = list(map(Selection, inputs, kept))
-        with FileProgress(inputs, how.bar is None and how.progress, "records") as bar:
-            write_kept(self.source, selections, file, how.n_jobs, bar)
+        with FileProgress(inputs, run.bar is None and run.progress, "records") as bar:
+            write_kept(self.source, selections, file, run.n_jobs, bar)
         return [
             [len(one.kept), int(one.kept.sum()), unknown, unknown, bad]
             for one, unknown, bad in zip(selections, n_unknown, n_bad, strict=True)
         ]
 
     def scored(
-        self, inputs: list[Any], how: How, aside: BadTable | None
+        self, inputs: list[Any], run: TaskRun, aside: BadTable | None
     ) -> Iterator[tuple[int, Scored, int]]:
         """Yield the scores of the records of each input, with its number, a block at a time; and
         how many bad records came with the block."""
@@ -413,12 +414,12 @@ class Labelling(NamedTuple):
             return Scored(scores, codes.sampled, block.id_columns, block.ids, reasons)
 
         n_bad = 0
-        with how.reading(inputs, "scores") as bar:
+        with run.reading(inputs, "scores") as bar:
             for number, input in enumerate(inputs):
                 if holds_codes(input):
                     parts = _scored_codes(self.model, input, bar)
                 else:
-                    reading: dict[str, Any] = {"n_jobs": how.n_jobs, "bar": bar, "aside": aside}
+                    reading: dict[str, Any] = {"n_jobs": run.n_jobs, "bar": bar, "aside": aside}
                     parts = read_rows(self.source, input, convert, **reading)
                 for part in parts:
                     n_before, n_bad = n_bad, 0 if aside is None else aside.n_bad
@@ -457,7 +458,7 @@ def plan_of(
 listing = _map.listing
 
 
-def run(plan: OutputPlan, running: Running) -> Any:
+def run(plan: OutputPlan, running: JobRun) -> Any:
     """Write the output, or all outputs, or those of a share: the numbers of records."""
     job = plan.job
     made = [made.numbers for made in _map.run(plan, running)]

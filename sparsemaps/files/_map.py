@@ -12,8 +12,9 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables, path_of
 from sparsemaps.files._job import make_job
 from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
+from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._results import Results, counts, writing
-from sparsemaps.files._tasks import How, Listing, Running, Stage, Task
+from sparsemaps.files._tasks import Engine, Listing, Stage, Task, TaskRun
 from sparsemaps.records._table import holds_codes
 
 
@@ -45,7 +46,7 @@ def map_files(
     bad_records: Any = "error",
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
-    client: Any = None,
+    engine: Engine | None = None,
 ) -> list[MappedFile]:
     r"""Map the rows of LIBSVM files, in bounded memory.
 
@@ -108,9 +109,9 @@ def map_files(
     task : tuple (stage, i, n) or None, default=None
         For an output that is a directory: ("map", i, n) makes only those outputs whose numbers are
         i modulo n. So n processes, on machines that share the directory, make all of them.
-    client : distributed.Client or None, default=None
-        The workers of Dask that make the outputs of a directory, one each; they reach its path and
-        those of the inputs. The outputs are the same.
+    engine : Engine or None, default=None
+        What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the
+        paths of inputs and output. The output is the same. None makes all results here.
 
     Returns
     -------
@@ -152,7 +153,7 @@ def map_files(
         map, rows_unless_said(source, paths), ones=ones, format=format, header=header,
         comments=comments, n_jobs=n_jobs, bad_records=path_of(bad_records),
     )  # fmt: skip
-    running = Running.of(progress, resume, task, client)
+    running = JobRun.of(progress, resume, task, engine)
     made = run(make_plan(job, paths, output), running)
     made = [] if running.is_share else made
     return [
@@ -181,7 +182,7 @@ class OutputPlan(NamedTuple):
         return _sources.is_directory(self.output)
 
 
-class Made(NamedTuple):
+class MadeOutput(NamedTuple):
     """An input, its output, the numbers of its records that the job counts, and whether the output
     was complete before."""
 
@@ -197,7 +198,7 @@ def make_plan(job: Any, inputs: Any, output: Any) -> OutputPlan:
     outputs = outputs_of(paths, output, job.name_of_output)
     endings = job.beside
     if _sources.is_directory(output):
-        endings = (*_endings(job), _sources.RECORD)
+        endings = (*_endings(job), _sources.RECEIPT)
     written: list[tuple[Any, str]] = []
     for name, _, words in outputs:
         written.append((name, words))
@@ -223,22 +224,23 @@ def listing(plan: OutputPlan) -> Listing:
     return [(plan.job.name, len(plan.inputs), "an output for each input")]
 
 
-def run(plan: OutputPlan, running: Running) -> list[Made]:
+def run(plan: OutputPlan, running: JobRun) -> list[MadeOutput]:
     """Make the output, or all outputs; of a share, those of its tasks, without a word of others."""
     running.check(lambda: listing(plan), plan.is_shared)
     with ExitStack() as stack:
         job, inputs = plan.job.prepared(_sources.known_inputs(plan.inputs), stack)
         if plan.is_shared:
             return _make_each(plan._replace(job=job), inputs, running)
-        how = How(job.n_jobs, None, running.progress)
-        values = job.run(inputs, plan.output, how)
+        values = job.run(inputs, plan.output, TaskRun(job.n_jobs, None, running.progress))
     return [
-        Made(path, plan.output, counts(value, job.n_counts), False)
+        MadeOutput(path, plan.output, counts(value, job.n_counts), False)
         for path, value in zip(plan.inputs, values, strict=True)
     ]
 
 
-def _make_each(plan: OutputPlan, inputs: list[_sources.InputFile], running: Running) -> list[Made]:
+def _make_each(
+    plan: OutputPlan, inputs: list[_sources.InputFile], running: JobRun
+) -> list[MadeOutput]:
     """Make the output of each input, as a task."""
     job, directory = plan.job, os.fspath(plan.output)
     outputs = [output for output, _, _ in outputs_of(plan.inputs, directory, job.name_of_output)]
@@ -258,17 +260,17 @@ def _make_each(plan: OutputPlan, inputs: list[_sources.InputFile], running: Runn
         join_tables(job.bad_records, [output + _sources.BAD for output in outputs])
     own = slice(None) if share is None else slice(share.i, None, share.n)
     return [
-        Made(path, output, counts(result.value, job.n_counts), not result.is_new)
+        MadeOutput(path, output, counts(result.value, job.n_counts), not result.is_new)
         for path, output, result in zip(plan.inputs[own], outputs[own], made, strict=True)
     ]
 
 
-def _make(job: Any, input: Any, path: str, how: How) -> int | list[int]:
+def _make(job: Any, input: Any, path: str, run: TaskRun) -> int | list[int]:
     """Make the output of an input; a table of its bad records stands beside it. One count stands
     without a list."""
     if job.bad_records is not None:
         job = job._replace(bad_records=path + _sources.BAD)
-    numbers: list[int] = job.run([input], path, how)[0]
+    numbers: list[int] = job.run([input], path, run)[0]
     return numbers if len(numbers) > 1 else numbers[0]
 
 

@@ -17,7 +17,7 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables, path_of
 from sparsemaps.files._coded_records import (
     BESIDE,
-    Coded,
+    CodedInputs,
     encode,
     similar,
 )
@@ -25,10 +25,11 @@ from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, counted, limits
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
+from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import (
-    NONE,
-    STAGES,
+    FOLDER_ENDING,
+    NOWHERE,
     KeptSteps,
     Results,
     counts,
@@ -39,7 +40,7 @@ from sparsemaps.files._results import (
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
-from sparsemaps.files._tasks import How, Listing, Running, Stage, Task, listed
+from sparsemaps.files._tasks import Engine, Listing, Stage, Task, TaskRun, listed
 from sparsemaps.maps._config import from_config
 from sparsemaps.neighbors import _hashing
 from sparsemaps.records._table import holds_codes
@@ -73,7 +74,7 @@ def similar_pairs_of_files(
     progress: bool | None = None,
     resume: bool = True,
     task: tuple[str, int, int] | None = None,
-    client: Any = None,
+    engine: Engine | None = None,
     max_bytes: int = _hashing.MAX_BYTES,
     bad_records: Any = "error",
 ) -> FoundPairs:
@@ -122,10 +123,9 @@ def similar_pairs_of_files(
     task : tuple (stage, i, n) or None, default=None
         Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
         ``--task`` of the command do; the numbers that are returned are 0.
-    client : distributed.Client or None, default=None
-        The workers of Dask that make codes and share the search; they reach the paths of inputs and
-        output. A stage of one task that takes all records runs here, with all processors. The
-        output is the same. None makes all results here.
+    engine : Engine or None, default=None
+        What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the
+        paths of inputs and output. The output is the same. None makes all results here.
     max_bytes : int, default=2**30
         As for `sparsemaps.neighbors.similar_pairs`.
     bad_records : str or path-like, default="error"
@@ -169,7 +169,7 @@ def similar_pairs_of_files(
     similarity = "containment" if containment else "jaccard"
     search = Search(threshold, recall, exact, similarity, max_bytes)
     plan = make_plan(map, inputs, output, other, source, search, n_jobs, path_of(bad_records))
-    return run(plan, Running.of(progress, resume, task, client))
+    return run(plan, JobRun.of(progress, resume, task, engine))
 
 
 # ---- the plan ------------------------------------------------------------------------------------
@@ -221,7 +221,7 @@ def make_plan(
         raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
     if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
-    folder = os.path.abspath(output) + STAGES if _sources.is_regular(output) else None
+    folder = os.path.abspath(output) + FOLDER_ENDING if _sources.is_regular(output) else None
     names = [(output, _output_files.OUTPUT)]
     if bad_records is not None:
         names.append((bad_records, TABLE))
@@ -304,30 +304,30 @@ def stages(plan: PairsPlan, results: Results) -> Iterator[Stage]:
 
 
 def listing(plan: PairsPlan) -> Listing:
-    return listed(stages(plan, NONE))
+    return listed(stages(plan, NOWHERE))
 
 
 def _encode(
     job: Job, inputs: list[Any], results: Results, name: str
-) -> Generator[Stage, None, Coded]:
+) -> Generator[Stage, None, CodedInputs]:
     """Yield the codes of inputs; a single file of codes is taken as it is."""
     if len(inputs) > 1 or not holds_codes(inputs[0]):
         return (yield from encode(job, inputs, results, name))
     path = inputs[0].path
-    return Coded(job, inputs, path, digest(recipe_of(inputs[0])))
+    return CodedInputs(job, inputs, path, digest(recipe_of(inputs[0])))
 
 
-def _find_pairs(of: Any, path: str, how: How, steps: KeptSteps) -> list[int]:
+def _find_pairs(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> list[int]:
     """Write the pairs and their similarities; returns the numbers of rows and of pairs."""
     search, sides = of
-    i, j, value = similar(sides, search, how, steps)
+    i, j, value = similar(sides, search, run, steps)
     if not steps.is_share:
         save_array(path, np.stack([i, j]).astype(np.uint32))
         save_array(path + SIMILARITY, value)
     return [sides[0].n_rows, 0 if sides[1] is None else sides[1].n_rows, len(i)]
 
 
-def _write_output(of: Any, path: str, how: How) -> bool:
+def _write_output(of: Any, path: str, run: TaskRun) -> bool:
     """Write lines of the two names of a pair, its similarity, and the comments of its rows, unless
     an input has changed."""
     pairs, sides, output = of
@@ -355,7 +355,7 @@ def _write_output(of: Any, path: str, how: How) -> bool:
 # ---- running -------------------------------------------------------------------------------------
 
 
-def run(plan: PairsPlan, running: Running) -> FoundPairs:
+def run(plan: PairsPlan, running: JobRun) -> FoundPairs:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     running.check(lambda: listing(plan), plan.is_shared)
     with opened(plan.folder, shared=running.is_share) as results, contextlib.ExitStack() as stack:

@@ -16,7 +16,7 @@ def config_of(map: Any) -> dict[str, Any]:
     return config
 
 
-def read_record(text: bytes) -> dict[str, Any] | None:
+def read_receipt(text: bytes) -> dict[str, Any] | None:
     """Return a record; None if it is damaged, as a loss of power may leave it."""
     try:
         record = json.loads(text)

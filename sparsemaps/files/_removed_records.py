@@ -12,20 +12,17 @@ from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
-from sparsemaps.files._coded_records import Coded, Earlier, copies, rows_of
+from sparsemaps.files._coded_records import CodedInputs, Delivery, copies, rows_of
 from sparsemaps.files._job_options import Rule, Search
 from sparsemaps.files._results import KeptSteps, save_array
-from sparsemaps.files._tasks import How
+from sparsemaps.files._tasks import TaskRun
 from sparsemaps.neighbors import _removals, _search
 from sparsemaps.neighbors._exact import exact_pairs
 from sparsemaps.neighbors._hashing import SearchRun
-from sparsemaps.neighbors._removals import Near, Removals
-
-Given = PackedCodes | None
-"""The codes of all earlier deliveries; None if there are none."""
+from sparsemaps.neighbors._removals import NearBy, Removals
 
 
-def find_removals(of: Any, path: str, how: How, steps: KeptSteps) -> int:
+def find_removals(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> int:
     """Write removed records with their witnesses, and how similar they are; returns their
     number."""
     plan, coded = of
@@ -33,12 +30,12 @@ def find_removals(of: Any, path: str, how: How, steps: KeptSteps) -> int:
     search, own = plan.search, coded.load()
     key = key_of(coded, plan.rule)
     sets = [earlier.load() for earlier in plan.rule.against]
-    earlier: Given = sets[0] if sets else None
+    earlier = sets[0] if sets else None
     if len(sets) > 1:  # joined in a file, once for all tasks
         earlier = PackedCodes.load(steps.file("earlier.npy", lambda path: save_blocks(path, sets)))
     with ExitStack() as stack:
-        near = _near(coded, search, earlier, steps.folder, how, stack)
-        limits = SearchRun(n_jobs=how.n_jobs, steps=steps)
+        near = _near(coded, search, earlier, steps.folder, run, stack)
+        limits = SearchRun(n_jobs=run.n_jobs, steps=steps)
         if steps.is_share:
             _search.joined_rows(own, near.least, near.recall, limits, earlier)
             return 0
@@ -53,12 +50,12 @@ def find_removals(of: Any, path: str, how: How, steps: KeptSteps) -> int:
     return len(removed)
 
 
-def check_number(coded: Coded) -> None:
+def check_number(coded: CodedInputs) -> None:
     """Raise a ValueError if there are more records than are numbered."""
     check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
 
 
-def read_removals(path: str, n_records: int, against: Sequence[Earlier]) -> Removals:
+def read_removals(path: str, n_records: int, against: Sequence[Delivery]) -> Removals:
     """Return the removals of a file; a ValueError if it is damaged."""
     n_earlier = sum(len(PackedCodes.load(earlier.codes)) for earlier in against)
     most = max(0, n_records - 1), max(0, n_records + n_earlier - 1)
@@ -67,7 +64,7 @@ def read_removals(path: str, n_records: int, against: Sequence[Earlier]) -> Remo
     return Removals(removed.astype(np.int64), witness.astype(np.int64), similarity)
 
 
-def key_of(codes: Coded, rule: Rule) -> Array | None:
+def key_of(codes: CodedInputs, rule: Rule) -> Array | None:
     """Return the numbers that order the records, ascending; None is their places."""
     if rule.keep == "first":
         return None
@@ -84,8 +81,13 @@ def key_of(codes: Coded, rule: Rule) -> Array | None:
 
 
 def _near(
-    coded: Coded, search: Search, earlier: Given, folder: str, how: How, stack: ExitStack
-) -> Near:
+    coded: CodedInputs,
+    search: Search,
+    earlier: PackedCodes | None,
+    folder: str,
+    run: TaskRun,
+    stack: ExitStack,
+) -> NearBy:
     """Return the pairs that are near, by the estimates or by the exact kernel. For this kernel,
     rows that may be in a pair are read once more. Of earlier deliveries only the codes are
     known."""
@@ -97,7 +99,7 @@ def _near(
     read: list[Any] = []
 
     def prepare(wanted: Array) -> None:
-        read[:] = rows_of(coded, [wanted], folder, how, stack)
+        read[:] = rows_of(coded, [wanted], folder, run, stack)
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
         X, place = read
@@ -111,7 +113,7 @@ def _near(
         return values
 
     least, recall = _search.for_candidates(codes, search.threshold, search.recall)
-    return Near(least, recall, search.threshold, similarity, prepare)
+    return NearBy(least, recall, search.threshold, similarity, prepare)
 
 
 def leaders(found: Removals, n_records: int) -> Array:

@@ -15,18 +15,18 @@ import numpy as np
 from sparsemaps._io import _output_files, _regular_files, _text_input
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._locks import one_writer
-from sparsemaps._io._sources import BESIDE, RECORD
+from sparsemaps._io._sources import BESIDE, RECEIPT
 from sparsemaps._io._steps import Steps
 from sparsemaps._tools._typing import Array
-from sparsemaps.files._recipes import digest, read_record
+from sparsemaps.files._recipes import digest, read_receipt
 
-STAGES = ".stages"
+FOLDER_ENDING = ".stages"
 """The ending of the name of the folder of results, after the name of the output."""
 
 _DIGITS = 16
 """Digits of a digest that stand in names."""
 
-_BESIDE = "|".join(map(re.escape, (*BESIDE, RECORD)))
+_BESIDE = "|".join(map(re.escape, (*BESIDE, RECEIPT)))
 
 _HIDDEN = rf"\.sparsemaps-[0-9a-f]{{{_DIGITS}}}(\.(gz|bz2|xz|zst))?({_BESIDE})?"
 """Names of outputs that have not been delivered, and of the files beside them."""
@@ -34,8 +34,8 @@ _HIDDEN = rf"\.sparsemaps-[0-9a-f]{{{_DIGITS}}}(\.(gz|bz2|xz|zst))?({_BESIDE})?"
 _RESULT = rf"[a-z]+(-[a-z0-9]+)*-[0-9a-f]{{{_DIGITS}}}(\.[a-z.]+)?|{_HIDDEN}"
 """Names of the files of results in a folder that has nothing else."""
 
-_LARGEST_RECORD = 2**28
-"""Bytes of a record; a larger one is damaged."""
+_LARGEST_RECEIPT = 2**28
+"""Bytes of a receipt; a larger one is damaged."""
 
 
 def named(name: str, digest_of_recipe: str) -> str:
@@ -58,9 +58,9 @@ class Results:
 
     A recipe has all that decides a result, and the name of a result has a part of the recipe's
     digest. So two recipes never share a file: a task that was left over from another run writes
-    beside the results of this one. Beside the files of a result stands its record, NAME.json: the
-    recipe, the sizes of the files, and a value for JSON. The record is removed before the files are
-    written, and written after them. So a result of an equal recipe is not made again.
+    beside the results of this one. Beside the files of a result stands its receipt, NAME.json: the
+    recipe, the sizes of the files, and a value for JSON. The receipt is removed before the files
+    are written, and written after them. So a result of an equal recipe is not made again.
 
     An output has a name that the recipe does not decide. A task makes it under a name of its own,
     too, and whoever has locked the folder delivers it. `is_shared` says that other processes may
@@ -108,7 +108,7 @@ class Results:
             found = self._found(file, file, recipe, endings)
             if found is not None:
                 return found._replace(is_new=True)
-        for ending in (RECORD, "", *BESIDE):
+        for ending in (RECEIPT, "", *BESIDE):
             self._remove(file + ending)
         try:
             with self._making(file, endings, output) as path:
@@ -118,11 +118,11 @@ class Results:
                 self._remove(file + ending)
             raise
         sizes = {file + ending: self._size(file + ending) for ending in endings}
-        self._write_record(file, recipe, sizes, value)
+        self._write_receipt(file, recipe, sizes, value)
         return Result(json.loads(json.dumps(value)), digest(recipe), is_new=True)
 
     def deliver(self, name: str, recipe: Any, endings: Sequence[str], output: str) -> None:
-        """Give an output that was made its name, and write its record. The process has locked the
+        """Give an output that was made its name, and write its receipt. The process has locked the
         folder."""
         file = _hidden(name, recipe, output)
         found = self._found(file, file, recipe, endings)
@@ -130,8 +130,8 @@ class Results:
             if self.find(name, recipe, endings, output) is None:
                 raise ValueError(f"{self.path(output)} has been removed meanwhile; run again")
             return
-        before = (read_record(self.read(name + RECORD)) or {}).get("files")
-        self._remove(name + RECORD)
+        before = (read_receipt(self.read(name + RECEIPT)) or {}).get("files")
+        self._remove(name + RECEIPT)
         base = os.path.basename(output)
         known = [
             ending for ending in BESIDE if isinstance(before, dict) and base + ending in before
@@ -143,21 +143,21 @@ class Results:
                 self._move(file + ending, output + ending)
             elif ending:  # the recipe before may have had it
                 self._remove(output + ending)
-        self._write_record(name, recipe, sizes, found.value)
-        self._remove(file + RECORD)
+        self._write_receipt(name, recipe, sizes, found.value)
+        self._remove(file + RECEIPT)
 
     def value(self, file: str, digest_of_recipe: str) -> Any:
         """Return the value of the result in a file; None if it is not there."""
-        record = read_record(self.read(file + RECORD)) or {}
-        return record.get("value") if digest(record.get("recipe")) == digest_of_recipe else None
+        receipt = read_receipt(self.read(file + RECEIPT)) or {}
+        return receipt.get("value") if digest(receipt.get("recipe")) == digest_of_recipe else None
 
     def forget(self, name: str, recipe: Any, output: str | None = None) -> None:
         """Let a result count as not there."""
         if output is None:
-            self._remove(named(name, digest(recipe)) + RECORD)
+            self._remove(named(name, digest(recipe)) + RECEIPT)
         else:
-            self._remove(name + RECORD)
-            self._remove(_hidden(name, recipe, output) + RECORD)
+            self._remove(name + RECEIPT)
+            self._remove(_hidden(name, recipe, output) + RECEIPT)
 
     def remove(self, names: str) -> None:
         """Remove the files of the folder whose names match a regular expression, unless it is
@@ -169,7 +169,7 @@ class Results:
     def remove_others(self, kept: Iterable[str]) -> None:
         """Remove results of other recipes, unless the folder is shared. `kept` are the files of
         results that stay."""
-        stay = {file + ending for file in kept for ending in ("", RECORD, *BESIDE)}
+        stay = {file + ending for file in kept for ending in ("", RECEIPT, *BESIDE)}
         pattern = _RESULT if self._is_own else _HIDDEN
         for name in [] if self._is_shared else self._names():
             if name not in stay and re.fullmatch(pattern, name):
@@ -189,27 +189,29 @@ class Results:
                 _link(self.path(file), self.path(name))
 
     def _found(self, name: str, file: str, recipe: Any, endings: Sequence[str]) -> Result | None:
-        """Return the result that a record describes, if its files are there."""
-        record = read_record(self.read(name + RECORD))
-        if record is None or not isinstance(record.get("files"), dict):
+        """Return the result that a receipt describes, if its files are there."""
+        receipt = read_receipt(self.read(name + RECEIPT))
+        if receipt is None or not isinstance(receipt.get("files"), dict):
             return None
         as_read = json.loads(json.dumps(recipe))
-        if record.get("recipe") != as_read or record.get("value") is None:
+        if receipt.get("recipe") != as_read or receipt.get("value") is None:
             return None
         folder, base = os.path.split(file)
-        allowed = {base + ending for ending in ("", *BESIDE)}  # whatever a record says
-        if not record["files"].keys() <= allowed or ("" in endings and base not in record["files"]):
+        allowed = {base + ending for ending in ("", *BESIDE)}  # whatever a receipt says
+        if not receipt["files"].keys() <= allowed or (
+            "" in endings and base not in receipt["files"]
+        ):
             return None
-        if any(self._size(os.path.join(folder, one)) != n for one, n in record["files"].items()):
+        if any(self._size(os.path.join(folder, one)) != n for one, n in receipt["files"].items()):
             return None
-        return Result(record["value"], digest(recipe), is_new=False)
+        return Result(receipt["value"], digest(recipe), is_new=False)
 
-    def _write_record(
+    def _write_receipt(
         self, name: str, recipe: Any, sizes: dict[str, int | None], value: Any
     ) -> None:
         files = {os.path.basename(file): n for file, n in sizes.items() if n is not None}
-        record = {"recipe": recipe, "files": files, "value": value}
-        self._write(name + RECORD, json.dumps(record).encode() + b"\n")
+        receipt = {"recipe": recipe, "files": files, "value": value}
+        self._write(name + RECEIPT, json.dumps(receipt).encode() + b"\n")
 
     # The methods below are for files of the operating system; `UrlResults` of Dask has others.
 
@@ -236,10 +238,10 @@ class Results:
         return os.listdir(self.folder)
 
     def read(self, name: str) -> bytes:
-        """Return the content of a record; empty if it is not there, or no regular file."""
+        """Return the content of a receipt; empty if it is not there, or no regular file."""
         try:
             with _regular_files.open_regular(self.path(name), follow=False) as file:
-                if os.fstat(file.fileno()).st_size <= _LARGEST_RECORD:
+                if os.fstat(file.fileno()).st_size <= _LARGEST_RECEIPT:
                     return file.read()
         except (OSError, ValueError):
             pass
@@ -253,6 +255,10 @@ class Results:
 
     def _size(self, name: str) -> int | None:
         return _regular_files.size_of(self.path(name))
+
+    def remove_output(self, output: str) -> None:
+        """Remove an output of another recipe."""
+        self._remove(output)
 
     def _move(self, name: str, target: str) -> None:
         _output_files.move(self.path(name), self.path(target))
@@ -295,7 +301,7 @@ def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
         with tempfile.TemporaryDirectory() as folder:
             yield Results(folder)
         return
-    _output_files.make_folder_like(folder, folder.removesuffix(STAGES))
+    _output_files.make_folder_like(folder, folder.removesuffix(FOLDER_ENDING))
     try:
         with writing(folder, shared=shared):
             yield Results(folder, is_shared=shared, is_own=True)
@@ -314,7 +320,7 @@ def writing(folder: str, *, shared: bool = False) -> Iterator[None]:
         yield
 
 
-NONE = Results("", is_shared=True)
+NOWHERE = Results("", is_shared=True)
 """No folder, for a listing of stages that are not run."""
 
 

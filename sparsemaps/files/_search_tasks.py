@@ -13,7 +13,7 @@ from typing import Any
 
 from sparsemaps.files import _coded_records
 from sparsemaps.files._results import KeptSteps, Results
-from sparsemaps.files._tasks import How, Stage, Task
+from sparsemaps.files._tasks import Stage, Task, TaskRun
 
 _MOST_TASKS = 64
 """Tasks among which a search is shared, at most."""
@@ -25,7 +25,7 @@ def search_stages(
     """Yield the stages of a search whose steps tasks share, and the stage that ends it, of one
     task.
 
-    ``last.make(task.of, path, how, steps)`` searches, and writes the result of the task. With a
+    ``last.make(task.of, path, run, steps)`` searches, and writes the result of the task. With a
     share of the steps (`KeptSteps.is_share`) it ends when these are made, and writes nothing.
     """
     (task,) = last.tasks
@@ -45,11 +45,11 @@ def search_stages(
     results.remove(rf"{prefix}-.*\.(npy|json)")
 
 
-def _search(of: Any, path: str, how: How) -> Any:
+def _search(of: Any, path: str, run: TaskRun) -> Any:
     search, task, prefix, share = of
-    shown = False if share is None else how.progress
+    shown = False if share is None else run.progress
     steps = KeptSteps(Results(os.path.dirname(path)), f"{prefix}-", task.recipe, shown, share)
-    value = search(task.of, path, how, steps)
+    value = search(task.of, path, run, steps)
     return value if share is None else True
 
 

@@ -12,7 +12,7 @@ from sparsemaps._io import _text_input
 from sparsemaps._io._array_files import ArrayKind, read_array, read_member, read_string
 from sparsemaps._io._described_files import is_marked
 from sparsemaps._io._progress import FileProgress
-from sparsemaps._io._sources import CLASSES, IDS, LABELS, QIDS, RECORD, is_standard
+from sparsemaps._io._sources import CLASSES, IDS, LABELS, QIDS, RECEIPT, is_standard
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file
@@ -20,7 +20,7 @@ from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, open_file
 from sparsemaps.files._formats import CONFIG
 from sparsemaps.files._job_options import Svmlight
-from sparsemaps.files._recipes import read_record
+from sparsemaps.files._recipes import read_receipt
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.neighbors._index_file import ROWS
@@ -95,7 +95,7 @@ def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = N
     for ending, summary in of_arrays.items():
         if path.endswith(ending):
             return list(summary(path))
-    of_others = {CLASSES: _of_lines, IDS: _of_lines, ".npz": _of_npz, RECORD: _of_json}
+    of_others = {CLASSES: _of_lines, IDS: _of_lines, ".npz": _of_npz, RECEIPT: _of_json}
     for ending, summary in of_others.items():
         if path.endswith(ending):
             with _text_input.array_errors_naming(path):
@@ -195,7 +195,7 @@ def _of_npz(path: str) -> Iterator[str]:
         for line in summary.lines():
             yield f"{line} of {n_columns}, from 0" if line.startswith("columns") else line
         if f"{CONFIG}.npy" in names:
-            config = read_record(read_string(archive, CONFIG, _LONGEST_CONFIG))
+            config = read_receipt(read_string(archive, CONFIG, _LONGEST_CONFIG))
             if config is None:
                 raise ValueError(f"expected the configuration of a map in {CONFIG!r}")
             yield from _of_config(config)
@@ -254,8 +254,8 @@ def _of_output(output: str) -> Iterator[str]:
 
 def _of_record_beside(output: str) -> Iterator[str]:
     with contextlib.suppress(OSError):
-        with open(output + RECORD, "rb") as file:
-            recipe = _recipe(read_record(file.read()))
+        with open(output + RECEIPT, "rb") as file:
+            recipe = _recipe(read_receipt(file.read()))
         if recipe is not None:
             yield from _of_config(recipe.get("map"))
 
@@ -270,10 +270,10 @@ def _recipe(record: Any) -> dict[str, Any] | None:
 def _of_json(path: str) -> Iterator[str]:
     """Yield lines about the record of a result, or about a saved map."""
     with open(path, "rb") as file:
-        record = read_record(file.read())
+        record = read_receipt(file.read())
     recipe = _recipe(record)
     if record is not None and recipe is not None:
-        yield f"record   of {path.removesuffix(RECORD)}"
+        yield f"record   of {path.removesuffix(RECEIPT)}"
         value = record.get("value")
         n_rows = value[0] if isinstance(value, list) and value else value  # other counts follow
         if isinstance(n_rows, int):

@@ -47,7 +47,7 @@ class Removals(NamedTuple):
     similarity: Floats
 
 
-class Near(NamedTuple):
+class NearBy(NamedTuple):
     """The pairs that are near: their similarity is at least `threshold`. A search finds pairs of
     which at least `least` codes agree, with probability `recall`."""
 
@@ -159,7 +159,7 @@ def removals(
 
 def by_estimate(
     codes: PackedCodes, earlier: PackedCodes | None, threshold: float, recall: float
-) -> Near:
+) -> NearBy:
     """Return pairs whose estimate is at least the threshold."""
     threshold = _search.check_share("threshold", threshold)
     recall = _search.check_share("recall", recall)
@@ -173,13 +173,13 @@ def by_estimate(
             gathered(sets, i), gathered(sets, j), places, places, differing
         )
 
-    return Near(_search.least_agreeing(codes, threshold), recall, threshold, similarity)
+    return NearBy(_search.least_agreeing(codes, threshold), recall, threshold, similarity)
 
 
 def removed_rows(
     codes: PackedCodes,
     earlier: PackedCodes | None,
-    near: Near,
+    near: NearBy,
     key: Array | None,
     search: SearchRun,
     folder: Any = None,
@@ -226,7 +226,7 @@ class _Sweep:
     """
 
     def __init__(
-        self, sets: list[PackedCodes], rows: Array, n_given: int, near: Near, bands: Bands | None,
+        self, sets: list[PackedCodes], rows: Array, n_given: int, near: NearBy, bands: Bands | None,
         search: SearchRun, new_array: _hashing.NewArray,
     ) -> None:  # fmt: skip
         self._sets = sets

@@ -104,7 +104,7 @@ def write_records(folder, ending):
         MAP.fit_any_width(), folder / "in.jsonl", folder / "out.jsonl",
         source=files.Texts("word:1", id_field="id"), keep="n", bad_records=folder / "bad.tsv",
     )  # fmt: skip
-    if ending == _sources.RECORD:  # it has no second name
+    if ending == _sources.RECEIPT:  # it has no second name
         return next(folder.glob("out.jsonl.stages/codes-*.npy.json"))
     name = "removed" if ending == _sources.SIMILARITY else "codes"
     return folder / f"out.jsonl.stages/{name}.npy{ending}"
@@ -224,7 +224,7 @@ KINDS = {
     **{
         f"records{ending}": (lambda folder, e=ending: write_records(folder, e), read_records)
         for ending in (
-            _sources.RECORD, _sources.IDS, _sources.LENGTHS, _sources.DIGESTS,
+            _sources.RECEIPT, _sources.IDS, _sources.LENGTHS, _sources.DIGESTS,
             _sources.CHECKSUMS, _sources.KEYS, _sources.BAD, _sources.SIMILARITY,
         )
     },

@@ -1,4 +1,4 @@
-"""Jobs on files by the workers of a client: the outputs are those of this process."""
+"""Jobs on files by the workers of a cluster: the outputs are those of this process."""
 
 import os
 
@@ -19,8 +19,8 @@ from sparsemaps.files import (
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.text import HashingVectorizer
 
-pytest.importorskip("sparsemaps.dask")
 distributed = pytest.importorskip("distributed")
+from sparsemaps.dask import Workers  # noqa: E402
 
 MINHASH = MinHash(n_hashes=32, random_state=0)
 WORDS = Texts("word:3", format="jsonl")
@@ -70,7 +70,7 @@ JOBS = {
 @pytest.mark.parametrize("name", JOBS)
 def test_the_outputs_are_those_of_this_process(name, folder, model, client, tmp_path):
     end = "" if name == "pairs" else "/"
-    made = JOBS[name](folder, model, output=f"{tmp_path}/out{end}", client=client)
+    made = JOBS[name](folder, model, output=f"{tmp_path}/out{end}", engine=Workers(client))
     expected = JOBS[name](folder, model, output=f"{tmp_path}/one{end}")
     assert str(made).replace("/out/", "/one/") == str(expected)
     files = [sorted((tmp_path / which).glob("*")) for which in ("out", "one")] if end else []
@@ -85,33 +85,59 @@ def test_a_relative_directory(name, folder, model, client, tmp_path, monkeypatch
     """Workers may have another current directory."""
 
     class Elsewhere:
-        def persist(self, array):
-            arrays.append(array)
+        def run(self, make, tasks):
             os.chdir(tmp_path / "there")
-            done = client.persist(array)
-            distributed.wait(done)
+            made = list(Workers(client).run(make, tasks))
             os.chdir(tmp_path / "here")
-            return done
+            return made
 
-    arrays = []
     for place in ("here", "there"):
         (tmp_path / place).mkdir()
     monkeypatch.chdir(tmp_path / "here")
-    JOBS[name](folder, model, output="out/", client=Elsewhere())
-    assert arrays
+    JOBS[name](folder, model, output="out/", engine=Elsewhere())
     assert len(list((tmp_path / "here/out").glob("*.json"))) == 3
     assert not any((tmp_path / "there").iterdir())
 
 
-def test_tasks_run_on_the_workers(folder, client, tmp_path):
-    class Counting:
-        def persist(self, array):
-            arrays.append(array.npartitions)
-            return client.persist(array)
+STAGES = {
+    "map": {"map": 3},
+    "pairs": {
+        **{"codes": 3, "codes-join": 1, "search-keys": 1, "search": 1},
+        **{"pairs": 1, "output": 1},
+    },
+    "dedup": {
+        **{"codes": 3, "codes-join": 1, "search-keys": 1, "search": 1},
+        **{"removals": 1, "clusters": 1, "kept": 1, "outputs": 3},
+    },
+    "predict": {"predict": 3},
+    "filter": {"filter": 3},
+}
 
-    arrays = []
-    map_files(MINHASH, folder, f"{tmp_path}/out/", source=WORDS, client=Counting())
-    assert arrays == [3]
+
+@pytest.mark.parametrize("name", JOBS)
+def test_the_workers_run_every_task(name, folder, model, client, tmp_path):
+    """Of each stage; and only those tasks whose results are not there."""
+
+    class Counting:
+        def run(self, make, tasks):
+            given[make.stage.name] = len(tasks)
+            return Workers(client).run(make, tasks)
+
+    end = "" if name == "pairs" else "/"
+    for expected in (STAGES[name], {}):
+        given = {}
+        JOBS[name](folder, model, output=f"{tmp_path}/out{end}", engine=Counting())
+        assert {stage: n for stage, n in given.items() if n} == expected
+
+
+def test_an_engine_that_leaves_out_a_task(folder, tmp_path):
+    class Lazy:
+        def run(self, make, tasks):
+            return map(make, tasks[1:])
+
+    with pytest.raises(ValueError, match="the engine has made 2 of 3 results of the stage map"):
+        map_files(MINHASH, folder, f"{tmp_path}/out/", source=WORDS, engine=Lazy())
+    assert len(list(tmp_path.glob("out/*.svm"))) == 2
 
 
 @pytest.mark.parametrize("name", JOBS)
@@ -121,17 +147,20 @@ def test_an_output_that_is_no_file(name, folder, model, client, tmp_path):
         if name not in ("pairs", "dedup"):
             file, needs = folder, "an output that is a directory"
         with pytest.raises(ValueError, match=f"tasks are for {needs}"):
-            JOBS[name](file, model, output=tmp_path / "out", client=client)
+            JOBS[name](file, model, output=tmp_path / "out", engine=Workers(client))
     assert not (tmp_path / "out").exists()
 
 
 @pytest.mark.parametrize("name", JOBS)
 def test_bad_arguments(name, folder, model, tmp_path):
     out = f"{tmp_path}/out" + ("" if name == "pairs" else "/")
-    with pytest.raises(ValueError, match=r"client must be a distributed\.Client or None, got 3"):
-        JOBS[name](folder, model, output=out, client=3)
-    with pytest.raises(ValueError, match="give task or client, not both"):
-        JOBS[name](folder, model, output=out, client=3, task=(name, 0, 2))
+    with pytest.raises(ValueError, match=r"engine must be None or an engine, such as .*, got 3"):
+        JOBS[name](folder, model, output=out, engine=3)
+    with pytest.raises(ValueError, match=r"client must be a distributed\.Client, got 3"):
+        Workers(3)
+    engine = Workers(distributed.Client.__new__(distributed.Client))
+    with pytest.raises(ValueError, match="give task or engine, not both"):
+        JOBS[name](folder, model, output=out, engine=engine, task=(name, 0, 2))
 
 
 # ---- the command ---------------------------------------------------------------------------------

@@ -19,11 +19,10 @@ from sparsemaps.codes import PackedCodes
 from sparsemaps.files import Texts, _dedup, _dedup_plan, deduplicate_files
 from sparsemaps.files._dedup_plan import Outputs
 from sparsemaps.files._job_options import Rule, Search
-from sparsemaps.files._tasks import Running
+from sparsemaps.files._job_run import JobRun
 
-pytest.importorskip("sparsemaps.dask")
 distributed = pytest.importorskip("distributed")
-from sparsemaps.dask._engine import Workers  # noqa: E402
+from sparsemaps.dask import Workers  # noqa: E402
 
 TEXTS = make_texts(400, seed=3)
 MINHASH = MinHash(n_hashes=128, random_state=0)
@@ -55,20 +54,27 @@ def make_plan(inputs, output, source="word:3", clusters=None, keep="first", agai
     return _dedup_plan.make_plan(MINHASH, inputs, outputs, source, search, rule, None)
 
 
-def deduplicate(plan, resume=True, client=None):
-    return _dedup.run(plan, Running(False, resume, Workers(client)))
+@pytest.fixture(scope="module")
+def client():
+    options = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": "127.0.0.1:0"}
+    with distributed.Client(processes=False, **options) as client:
+        yield client
+
+
+def deduplicate(plan, client):
+    return _dedup.run(plan, JobRun(False, True, Workers(client)))
 
 
 @pytest.mark.parametrize("options", [{}, {"exact": True}, {"recall": 1}, {"keep": "longest"}])
 @pytest.mark.parametrize("partition_bytes", [3000, 2**26])
-def test_the_same_as_one_machine(folder, tmp_path, short_ranges, options, partition_bytes):
+def test_the_same_as_one_machine(folder, tmp_path, client, short_ranges, options, partition_bytes):
     short_ranges(partition_bytes)
     expected = deduplicate_files(
         MINHASH, folder, f"{tmp_path}/one/", clusters=tmp_path / "one.tsv",
         **{**WORDS, **options, "source": WITH_IDS},
     )  # fmt: skip
     plan = make_plan(folder, f"{tmp_path}/out/", WITH_IDS, clusters=tmp_path / "out.tsv", **options)
-    done = deduplicate(plan)
+    done = deduplicate(plan, client)
     assert done[:4] == expected[:4]
     assert [one[2:] for one in done.files] == [one[2:] for one in expected.files]
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
@@ -80,7 +86,7 @@ def test_the_same_as_one_machine(folder, tmp_path, short_ranges, options, partit
     assert not list((tmp_path / "out.stages").glob("*-part-*"))
     codes = (tmp_path / "out.stages/codes.npy").stat()
     plan = make_plan(folder, f"{tmp_path}/out/", WITH_IDS, **{**options, "threshold": 0.9})
-    deduplicate(plan)
+    deduplicate(plan, client)
     assert (tmp_path / "out.stages/codes.npy").stat() == codes
     deduplicate_files(
         MINHASH, folder, f"{tmp_path}/one/",
@@ -90,7 +96,7 @@ def test_the_same_as_one_machine(folder, tmp_path, short_ranges, options, partit
 
 
 @pytest.mark.parametrize("options", [{}, {"exact": True}])
-def test_the_order_of_a_field(tmp_path, short_ranges, options):
+def test_the_order_of_a_field(tmp_path, client, short_ranges, options):
     """The records that have the largest numbers are kept; a third have none."""
     numbers = np.random.default_rng(SEED).permutation(len(TEXTS)).tolist()
     records = [
@@ -106,26 +112,24 @@ def test_the_order_of_a_field(tmp_path, short_ranges, options):
             MINHASH, tmp_path / "in.jsonl", tmp_path / keep,
             **{"source": "word:3", **how, "keep": keep},
         )  # fmt: skip
-    deduplicate(make_plan(tmp_path / "in.jsonl", tmp_path / "out", **how))
+    deduplicate(make_plan(tmp_path / "in.jsonl", tmp_path / "out", **how), client)
     assert (tmp_path / "out").read_bytes() == (tmp_path / "score").read_bytes()
     assert (tmp_path / "out").read_bytes() != (tmp_path / "first").read_bytes()
 
 
-def test_rows_of_libsvm_files(tmp_path, short_ranges):
+def test_rows_of_libsvm_files(tmp_path, client, short_ranges):
     short_ranges(50)
     (tmp_path / "in").write_bytes(b"0 1:1 2:1\n# a comment\n1\n0 1:1 2:1\n1\n0 3:1\n" * 20)
-    for name, run in (("one", None), ("out", deduplicate)):
-        given = {"threshold": 0.9, "source": None}
-        if run is None:
-            deduplicate_files(MINHASH, tmp_path / "in", tmp_path / name, **given)
-        else:
-            run(make_plan(tmp_path / "in", tmp_path / name, **given))
+    given = {"threshold": 0.9, "source": None}
+    deduplicate_files(MINHASH, tmp_path / "in", tmp_path / "one", **given)
+    deduplicate(make_plan(tmp_path / "in", tmp_path / "out", **given), client)
+    for name in ("one", "out"):
         assert (tmp_path / name).read_bytes() == b"0 1:1 2:1\n1\n0 3:1\n"
 
 
-def test_empty_inputs_and_pipes(tmp_path):
+def test_empty_inputs_and_pipes(tmp_path, client):
     (tmp_path / "in.txt").write_bytes(b"")
-    done = deduplicate(make_plan(tmp_path / "in.txt", tmp_path / "out"))
+    done = deduplicate(make_plan(tmp_path / "in.txt", tmp_path / "out"), client)
     assert done[:4] == (0, 0, 0, 0)
     assert (tmp_path / "out").read_bytes() == b""
     done = command("dedup", tmp_path / "in.txt", "-o", "-", "--dask")
@@ -133,7 +137,7 @@ def test_empty_inputs_and_pipes(tmp_path):
     assert b"on a cluster, inputs and outputs are files" in done.stderr
 
 
-def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch, short_ranges):
+def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch, client, short_ranges):
     short_ranges(3000)
     write_lines(tmp_path / "old.jsonl", TEXTS[:150:2])
     old = tmp_path / "old"
@@ -146,7 +150,7 @@ def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch, short
     plan = _dedup_plan.make_plan(
         MINHASH, "in.jsonl", outputs, WITH_IDS, Search(WORDS["threshold"]), rule, None
     )
-    done = deduplicate(plan)
+    done = deduplicate(plan, client)
     expected = deduplicate_files(
         MINHASH, "in.jsonl", "one", against="old.stages", keep="longest", bad_records="aside.one",
         **{**WORDS, "source": WITH_IDS},
@@ -183,7 +187,7 @@ def test_workers_that_are_killed(tmp_path, short_ranges):
         killer = threading.Thread(target=kill, args=(workers,))
         killer.start()
         plan = make_plan(tmp_path / "in.jsonl", tmp_path / "out")
-        deduplicate(plan, client=client)
+        deduplicate(plan, client)
         killer.join()
     assert killed == [3, 12]
     assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()

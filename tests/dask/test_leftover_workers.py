@@ -9,8 +9,8 @@ from _data.dedup_records import make_texts, write_lines
 from sparsemaps import MinHash
 from sparsemaps.files import deduplicate_files, map_files
 
-pytest.importorskip("sparsemaps.dask")
 distributed = pytest.importorskip("distributed")
+from sparsemaps.dask import Workers  # noqa: E402
 
 TEXTS = make_texts(200, seed=6)
 SLOW = MinHash(n_hashes=4096, random_state=0)
@@ -18,12 +18,18 @@ MINHASH = MinHash(n_hashes=64, random_state=0)
 
 
 def dedup(map, folder, output, client=None):
-    how = {"source": "word:3", "threshold": 0.6, "client": client}
+    how = {"source": "word:3", "threshold": 0.6, "engine": client and Workers(client)}
     deduplicate_files(map, folder / "in", f"{folder}/{output}/", **how)
 
 
 def map_(map, folder, output, client=None):
-    map_files(map, folder / "in", f"{folder}/{output}/", source="word:3", client=client)
+    map_files(
+        map,
+        folder / "in",
+        f"{folder}/{output}/",
+        source="word:3",
+        engine=client and Workers(client),
+    )
 
 
 def contents(folder):

@@ -11,7 +11,7 @@ from _scripts.programs import Program, posix
 
 from sparsemaps import ConsistentWeightedSampling, files
 from sparsemaps.files import Texts, _labels
-from sparsemaps.files._tasks import Running
+from sparsemaps.files._job_run import JobRun
 from sparsemaps.linear import KernelClassifier
 
 # ---- an output for each input --------------------------------------------------------------------
@@ -131,8 +131,8 @@ def test_a_task_that_is_killed(trained, folder, tmp_path):
 @pytest.mark.parametrize("job", ["predict", "filter"])
 def test_on_dask(trained, folder, tmp_path, job):
     """Workers that share the folder: the same bytes."""
-    pytest.importorskip("sparsemaps.dask")
-    from sparsemaps.dask._engine import Workers
+    distributed = pytest.importorskip("distributed")
+    from sparsemaps.dask import Workers
 
     model = KernelClassifier.load(trained)
     if job == "predict":
@@ -142,7 +142,8 @@ def test_on_dask(trained, folder, tmp_path, job):
         rule = _labels.rule_of(model, "money", None)
         plan = _labels.plan_of(model, folder, f"{tmp_path}/out/", None, None, rule=rule)
         expected = filter(model, folder, f"{tmp_path}/one/")
-    assert _labels.run(plan, Running(False, True, Workers())) == expected
+    with distributed.Client(processes=False, dashboard_address="127.0.0.1:0") as client:
+        assert _labels.run(plan, JobRun(False, True, Workers(client))) == expected
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
 
 

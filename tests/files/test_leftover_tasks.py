@@ -6,7 +6,7 @@ one recipe writes its result before, between and after the stages of a run of an
 """
 
 import os
-from functools import partial
+from functools import cache, partial
 
 import pytest
 from _data.dedup_records import make_texts, write_lines
@@ -22,8 +22,7 @@ from sparsemaps.files import (
     predict_files,
     similar_pairs_of_files,
 )
-from sparsemaps.files import _tasks as tasks
-from sparsemaps.files._tasks import How, Stage
+from sparsemaps.files._tasks import Stage, TaskRun
 
 TEXTS = make_texts(60, seed=4)
 SIZES = {"this": 64, "other": 32}
@@ -63,6 +62,7 @@ def filter_(folder, output, recipe, **options):
     return filter_files(_model(recipe), folder / "in", output, label="a", **options)
 
 
+@cache
 def _model(recipe):
     model = text_model()
     model.set_params(map=minhash(recipe))
@@ -125,15 +125,14 @@ def contents(folder, place):
 class Leftover:
     """The tasks of a run: they are taken as they are made, and may be made again at any time."""
 
-    def __init__(self, monkeypatch, stage):
-        self._patch, self._stage, self.taken = monkeypatch, stage, []
+    def __init__(self, monkeypatch):
+        self._patch, self.taken = monkeypatch, []
 
     def record(self, run):
         make_one = Stage.make_one
 
         def noting(stage, task, results, how):
-            if stage.name == self._stage:
-                self.taken.append((stage, task, type(results)(results.folder)))
+            self.taken.append((stage, task, type(results)(results.folder)))
             return make_one(stage, task, results, how)
 
         with self._patch.context() as patch:
@@ -141,18 +140,16 @@ class Leftover:
             run()
 
 
-@pytest.mark.parametrize(
-    ("name", "stage"), [(name, stage) for name, (_, all) in JOBS.items() for stage in all]
-)
-def test_tasks_of_another_recipe_at_any_moment(name, stage, folder, monkeypatch):
-    """They are made again after each task of this run, and after its end."""
+@pytest.mark.parametrize("name", JOBS)
+def test_tasks_of_another_recipe_at_any_moment(name, folder, monkeypatch):
+    """Those of all stages are made again after each task of this run, and after its end."""
     job, _ = JOBS[name]
     out, one = (output_of(name, folder, place) for place in ("out", "one"))
     job(folder, one, "this")
     expected = contents(folder, "one")
-    left = Leftover(monkeypatch, stage)
+    left = Leftover(monkeypatch)
     left.record(lambda: job(folder, out, "other"))
-    assert left.taken
+    assert {stage.name for stage, _, _ in left.taken} == set(JOBS[name][1])
     assert contents(folder, "out") != expected
     make_one, deliver = Stage.make_one, Stage.deliver
     again = partial(_make, make_one, left.taken)
@@ -182,24 +179,23 @@ def _make(make_one, taken):
     """As a worker does it, which holds no lock. It may fail: others remove what it reads."""
     for stage, task, results in taken:
         try:
-            make_one(stage, task, results, How())
+            make_one(stage, task, results, TaskRun())
         except (OSError, ValueError):
             continue
 
 
 @pytest.mark.parametrize("name", JOBS)
-def test_the_stages_of_each_job_are_known(name, folder, monkeypatch):
+def test_the_stages_of_each_job_are_known(name, folder):
     """The list above has those that are run."""
     job, stages = JOBS[name]
     run = []
 
-    class Noting(tasks.Threads):
-        def run(self, stage, results, progress):
-            run.append(stage.name)
-            return super().run(stage, results, progress)
+    class Noting:
+        def run(self, make, tasks):
+            run.append(make.stage.name)
+            return map(make, tasks)
 
-    monkeypatch.setattr(tasks, "Threads", Noting)
-    job(folder, output_of(name, folder, "out"), "this")
+    job(folder, output_of(name, folder, "out"), "this", engine=Noting())
     assert run == stages
 
 

@@ -21,7 +21,7 @@ from sparsemaps.files import (
     _row_names,
 )
 from sparsemaps.files._removed_records import Removals
-from sparsemaps.files._tasks import How
+from sparsemaps.files._tasks import TaskRun
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.neighbors import _removals
 
@@ -321,7 +321,7 @@ def test_labels_of_many_codes(tmp_path):
     codes[which].save(tmp_path / "codes.npy")
     (tmp_path / "codes.npy.ids.txt").write_text("".join(f"{number}\n" for number in range(n)))
     plan = files._labels.plan_of(model, tmp_path / "codes.npy", io.BytesIO(), None, None)
-    parts = list(plan.job.scored(plan.inputs, How(), None))
+    parts = list(plan.job.scored(plan.inputs, TaskRun(), None))
     found = np.concatenate([part.scores for _, part, _ in parts])
     np.testing.assert_array_equal(found, model.decision_function(codes)[which])
     assert [id for _, part, _ in parts for id in part.ids] == [str(number) for number in range(n)]

@@ -115,7 +115,7 @@ def test_insert_new_row_by_row_adds_the_rows_that_removals_keeps(rerank):
     near = _removals.by_estimate(B, None, 0.6, 0.3)
     if rerank:
         K = fitted.exact_kernel(Y)
-        near = _removals.Near(
+        near = _removals.NearBy(
             *_search.for_candidates(B, 0.6, 0.3), 0.6, lambda i, j, differing: K[i, j]
         )
     found = _removals.removed_rows(B, None, near, None, SearchRun())
