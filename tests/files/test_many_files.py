@@ -16,7 +16,7 @@ from _scripts.programs import Program, posix
 
 from sparsemaps import CountSketch, MinHash
 from sparsemaps._io import _output_files
-from sparsemaps.files import Svmlight, Texts, _tasks, map_files
+from sparsemaps.files import Svmlight, Texts, _job_run, map_files
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 
 # ---- inputs and outputs --------------------------------------------------------------------------
@@ -61,7 +61,7 @@ def test_one_output_for_each_input(folder, tmp_path):
 @pytest.mark.parametrize("small_bytes", [0, 3500, 2**23])
 def test_threads_over_small_files(folder, tmp_path, set_limits, capsys, small_bytes):
     """Large files one by one, small ones in a thread each: the same outputs."""
-    set_limits(_tasks, _SMALL_BYTES=small_bytes)
+    set_limits(_job_run, _SMALL_BYTES=small_bytes)
     sizes = [path.stat().st_size for path in folder.iterdir()]
     assert min(sizes) < 3500 < max(sizes)
     map_files(cws(), folder, f"{tmp_path}/one/")
