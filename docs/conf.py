@@ -33,6 +33,7 @@ exclude_patterns = [
     "results/summary.md",
     "generated/speed.md",
     "maps.md",
+    "losses.md",
     "gallery/README.rst",
 ]
 templates_path = ["_templates"]

@@ -150,12 +150,22 @@ def test_documentation_examples(name, tmp_path, monkeypatch):
 
 
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
-def test_add_a_map_shows_the_code_that_is():
-    files = "maps/random_projection.py", "laws/_inner_products.py"
-    code = "".join((PACKAGE / path).read_text(encoding="utf-8") for path in files)
-    shown = re.findall(
-        r"```python\n(.*?)```", (DOCS / "add_a_map.md").read_text(encoding="utf-8"), re.DOTALL
-    )
+@pytest.mark.parametrize(
+    ("page", "files"),
+    [
+        ("add_a_map", [
+            "sparsemaps/maps/random_projection.py", "sparsemaps/laws/_inner_products.py",
+        ]),
+        ("add_a_loss", [
+            "sparsemaps/linear/_losses.py", "sparsemaps/_loops/c/linear/losses.h",
+            "tests/_oracles/objectives.py",
+        ]),
+    ],
+)  # fmt: skip
+def test_pages_for_developers_show_the_code_that_is(page, files):
+    code = "".join((DOCS.parent / path).read_text(encoding="utf-8") for path in files)
+    text = (DOCS / f"{page}.md").read_text(encoding="utf-8")
+    shown = re.findall(r"```(?:python|c|{code-block} python)\n(.*?)```", text, re.DOTALL)
     assert len(shown) >= 4
     for block in shown:
         assert block in code

@@ -1,18 +1,19 @@
-"""The lists of maps and of their parameters, from what the classes say of themselves.
+"""The lists of maps, of their parameters and of losses, from what these say of themselves.
 
-They are written to docs/maps.md before the pages are found: api.md includes it, and autosummary
-looks there for the objects that have a page.
+They are written to docs/maps.md and docs/losses.md before the pages are found: api.md and
+train_and_serve.md include them, and autosummary looks there for the objects that have a page.
 """
 
 from pathlib import Path
 
 from sparsemaps.cli._options import CLASSES
+from sparsemaps.linear._losses import LOSSES
 
-LISTS = Path(__file__).parents[1] / "maps.md"
+DOCS = Path(__file__).parents[1]
 
 
-def text():
-    """Both lists."""
+def text_of_maps():
+    """The maps, and their parameters."""
     classes = dict(sorted(CLASSES.items()))
     return "\n".join(
         [
@@ -42,6 +43,16 @@ def text():
     )
 
 
+def text_of_losses():
+    """The losses of linear models."""
+    lines = [
+        f"| `{name}` | {'regression' if loss.is_regression else 'classes'} | `{loss.formula}` |"
+        for name, loss in LOSSES.items()
+    ]
+    return "\n".join(["| Loss | Of | Formula |", "|---|---|---|", *lines, ""])
+
+
 def setup(app):
-    LISTS.write_text(text(), encoding="utf-8")
+    (DOCS / "maps.md").write_text(text_of_maps(), encoding="utf-8")
+    (DOCS / "losses.md").write_text(text_of_losses(), encoding="utf-8")
     return {"parallel_read_safe": True}

@@ -27,6 +27,7 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         Py_ssize_t n_rows
         Py_ssize_t n_models
         int loss
+        int end
         double epsilon
         double bias
         double tol
@@ -55,6 +56,8 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         unsigned going
         dual_model models[MOST_MODELS]
     ctypedef struct dual_descent_loops:
+        const char *const *losses
+        int first_of_numbers
         void (*add_first)(const dual_problem *problem, dual_state *state) noexcept nogil
         void (*begin)(const dual_problem *problem, dual_state *state,
                       unsigned going) noexcept nogil
@@ -77,14 +80,15 @@ cdef const one_hot_scores_loops *score_loops = one_hot_scores_at(level)
 cdef enum:
     SCORED_TOGETHER = 16384  # rows, so that some weights stay in the cache meanwhile
 
-# Numbers of the losses (c/linear/dual_descent.h).
-LOSSES = {
-    "squared_hinge": 0,
-    "hinge": 1,
-    "log_loss": 2,
-    "squared_epsilon_insensitive": 3,
-    "epsilon_insensitive": 4,
-}
+
+cdef tuple names_of_losses():
+    cdef list names = []
+    while descent_loops.losses[len(names)] != NULL:
+        names.append((<bytes>descent_loops.losses[len(names)]).decode())
+    return tuple(names)
+
+
+LOSSES = names_of_losses()  # c/linear/losses.h has them in this order
 
 
 cdef coded_rows rows_of_codes(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
@@ -111,10 +115,12 @@ cdef class Descent:
     cdef double[:, ::1] v
     cdef Scratch memory
 
-    def __init__(self, Py_ssize_t n_codes, int bits, int loss, double epsilon, double bias,
-                 double tol, double cost, uint64_t key, const double[:, ::1] factors,
-                 double[:, ::1] v):
-        """`factors` has a row for each model: what C is multiplied by for rows on its negative
+    def __init__(self, Py_ssize_t n_codes, int bits, str loss, int end, double epsilon,
+                 double bias, double tol, double cost, uint64_t key,
+                 const double[:, ::1] factors, double[:, ::1] v):
+        """`loss` is a name, `end` the rule that ends its passes (c/linear/dual_descent.h).
+
+        `factors` has a row for each model: what C is multiplied by for rows on its negative
         side, and on its positive side.
 
         `v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
@@ -126,7 +132,8 @@ cdef class Descent:
             raise ValueError("the arrays do not fit")
         self.v, self.memory = v, Scratch.__new__(Scratch)
         self.problem.n_models = n_models
-        self.problem.loss, self.problem.epsilon = loss, epsilon
+        self.problem.loss, self.problem.end = LOSSES.index(loss), end
+        self.problem.epsilon = epsilon
         self.problem.bias, self.problem.tol = bias, tol
         self.problem.cost = cost
         self.problem.key = key
@@ -171,7 +178,8 @@ cdef class Descent:
         cdef dual_state *s = &self.state
         if (n == 0 or dual.shape[0] != n or order.shape[0] != n or n > 0xffffffff
                 or active.shape[0] != n or dual.shape[1] != p.n_models or going >> p.n_models
-                or not going and n != p.n_rows or (sides is None) != (p.loss >= 3)
+                or not going and n != p.n_rows
+                or (sides is None) != (p.loss >= descent_loops.first_of_numbers)
                 or sides is not None and sides.shape[0] != n
                 or sides is None and (targets.shape[0] != n or p.n_models != 1)
                 or weights is not None and weights.shape[0] != n):

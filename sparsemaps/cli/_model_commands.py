@@ -39,7 +39,7 @@ def train(options: argparse.Namespace) -> None:
     if options.texts is not None:  # with the rows that other commands make of texts for this map
         parameters["vectorizer"] = vectorizer_for(fitted, texts_of(options, options.texts))
     model: Any
-    if options.loss.endswith("epsilon_insensitive"):
+    if options.loss in KernelRegressor._LOSSES:
         model = KernelRegressor(fitted, epsilon=options.epsilon, **parameters)
     else:
         class_weight = "balanced" if options.balanced else None

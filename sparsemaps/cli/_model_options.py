@@ -4,7 +4,7 @@ import argparse
 from typing import Any
 
 from sparsemaps.cli import _shared_options as shared
-from sparsemaps.cli._options import integer
+from sparsemaps.cli._options import integer, words_of_type
 
 TRAIN_EXAMPLES = """\
 examples:
@@ -38,6 +38,9 @@ def add_train(commands: Any) -> None:
         description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
         "the options.",
     )
+    of_classes, of_numbers = (
+        words_of_type("linear/_losses.py", name) for name in ("OfClasses", "OfNumbers")
+    )
     for _, parser in shared.parsers_of_maps(train, TRAIN_EXAMPLES):
         shared.add_inputs(
             parser,
@@ -46,10 +49,9 @@ def add_train(commands: Any) -> None:
         )
         shared.add_output(parser, "file of the model to write")
         parser.add_argument(
-            "--loss", default="squared_hinge",
-            choices=("squared_hinge", "hinge", "log_loss", "squared_epsilon_insensitive",
-                     "epsilon_insensitive"),
-            help="loss function; the last two are for regression (default: squared_hinge)",
+            "--loss", default=of_classes[0], choices=of_classes + of_numbers,
+            help=f"loss function; for regression: {', '.join(of_numbers)} "
+            f"(default: {of_classes[0]})",
         )  # fmt: skip
         for option, kind, default, text in (
             ("C", float, 1.0, "inverse strength of regularisation"),

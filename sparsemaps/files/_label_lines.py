@@ -16,12 +16,13 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.files._learning import Model, name_of
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
+from sparsemaps.linear._losses import WITH_PROBABILITIES
 
 UNKNOWN = ""
 """The label of a record without samples, such as a text without an n-gram: no model knows it."""
 
 
-HAS_PROBA = "a classifier that is calibrated, or of the loss log_loss"
+HAS_PROBA = f"a classifier that is calibrated, or of the loss {' or '.join(WITH_PROBABILITIES)}"
 """What probabilities need, in errors."""
 
 

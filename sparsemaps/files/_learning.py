@@ -26,7 +26,6 @@ from sparsemaps.files._job_options import Svmlight, Texts, as_source
 from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
-from sparsemaps.linear._losses import REGRESSION
 from sparsemaps.linear._model import watched
 from sparsemaps.linear._model_checks import check_parameters, map_of
 from sparsemaps.maps._texts import TextEncoder
@@ -310,7 +309,7 @@ def _check_labels(model: Model, labels: Array) -> None:
         if labels.dtype.kind == "U":
             raise ValueError("a regressor needs labels that are numbers, got strings")
     elif labels.dtype.kind == "f" and (fractions := labels[labels % 1 != 0]).size:
-        of_regression = setting("loss", REGRESSION[0])
+        of_regression = setting("loss", KernelRegressor._LOSSES[0])
         raise ValueError(
             f"a classifier needs labels that are whole numbers or strings, got {fractions[0]:g}; "
             f"{of_regression} is for regression"

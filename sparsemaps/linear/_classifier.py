@@ -1,6 +1,6 @@
 """A linear classifier on packed codes."""
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 import scipy
@@ -10,6 +10,7 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _calibration, _explanation, _indicators, _losses, _model_checks
+from sparsemaps.linear._losses import OfClasses
 from sparsemaps.linear._model import CodesModel
 from sparsemaps.linear._solver import TrainingRows
 
@@ -23,38 +24,17 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
 
     Parameters
     ----------
-    map : map with ``encode``
-        `MinHash`, `ConsistentWeightedSampling`, `SignProjection`, `RandomBinning`, `RandomFourier`
-        or a `KernelProduct` that has codes. It is cloned and fitted by ``fit``.
-    vectorizer : str, Texts, object with ``transform`` or None, default=None
-        What makes rows of texts. With a vectorizer, all methods take texts. "char:3", "word:1-2",
-        "auto:5" and the like, and `sparsemaps.files.Texts`, give the n-grams that the commands
-        make for ``--texts``, as sets for `MinHash` and with their counts for other maps. An object
-        may be `sparsemaps.text.HashingVectorizer`, or any other whose rows depend on their texts
-        alone. A pipeline of `HashingVectorizer` and `sparsemaps.text.IdfWeights` weights the
-        n-grams: ``fit`` counts the texts first, unless the `IdfWeights` is fitted.
-    loss : {"squared_hinge", "hinge", "log_loss"}, default="squared_hinge"
-        The loss of a row. "log_loss" has ``predict_proba`` at once, the others after ``calibrate``.
-    C : float, default=1.0
-        Inverse strength of regularisation, above 0. Smaller values regularise more.
-    fit_intercept : bool, default=True
-        Whether there is one more feature, of the value `intercept_scaling`. Its weight is
-        regularised like the others.
-    intercept_scaling : float, default=1.0
-        The value of that feature.
-    class_weight : dict, "balanced" or None, default=None
-        What the losses of the rows of a class are multiplied by, in the problems of all classes.
-        "balanced" is the sum of the weights of all rows, divided by the number of classes and by
-        the sum of the weights of the rows of the class. Keys of a dictionary are compared with
-        labels as they are: "1" is not 1. Where rows may have several labels, "balanced" is for
-        each label that of the two classes of rows with it and without it.
-    tol : float, default=1e-3
-        The passes end when the projected gradients of the dual problem are within `tol`, as
-        LIBLINEAR's do.
-    max_iter : int, default=1000
-        The largest number of passes.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed of the order in which rows are visited. The map has a seed of its own.
+    [map]
+    [vectorizer]
+    [loss of classes]
+    [C]
+    [fit_intercept, intercept_scaling]
+    [class_weight]
+        Where rows may have several labels, "balanced" is for each label that of the two classes of
+        rows with it and without it.
+    [tol of classes]
+    [max_iter]
+    [random_state]
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. Each class is trained by one thread. The result does
         not depend on it.
@@ -77,10 +57,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     calibration_ : tuple (slope, offsets)
         What ``calibrate`` has chosen. Only after it. Where rows may have several labels, both are
         arrays with a number for each.
-    map_, vectorizer_ : objects
-        The fitted map, and the vectorizer if there is one.
-    n_features_in_ : int
-        Number of columns. Only where there is no vectorizer.
+    [map_, vectorizer_, n_features_in_]
 
     Notes
     -----
@@ -127,7 +104,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     True
     """
 
-    _LOSSES = _losses.CLASSIFICATION
+    _LOSSES = _losses.names(of_regression=False)
 
     classes_: Array
     calibration_: _calibration.Calibration
@@ -140,7 +117,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         map: Any,
         *,
         vectorizer: Any = None,
-        loss: Literal["squared_hinge", "hinge", "log_loss"] = "squared_hinge",
+        loss: OfClasses = "squared_hinge",
         C: float = 1.0,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
@@ -537,8 +514,9 @@ def probabilities(model: KernelClassifier, scores: Floats) -> Floats:
 
 
 def _has_probabilities(model: KernelClassifier) -> bool:
-    if model.loss != "log_loss" and "calibration_" not in vars(model):
+    if model.loss not in _losses.WITH_PROBABILITIES and "calibration_" not in vars(model):
+        able = " or ".join(f'"{name}"' for name in _losses.WITH_PROBABILITIES)
         raise AttributeError(
-            f'probabilities need calibrate(X, y), or loss="log_loss", got loss={model.loss!r}'
+            f"probabilities need calibrate(X, y), or loss={able}, got loss={model.loss!r}"
         )
     return True

@@ -2,7 +2,7 @@
 
 import warnings
 from collections.abc import Iterator
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -11,6 +11,7 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.linear import _indicators, _solver
 from sparsemaps.linear._classifier import KernelClassifier
+from sparsemaps.linear._losses import OfClasses, OfNumbers
 from sparsemaps.linear._model import CodesModel
 from sparsemaps.linear._regressor import KernelRegressor
 
@@ -187,10 +188,8 @@ class KernelClassifierCV(_OverC, KernelClassifier):
 
     Parameters
     ----------
-    map : map with ``encode``
-        As in `KernelClassifier`.
-    Cs : int or array-like of floats, default=10
-        The values of C, above 0; or their number, from 1/1000 to 1000 in equal ratios.
+    [map]
+    [Cs]
     cv : int, splitter, iterable of (train, test) or None, default=None
         The folds, as in scikit-learn; None is 5, with all classes in each.
     scoring : str, callable or None, default=None
@@ -199,34 +198,21 @@ class KernelClassifierCV(_OverC, KernelClassifier):
     refit : bool, default=True
         Whether to train on all rows with the best C: the model is that of `KernelClassifier`, bit
         for bit. Without it there are only `C_`, `Cs_` and `scores_`.
-    vectorizer : str, Texts, object with ``transform`` or None, default=None
-        As in `KernelClassifier`. An `IdfWeights` counts the texts of all folds.
-    loss : {"squared_hinge", "hinge", "log_loss"}, default="squared_hinge"
-        As in `KernelClassifier`.
-    fit_intercept : bool, default=True
-        As in `KernelClassifier`.
-    intercept_scaling : float, default=1.0
-        As in `KernelClassifier`.
-    class_weight : dict, "balanced" or None, default=None
-        As in `KernelClassifier`; "balanced" is by the rows that a fold leaves.
-    tol : float, default=1e-3
-        As in `KernelClassifier`.
-    max_iter : int, default=1000
-        The largest number of passes for a C.
-    random_state : int, Generator, RandomState or None, default=None
-        As in `KernelClassifier`. Folds are those of `cv`.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. A thread trains on the rows of a fold. The result
-        does not depend on it.
+    [vectorizer]
+        An `IdfWeights` counts the texts of all folds.
+    [loss of classes]
+    [fit_intercept, intercept_scaling]
+    [class_weight]
+        Here, the weights are those of the rows that a fold leaves.
+    [tol of classes]
+    [max_iter of a C]
+    [random_state]
+        Folds are those of `cv`.
+    [n_jobs of folds]
 
     Attributes
     ----------
-    C_ : float
-        The C with the highest mean score; of equal ones, the smallest.
-    Cs_ : ndarray of shape (n_Cs,)
-        All values of C, in order.
-    scores_ : ndarray of shape (n_folds, n_Cs)
-        The score of each fold and C.
+    [C_, Cs_, scores_]
     classes_, coef_, intercept_, n_iter_, map_, vectorizer_, n_features_in_ : objects
         As in `KernelClassifier`, of the model of all rows.
 
@@ -268,7 +254,7 @@ class KernelClassifierCV(_OverC, KernelClassifier):
         scoring: Any = None,
         refit: bool = True,
         vectorizer: Any = None,
-        loss: Literal["squared_hinge", "hinge", "log_loss"] = "squared_hinge",
+        loss: OfClasses = "squared_hinge",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
         class_weight: Any = None,
@@ -300,10 +286,8 @@ class KernelRegressorCV(_OverC, KernelRegressor):
 
     Parameters
     ----------
-    map : map with ``encode``
-        As in `KernelRegressor`.
-    Cs : int or array-like of floats, default=10
-        The values of C, above 0; or their number, from 1/1000 to 1000 in equal ratios.
+    [map]
+    [Cs]
     cv : int, splitter, iterable of (train, test) or None, default=None
         The folds, as in scikit-learn; None is 5, each of consecutive rows.
     scoring : str, callable or None, default=None
@@ -312,36 +296,21 @@ class KernelRegressorCV(_OverC, KernelRegressor):
     refit : bool, default=True
         Whether to train on all rows with the best C: the model is that of `KernelRegressor`, bit
         for bit. Without it there are only `C_`, `Cs_` and `scores_`.
-    vectorizer : str, Texts, object with ``transform`` or None, default=None
-        As in `KernelRegressor`. An `IdfWeights` counts the texts of all folds.
-    loss : {"squared_epsilon_insensitive", "epsilon_insensitive"}, \
-default="squared_epsilon_insensitive"
-        As in `KernelRegressor`.
-    epsilon : float, default=0.1
-        As in `KernelRegressor`.
-    fit_intercept : bool, default=True
-        As in `KernelRegressor`.
-    intercept_scaling : float, default=1.0
-        As in `KernelRegressor`.
-    tol : float, default=1e-3
-        As in `KernelRegressor`. Violations are compared with those of the first pass at the
-        smallest C.
-    max_iter : int, default=1000
-        The largest number of passes for a C.
-    random_state : int, Generator, RandomState or None, default=None
-        As in `KernelRegressor`. Folds are those of `cv`.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. A thread trains on the rows of a fold. The result
-        does not depend on it.
+    [vectorizer]
+        An `IdfWeights` counts the texts of all folds.
+    [loss of numbers]
+    [epsilon]
+    [fit_intercept, intercept_scaling]
+    [tol of numbers]
+        Here, that is the first pass at the smallest C.
+    [max_iter of a C]
+    [random_state]
+        Folds are those of `cv`.
+    [n_jobs of folds]
 
     Attributes
     ----------
-    C_ : float
-        The C with the highest mean score; of equal ones, the smallest.
-    Cs_ : ndarray of shape (n_Cs,)
-        All values of C, in order.
-    scores_ : ndarray of shape (n_folds, n_Cs)
-        The score of each fold and C.
+    [C_, Cs_, scores_]
     coef_, intercept_, n_iter_, map_, vectorizer_, n_features_in_ : objects
         As in `KernelRegressor`, of the model of all rows.
 
@@ -378,9 +347,7 @@ default="squared_epsilon_insensitive"
         scoring: Any = None,
         refit: bool = True,
         vectorizer: Any = None,
-        loss: Literal[
-            "squared_epsilon_insensitive", "epsilon_insensitive"
-        ] = "squared_epsilon_insensitive",
+        loss: OfNumbers = "squared_epsilon_insensitive",
         epsilon: float = 0.1,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,

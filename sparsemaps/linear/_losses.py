@@ -1,142 +1,275 @@
-"""The losses: what is minimised, its dual, and what ends the solver's passes."""
+"""The losses: values that say what is minimised, its dual, and what ends the solver's passes.
 
-from typing import NamedTuple
+The compiled solver has a function for each (``_loops/c/linear/losses.h``). What needs to know of a
+loss takes it from here: types, checks, docstrings, the command's option ``--loss``, the documents.
+"""
+
+import math
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import scipy
 
 from sparsemaps._tools._typing import Array
 
-CLASSIFICATION = ("squared_hinge", "hinge", "log_loss")
-REGRESSION = ("squared_epsilon_insensitive", "epsilon_insensitive")
+OfClasses = Literal["squared_hinge", "hinge", "log_loss"]
+OfNumbers = Literal["squared_epsilon_insensitive", "epsilon_insensitive"]
+
+
+class End(IntEnum):
+    """The rule that ends the passes of the solver, whose numbers are those of
+    ``c/linear/dual_descent.h``."""
+
+    BY_RANGE = 0
+    """The projected gradients of the dual problem are within a range of the tolerance."""
+    BY_LARGEST = 1
+    """The largest gradient of the dual problem is below the tolerance."""
+    BY_SUM = 2
+    """The sum of the violations is the tolerance times that of the first pass."""
+
+
+@dataclass(frozen=True)
+class Loss(ABC):
+    """A convex function of the score of a row, and its dual.
+
+    The dual problem has a variable for each row. Each row has a cost: C times its weights.
+    """
+
+    name: str
+    """The value of the parameter `loss`."""
+
+    is_regression: bool
+    """Whether y is a number, and not -1 or 1."""
+
+    formula: str
+    """The loss as a function of y and the score, for the documents."""
+
+    has_probabilities: ClassVar[bool] = False
+    """Whether the logistic function of a score is a probability."""
+
+    @property
+    @abstractmethod
+    def end(self) -> End:
+        """The rule that ends the passes of the solver."""
+
+    @abstractmethod
+    def primal(self, y: Array, scores: Array, epsilon: float) -> Array:
+        """Return the loss of each row."""
+
+    @abstractmethod
+    def dual(self, y: Array, variables: Array, costs: Array, epsilon: float) -> float:
+        """Return the dual objective, less the square of the weights, by the solver's variables of
+        rows whose costs are above 0."""
+
+    @abstractmethod
+    def scale(
+        self, ratio: float, y: Array, variables: Array, costs: Array, square: float, epsilon: float
+    ) -> float:
+        """Multiply the variables in place, to begin with `ratio` times the C there was; return the
+        factor.
+
+        Of the multiples that the new `costs` allow, the result has the highest dual objective.
+        `square` is that of the weights of the solution.
+        """
+
+
+@dataclass(frozen=True)
+class QuadraticLoss(Loss):
+    """A loss of the distance d that a score is on the wrong side of its goal, whose dual is
+    quadratic: the highest of ``a d - curvature a^2 / 2`` over a from 0, or from 0 to 1.
+
+    The distance is ``1 - y score`` of classes, and ``|score - y| - epsilon`` of numbers. The
+    variable of a row is a times its cost; of numbers, it has the sign of ``y - score``.
+    """
+
+    curvature: float
+    is_bounded: bool
+    """Whether a is at most 1, so that the loss grows as d itself where d is large."""
+
+    @property
+    def end(self) -> End:
+        return End.BY_SUM if self.is_regression else End.BY_RANGE
+
+    def primal(self, y: Array, scores: Array, epsilon: float) -> Array:
+        beyond = np.abs(scores - y) - epsilon if self.is_regression else 1 - y * scores
+        distances = np.maximum(beyond, 0)
+        if not self.is_bounded:
+            return distances**2 / (2 * self.curvature)
+        if self.curvature == 0:
+            return distances
+        slopes = np.minimum(distances / self.curvature, 1)
+        return slopes * distances - self.curvature / 2 * slopes**2
+
+    def dual(self, y: Array, variables: Array, costs: Array, epsilon: float) -> float:
+        return float(
+            self._linear(y, variables, epsilon) - self.curvature / 2 * (variables**2 / costs).sum()
+        )
+
+    def _linear(self, y: Array, variables: Array, epsilon: float) -> float:
+        if not self.is_regression:
+            return float(variables.sum())
+        return float((y * variables).sum() - epsilon * np.abs(variables).sum())
+
+    def scale(
+        self, ratio: float, y: Array, variables: Array, costs: Array, square: float, epsilon: float
+    ) -> float:
+        some = costs > 0
+        linear = self._linear(y, variables, epsilon)
+        square += self.curvature * float((variables[some] ** 2 / costs[some]).sum())
+        factor = linear / square if linear > 0 and square > 0 else 1.0
+        if self.is_bounded:
+            sizes = np.abs(variables)
+            used = sizes > 0
+            factor = min(factor, float((costs[used] / sizes[used]).min(initial=np.inf)))
+        variables *= factor
+        if self.is_bounded:
+            np.clip(variables, -costs, costs, out=variables)
+        return factor
+
+
+@dataclass(frozen=True)
+class LogLoss(Loss):
+    """The loss of logistic regression: ``log(1 + exp(-y score))``.
+
+    A variable is above 0 and below the cost of its row. The solver has the nearer of the distances
+    to both, so that no digits are lost: as a negative number, the distance to the cost.
+    """
+
+    has_probabilities = True
+
+    @property
+    def end(self) -> End:
+        return End.BY_LARGEST
+
+    def primal(self, y: Array, scores: Array, epsilon: float) -> Array:
+        return np.logaddexp(0, -y * scores)
+
+    def dual(self, y: Array, variables: Array, costs: Array, epsilon: float) -> float:
+        near = np.abs(variables)
+        shares = near / costs
+        far = scipy.special.xlog1py(costs - near, -shares)
+        return float(-(scipy.special.xlogy(near, shares) + far).sum())
+
+    def scale(
+        self, ratio: float, y: Array, variables: Array, costs: Array, square: float, epsilon: float
+    ) -> float:
+        near, far = np.abs(variables), costs / ratio - np.abs(variables)
+        alpha, rest = np.where(variables < 0, [far, near], [near, far])
+        some = costs > 0  # the others have no variable
+        used, tops = alpha[some], costs[some]
+
+        def falls(factor: float) -> float:
+            """Return by how much the dual objective falls."""
+            slopes = np.log((tops - factor * used) / (factor * used))
+            return factor * square - float((used * slopes).sum())
+
+        low, high = 1e-9 * ratio, (1 - 1e-9) * ratio
+        if falls(low) >= 0:
+            factor = low
+        elif falls(high) <= 0:
+            factor = high
+        else:
+            factor = float(scipy.optimize.brentq(falls, low, high, xtol=1e-12 * ratio, rtol=1e-3))
+        alpha, rest = factor * alpha, factor * rest + (1 - factor / ratio) * costs
+        variables[:] = np.where(alpha <= rest, alpha, -rest)
+        return factor
+
+
+LOSSES: dict[str, Loss] = {
+    loss.name: loss
+    for loss in (
+        QuadraticLoss(
+            name="squared_hinge", is_regression=False, formula="max(0, 1 - y score)^2",
+            curvature=0.5, is_bounded=False,
+        ),
+        QuadraticLoss(
+            name="hinge", is_regression=False, formula="max(0, 1 - y score)",
+            curvature=0.0, is_bounded=True,
+        ),
+        LogLoss(name="log_loss", is_regression=False, formula="log(1 + exp(-y score))"),
+        QuadraticLoss(
+            name="squared_epsilon_insensitive", is_regression=True,
+            formula="max(0, abs(score - y) - epsilon)^2", curvature=0.5, is_bounded=False,
+        ),
+        QuadraticLoss(
+            name="epsilon_insensitive", is_regression=True,
+            formula="max(0, abs(score - y) - epsilon)", curvature=0.0, is_bounded=True,
+        ),
+    )
+}  # fmt: skip
+"""The losses by their names. The first of classes and the first of numbers are defaults."""
+
+WITH_PROBABILITIES = tuple(name for name, loss in LOSSES.items() if loss.has_probabilities)
+"""The names of the losses whose models have probabilities without a calibration."""
+
+
+def names(*, of_regression: bool) -> tuple[str, ...]:
+    """Return the names of the losses of numbers, or of those of classes."""
+    return tuple(name for name, loss in LOSSES.items() if loss.is_regression == of_regression)
 
 
 class Objective(NamedTuple):
     """The objective of a model: half its weights' square, and C times the sum of the losses."""
 
-    loss: str
+    loss: Loss
     C: float
     epsilon: float
     """The width of the zone without a loss, in regression."""
     bias: float
     """The value of the feature whose weight makes the intercept."""
 
+    def primal(self, y: Array, scores: Array, weights: Array | None) -> float:
+        """Return C times the sum of the losses. `y` is -1 and 1, or the targets; `weights` are
+        those of the rows, None where all are 1."""
+        losses = self.loss.primal(y, scores, self.epsilon)
+        return self.C * float(losses.sum() if weights is None else losses @ weights)
 
-def primal(objective: Objective, y: Array, scores: Array, costs: Array | None) -> float:
-    """C times the sum of the losses. `y` is -1 and 1, or the targets; `costs` are weights of the
-    rows, or None."""
-    loss = objective.loss
-    if loss in REGRESSION:
-        losses = np.maximum(np.abs(scores - y) - objective.epsilon, 0)
-    elif loss == "log_loss":
-        losses = np.logaddexp(0, -y * scores)
-    else:
-        losses = np.maximum(1 - y * scores, 0)
-    if loss.startswith("squared"):
-        losses = losses**2
-    return objective.C * float(losses.sum() if costs is None else losses @ costs)
+    def dual(self, y: Array, variables: Array, weights: Array | None) -> float:
+        """Return the dual objective without the square of the weights of the model, by the
+        solver's variables."""
+        costs = self._costs(y, weights)
+        some = costs > 0  # the others have no variable
+        return self.loss.dual(y[some], variables[some], costs[some], self.epsilon)
 
+    def scale(
+        self, C: float, y: Array, variables: Array, weights: Array | None, square: float
+    ) -> float:
+        """Multiply the variables of a solution in place, to begin with a larger C there, and return
+        the factor (``Loss.scale``)."""
+        costs = self._replace(C=C)._costs(y, weights)
+        return self.loss.scale(C / self.C, y, variables, costs, square, self.epsilon)
 
-def dual(objective: Objective, y: Array, variables: Array, costs: Array | None) -> float:
-    """Return the dual objective without the square of the weights; `variables` are those of the
-    solver."""
-    costs = np.ones(len(y)) if costs is None else costs
-    some = costs > 0  # the others have no variable
-    y, variables, C = y[some], variables[some], objective.C * costs[some]
-    if objective.loss in REGRESSION:
-        value = y @ variables - objective.epsilon * np.abs(variables).sum()
-    elif objective.loss == "log_loss":
-        near = np.abs(variables)
-        shares = near / C
-        far = scipy.special.xlog1py(C - near, -shares)
-        value = -(scipy.special.xlogy(near, shares) + far).sum()
-    else:
-        value = variables.sum()
-    if objective.loss.startswith("squared"):
-        value -= (variables**2 / (4 * C)).sum()
-    return float(value)
-
-
-def scaled(
-    objective: Objective, C: float, y: Array, variables: Array, costs: Array | None, square: float
-) -> float:
-    """Multiply the variables of a solution in place, to begin with a larger C there, and return the
-    factor.
-
-    Of the multiples of the solution that this C allows, it is the one with the highest dual
-    objective. `square` is that of the weights of the solution.
-    """
-    costs = np.ones(len(y)) if costs is None else costs
-    some = costs > 0  # the others have no variable
-    ratio, tops = C / objective.C, C * costs
-    if objective.loss == "log_loss":
-        return _scaled_within(ratio, tops, some, variables, square)
-    sizes = np.abs(variables)
-    linear = float(sizes.sum())
-    if objective.loss in REGRESSION:
-        linear = float((y * variables).sum()) - objective.epsilon * linear
-    is_squared = objective.loss.startswith("squared")
-    if is_squared:
-        square += float((variables[some] ** 2 / (2 * tops[some])).sum())
-    factor = linear / square if linear > 0 and square > 0 else 1.0
-    if not is_squared:
-        used = sizes > 0
-        factor = min(factor, float((tops[used] / sizes[used]).min(initial=np.inf)))
-    variables *= factor
-    if not is_squared:
-        np.clip(variables, -tops, tops, out=variables)
-    return factor
-
-
-def _scaled_within(
-    ratio: float, tops: Array, some: Array, variables: Array, square: float
-) -> float:
-    """Do what ``scaled`` does for variables that stay between 0 and C, of which the nearer distance
-    is known."""
-    near, far = np.abs(variables), tops / ratio - np.abs(variables)
-    alpha, rest = np.where(variables < 0, [far, near], [near, far])
-    used = alpha[some]
-
-    def falls(factor: float) -> float:
-        """Return by how much the dual objective falls."""
-        slopes = np.log((tops[some] - factor * used) / (factor * used))
-        return factor * square - float((used * slopes).sum())
-
-    low, high = 1e-9 * ratio, (1 - 1e-9) * ratio
-    if falls(low) >= 0:
-        factor = low
-    elif falls(high) <= 0:
-        factor = high
-    else:
-        factor = float(scipy.optimize.brentq(falls, low, high, xtol=1e-12 * ratio, rtol=1e-3))
-    alpha, rest = factor * alpha, factor * rest + (1 - factor / ratio) * tops
-    variables[:] = np.where(alpha <= rest, alpha, -rest)
-    return factor
+    def _costs(self, y: Array, weights: Array | None) -> Array:
+        return self.C * (np.ones(len(y)) if weights is None else weights)
 
 
 class Rounds:
-    """The rule that ends the rounds over all blocks, for a model, by the violations as they are met
+    """The rule that ends the rounds over all blocks, for a model, by the violations that are met
     first in each round. The solver has the same rule for its passes over one block."""
 
-    def __init__(self, loss: str, tol: float) -> None:
-        self._loss, self._tol = loss, tol
-        self._first: float | None = None
+    def __init__(self, end: End, tol: float) -> None:
+        self._end, self._tol = end, tol
+        self._of_first_round = math.nan
         self._begin()
 
     def _begin(self) -> None:
         self._total, self._highest, self._lowest = 0.0, -np.inf, np.inf
 
     def add(self, model: dict[str, float]) -> None:
-        """The sum of the violations of a block, the highest and the lowest of them."""
+        """Add a block: the sum of its violations, the highest and the lowest of them."""
         self._total += model["turn_violation"]
         self._highest = max(self._highest, model["turn_highest"])
         self._lowest = min(self._lowest, model["turn_lowest"])
 
-    def end(self) -> bool:
-        """End a round; returns whether it was the last."""
+    def is_last(self) -> bool:
+        """End the round, begin the next one, and return whether none is needed."""
         total, highest, lowest = self._total, self._highest, self._lowest
-        self._first = total if self._first is None else self._first
+        if math.isnan(self._of_first_round):
+            self._of_first_round = total
         self._begin()
-        if self._loss in REGRESSION:
-            return total <= self._tol * self._first
-        return (highest if self._loss == "log_loss" else highest - lowest) <= self._tol
+        if self._end == End.BY_SUM:
+            return total <= self._tol * self._of_first_round
+        return (highest if self._end == End.BY_LARGEST else highest - lowest) <= self._tol

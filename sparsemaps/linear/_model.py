@@ -12,10 +12,12 @@ import scipy.sparse as sp
 
 from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
+from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import checked
 from sparsemaps.linear import _indicators, _losses, _model_checks, _model_file, _solver
+from sparsemaps.linear._documentation import PARTS
 from sparsemaps.linear._losses import Objective
 from sparsemaps.maps._texts import TextEncoder
 
@@ -58,6 +60,10 @@ class CodesModel(_sklearn.BaseEstimator):
 
     _watch: _solver.Watch | None = None
     """The progress of `fit` is told to this."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        cls.__doc__ = filled(cls.__doc__ or "", PARTS)
 
     # ---- rows ------------------------------------------------------------------------------------
 
@@ -167,7 +173,7 @@ class CodesModel(_sklearn.BaseEstimator):
 
     def _objective(self, C: float) -> Objective:
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0
-        return Objective(self.loss, float(C), float(self.epsilon), bias)
+        return Objective(_losses.LOSSES[self.loss], float(C), float(self.epsilon), bias)
 
     def _solve(self, rows: _solver.TrainingRows, names: list[Any], C: float) -> None:
         """Solve the problems, and keep their weights."""
@@ -231,9 +237,7 @@ class CodesModel(_sklearn.BaseEstimator):
         scores = scores_of(self, rows.codes)
         for number, dual in duals.items():
             weights = self._weights[:, number]
-            primal = _losses.primal(
-                objective, rows.y(number), scores[:, number], rows.costs(number)
-            )
+            primal = objective.primal(rows.y(number), scores[:, number], rows.costs(number))
             primal += float(weights @ weights) / 2
             if objective.bias:
                 primal += (self.intercept_[number] / objective.bias) ** 2 / 2

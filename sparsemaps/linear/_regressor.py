@@ -1,6 +1,6 @@
 """A linear regressor on packed codes."""
 
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -8,6 +8,7 @@ from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _explanation, _losses
+from sparsemaps.linear._losses import OfNumbers
 from sparsemaps.linear._model import CodesModel
 from sparsemaps.linear._solver import TrainingRows
 
@@ -19,28 +20,15 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
 
     Parameters
     ----------
-    map : map with ``encode``
-        As in `KernelClassifier`.
-    vectorizer : str, Texts, object with ``transform`` or None, default=None
-        As in `KernelClassifier`.
-    loss : {"squared_epsilon_insensitive", "epsilon_insensitive"}, \
-default="squared_epsilon_insensitive"
-        The loss of a row; with ``epsilon=0``, the squared one is ridge regression's.
-    epsilon : float, default=0.1
-        Differences up to this cost nothing, in the unit of `y`.
-    C : float, default=1.0
-        Inverse strength of regularisation, above 0. Smaller values regularise more.
-    fit_intercept : bool, default=True
-        Whether there is one more feature, of the value `intercept_scaling`. Its weight is
-        regularised like the others.
-    intercept_scaling : float, default=1.0
-        The value of that feature.
-    tol : float, default=1e-3
-        The passes end when the sum of the violations is `tol` times that of the first pass.
-    max_iter : int, default=1000
-        The largest number of passes.
-    random_state : int, Generator, RandomState or None, default=None
-        The seed of the order in which rows are visited. The map has a seed of its own.
+    [map]
+    [vectorizer]
+    [loss of numbers]
+    [epsilon]
+    [C]
+    [fit_intercept, intercept_scaling]
+    [tol of numbers]
+    [max_iter]
+    [random_state]
     n_jobs : int or None, default=None
         Threads that compute scores; None is 1, -1 all processors.
 
@@ -52,10 +40,7 @@ default="squared_epsilon_insensitive"
         The intercept.
     n_iter_ : int
         The number of passes.
-    map_, vectorizer_ : objects
-        The fitted map, and the vectorizer if there is one.
-    n_features_in_ : int
-        Number of columns. Only where there is no vectorizer.
+    [map_, vectorizer_, n_features_in_]
 
     Notes
     -----
@@ -83,16 +68,14 @@ default="squared_epsilon_insensitive"
     True
     """
 
-    _LOSSES = _losses.REGRESSION
+    _LOSSES = _losses.names(of_regression=True)
 
     def __init__(
         self,
         map: Any,
         *,
         vectorizer: Any = None,
-        loss: Literal[
-            "squared_epsilon_insensitive", "epsilon_insensitive"
-        ] = "squared_epsilon_insensitive",
+        loss: OfNumbers = "squared_epsilon_insensitive",
         epsilon: float = 0.1,
         C: float = 1.0,
         fit_intercept: bool = True,

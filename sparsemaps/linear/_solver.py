@@ -295,8 +295,8 @@ class _Group:
         self._v = aligned_zeros(check_width(codes), stride)
         self._dual = np.zeros((len(codes), len(numbers)))
         self._descent = _loops.Descent(
-            codes.n_hashes, codes.bits, _loops.LOSSES[objective.loss], objective.epsilon,
-            objective.bias, tol, objective.C, key, factors, self._v,
+            codes.n_hashes, codes.bits, objective.loss.name, objective.loss.end,
+            objective.epsilon, objective.bias, tol, objective.C, key, factors, self._v,
         )  # fmt: skip
         self.model = self._descent.model
         self._of_rows: tuple[Array, Array] | None = None
@@ -306,7 +306,7 @@ class _Group:
         """A bit for each model that has not converged."""
         self.goes_on = False
         """Whether the last turn is to go on."""
-        self.rounds = [_losses.Rounds(objective.loss, tol) for _ in numbers]
+        self.rounds = [_losses.Rounds(objective.loss.end, tol) for _ in numbers]
         """The rule that ends rounds over all blocks, for each model."""
         self.n_rounds: list[int | None] = [None] * len(numbers)
         """The passes that count, for each model; None is the passes of its turns."""
@@ -341,7 +341,7 @@ class _Group:
             square = float(squares[m] + self.model(m)["intercept"] ** 2)
             y, costs = self._rows.y(number), self._rows.costs(number)
             variables = self._dual[:, m]
-            factors[m] = _losses.scaled(self._objective, C, y, variables, costs, square)
+            factors[m] = self._objective.scale(C, y, variables, costs, square)
         self._v[:, :n_models] *= factors
         self._objective = self._objective._replace(C=C)
         self._descent.go_on(C, factors)
@@ -360,7 +360,7 @@ class _Group:
             if self.going >> m & 1:
                 y, costs = self._rows.y(number), self._rows.costs(number)
                 square = float(weights @ weights) + last**2
-                dual = _losses.dual(self._objective, y, self._dual[:, m], costs) - square / 2
+                dual = self._objective.dual(y, self._dual[:, m], costs) - square / 2
             yield number, Solution(weights, last, self.n_rounds[m] or model["n_passes"], dual)
 
 
@@ -415,5 +415,5 @@ def _solve_by_blocks(
         for (group, m), test in rounds.items():
             if group.going >> m & 1:
                 group.n_rounds[m] = round_number + 1
-                if test.end():
+                if test.is_last():
                     group.going &= ~(1 << m)

@@ -1,20 +1,84 @@
 """What linear models minimise, by the definition."""
 
+from collections.abc import Callable
+from typing import NamedTuple
+
 import numpy as np
 
+EPSILON = 0.1
 
-def losses(loss, y, scores, epsilon=0.1):
-    """The loss of each row, by its definition; y is -1 or 1, or a target."""
-    if loss.endswith("epsilon_insensitive"):
-        found = np.maximum(np.abs(y - scores) - epsilon, 0)
-    elif loss == "log_loss":
-        found = np.logaddexp(0, -y * scores)
-    else:
-        found = np.maximum(0, 1 - y * scores)
-    return found**2 if loss.startswith("squared") else found
+
+def _beyond(y, scores):
+    return np.maximum(np.abs(scores - y) - EPSILON, 0)
+
+
+class Loss(NamedTuple):
+    """A loss as a function of y, which is -1 or 1, or a target, and of the score; and its slope by
+    the score, at a kink one of its slopes."""
+
+    value: Callable
+    slope: Callable
+    is_regression: bool = False
+
+
+LOSSES = {
+    "squared_hinge": Loss(
+        lambda y, scores: np.maximum(1 - y * scores, 0) ** 2,
+        lambda y, scores: -2 * y * np.maximum(1 - y * scores, 0),
+    ),
+    "hinge": Loss(
+        lambda y, scores: np.maximum(1 - y * scores, 0),
+        lambda y, scores: np.where(y * scores < 1, -y, 0.0),
+    ),
+    "log_loss": Loss(
+        lambda y, scores: np.logaddexp(0, -y * scores),
+        lambda y, scores: -y / (1 + np.exp(y * scores)),
+    ),
+    "squared_epsilon_insensitive": Loss(
+        lambda y, scores: _beyond(y, scores) ** 2,
+        lambda y, scores: 2 * np.sign(scores - y) * _beyond(y, scores),
+        is_regression=True,
+    ),
+    "epsilon_insensitive": Loss(
+        _beyond,
+        lambda y, scores: np.sign(scores - y) * (_beyond(y, scores) > 0),
+        is_regression=True,
+    ),
+}
+
+
+def losses(loss, y, scores):
+    """The loss of each row."""
+    return LOSSES[loss].value(y, scores)
 
 
 def objective(loss, C, Z, y, coef, intercept, scaling=1.0, weights=1.0):
     """What a model minimises."""
     square = coef @ coef + (intercept / scaling) ** 2
     return square / 2 + C * (weights * losses(loss, y, Z @ coef + intercept)).sum()
+
+
+def dual_objective(loss, costs, Z, y, betas, near, reach=100.0):
+    """What is at most the least objective, for any betas: less the conjugates of the losses, and
+    half the square of the weights ``betas @ Z``.
+
+    A conjugate is the highest ``slope * score - loss`` of all scores. It is searched for within
+    `reach` of the scores `near`: no model of rows of length 1 has it elsewhere if betas are good.
+    """
+    slopes = -betas / costs
+
+    def height(scores):
+        return slopes * scores - losses(loss, y, scores)
+
+    low, high = near - reach, near + reach
+    for _ in range(150):  # a concave function: a third of the range is left out
+        one, other = low + (high - low) / 3, high - (high - low) / 3
+        rises = height(one) < height(other)
+        low, high = np.where(rises, one, low), np.where(rises, high, other)
+    w = betas @ Z
+    return -(costs * height((low + high) / 2)).sum() - w @ w / 2
+
+
+def is_bounded(loss):
+    """Whether the loss of a row far away grows no faster than its distance."""
+    return abs(LOSSES[loss].slope(np.ones(1), np.array([-1e9]))[0]) < 2

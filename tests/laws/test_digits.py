@@ -195,8 +195,8 @@ def dual_of_logistic_loss():
         context.prec = 60
         rest, share = (Decimal(v.numerator) / Decimal(v.denominator) for v in (C - near, near / C))
         exact = -Decimal(float(near)) * share.ln() - rest * (1 - share).ln()
-    objective = _losses.Objective("log_loss", float(C), 0.0, 0.0)
-    return _losses.dual(objective, np.ones(1), np.array([SMALL]), None), exact
+    objective = _losses.Objective(_losses.LOSSES["log_loss"], float(C), 0.0, 0.0)
+    return objective.dual(np.ones(1), np.array([SMALL]), None), exact
 
 
 PLACES = [

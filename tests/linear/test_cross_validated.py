@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
+from _oracles import objectives
 from sklearn.base import clone
 from sklearn.datasets import load_digits
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
@@ -25,8 +26,7 @@ from sparsemaps.linear import (
     _solver,
 )
 
-CLASSIFICATION = "squared_hinge", "hinge", "log_loss"
-REGRESSION = "squared_epsilon_insensitive", "epsilon_insensitive"
+CLASSIFICATION, REGRESSION = KernelClassifier._LOSSES, KernelRegressor._LOSSES
 CS = np.logspace(-2, 2, 5)
 
 
@@ -56,9 +56,9 @@ def min_max():
 
 def path_of(rows, loss, n_models, tol):
     """The models of each C along a path."""
-    objective = _losses.Objective(loss, CS[0], 0.1, 1.0)
+    objective = _losses.Objective(_losses.LOSSES[loss], CS[0], 0.1, 1.0)
     path = _solver.Path(rows, objective, n_models, tol=tol, seed=0)
-    for C in CS[:4] if loss in ("hinge", "epsilon_insensitive") else CS:
+    for C in CS[:4] if objectives.is_bounded(loss) and loss != "log_loss" else CS:
         list(path.solve(C, 10_000))
         yield C, dict(path.solutions())
 
@@ -73,14 +73,7 @@ def features(packed):
 
 def objective_of(w, Z, y, loss, C, costs):
     """Half the square of the weights, and C times the losses."""
-    scores = Z @ w
-    if loss in REGRESSION:
-        losses = np.maximum(abs(scores - y) - 0.1, 0)
-    elif loss == "log_loss":
-        losses = np.logaddexp(0, -y * scores)
-    else:
-        losses = np.maximum(1 - y * scores, 0)
-    return w @ w / 2 + C * ((losses**2 if "squared" in loss else losses) @ costs)
+    return objectives.objective(loss, C, Z, y, w, 0.0, weights=costs)
 
 
 @pytest.mark.parametrize("has_costs", [False, True])
@@ -100,8 +93,8 @@ def test_the_models_of_a_path_are_those_of_single_fits(loss, has_costs, digits):
     for C, models in path_of(rows, loss, n_models, tol):
         single = dict(
             _solver.solve(
-                rows, _losses.Objective(loss, C, 0.1, 1.0), n_models, tol=tol, max_iter=10_000,
-                seed=1, n_jobs=1,
+                rows, _losses.Objective(_losses.LOSSES[loss], C, 0.1, 1.0), n_models, tol=tol,
+                max_iter=10_000, seed=1, n_jobs=1,
             )
         )  # fmt: skip
         assert models.keys() == single.keys() == set(range(n_models))
@@ -124,7 +117,7 @@ def test_the_models_of_a_path_are_those_of_single_fits(loss, has_costs, digits):
 def test_the_multiple_with_the_highest_dual_objective(loss, ratio, has_costs):
     """It is feasible, and no multiple nearby, or the solution as it was, is better."""
     rng = np.random.default_rng(SEED)
-    n, C, bounded = 30, 0.7, not loss.startswith("squared")
+    n, C, bounded = 30, 0.7, objectives.is_bounded(loss)
     costs = rng.integers(0, 3, n) * 0.5 if has_costs else np.ones(n)
     K = rng.normal(size=(n, 4)) * (0.05 if ratio == 1.5 else 1.0)  # small: C is the bound
     y = rng.normal(size=n) if loss in REGRESSION else rng.choice([-1.0, 1.0], n)
@@ -145,17 +138,15 @@ def test_the_multiple_with_the_highest_dual_objective(loss, ratio, has_costs):
         return alpha
 
     def value(factor, C):
-        objective = _losses.Objective(loss, C, 0.1, 0.0)
-        square = float(((factor * beta) @ K) @ ((factor * beta) @ K))
-        given = None if not has_costs else costs
-        return _losses.dual(objective, y, kept(factor * sizes, C), given) - square / 2
+        some = costs > 0
+        return objectives.dual_objective(
+            loss, C * costs[some], K[some], y[some], factor * beta[some], y[some]
+        )
 
     variables = kept(sizes, C).copy()
     square = float((beta @ K) @ (beta @ K))
-    objective = _losses.Objective(loss, C, 0.1, 0.0)
-    factor = _losses.scaled(
-        objective, ratio * C, y, variables, costs if has_costs else None, square
-    )
+    objective = _losses.Objective(_losses.LOSSES[loss], C, 0.1, 0.0)
+    factor = objective.scale(ratio * C, y, variables, costs if has_costs else None, square)
     np.testing.assert_allclose(variables, kept(factor * sizes, ratio * C), rtol=1e-12, atol=1e-12)
     assert factor > 0
     if bounded:

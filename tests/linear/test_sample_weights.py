@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 import scipy.optimize
 import scipy.sparse as sp
-import scipy.special
 from _data.chance import SEED
+from _oracles import objectives
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -38,62 +38,27 @@ TEXTS = [" ".join(WORDS[RNG.integers(12, size=RNG.integers(1, 9))]) for _ in ran
 WEIGHTS = RNG.integers(0, 3, N).astype(float)
 WEIGHTS[NAMES == "b"] *= RNG.random((NAMES == "b").sum()) < 0.6
 MAP = ConsistentWeightedSampling(n_hashes=16, bits=4, random_state=0)
-EPSILON, C = 0.1, 2.0
+EPSILON, C = objectives.EPSILON, 2.0
 
 
 def best_dual_value(loss, Z, y, costs, w):
-    """The dual objective at variables that are optimal if w is."""
-    scores = Z @ w
-    margins = y * scores
-    if loss == "squared_hinge":
-        alpha = 2 * costs * np.maximum(1 - margins, 0)
-        value = alpha.sum() - (alpha**2 / (4 * costs)).sum()
-        signed = alpha * y
-    elif loss == "log_loss":
-        near, far = costs * scipy.special.expit(-margins), costs * scipy.special.expit(margins)
-        entropy = scipy.special.xlogy(near, near) + scipy.special.xlogy(far, far)
-        value = (costs * np.log(costs) - entropy).sum()
-        signed = near * y
-    elif loss == "squared_epsilon_insensitive":
-        rest = y - scores
-        signed = 2 * costs * np.sign(rest) * np.maximum(np.abs(rest) - EPSILON, 0)
-        value = signed @ y - EPSILON * np.abs(signed).sum() - (signed**2 / (4 * costs)).sum()
-    else:
-        if loss == "hinge":
-            distance = margins - 1
-            outside = np.where(distance < 0, costs, 0.0) * y
-            low, high = np.minimum(0, costs * y), np.maximum(0, costs * y)
-        else:
-            rest = y - scores
-            distance = np.abs(rest) - EPSILON
-            outside = np.where(distance > 0, costs, 0.0) * np.sign(rest)
-            low, high = np.minimum(0, costs * np.sign(rest)), np.maximum(0, costs * np.sign(rest))
-        at_kink = np.abs(distance) < 1e-3
-        signed = outside.copy()
-        if at_kink.any():
-            target = w - Z[~at_kink].T @ outside[~at_kink]
-            bounds = low[at_kink], high[at_kink]
-            signed[at_kink] = scipy.optimize.lsq_linear(
-                Z[at_kink].T, target, bounds, method="bvls", tol=1e-14
-            ).x
-        value = (
-            np.abs(signed).sum()
-            if loss == "hinge"
-            else (signed @ y - EPSILON * np.abs(signed).sum())
-        )
-    v = Z.T @ signed
-    return value - v @ v / 2
+    """The dual objective at variables that are optimal if w is. The variable of a row at a kink of
+    the loss is between those of the slopes beside it."""
+    scores, slope = Z @ w, objectives.LOSSES[loss].slope
+    betas = -costs * slope(y, scores)
+    low, high = -costs * slope(y, scores + 1e-3), -costs * slope(y, scores - 1e-3)
+    at_kink = high - low > 0.1 * costs
+    if at_kink.any():
+        target = w - Z[~at_kink].T @ betas[~at_kink]
+        bounds = low[at_kink], high[at_kink]
+        betas[at_kink] = scipy.optimize.lsq_linear(
+            Z[at_kink].T, target, bounds, method="bvls", tol=1e-14
+        ).x
+    return objectives.dual_objective(loss, costs, Z, y, betas, scores)
 
 
 def primal_value(loss, Z, y, costs, w):
-    scores = Z @ w
-    if loss.endswith("epsilon_insensitive"):
-        found = np.maximum(np.abs(y - scores) - EPSILON, 0)
-    elif loss == "log_loss":
-        found = np.logaddexp(0, -y * scores)
-    else:
-        found = np.maximum(0, 1 - y * scores)
-    return w @ w / 2 + costs @ (found**2 if loss.startswith("squared") else found)
+    return w @ w / 2 + costs @ objectives.losses(loss, y, Z @ w)
 
 
 def features(model, rows):

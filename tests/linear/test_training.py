@@ -7,18 +7,19 @@ import warnings
 import numpy as np
 import pytest
 from _data.chance import SEED
+from _oracles import objectives
 from _oracles.dual_descent import (
     hinge_by_definition,
     log_loss_by_definition,
     regression_by_definition,
 )
-from _oracles.objectives import losses, objective
+from _oracles.objectives import objective
 from sklearn.linear_model import LogisticRegression
 from sklearn.svm import LinearSVC, LinearSVR
 
 from sparsemaps import ConsistentWeightedSampling, SignProjection, codes
 from sparsemaps._loops import codes as kernel
-from sparsemaps.linear import KernelClassifier, KernelRegressor, _solver
+from sparsemaps.linear import KernelClassifier, KernelRegressor, _losses, _solver
 
 
 def data(n_rows=150, seed=0):
@@ -31,6 +32,11 @@ def data(n_rows=150, seed=0):
     X[rng.random(X.shape) < 0.2] = 0
     X[::25] = 0
     return X, y, X[:, 0] - X[:, 1] + rng.normal(scale=0.1, size=n_rows)
+
+
+LIBLINEARS = (
+    "squared_hinge", "hinge", "log_loss", "squared_epsilon_insensitive", "epsilon_insensitive",
+)  # fmt: skip
 
 
 def liblinear(loss, C, **parameters):
@@ -134,8 +140,7 @@ def trained(
     packed, loss, C, tol, key, y, bias=0.5, epsilon=0.1, max_visits=10**9, max_passes=10**5
 ):
     """The weights, the dual variables and the number of passes of the compiled solver."""
-    regression = loss.endswith("epsilon_insensitive")
-    labels = y if regression else (y > 0).astype(np.uint8)
+    labels = y if objectives.LOSSES[loss].is_regression else (y > 0).astype(np.uint8)
     return trained_together(
         packed, loss, C, tol, key, labels, 1, bias, epsilon, max_visits, max_passes
     )[0]
@@ -150,10 +155,10 @@ def trained_together(
     v = _solver.aligned_zeros(packed.n_hashes << packed.bits, kernel.stride_of(n_models))
     dual = np.zeros((n, n_models))
     descent = kernel.Descent(
-        packed.n_hashes, packed.bits, kernel.LOSSES[loss], epsilon, bias, tol, C, key,
+        packed.n_hashes, packed.bits, loss, _losses.LOSSES[loss].end, epsilon, bias, tol, C, key,
         np.ones((n_models, 2)), v,
     )  # fmt: skip
-    regression = loss.endswith("epsilon_insensitive")
+    regression = objectives.LOSSES[loss].is_regression
     order, active = np.empty(n, np.uint32), np.empty(n, np.uint8)
     goes_on, going, is_first = True, 2**n_models - 1, True
     while goes_on:
@@ -184,7 +189,7 @@ def coded(bits=4, n_hashes=50, n_rows=60):
 
 # With C = 0.05 a change is a fifth of the first one to the last bit, so that rounding would decide.
 @pytest.mark.parametrize("C", [0.06, 3.0])
-@pytest.mark.parametrize("loss", list(kernel.LOSSES))
+@pytest.mark.parametrize("loss", LIBLINEARS)
 def test_the_solver_does_what_the_definition_says(loss, C):
     packed, Z, y, targets = coded()
     if loss.endswith("epsilon_insensitive"):
@@ -242,10 +247,10 @@ def test_the_solver_of_bytes(n_hashes):
     np.testing.assert_allclose(variables, dual, atol=1e-9)
 
 
-@pytest.mark.parametrize("loss", list(kernel.LOSSES))
+@pytest.mark.parametrize("loss", kernel.LOSSES)
 def test_turns_of_any_length_give_the_same_bits(loss):
     packed, _, y, targets = coded()
-    y = targets if loss.endswith("epsilon_insensitive") else y
+    y = targets if objectives.LOSSES[loss].is_regression else y
     whole = trained(packed, loss, 1.0, 1e-4, 5, y)
     for max_visits in (1, 7, 60):
         some = trained(packed, loss, 1.0, 1e-4, 5, y, max_visits=max_visits)
@@ -308,33 +313,27 @@ def test_the_order_of_additions_of_scores(n_models, n_hashes):
 
 
 @pytest.mark.parametrize("C", [1e-3, 1.0, 100.0])
-@pytest.mark.parametrize("loss", list(kernel.LOSSES))
+@pytest.mark.parametrize("loss", kernel.LOSSES)
 def test_the_duality_gap_closes(loss, C):
-    """The primal and the dual objective, each by its definition, enclose the optimum; the
-    variables are feasible, and the weights are their sums."""
+    """The primal and the dual objective, each by its definition, enclose the optimum; the values
+    have the same objectives; the variables are feasible, and the weights are their sums."""
     packed, Z, y, targets = coded(n_rows=120)
-    regression = loss.endswith("epsilon_insensitive")
-    y = targets if regression else y
+    is_regression = objectives.LOSSES[loss].is_regression
+    y = targets if is_regression else y
     w, variables, _ = trained(packed, loss, C, 1e-7, 3, y)
-    if loss == "log_loss":
-        variables = np.where(variables < 0, C + variables, variables)
-    most = np.inf if loss.startswith("squared") else C
-    assert (np.abs(variables) <= most).all()
-    assert regression or (variables >= 0).all()
-    signed = variables if regression else variables * y
-    np.testing.assert_allclose(signed @ Z, w, atol=1e-9 * max(C, 1))
-    primal = w @ w / 2 + C * losses(loss, y, Z @ w).sum()
-    if regression:
-        dual = variables @ y - 0.1 * np.abs(variables).sum()
-    elif loss == "log_loss":
-        rest = C - variables
-        dual = (C * np.log(C) - variables * np.log(variables) - rest * np.log(rest)).sum()
-    else:
-        dual = variables.sum()
-    if loss.startswith("squared"):
-        dual -= (variables**2).sum() / (4 * C)
-    dual -= w @ w / 2
+    betas = variables
+    if not is_regression:  # of log_loss, the distance to C is a negative number
+        alphas = np.where(variables < 0, C + variables, variables)
+        assert (alphas >= 0).all()
+        betas = alphas * y
+    assert (np.abs(betas) <= (C if objectives.is_bounded(loss) else np.inf)).all()
+    np.testing.assert_allclose(betas @ Z, w, atol=1e-9 * max(C, 1))
+    primal = objective(loss, C, Z, y, w, 0.0)
+    dual = objectives.dual_objective(loss, np.full(len(y), C), Z, y, betas, Z @ w)
     assert -1e-9 * primal <= primal - dual <= 1e-4 * primal
+    of_value = _losses.Objective(_losses.LOSSES[loss], C, objectives.EPSILON, 0.5)
+    assert of_value.primal(y, Z @ w, None) + w @ w / 2 == pytest.approx(primal, rel=1e-9)
+    assert of_value.dual(y, variables, None) - w @ w / 2 == pytest.approx(dual, rel=1e-9)
 
 
 def test_blocks_have_the_same_optimum(tmp_path, set_limits):
@@ -345,7 +344,7 @@ def test_blocks_have_the_same_optimum(tmp_path, set_limits):
     mapped = codes.PackedCodes.load(tmp_path / "codes.npy")
     Z = map.transform(X)
     for loss in kernel.LOSSES:
-        regression = loss.endswith("epsilon_insensitive")
+        regression = objectives.LOSSES[loss].is_regression
         cls = KernelRegressor if regression else KernelClassifier
         model = cls(map, loss=loss, tol=1e-5, max_iter=10**4, random_state=0)
         want = targets if regression else y
@@ -416,7 +415,8 @@ def test_arrays_that_do_not_fit_are_refused(change):
 
     def turn():
         descent = kernel.Descent(
-            packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, np.ones((1, 2)), arrays["v"],
+            packed.n_hashes, packed.bits, "hinge", 0, 0.0, 1.0, 0.1, 1.0, 0, np.ones((1, 2)),
+            arrays["v"],
         )  # fmt: skip
         descent.turn(
             packed.array, arrays["sampled"], arrays["labels"], None, None, arrays["dual"],
@@ -433,7 +433,7 @@ def test_turns_that_do_not_fit_are_refused():
     packed, _, y, _ = coded()
     v = _solver.aligned_zeros(packed.n_hashes << packed.bits, 1)
     descent = kernel.Descent(
-        packed.n_hashes, packed.bits, 0, 0.0, 1.0, 0.1, 1.0, 0, np.ones((1, 2)), v
+        packed.n_hashes, packed.bits, "hinge", 0, 0.0, 1.0, 0.1, 1.0, 0, np.ones((1, 2)), v
     )
 
     def turn(n, going, labels=True):

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "losses.h"
 #include "random.h"
 #include "simd.h"
 #include "vectors.h"
@@ -162,126 +163,6 @@ INLINE double cost(const dual_problem *p, uint32_t row)
     return p->weights == NULL ? p->cost : p->cost * p->weights[row];
 }
 
-/* ---- one row and one model ------------------------------------------------------------------ */
-
-/* What a visit looks at: y or the target, the score <w, z>, C_i, and the square of the row's length.
- * It changes the dual variable, and returns the change of beta. */
-typedef struct {
-    double y, score, cost, square;
-    double *dual;
-    int first;  /* whether it is the row's first visit in this pass: these decide when passes end */
-    int leaves; /* set to 1 if the row leaves the model */
-} visited;
-
-INLINE double visit_hinge(dual_model *s, visited *at, int squared)
-{
-    const double y = at->y;
-    const double alpha = *at->dual, most = squared ? INFINITY : at->cost;
-    const double diagonal = squared ? 0.5 / at->cost : 0.0;
-    const double gradient = y * at->score - 1.0 + alpha * diagonal;
-    double projected = gradient, next;
-    if (alpha == 0.0) {
-        if (gradient > s->bound_above) {
-            at->leaves = 1;
-            return 0.0;
-        }
-        projected = gradient < 0.0 ? gradient : 0.0;
-    } else if (alpha >= most) {
-        if (gradient < s->bound_below) {
-            at->leaves = 1;
-            return 0.0;
-        }
-        projected = gradient > 0.0 ? gradient : 0.0;
-    }
-    if (at->first) {
-        s->highest = projected > s->highest ? projected : s->highest;
-        s->lowest = projected < s->lowest ? projected : s->lowest;
-    }
-    if (fabs(projected) <= 1e-12)
-        return 0.0;
-    next = alpha - gradient / (at->square + diagonal);
-    next = next > 0.0 ? next : 0.0;
-    next = next < most ? next : most;
-    *at->dual = next;
-    return (next - alpha) * y;
-}
-
-/* Newton's method for the variable of one row: z is the distance to the bound that the minimum is
- * nearer to, so that no digits are lost there. */
-INLINE double visit_log_loss(dual_model *s, visited *at)
-{
-    enum { MAX_STEPS = 100 };
-    const double y = at->y, c = at->cost, square = at->square, slope = y * at->score;
-    const double kept = *at->dual;
-    const double alpha = kept < 0.0 ? c + kept : kept, rest = kept < 0.0 ? -kept : c - kept;
-    const int at_top = 0.5 * square * (rest - alpha) + slope < 0.0;
-    const double sign = at_top ? -1.0 : 1.0, old = at_top ? rest : alpha;
-    double z = c - old < 0.5 * c ? 0.1 * old : old;
-    double gradient = square * (z - old) + sign * slope + log_f64(z / (c - z));
-    int step = 0;
-    if (at->first && fabs(gradient) > s->highest)
-        s->highest = fabs(gradient);
-    for (; step <= MAX_STEPS && !(fabs(gradient) < s->inner_tol); step++) {
-        const double next = z - gradient / (square + c / (c - z) / z);
-        z = next <= 0.0 ? 0.1 * z : next;
-        gradient = square * (z - old) + sign * slope + log_f64(z / (c - z));
-    }
-    s->n_newton += step;
-    if (step == 0)
-        return 0.0;
-    *at->dual = at_top ? -z : z;
-    return sign * (z - old) * y;
-}
-
-INLINE double visit_regression(dual_model *s, visited *at, double epsilon, int squared)
-{
-    const double beta = *at->dual, most = squared ? INFINITY : at->cost;
-    const double diagonal = squared ? 0.5 / at->cost : 0.0;
-    const double gradient = at->score - at->y + diagonal * beta;
-    const double curvature = at->square + diagonal;
-    const double above = gradient + epsilon, below = gradient - epsilon;
-    double violation = 0.0, step, next;
-    if (beta == 0.0) {
-        if (above < 0.0)
-            violation = -above;
-        else if (below > 0.0)
-            violation = below;
-        else if (above > s->bound_above && below < -s->bound_above)
-            at->leaves = 1;
-    } else if (beta >= most) {
-        if (above > 0.0)
-            violation = above;
-        else if (above < -s->bound_above)
-            at->leaves = 1;
-    } else if (beta <= -most) {
-        if (below < 0.0)
-            violation = -below;
-        else if (below > s->bound_above)
-            at->leaves = 1;
-    } else {
-        violation = fabs(beta > 0.0 ? above : below);
-    }
-    if (at->leaves)
-        return 0.0;
-    if (at->first) {
-        s->highest = violation > s->highest ? violation : s->highest;
-        s->violation += violation;
-    }
-    if (above < curvature * beta)
-        step = -above / curvature;
-    else if (below > curvature * beta)
-        step = -below / curvature;
-    else
-        step = -beta;
-    if (fabs(step) < 1e-12)
-        return 0.0;
-    next = beta + step;
-    next = next > -most ? next : -most;
-    next = next < most ? next : most;
-    *at->dual = next;
-    return next - beta;
-}
-
 /* ---- a block of rows ------------------------------------------------------------------------- */
 
 /* Rows that are visited together. v is read once for all of them, then their dual variables are
@@ -349,16 +230,8 @@ INLINE unsigned visit(const dual_problem *p, dual_state *s, block *b, ptrdiff_t 
                       .first = first};
         if (!(models >> m & 1))
             continue;
-        if (loss == SQUARED_EPSILON_INSENSITIVE || loss == EPSILON_INSENSITIVE)
-            at.y = b->targets[r];
-        else
-            at.y = side ? 1.0 : -1.0;
-        if (loss == LOG_LOSS)
-            changes[m] = visit_log_loss(model, &at);
-        else if (loss == SQUARED_HINGE || loss == HINGE)
-            changes[m] = visit_hinge(model, &at, loss == SQUARED_HINGE);
-        else
-            changes[m] = visit_regression(model, &at, p->epsilon, loss != EPSILON_INSENSITIVE);
+        at.y = loss >= FIRST_OF_NUMBERS ? b->targets[r] : side ? 1.0 : -1.0;
+        changes[m] = visit_loss(loss, model, &at, p->epsilon);
         if (at.leaves) {
             s->active[b->rows[r]] &= (uint8_t)~(1u << m);
             model->n_active--;
@@ -423,24 +296,22 @@ INLINE void sweep_of(const dual_problem *p, dual_state *s, block *b, int loss)
         sweep_by(p, s, b, loss, MOST_MODELS);
 }
 
-/* Sweeps alone are compiled for each loss: what is before and after them knows no loss. */
+/* Sweeps alone are compiled for each loss: what is before and after them knows no loss. There is one
+ * model of numbers. */
+#define SWEEP_OF_CLASSES(LOSS, NAME, VISIT)                                                        \
+    case LOSS:                                                                                     \
+        sweep_of(p, s, b, LOSS);                                                                   \
+        break;
+#define SWEEP_OF_NUMBERS(LOSS, NAME, VISIT)                                                        \
+    case LOSS:                                                                                     \
+        sweep_by(p, s, b, LOSS, 1);                                                                \
+        break;
+
 static void sweep(const dual_problem *p, dual_state *s, block *b)
 {
     switch (p->loss) {
-    case SQUARED_HINGE:
-        sweep_of(p, s, b, SQUARED_HINGE);
-        break;
-    case HINGE:
-        sweep_of(p, s, b, HINGE);
-        break;
-    case LOG_LOSS:
-        sweep_of(p, s, b, LOG_LOSS);
-        break;
-    case SQUARED_EPSILON_INSENSITIVE:
-        sweep_by(p, s, b, SQUARED_EPSILON_INSENSITIVE, 1);
-        break;
-    default:
-        sweep_by(p, s, b, EPSILON_INSENSITIVE, 1);
+        LOSSES_OF_CLASSES(SWEEP_OF_CLASSES)
+        LOSSES_OF_NUMBERS(SWEEP_OF_NUMBERS)
     }
 }
 
@@ -467,10 +338,9 @@ static void end_block(const dual_problem *p, dual_state *s, const block *b, row_
 
 /* ---- passes -------------------------------------------------------------------------------- */
 
-/* Before the first pass over rows: LOG_LOSS begins inside the bounds. */
 static void add_first(const dual_problem *p, dual_state *s)
 {
-    if (p->loss != LOG_LOSS)
+    if (first_variable(p->loss, 1.0) == 0.0)
         return;
     for (ptrdiff_t row = 0; row < p->n_rows; row++) {
         row_numbers changed = {.n = 1}, none = {.n = 0};
@@ -479,7 +349,7 @@ static void add_first(const dual_problem *p, dual_state *s)
         for (ptrdiff_t m = 0; m < p->n_models; m++) {
             const unsigned side = p->sides[row] >> m & 1;
             const double c = cost(p, (uint32_t)row) * p->factors[m][side];
-            const double first = 0.001 * c < 1e-8 ? 0.001 * c : 1e-8;
+            const double first = first_variable(p->loss, c);
             changed.numbers[m] = side ? first : -first;
             s->dual[row * p->n_models + m] = first;
             s->models[m].intercept += changed.numbers[m] * p->bias;
@@ -534,7 +404,7 @@ static void begin_pass(const dual_problem *p, dual_state *s)
         s->order[i] = row;
     }
     for (ptrdiff_t m = 0; m < p->n_models; m++) {
-        s->models[m].highest = p->loss == SQUARED_HINGE || p->loss == HINGE ? -INFINITY : 0.0;
+        s->models[m].highest = p->end == END_BY_RANGE ? -INFINITY : 0.0;
         s->models[m].lowest = INFINITY;
         s->models[m].violation = 0.0;
         s->models[m].n_newton = 0;
@@ -551,13 +421,13 @@ static int is_within(const dual_problem *p, dual_state *s, ptrdiff_t m)
         model->turn_highest = model->highest;
         model->turn_lowest = model->lowest;
     }
-    if (p->loss == LOG_LOSS) {
+    if (p->end == END_BY_LARGEST) {
         const double least = p->tol < 1e-8 ? p->tol : 1e-8;
         if (model->n_newton <= s->n_weighed / 10)
             model->inner_tol = 0.1 * model->inner_tol > least ? 0.1 * model->inner_tol : least;
         return model->highest < p->tol;
     }
-    if (p->loss == SQUARED_HINGE || p->loss == HINGE) {
+    if (p->end == END_BY_RANGE) {
         within = model->highest - model->lowest <= p->tol;
         model->bound_above = model->highest > 0.0 ? model->highest : INFINITY;
         model->bound_below = model->lowest < 0.0 ? model->lowest : -INFINITY;
@@ -617,7 +487,12 @@ static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t
     return result;
 }
 
+static const char *const names_of_losses[] = {LOSSES_OF_CLASSES(NAME_OF_LOSS)
+                                                  LOSSES_OF_NUMBERS(NAME_OF_LOSS) NULL};
+
 const dual_descent_loops TABLE(dual_descent)[] = {{
+    .losses = names_of_losses,
+    .first_of_numbers = FIRST_OF_NUMBERS,
     .add_first = add_first,
     .begin = begin,
     .descend = descend,

@@ -25,7 +25,9 @@
 #include "levels.h"
 #include "one_hot.h"
 
-enum { SQUARED_HINGE, HINGE, LOG_LOSS, SQUARED_EPSILON_INSENSITIVE, EPSILON_INSENSITIVE };
+/* What ends the passes: the range of the projected gradients, the largest of them, or the sum of the
+ * violations against that of the first pass. */
+enum { END_BY_RANGE, END_BY_LARGEST, END_BY_SUM };
 
 /* Models that are trained together at most. With 8, a column fills a line of the cache, but twice as
  * many columns are in use; a model then takes as long, within a tenth, and threads are less even. */
@@ -40,7 +42,8 @@ typedef struct {
     coded_rows rows;
     ptrdiff_t n_rows;
     ptrdiff_t n_models;
-    int loss;
+    int loss;       /* its place in `losses` of the loops */
+    int end;        /* the rule that ends its passes */
     double epsilon; /* of the losses of regression */
     double bias;
     double tol;
@@ -62,7 +65,7 @@ typedef struct {
     double violation, first_violation; /* sums of violations: of this pass, and of the first here */
     double kept_violation;             /* that takes the place of the first here, unless it is 0 */
     double turn_violation, turn_highest, turn_lowest; /* of the first pass of this turn */
-    double inner_tol;                                 /* of Newton's steps, for LOG_LOSS */
+    double inner_tol;                                 /* of Newton's steps */
     int64_t n_newton;
 } dual_model;
 
@@ -84,6 +87,8 @@ typedef struct {
 } dual_state;
 
 typedef struct {
+    const char *const *losses; /* their names; NULL is behind the last */
+    int first_of_numbers;      /* the place of the first loss of regression */
     /* The first values of the dual variables of these rows, which are 0 before. */
     void (*add_first)(const dual_problem *problem, dual_state *state);
     /* Begin a turn of the models `going` with these rows: no row has left. */

@@ -1,0 +1,170 @@
+/* The losses: how each changes the dual variable of a row. A new loss has an entry in a list here, and
+ * a value in linear/_losses.py (docs/add_a_loss.md). */
+#ifndef SPARSEMAPS_LOSSES_H
+#define SPARSEMAPS_LOSSES_H
+
+#include <math.h>
+
+#include "dual_descent.h"
+#include "random.h"
+
+/* Of each loss: its number, its name in Python, and the change of beta at a row. `s` is the model, `at`
+ * the row, `epsilon` the zone without a loss. */
+#define LOSSES_OF_CLASSES(DO)                                                                      \
+    DO(SQUARED_HINGE, "squared_hinge", visit_hinge(s, at, INFINITY, 0.5 / at->cost))               \
+    DO(HINGE, "hinge", visit_hinge(s, at, at->cost, 0.0))                                          \
+    DO(LOG_LOSS, "log_loss", visit_log_loss(s, at))
+#define LOSSES_OF_NUMBERS(DO)                                                                      \
+    DO(SQUARED_EPSILON_INSENSITIVE, "squared_epsilon_insensitive",                                 \
+       visit_regression(s, at, epsilon, INFINITY, 0.5 / at->cost))                                 \
+    DO(EPSILON_INSENSITIVE, "epsilon_insensitive", visit_regression(s, at, epsilon, at->cost, 0.0))
+
+#define NUMBER_OF_LOSS(LOSS, NAME, VISIT) LOSS,
+#define NAME_OF_LOSS(LOSS, NAME, VISIT) NAME,
+#define AND_ONE(LOSS, NAME, VISIT) +1
+
+enum { LOSSES_OF_CLASSES(NUMBER_OF_LOSS) LOSSES_OF_NUMBERS(NUMBER_OF_LOSS) };
+enum { FIRST_OF_NUMBERS = 0 LOSSES_OF_CLASSES(AND_ONE) };
+
+/* What a visit looks at: y or the target, the score <w, z>, C_i, and the square of the row's length.
+ * It changes the dual variable, and returns the change of beta. */
+typedef struct {
+    double y, score, cost, square;
+    double *dual;
+    int first;  /* whether it is the row's first visit in this pass: these decide when passes end */
+    int leaves; /* set to 1 if the row leaves the model */
+} visited;
+
+/* A loss of the margin y <w, z> whose variable alpha is from 0 to `most`, and whose conjugate adds
+ * diagonal alpha^2 / 2 to the dual problem. */
+INLINE double visit_hinge(dual_model *s, visited *at, double most, double diagonal)
+{
+    const double y = at->y, alpha = *at->dual;
+    const double gradient = y * at->score - 1.0 + alpha * diagonal;
+    double projected = gradient, next;
+    if (alpha == 0.0) {
+        if (gradient > s->bound_above) {
+            at->leaves = 1;
+            return 0.0;
+        }
+        projected = gradient < 0.0 ? gradient : 0.0;
+    } else if (alpha >= most) {
+        if (gradient < s->bound_below) {
+            at->leaves = 1;
+            return 0.0;
+        }
+        projected = gradient > 0.0 ? gradient : 0.0;
+    }
+    if (at->first) {
+        s->highest = projected > s->highest ? projected : s->highest;
+        s->lowest = projected < s->lowest ? projected : s->lowest;
+    }
+    if (fabs(projected) <= 1e-12)
+        return 0.0;
+    next = alpha - gradient / (at->square + diagonal);
+    next = next > 0.0 ? next : 0.0;
+    next = next < most ? next : most;
+    *at->dual = next;
+    return (next - alpha) * y;
+}
+
+/* Newton's method for the variable of one row: z is the distance to the bound that the minimum is
+ * nearer to, so that no digits are lost there. */
+INLINE double visit_log_loss(dual_model *s, visited *at)
+{
+    enum { MAX_STEPS = 100 };
+    const double y = at->y, c = at->cost, square = at->square, slope = y * at->score;
+    const double kept = *at->dual;
+    const double alpha = kept < 0.0 ? c + kept : kept, rest = kept < 0.0 ? -kept : c - kept;
+    const int at_top = 0.5 * square * (rest - alpha) + slope < 0.0;
+    const double sign = at_top ? -1.0 : 1.0, old = at_top ? rest : alpha;
+    double z = c - old < 0.5 * c ? 0.1 * old : old;
+    double gradient = square * (z - old) + sign * slope + log_f64(z / (c - z));
+    int step = 0;
+    if (at->first && fabs(gradient) > s->highest)
+        s->highest = fabs(gradient);
+    for (; step <= MAX_STEPS && !(fabs(gradient) < s->inner_tol); step++) {
+        const double next = z - gradient / (square + c / (c - z) / z);
+        z = next <= 0.0 ? 0.1 * z : next;
+        gradient = square * (z - old) + sign * slope + log_f64(z / (c - z));
+    }
+    s->n_newton += step;
+    if (step == 0)
+        return 0.0;
+    *at->dual = at_top ? -z : z;
+    return sign * (z - old) * y;
+}
+
+/* A loss of |<w, z> - y| beyond epsilon, whose variable beta is from -most to most, and whose conjugate
+ * adds diagonal beta^2 / 2 to the dual problem. */
+INLINE double visit_regression(dual_model *s, visited *at, double epsilon, double most,
+                               double diagonal)
+{
+    const double beta = *at->dual;
+    const double gradient = at->score - at->y + diagonal * beta;
+    const double curvature = at->square + diagonal;
+    const double above = gradient + epsilon, below = gradient - epsilon;
+    double violation = 0.0, step, next;
+    if (beta == 0.0) {
+        if (above < 0.0)
+            violation = -above;
+        else if (below > 0.0)
+            violation = below;
+        else if (above > s->bound_above && below < -s->bound_above)
+            at->leaves = 1;
+    } else if (beta >= most) {
+        if (above > 0.0)
+            violation = above;
+        else if (above < -s->bound_above)
+            at->leaves = 1;
+    } else if (beta <= -most) {
+        if (below < 0.0)
+            violation = -below;
+        else if (below > s->bound_above)
+            at->leaves = 1;
+    } else {
+        violation = fabs(beta > 0.0 ? above : below);
+    }
+    if (at->leaves)
+        return 0.0;
+    if (at->first) {
+        s->highest = violation > s->highest ? violation : s->highest;
+        s->violation += violation;
+    }
+    if (above < curvature * beta)
+        step = -above / curvature;
+    else if (below > curvature * beta)
+        step = -below / curvature;
+    else
+        step = -beta;
+    if (fabs(step) < 1e-12)
+        return 0.0;
+    next = beta + step;
+    next = next > -most ? next : -most;
+    next = next < most ? next : most;
+    *at->dual = next;
+    return next - beta;
+}
+
+/* The first value of a row's variable. That of LOG_LOSS is always inside its bounds. */
+INLINE double first_variable(int loss, double c)
+{
+    if (loss == LOG_LOSS)
+        return 0.001 * c < 1e-8 ? 0.001 * c : 1e-8;
+    return 0.0;
+}
+
+#define VISIT_LOSS(LOSS, NAME, VISIT)                                                              \
+    case LOSS:                                                                                     \
+        return VISIT;
+
+INLINE double visit_loss(int loss, dual_model *s, visited *at, double epsilon)
+{
+    switch (loss) {
+        LOSSES_OF_CLASSES(VISIT_LOSS)
+        LOSSES_OF_NUMBERS(VISIT_LOSS)
+    }
+    return 0.0;
+}
+
+#endif
