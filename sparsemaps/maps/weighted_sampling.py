@@ -107,7 +107,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     both rows. Its bias is smaller than that. ``min_components`` and ``kernel_error`` count it; a
     standard error of .1 to .2 times that of 512 samples takes 60 levels an entry in rows of 20
     entries, 16 in rows of 100, and 4 in rows of 2,000. Values above 0 may have no level; a row in
-    which none has one has no sample. A row has 2^31 levels at most. More levels cost little: of the
+    which none has one has no sample. An entry has fewer than 2^31 levels, and a row at most 2^34. More levels cost little: of the
     levels of a heavy entry most cannot win, and are left out unseen.
 
     By "icws", the weight of an entry enters through the logarithm, in 24 bits: float32 and float64
@@ -251,5 +251,8 @@ class WeightedSamplingDraw(CodesDraw, of=ConsistentWeightedSampling):
         row = loop(_METHODS.index(self.method), *self.checked(block), *keys, *weights, *out)
         if row >= 0:
             resolution = setting("resolution", self.resolution) or "this resolution"
-            rule = f"with {resolution} the row has more than 2^31 levels"
-            raise block.error(row, f"{rule}: resolution must be smaller")
+            raise block.error(
+                row,
+                f"with {resolution} the entry has 2^31 levels or more, or the row more than 2^34: "
+                "resolution must be smaller",
+            )

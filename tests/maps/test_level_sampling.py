@@ -108,7 +108,7 @@ def test_theorem_for_structured_columns(columns):
     theorems.assert_mean(rates, reference.min_max(u, v))
 
 
-@pytest.mark.parametrize("resolution", [0.1, 1.0, 4.0, 1e5])
+@pytest.mark.parametrize("resolution", [0.1, 1.0, 4.0, 1e5, 4e8])
 def test_theorem_of_rounded_rows(resolution):
     """For real values, of both signs too, the kernel of each seed's levels."""
     rng = np.random.default_rng(SEED + 3)
@@ -383,17 +383,19 @@ def test_rows_without_levels_have_no_sample():
 
 
 def test_too_many_levels():
-    X = csr([1.0, 2.0, 0], [1.0, 2.0**31 - 1, 0], [1.0, 2.0**31, 3.0])
+    most = 2.0**31 - 1
+    X = csr([1.0] * 9, [most] * 8 + [8], [8] + [most + 1] + [0] * 7, [most] * 8 + [9])
     levels_map().fit(X[:2]).encode(X[:2])
     cws = levels_map().fit(X)
     message = (
-        r"2.14748e\+09 in row 2, column 1; with resolution=1.0 the row has more than 2\^31 levels: "
-        "resolution must be smaller"
+        r"2.14748e\+09 in row 2, column {}; with resolution=1.0 the entry has 2\^31 levels or more, "
+        r"or the row more than 2\^34: resolution must be smaller"
     )
     for call in (cws.transform, cws.encode, cws.sample):
-        with pytest.raises(ValueError, match=message):
-            call(X)
-    levels_map(resolution=0.5).fit(X).encode(X)
+        for bad, column in ((X, 1), (X[[0, 1, 3]], 0)):
+            with pytest.raises(ValueError, match=message.format(column)):
+                call(bad)
+    levels_map(resolution=0.4).fit(X).encode(X)
     for value, parameters in (
         (1e300, {"resolution": 1e300}),
         (1e300, {"power": 2.0}),

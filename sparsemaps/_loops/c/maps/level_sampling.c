@@ -20,7 +20,8 @@ enum { VALUE_BITS = 62 };
 enum {
     FIRST_LEVELS = 1 << LEVEL_BITS,
     ID_BITS = LEVEL_BITS + 1,
-    HIGHEST_BLOCK = 31,
+    MOST_BITS = 31,  /* an entry has fewer than 2^MOST_BITS levels, */
+    TOTAL_BITS = 34, /* and a row at most 2^TOTAL_BITS */
     ROUND_BINS = 64, /* bins for which there is one more round */
     FULL = 4,        /* members a bin and round, before which some bin is most likely empty */
     MANY = 16,       /* levels a bin, from which on few of them can win */
@@ -467,7 +468,7 @@ static void offer_blocks(const level_row *row, double limit, uint64_t k, level_s
             heavy[n_heavy] = (uint32_t)i;
             n_heavy += s->counts[first + i] > FIRST_LEVELS;
         }
-        for (uint32_t bits = LEVEL_BITS; n_heavy > 0 && bits < HIGHEST_BLOCK; bits++) {
+        for (uint32_t bits = LEVEL_BITS; n_heavy > 0 && bits < MOST_BITS; bits++) {
             const double least = limit * (double)(UINT64_C(1) << bits) + 0x1p-30;
             const uint64_t bound = least < 1.0 ? (uint64_t)(least * 0x1p64) : UINT64_MAX;
             ptrdiff_t n_hits, n_heavier = 0;
@@ -606,7 +607,7 @@ static ptrdiff_t sample_row(const csr_block *rows, ptrdiff_t row_number, const l
 {
     const uint64_t k = map->k, n_rounds = 1 + k / ROUND_BINS;
     level_row row = read_row(rows, row_number, map, s);
-    if (row.total > UINT64_C(1) << 31)
+    if (row.most > UINT32_C(1) << MOST_BITS || row.total > UINT64_C(1) << TOTAL_BITS)
         return -1;
     if (row.total == 0)
         return 0;

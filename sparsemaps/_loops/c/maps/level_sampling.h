@@ -72,7 +72,8 @@ typedef struct {
 
 typedef struct {
     /* Sample row `row`: the column and the level for each of the k bins. Returns the number of entries
-     * that have levels: 0 if there is no sample, -1 if there are more than 2^31 levels. */
+     * that have levels: 0 if there is no sample, -1 if an entry has 2^31 levels or more, or the row
+     * more than 2^34. */
     ptrdiff_t (*sample_row)(const csr_block *rows, ptrdiff_t row, const level_map *map,
                             level_scratch *scratch, uint64_t *columns, int64_t *levels);
 } level_sampling_loops;
