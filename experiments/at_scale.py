@@ -72,8 +72,8 @@ def costs(folder: Path) -> None:
         "ConsistentWeightedSampling(n_hashes=512)": ConsistentWeightedSampling(
             n_hashes=512, random_state=0
         ),
-        "ConsistentWeightedSampling(n_hashes=512, method='dart')": ConsistentWeightedSampling(
-            n_hashes=512, method="dart", random_state=0
+        "ConsistentWeightedSampling(n_hashes=512, method='levels')": ConsistentWeightedSampling(
+            n_hashes=512, method="levels", resolution=32, random_state=0
         ),
         "SignProjection(n_hashes=512)": SignProjection(n_hashes=512, random_state=0),
     }
@@ -92,10 +92,11 @@ def costs(folder: Path) -> None:
                 out = folder / f"out.{format}"
                 run = partial(
                     map_files, map, str(path), str(out),
-                    format=format, ones=is_coded and format == "svmlight",
+                    format=format, ones=is_coded and format == "svmlight", resume=False,
                 )  # fmt: skip
                 seconds = cpu_time(run)
-                found.append((name, format, out.stat().st_size, seconds))
+                out_size = sum(Path(part).stat().st_size for part in run())
+                found.append((name, format, out_size, seconds))
         for name, format, out_size, seconds in found:
             print(
                 f"| {shape} | {name} | {format} | {size / n_rows / 1e3:.1f} "

@@ -118,8 +118,8 @@ def mapped(data: str, n: int, k: int, bits: int, n_pages: int | None) -> dict[st
 WAYS = {
     "the rows themselves": lambda: None,
     "min-max, 256 samples": lambda: _samples(256, "icws"),
-    "min-max, 256 samples by dart": lambda: _samples(256, "dart"),
-    "min-max, 1,024 samples by dart": lambda: _samples(1024, "dart"),
+    "min-max, 256 samples by levels": lambda: _samples(256, "levels"),
+    "min-max, 1,024 samples by levels": lambda: _samples(1024, "levels"),
 }
 STEPS = ("read", "n-grams", "map", "write", "train")
 

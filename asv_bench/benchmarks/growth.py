@@ -23,7 +23,6 @@ def _new(name, n, **parameters):
 
 MAPS = {name: partial(_new, name) for name in sparsemaps._MAPS if name != "KernelProduct"}
 MAPS["Fastfood"] = partial(_new, "Fastfood", hash_dim=1024)
-MAPS["dart"] = partial(_new, "ConsistentWeightedSampling", method="dart")
 MAPS["levels"] = partial(_new, "ConsistentWeightedSampling", method="levels")
 MAPS["rademacher"] = partial(_new, "SignProjection", distribution="rademacher")
 

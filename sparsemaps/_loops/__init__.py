@@ -10,8 +10,8 @@ module, however short.
 - ``rows``: checks and conversions of rows; ``gram``: sums over the common columns of two rows;
   ``functions``: elementary functions.
 - ``maps``: ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``, ``projection``, ``fourier``,
-  ``fastfood``, ``random_binning``, ``weighted_sampling``, ``dart_minhash``, ``level_sampling``,
-  ``minhash``, and what several of them use: ``groups``, ``hashing``, ``pages``, ``samples``.
+  ``fastfood``, ``random_binning``, ``weighted_sampling``, ``level_sampling``, ``minhash``, and
+  what several of them use: ``groups``, ``hashing``, ``pages``, ``samples``.
 - ``codes``: packed codes are written and compared; ``bands`` and ``neighbors``: search;
   ``band_tables``: hash tables that grow with the rows. ``linear``: models are trained on codes.
 - ``text``: ``vectorizer``: n-grams of raw text; ``arrow``, ``text_tables``, ``text_bytes``;

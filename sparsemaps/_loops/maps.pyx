@@ -13,7 +13,6 @@ include "samples.pxi"
 
 # The maps.
 include "count_sketch.pxi"
-include "dart_minhash.pxi"
 include "fastfood.pxi"
 include "fourier.pxi"
 include "level_sampling.pxi"

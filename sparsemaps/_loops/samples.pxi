@@ -52,28 +52,18 @@ cdef inline void put_no_samples(const sample_output_t *output, Py_ssize_t row) n
         output_loops.put_none(&output.codes, row)
 
 
-# How samples are taken.
-cdef enum:
-    METHOD_ICWS
-    METHOD_DART
-    METHOD_LEVELS
-
-
-cdef Py_ssize_t sample_rows(int method, values, indices, indptr, uint64_t key, bint signed_,
+cdef Py_ssize_t sample_rows(bint of_levels, values, indices, indptr, uint64_t key, bint signed_,
                             double power, double resolution,
                             const sample_output_t *output) except -2:
     """Returns the first row that has too many levels, or -1."""
     cdef csr_block rows = csr_of(values, indices, indptr)
-    if method == METHOD_LEVELS:
+    if of_levels:
         return sample_levels(&rows, key, signed_, power, resolution, output)
-    if method == METHOD_DART:
-        sample_darts(&rows, key, signed_, power, output)
-    else:
-        sample_weighted(&rows, key, signed_, power, output)
+    sample_weighted(&rows, key, signed_, power, output)
     return -1
 
 
-def sample_codes(int method, values, indices, indptr, uint64_t key, uint64_t code_key,
+def sample_codes(bint of_levels, values, indices, indptr, uint64_t key, uint64_t code_key,
                  bint signed_, double power, double resolution, Py_ssize_t n_hashes, int bits,
                  int t_bits, int layout, out):
     """Write each row's codes: `bits` bits of a hash of i* with `t_bits` bits of a hash of (i*, t*)
@@ -81,10 +71,10 @@ def sample_codes(int method, values, indices, indptr, uint64_t key, uint64_t cod
     has too many levels, or -1."""
     cdef sample_output_t output = sample_output_t(
         NULL, NULL, code_key, bits, t_bits, code_output(layout, out, n_hashes, bits + t_bits))
-    return sample_rows(method, values, indices, indptr, key, signed_, power, resolution, &output)
+    return sample_rows(of_levels, values, indices, indptr, key, signed_, power, resolution, &output)
 
 
-def whole_samples(int method, values, indices, indptr, uint64_t key, bint signed_, double power,
+def whole_samples(bint of_levels, values, indices, indptr, uint64_t key, bint signed_, double power,
                   double resolution, int64_t[:, ::1] columns, int64_t[:, ::1] t):
     """Write each row's samples i* and t*, -1 where a row has no sample. Returns the first row that
     has too many levels, or -1."""
@@ -95,4 +85,4 @@ def whole_samples(int method, values, indices, indptr, uint64_t key, bint signed
         return -1
     output.columns = &columns[0, 0]
     output.t = &t[0, 0]
-    return sample_rows(method, values, indices, indptr, key, signed_, power, resolution, &output)
+    return sample_rows(of_levels, values, indices, indptr, key, signed_, power, resolution, &output)

@@ -18,9 +18,6 @@ from sparsemaps.maps._sparse_map import random_map
 _LARGEST_LOGARITHM = 2000
 """The largest absolute logarithm of a value to the power: t* of "icws" are then below 2**31."""
 
-_METHODS = "icws", "dart", "levels"
-"""In the order of their numbers in the loops."""
-
 
 @random_map
 class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
@@ -49,14 +46,12 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         ("0-bit"), the output is narrow, and estimates are a little too high where rows have many
         entries (see Notes). Keep a few bits where rows have few columns, and for `signed` data.
         0 with "levels", whose `bits` are those of a hash of (i*, t*).
-    method : {"icws", "dart", "levels"}, default="icws"
-        How samples are drawn, "levels" for counts, "dart" for long rows of reals. "levels" rounds
-        values to whole levels (see `resolution`), and samples pairs of a column and a level [5]_
-        [6]_, at a cost of O(entries + n_hashes log n_hashes). It is exact for counts. "icws" is
-        improved consistent weighted sampling [1]_, at a cost of O(entries * n_hashes);
-        rows that have columns in common share much of it. "dart" is dart minhash [4]_, at a cost of
-        O(entries + n_hashes log n_hashes). These two have exactly the same kernel for any values,
-        but other samples (see Notes).
+    method : {"icws", "levels"}, default="icws"
+        How samples are drawn, "levels" for counts and for long rows. "levels" rounds values to
+        whole levels (see `resolution`), and samples pairs of a column and a level [4]_ [5]_, at a
+        cost of O(entries + n_hashes log n_hashes). It is exact for counts. "icws" is improved
+        consistent weighted sampling [1]_, exact for all values, at a cost of O(entries * n_hashes);
+        rows that have columns in common share much of it. The methods have other samples.
     resolution : float, default=1.0
         How many levels a value of 1 has with "levels", [allowed]. Whole numbers of levels are
         exact: leave it at 1 for counts. A fraction of a level becomes one with that probability,
@@ -91,7 +86,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
 
     - Different samples agree by chance in ``2**-(bits + t_bits)`` of all cases. The output's inner
       product includes this; ``sparsemaps.codes.kernel_from_collisions`` subtracts it.
-    - By "icws" and "dart", two rows may have the same i* with different t*, in some percent of the
+    - By "icws", two rows may have the same i* with different t*, in some percent of the
       samples, more where rows have few or heavy entries. Codes without `t_bits` agree there, and
       the estimate is too high by that share, however many samples there are: by .0055 on average
       (standard error .0003) over pairs of scikit-learn's digits, by up to .02 for single pairs.
@@ -107,21 +102,19 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     both rows. Its bias is smaller than that. ``min_components`` and ``kernel_error`` count it; a
     standard error of .1 to .2 times that of 512 samples takes 60 levels an entry in rows of 20
     entries, 16 in rows of 100, and 4 in rows of 2,000. Values above 0 may have no level; a row in
-    which none has one has no sample. An entry has fewer than 2^31 levels, and a row at most 2^34. More levels cost little: of the
-    levels of a heavy entry most cannot win, and are left out unseen.
+    which none has one has no sample. An entry has fewer than 2^31 levels, and a row at most 2^34.
+    More levels cost little: of those of a heavy entry most cannot win, and are left out unseen.
 
     By "icws", the weight of an entry enters through the logarithm, in 24 bits: float32 and float64
     input of the same values give the same samples, and so do weights closer than a relative 1e-7 or
     so. Scaling all rows by one factor keeps their kernel, but draws other samples.
 
-    Which method costs less, as measured (``asv_bench``, ``DartAgainstIcws``,
-    ``LevelsAgainstOthers``; 512 samples): for counts "levels", 2 times less than "icws" where rows
-    have 85 entries in 254 columns that all share, 8 times where they have 73 in 47,000, and 14
-    times less than "dart" at 3,700 entries of their own. Of "icws" and "dart", where each row has
-    its own columns, "dart" from about 150 entries a row, and 8 times less at 3,000; where all rows
-    share their columns, from 1,200 entries (512 samples) to 1,500 (64 samples). "dart" takes
-    weights in full precision. For real values of few columns take "icws"; of long rows "levels", if
-    values may be rounded, and otherwise "dart".
+    Which method costs less, as measured (``asv_bench``, ``LevelsAgainstOthers``; 512 samples):
+    for counts "levels", 2 times less than "icws" where rows have 85 entries in 254 columns that all
+    share, 8 times where they have 73 in 47,000, and 200 times at 3,700 entries of their own. For
+    real values "levels" too, if they may be rounded to a tenth of the error of the samples: from 20
+    entries a row on where rows have columns of their own, and from 200 where all share them (64
+    samples: from 60 and 700). "icws" costs less for shorter rows, and rounds none.
 
     References
     ----------
@@ -129,10 +122,9 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     .. [2] P. Li, "0-bit consistent weighted sampling", KDD 2015.
     .. [3] P. Li, "Linearized GMM kernels and normalized random Fourier features", KDD 2017; with
        powers in "Tunable GMM kernels", 2017.
-    .. [4] T. Christiani, "DartMinHash: fast sketching for weighted sets", 2020.
-    .. [5] T. Haveliwala, A. Gionis, P. Indyk, "Scalable techniques for clustering the web", WebDB
+    .. [4] T. Haveliwala, A. Gionis, P. Indyk, "Scalable techniques for clustering the web", WebDB
        2000.
-    .. [6] S. Dahlgaard, M. Knudsen, M. Thorup, "Fast similarity sketching", FOCS 2017.
+    .. [5] S. Dahlgaard, M. Knudsen, M. Thorup, "Fast similarity sketching", FOCS 2017.
 
     Examples
     --------
@@ -157,7 +149,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
     bits: int = Int(1, 16).default(8)
     t_bits: int = Int(0, 8).default(0)
-    method: Literal["icws", "dart", "levels"] = Choice("icws", "dart", "levels").default("icws")
+    method: Literal["icws", "levels"] = Choice("icws", "levels").default("icws")
     resolution: float = Real(above=0).default(1.0)
     signed: bool = Bool().default(False)
     power: float = Real(above=0).default(1.0)
@@ -177,10 +169,8 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         i : ndarray of int64, shape (n_samples, n_hashes)
             The columns i*; where `signed`, 2 i or 2 i + 1. -1 in a row without positive entries.
         t : ndarray of int64, shape (n_samples, n_hashes)
-            The numbers t*, of either sign. Of "levels", the levels, from 0. Of "dart", they number
-            the darts of the column: 2048 times the number of the dart among those of weights from
-            4**m to 4**(m + 1), plus m + 1024. -1 in a row without positive entries, or without
-            levels.
+            The numbers t*, of either sign. Of "levels", the levels, from 0. -1 in a row without
+            positive entries, or without levels.
 
         Raises
         ------
@@ -248,7 +238,7 @@ class WeightedSamplingDraw(CodesDraw, of=ConsistentWeightedSampling):
 
     def _sample(self, loop: Any, block: Block, keys: Any, out: tuple[Any, ...]) -> None:
         weights = self.signed, float(self.power), float(self.resolution)
-        row = loop(_METHODS.index(self.method), *self.checked(block), *keys, *weights, *out)
+        row = loop(self.method == "levels", *self.checked(block), *keys, *weights, *out)
         if row >= 0:
             resolution = setting("resolution", self.resolution) or "this resolution"
             raise block.error(

@@ -6,7 +6,7 @@ from _oracles import theorems
 from _data.chance import SEED
 from sparsemaps import ConsistentWeightedSampling
 
-METHODS = [{"method": "icws"}, {"method": "dart"}, {"method": "levels", "resolution": 1e6}]
+METHODS = [{"method": "icws"}, {"method": "levels", "resolution": 1e6}]
 """Parameters of each way to sample real values."""
 
 CWS = ConsistentWeightedSampling().fit_any_width()

@@ -95,8 +95,6 @@ MAPS = {
         {"n_hashes": 70},
         {"n_hashes": 5, "bits": 3, "t_bits": 2},
         {"n_hashes": 20, "signed": True},
-        {"n_hashes": 40, "method": "dart"},
-        {"n_hashes": 9, "method": "dart", "signed": True, "t_bits": 3},
         {"n_hashes": 9, "signed": True, "power": 0.3},
         {"n_hashes": 40, "method": "levels"},
         {"n_hashes": 200, "method": "levels", "resolution": 1e3, "signed": True, "bits": 3},
@@ -244,7 +242,6 @@ CWS = ConsistentWeightedSampling
 COVERED = [
     (CWS(bits=12, t_bits=8), 0.2, "any rows"),
     (CWS(bits=16), 0.9, "these rows"),
-    (CWS(bits=12, t_bits=8, method="dart"), 0.3, "any rows"),
     (CWS(bits=12, method="levels", resolution=20), 0.3, "these rows"),
     (CWS(bits=12, t_bits=8, signed=True), 0.3, "any rows"),
     (CWS(bits=12, t_bits=8, power=0.5), 0.3, "any rows"),

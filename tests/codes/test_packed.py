@@ -24,7 +24,7 @@ from sparsemaps.codes._packed import with_rows
 MAPS = [
     MinHash(n_hashes=70, bits=3, random_state=SEED),
     ConsistentWeightedSampling(n_hashes=70, bits=8, t_bits=4, random_state=SEED),
-    ConsistentWeightedSampling(n_hashes=70, bits=16, method="dart", random_state=SEED),
+    ConsistentWeightedSampling(n_hashes=70, bits=16, method="levels", random_state=SEED),
     SignProjection(n_hashes=70, random_state=SEED),
     RandomBinning(n_grids=70, gamma=0.1, n_bins=64, random_state=SEED),
     RandomFourier(n_components=70, gamma=0.1, random_state=SEED),

@@ -22,7 +22,7 @@ LABELS = ["pets"] * 4 + ["money"] * 4
 MAPS = {
     "MinHash": MinHash(n_hashes=50, bits=3, random_state=0),
     "min-max": ConsistentWeightedSampling(n_hashes=50, random_state=0),
-    "dart": ConsistentWeightedSampling(n_hashes=50, method="dart", bits=5, random_state=0),
+    "levels": ConsistentWeightedSampling(n_hashes=50, method="levels", bits=5, random_state=0),
     "signed": ConsistentWeightedSampling(n_hashes=50, signed=True, random_state=0),
 }
 

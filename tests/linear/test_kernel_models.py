@@ -165,7 +165,7 @@ def test_codes_of_another_map_are_refused(other, message, digits):
 
 
 @pytest.mark.parametrize(
-    "parameters", [{"bits": np.int64(4)}, {"method": "dart"}, {"power": np.float32(2)}], ids=str
+    "parameters", [{"bits": np.int64(4)}, {"method": "levels"}, {"power": np.float32(2)}], ids=str
 )
 def test_parameters_of_codes_are_compared_whatever_their_type(parameters, digits):
     X, y = digits

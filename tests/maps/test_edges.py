@@ -123,7 +123,7 @@ def test_gamma_scales_tensor_sketches(dtype, n_entries, method):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("method", ["icws", "dart", "levels"])
+@pytest.mark.parametrize("method", ["icws", "levels"])
 def test_signed_rows_alone_and_together(method, dtype):
     """A row has the samples of its positive and negative parts in columns of their own, whether it
     is gathered alone or with others."""

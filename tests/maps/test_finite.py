@@ -116,8 +116,6 @@ AGREEMENT = {
     "ConsistentWeightedSampling": [
         {},
         {"signed": True},
-        {"method": "dart"},
-        {"method": "dart", "signed": True},
         {"power": 0.3},
         {"power": 2.0},
     ],

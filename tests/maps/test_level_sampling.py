@@ -388,8 +388,8 @@ def test_too_many_levels():
     levels_map().fit(X[:2]).encode(X[:2])
     cws = levels_map().fit(X)
     message = (
-        r"2.14748e\+09 in row 2, column {}; with resolution=1.0 the entry has 2\^31 levels or more, "
-        r"or the row more than 2\^34: resolution must be smaller"
+        r"2.14748e\+09 in row 2, column {}; with resolution=1.0 the entry has 2\^31 levels or "
+        r"more, or the row more than 2\^34: resolution must be smaller"
     )
     for call in (cws.transform, cws.encode, cws.sample):
         for bad, column in ((X, 1), (X[[0, 1, 3]], 0)):
@@ -419,7 +419,7 @@ def test_rows_of_later_blocks_are_named(monkeypatch):
     [
         ({"method": "levels", "t_bits": 3}, "t_bits must be 0 with method='levels', .*, got 3"),
         ({"resolution": 2.0}, "resolution=2.0 is for method='levels' only"),
-        ({"method": "dart", "resolution": 2.0}, "resolution=2.0 is for method='levels' only"),
+        ({"method": "icws", "resolution": 2.0}, "resolution=2.0 is for method='levels' only"),
         ({"method": "levels", "resolution": 0}, "resolution must be .*above 0, got 0"),
         ({"method": "levels", "resolution": np.inf}, "resolution must be .*finite.*, got inf"),
         ({"method": "levels", "resolution": "1"}, "resolution must be a .*number"),

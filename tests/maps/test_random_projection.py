@@ -188,7 +188,7 @@ SAMPLED = {
     "MinHash of one bit": MinHash(bits=1),
     "MinHash of two bits": MinHash(bits=2),
     "ConsistentWeightedSampling": ConsistentWeightedSampling(bits=16, t_bits=8),
-    "one bit": ConsistentWeightedSampling(bits=1, t_bits=8, method="dart"),
+    "one bit": ConsistentWeightedSampling(bits=1, t_bits=8),
 }
 
 

@@ -272,11 +272,10 @@ def test_outputs_follow_from_the_samples(X, bits, t_bits):
     np.testing.assert_array_equal(cws.encode(X), packed, strict=True)
 
 
-@pytest.mark.parametrize("method", ["icws", "dart"])
-def test_codes_of_many_samples(X, method):
+def test_codes_of_many_samples(X):
     """Also of samples beyond those that are made at once."""
-    cws = ConsistentWeightedSampling(n_hashes=600, method=method, random_state=SEED + 2).fit(X)
-    key = _seeding.keys(SEED + 2, "weighted_sampling", 2, method)[1]
+    cws = ConsistentWeightedSampling(n_hashes=600, random_state=SEED + 2).fit(X)
+    key = _seeding.keys(SEED + 2, "weighted_sampling", 2, "icws")[1]
     expected = reference.sample_codes(key, *cws.sample(X), 8, 0)
     expected[np.diff(X.indptr) == 0] = 0
     np.testing.assert_array_equal(cws.encode(X), expected)
@@ -293,7 +292,6 @@ def test_wide_output_has_wide_indices(X):
 
 # ---- what codes agree by chance ------------------------------------------------------------------
 
-each_method = pytest.mark.parametrize("method", ["icws", "dart"])
 each_code = pytest.mark.parametrize(("bits", "t_bits"), [(1, 0), (3, 3), (16, 8)])
 
 
@@ -314,41 +312,37 @@ def assert_chance(agree, expected):
         assert test.pvalue >= theorems.KS_LEVEL, f"{found.mean()} for {expected}"
 
 
-@each_method
 @each_code
 @theorems.each_structure(16)
-def test_disjoint_rows_agree_by_chance(columns, method, bits, t_bits):
+def test_disjoint_rows_agree_by_chance(columns, bits, t_bits):
     """At a rate of 2^-(bits + t_bits), whatever their columns. The rows are binary, so that t* is
     often the same. One pair has alternate columns, one a block each, one a column each."""
     pairs = columns[::2], columns[1::2], columns[:8], columns[8:], columns[:1], columns[1:2]
     indptr = np.cumsum([0, *map(len, pairs)])
     X = sp.csr_array((np.ones(indptr[-1]), np.concatenate(pairs), indptr), (6, 2**62))
-    agree = codes_agree(X, method=method, bits=bits, t_bits=t_bits)
+    agree = codes_agree(X, bits=bits, t_bits=t_bits)
     assert_chance(agree, 2.0 ** -(bits + t_bits))
 
 
-@each_method
 @each_code
 @theorems.each_structure(8)
-def test_values_of_other_signs_agree_by_chance(columns, method, bits, t_bits):
+def test_values_of_other_signs_agree_by_chance(columns, bits, t_bits):
     values = np.concatenate([np.ones(8), -np.ones(8)])
     X = sp.csr_array((values, np.tile(columns, 2), [0, 8, 16]), (2, 2**62))
-    agree = codes_agree(X, method=method, bits=bits, t_bits=t_bits, signed=True)
+    agree = codes_agree(X, bits=bits, t_bits=t_bits, signed=True)
     assert_chance(agree, 2.0 ** -(bits + t_bits))
 
 
-@each_method
 @pytest.mark.parametrize("t_bits", [0, 1, 4, 8])
-def test_other_weights_of_one_column_agree_by_chance(method, t_bits):
+def test_other_weights_of_one_column_agree_by_chance(t_bits):
     """At a rate of 2^-t_bits, beside the rate of the kernel."""
-    agree = codes_agree(np.array([[0.3], [0.8]]), method=method, t_bits=t_bits)
+    agree = codes_agree(np.array([[0.3], [0.8]]), t_bits=t_bits)
     assert_chance(agree, 3 / 8 + 5 / 8 * 2.0**-t_bits)
 
 
-@each_method
 @pytest.mark.parametrize(("bits", "t_bits"), [(1, 0), (2, 2)])
 @theorems.each_structure(60)
-def test_what_codes_agree(columns, method, bits, t_bits):
+def test_what_codes_agree(columns, bits, t_bits):
     """Equal samples: all; of one i*, a share of 2^-t_bits; others, 2^-(bits + t_bits)."""
     rng = np.random.default_rng(SEED)
     u, v = rng.gamma(1.0, size=(2, 40))
@@ -356,8 +350,8 @@ def test_what_codes_agree(columns, method, bits, t_bits):
         (np.concatenate([u, v]), np.concatenate([columns[:40], columns[20:]]), [0, 40, 80]),
         (2, 2**62),
     )
-    agree = codes_agree(X, method=method, bits=bits, t_bits=t_bits)[0]
-    cws = ConsistentWeightedSampling(n_hashes=N_CODES, method=method, random_state=SEED + 1).fit(X)
+    agree = codes_agree(X, bits=bits, t_bits=t_bits)[0]
+    cws = ConsistentWeightedSampling(n_hashes=N_CODES, random_state=SEED + 1).fit(X)
     i, t = cws.sample(X)
     same_i, same_t = i[0] == i[1], t[0] == t[1]
     assert agree[same_i & same_t].all()
@@ -439,7 +433,7 @@ def test_more_samples_extend_the_first(X):
         ({"bits": 17}, "bits must be from 1 to 16, got 17"),
         ({"bits": 0}, "bits must be from 1 to 16, got 0"),
         ({"t_bits": 9}, "t_bits must be from 0 to 8, got 9"),
-        ({"method": "minhash"}, "method must be 'icws' or 'dart' or 'levels', got 'minhash'"),
+        ({"method": "minhash"}, "method must be 'icws' or 'levels', got 'minhash'"),
         ({"signed": 1}, "signed must be True or False, got 1"),
     ],
 )

@@ -65,7 +65,10 @@ INDEPENDENT = {
             {"kernel": "acos_chi2"},
         ],
     ),
-    "ConsistentWeightedSampling": ("n_hashes", [{"t_bits": 8}, {"t_bits": 8, "method": "dart"}]),
+    "ConsistentWeightedSampling": (
+        "n_hashes",
+        [{"t_bits": 8}, {"method": "levels", "resolution": 1e3}],
+    ),
 }  # fmt: skip
 
 # Maps that differ in these share their draws.

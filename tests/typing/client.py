@@ -43,7 +43,7 @@ def maps() -> None:
     RandomFourier(spectrum=lambda u: 2 * u - 1, gamma=0.5).fit(X).exact_kernel(X)
     Fastfood(kernel="matern", transform_type="fft", hash_dim=None).fit_any_width().transform(X)
     RandomBinning(n_grids=8, n_bins=16, pitch_density=lambda pitch: pitch * np.exp(-pitch)).fit(X)
-    cws = ConsistentWeightedSampling(method="dart", signed=True).set_params(bits=4)
+    cws = ConsistentWeightedSampling(method="levels", signed=True).set_params(bits=4)
     columns, t = cws.fit(X).sample(X)
     packed = cws.encode(X)
     members = MinHash(n_hashes=8).fit(X).sample(X)

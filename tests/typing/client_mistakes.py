@@ -48,7 +48,7 @@ def parameters() -> None:
     RandomFourier(kernel="gauss")  # type: ignore[arg-type]
     SignProjection(random_state="seed")  # type: ignore[call-overload]
     KernelProduct(maps=3)  # type: ignore[arg-type]
-    ConsistentWeightedSampling(method="darts")  # type: ignore[arg-type]
+    ConsistentWeightedSampling(method="level")  # type: ignore[arg-type]
     neighbors.KernelNeighbors(CountSketch())  # type: ignore[arg-type]
     libsvm.load_svmlight_file("a.svm", queryid=True)  # type: ignore[call-overload]
 
