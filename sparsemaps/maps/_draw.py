@@ -95,12 +95,6 @@ class Draw(ABC):
     size: int
     parameters: dict[str, Any]
 
-    def __init_subclass__(cls, of: Any = None) -> None:
-        """`of` is the class of maps whose draw this is."""
-        super().__init_subclass__()
-        if of is not None:
-            of.draw_class = cls
-
     def __init__(
         self,
         parameters: dict[str, Any],

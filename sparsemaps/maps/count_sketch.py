@@ -15,6 +15,31 @@ from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import SparseMap, random_map
 
 
+class CountSketchDraw(Draw):
+    """The hashes of columns."""
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        key = _seeding.keys(self.seed, "count_sketch", 3)
+        if not self.dense_output:
+            return make_csr(
+                work,
+                lambda lengths: np.minimum(lengths, self.n_components),
+                lambda block, *out: _loops.count_sketch_csr(
+                    *block, key, self.n_components, rows.n_columns, *out
+                ),
+                self.n_components,
+                attrgetter("is_extreme"),
+            )
+        sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
+        work.fill(
+            lambda block, out: _loops.count_sketch_dense(*block, key, out),
+            sketches,
+            attrgetter("is_extreme"),
+        )
+        return sketches
+
+
 @random_map
 class CountSketch(SparseMap[Output]):
     r"""Count sketch of each row: inner products stay the same on average.
@@ -75,6 +100,7 @@ class CountSketch(SparseMap[Output]):
         demo=("", {"dense_output": True}),
     )
     law_class = CountSketchLaw
+    draw_class = CountSketchDraw
 
     n_components: int = Size(1, LARGEST_INT32).default(1024)
     dense_output: bool = Bool(is_option=False).default(False)
@@ -114,28 +140,3 @@ class CountSketch(SparseMap[Output]):
         ) -> None: ...
 
         def __init__(self, **parameters: Any) -> None: ...
-
-
-class CountSketchDraw(Draw, of=CountSketch):
-    """The hashes of columns."""
-
-    def transform(self, work: Work) -> Matrix:
-        rows = work.rows
-        key = _seeding.keys(self.seed, "count_sketch", 3)
-        if not self.dense_output:
-            return make_csr(
-                work,
-                lambda lengths: np.minimum(lengths, self.n_components),
-                lambda block, *out: _loops.count_sketch_csr(
-                    *block, key, self.n_components, rows.n_columns, *out
-                ),
-                self.n_components,
-                attrgetter("is_extreme"),
-            )
-        sketches = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        work.fill(
-            lambda block, out: _loops.count_sketch_dense(*block, key, out),
-            sketches,
-            attrgetter("is_extreme"),
-        )
-        return sketches

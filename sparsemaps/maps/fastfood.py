@@ -24,6 +24,129 @@ MAX_DENSE_WIDTH = 2**17
 DEFAULT_HASH_DIM = 2**14
 
 
+class FastfoodDraw(Draw):
+    """The random numbers of the blocks, and products with them."""
+
+    def prepare(self) -> None:
+        self.dense_width = width = self.law.widths[0]
+        degree = self.degree if self.kernel == "matern" else None
+        keys = _seeding.keys(self.seed, "fastfood", 8, self.kernel, degree, self.transform_type)
+        signs, permutations, normals, lengths, phases = keys[:5].tolist()
+        self.sketch_key = keys[5:]
+        n_vectors = self.n_components - self.n_components // 2
+        self.n_blocks = -(-n_vectors // width)
+        if self.transform_type == "orthogonal":
+            self.orthogonal = _orthogonal.OrthogonalBlocks(signs, n_vectors, width)
+            norms = np.full(self.n_blocks, float(width))
+        else:
+            norms = self._draw_blocks(signs, permutations, normals)
+        rows = np.arange(n_vectors)
+        scales = self._lengths(lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
+        scales *= np.sqrt(2 * self.gamma) / (2 * np.pi)  # to turns
+        limits = np.finfo(np.float32)
+        in_range = limits.tiny <= scales.min() and scales.max() <= limits.max
+        self.scales = scales.astype(np.float32) if in_range else scales
+        # The scale of the cosine that has no sine, if there is one; rounded as the others are.
+        odd = self.n_components % 2
+        self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
+
+    def _draw_blocks(self, signs: int, permutations: int, normals: int) -> Array:
+        """Draw what stands between the transforms; returns the norms of the normal numbers."""
+        n_blocks, width = self.n_blocks, self.dense_width
+        n_permuted = width // 2 - 1 if self.transform_type == "fft" else width
+        self.signs = np.empty((n_blocks, width), np.int8)
+        self.normals = np.empty((n_blocks, width), np.float32)
+        self.permutations = np.empty((n_blocks, n_permuted), np.int32)
+        norms = np.empty(n_blocks)
+        draws = np.empty(max(width, _loops.TILE_SIZE), np.float32)
+        for block in range(n_blocks):
+            _loops.draw(signs, _loops.RADEMACHER, block, draws)
+            self.signs[block] = draws[:width]
+            _loops.draw(normals, _loops.NORMAL, block, draws)
+            self.normals[block] = draws[:width]
+            norms[block] = np.sqrt(np.square(draws[:width], dtype=float).sum())
+            _loops.permute(permutations, block, self.permutations[block])
+        return norms
+
+    def _lengths(self, key: np.uint64, n: int) -> Array:
+        """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
+        width = self.dense_width
+        if self.kernel == "rbf":
+            return np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
+        # Norms of sums of points in the unit ball: one point after the other is added, in a
+        # direction of which only the angle to the sum so far counts.
+        numbers = _seeding.uniforms(key, 2 * n * self.degree).reshape(self.degree, 2, n)
+        total = np.zeros(n)
+        for radius, angle in numbers:
+            radius = _portable_math.root(radius, width)
+            cosine = _portable_math.cosine_quantile(width, angle)
+            squared = total**2 + radius**2 + 2 * total * radius * cosine
+            total = np.sqrt(np.maximum(squared, 0))
+        return total
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        n_pairs, factor = self.n_components // 2, np.sqrt(2 / self.n_components)
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+        row_bytes = rows.dtype.itemsize * (1 + self.n_blocks) * self.dense_width
+
+        angles = {rows.dtype: self._scales_and_phases(rows.dtype)}
+
+        def write(block: Block, out: Array) -> Any:
+            products = self.multiply(self._make_dense(block, out.dtype))
+            if out.dtype not in angles:  # rows of float32 whose angles are far
+                angles[out.dtype] = self._scales_and_phases(out.dtype)
+            return _loops.features(products, *angles[out.dtype], n_pairs, factor, out)
+
+        def write_parts(block: Block, out: Array) -> None:
+            for part, here in block.parts(row_bytes):
+                write_features(part, out[here], write)
+
+        work.each_block(write_parts, out)
+        return out
+
+    def _scales_and_phases(self, dtype: Any) -> tuple[Array, Array]:
+        phases = np.zeros(len(self.scales), dtype)
+        phases[-1] = self.last_phase
+        if self.scales.dtype == np.float32:
+            return self.scales.astype(dtype, copy=False), phases
+        with np.errstate(over="ignore"):  # a row of such angles is far
+            return self.scales.astype(dtype, copy=False), phases
+
+    def _make_dense(self, block: Block, dtype: Any) -> Array:
+        if self.hash_dim is None:
+            return _orthogonal.make_dense(block, self.dense_width, dtype)
+        sketch = np.zeros((block.n_rows, self.hash_dim), dtype)
+        _loops.count_sketch_dense(*block, self.sketch_key, sketch)
+        n_added = self.dense_width - self.hash_dim
+        return np.pad(sketch, [(0, 0), (0, n_added)]) if n_added else sketch
+
+    def multiply(self, dense: Array) -> Array:
+        """Return each row's products with all blocks, before their scales."""
+        if self.transform_type == "orthogonal":
+            return self.orthogonal.multiply(dense)
+        out = np.empty((len(dense), self.signs.size), dense.dtype)
+        if self.transform_type == "hadamard":
+            _loops.multiply(dense, self.signs, self.permutations, self.normals, out)
+            return out
+        width = dense.shape[1]
+        for block in range(len(self.signs)):
+            spectrum: Any = scipy.fft.rfft(dense * self.signs[block].astype(dense.dtype), axis=1)
+            # The ends of the spectrum are real; between them a complex normal number turns each.
+            normals = self.normals[block].astype(dense.dtype)
+            middle = (normals[1:-1:2] + 1j * normals[2:-1:2]) * dense.dtype.type(np.sqrt(0.5))
+            turned = spectrum.take(1 + self.permutations[block], axis=1)
+            _portable_math.multiply_complex(turned, middle)
+            spectrum[:, 1:-1] = turned
+            spectrum[:, 0] *= normals[0]
+            spectrum[:, -1] *= normals[-1]
+            out[:, block * width : (block + 1) * width] = scipy.fft.irfft(
+                spectrum, n=width, axis=1, overwrite_x=True
+            )
+        out *= width
+        return out
+
+
 @random_map
 class Fastfood(SparseMap[Array]):
     r"""Fastfood features of each row: Gaussian and Matern kernels, on average.
@@ -162,6 +285,7 @@ class Fastfood(SparseMap[Array]):
         demo=("Gaussian", {"gamma": 2.0}),
     )
     law_class = FastfoodLaw
+    draw_class = FastfoodDraw
 
     kernel: Literal["rbf", "matern"] = Choice("rbf", "matern").default("rbf")
     gamma: _bandwidth.Gamma = NumberOr("scale", "median").default(1.0)
@@ -222,126 +346,3 @@ class Fastfood(SparseMap[Array]):
         else:
             least, most = 2, MAX_DENSE_WIDTH
         return tuple(2**k for k in range(least.bit_length() - 1, most.bit_length()))
-
-
-class FastfoodDraw(Draw, of=Fastfood):
-    """The random numbers of the blocks, and products with them."""
-
-    def prepare(self) -> None:
-        self.dense_width = width = self.law.widths[0]
-        degree = self.degree if self.kernel == "matern" else None
-        keys = _seeding.keys(self.seed, "fastfood", 8, self.kernel, degree, self.transform_type)
-        signs, permutations, normals, lengths, phases = keys[:5].tolist()
-        self.sketch_key = keys[5:]
-        n_vectors = self.n_components - self.n_components // 2
-        self.n_blocks = -(-n_vectors // width)
-        if self.transform_type == "orthogonal":
-            self.orthogonal = _orthogonal.OrthogonalBlocks(signs, n_vectors, width)
-            norms = np.full(self.n_blocks, float(width))
-        else:
-            norms = self._draw_blocks(signs, permutations, normals)
-        rows = np.arange(n_vectors)
-        scales = self._lengths(lengths, n_vectors) / (np.sqrt(width) * norms[rows // width])
-        scales *= np.sqrt(2 * self.gamma) / (2 * np.pi)  # to turns
-        limits = np.finfo(np.float32)
-        in_range = limits.tiny <= scales.min() and scales.max() <= limits.max
-        self.scales = scales.astype(np.float32) if in_range else scales
-        # The scale of the cosine that has no sine, if there is one; rounded as the others are.
-        odd = self.n_components % 2
-        self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
-
-    def _draw_blocks(self, signs: int, permutations: int, normals: int) -> Array:
-        """Draw what stands between the transforms; returns the norms of the normal numbers."""
-        n_blocks, width = self.n_blocks, self.dense_width
-        n_permuted = width // 2 - 1 if self.transform_type == "fft" else width
-        self.signs = np.empty((n_blocks, width), np.int8)
-        self.normals = np.empty((n_blocks, width), np.float32)
-        self.permutations = np.empty((n_blocks, n_permuted), np.int32)
-        norms = np.empty(n_blocks)
-        draws = np.empty(max(width, _loops.TILE_SIZE), np.float32)
-        for block in range(n_blocks):
-            _loops.draw(signs, _loops.RADEMACHER, block, draws)
-            self.signs[block] = draws[:width]
-            _loops.draw(normals, _loops.NORMAL, block, draws)
-            self.normals[block] = draws[:width]
-            norms[block] = np.sqrt(np.square(draws[:width], dtype=float).sum())
-            _loops.permute(permutations, block, self.permutations[block])
-        return norms
-
-    def _lengths(self, key: np.uint64, n: int) -> Array:
-        """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
-        width = self.dense_width
-        if self.kernel == "rbf":
-            return np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
-        # Norms of sums of points in the unit ball: one point after the other is added, in a
-        # direction of which only the angle to the sum so far counts.
-        numbers = _seeding.uniforms(key, 2 * n * self.degree).reshape(self.degree, 2, n)
-        total = np.zeros(n)
-        for radius, angle in numbers:
-            radius = _portable_math.root(radius, width)
-            cosine = _portable_math.cosine_quantile(width, angle)
-            squared = total**2 + radius**2 + 2 * total * radius * cosine
-            total = np.sqrt(np.maximum(squared, 0))
-        return total
-
-    def transform(self, work: Work) -> Matrix:
-        rows = work.rows
-        n_pairs, factor = self.n_components // 2, np.sqrt(2 / self.n_components)
-        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-        row_bytes = rows.dtype.itemsize * (1 + self.n_blocks) * self.dense_width
-
-        angles = {rows.dtype: self._scales_and_phases(rows.dtype)}
-
-        def write(block: Block, out: Array) -> Any:
-            products = self.multiply(self._make_dense(block, out.dtype))
-            if out.dtype not in angles:  # rows of float32 whose angles are far
-                angles[out.dtype] = self._scales_and_phases(out.dtype)
-            return _loops.features(products, *angles[out.dtype], n_pairs, factor, out)
-
-        def write_parts(block: Block, out: Array) -> None:
-            for part, here in block.parts(row_bytes):
-                write_features(part, out[here], write)
-
-        work.each_block(write_parts, out)
-        return out
-
-    def _scales_and_phases(self, dtype: Any) -> tuple[Array, Array]:
-        phases = np.zeros(len(self.scales), dtype)
-        phases[-1] = self.last_phase
-        if self.scales.dtype == np.float32:
-            return self.scales.astype(dtype, copy=False), phases
-        with np.errstate(over="ignore"):  # a row of such angles is far
-            return self.scales.astype(dtype, copy=False), phases
-
-    def _make_dense(self, block: Block, dtype: Any) -> Array:
-        if self.hash_dim is None:
-            return _orthogonal.make_dense(block, self.dense_width, dtype)
-        sketch = np.zeros((block.n_rows, self.hash_dim), dtype)
-        _loops.count_sketch_dense(*block, self.sketch_key, sketch)
-        n_added = self.dense_width - self.hash_dim
-        return np.pad(sketch, [(0, 0), (0, n_added)]) if n_added else sketch
-
-    def multiply(self, dense: Array) -> Array:
-        """Return each row's products with all blocks, before their scales."""
-        if self.transform_type == "orthogonal":
-            return self.orthogonal.multiply(dense)
-        out = np.empty((len(dense), self.signs.size), dense.dtype)
-        if self.transform_type == "hadamard":
-            _loops.multiply(dense, self.signs, self.permutations, self.normals, out)
-            return out
-        width = dense.shape[1]
-        for block in range(len(self.signs)):
-            spectrum: Any = scipy.fft.rfft(dense * self.signs[block].astype(dense.dtype), axis=1)
-            # The ends of the spectrum are real; between them a complex normal number turns each.
-            normals = self.normals[block].astype(dense.dtype)
-            middle = (normals[1:-1:2] + 1j * normals[2:-1:2]) * dense.dtype.type(np.sqrt(0.5))
-            turned = spectrum.take(1 + self.permutations[block], axis=1)
-            _portable_math.multiply_complex(turned, middle)
-            spectrum[:, 1:-1] = turned
-            spectrum[:, 0] *= normals[0]
-            spectrum[:, -1] *= normals[-1]
-            out[:, block * width : (block + 1) * width] = scipy.fft.irfft(
-                spectrum, n=width, axis=1, overwrite_x=True
-            )
-        out *= width
-        return out

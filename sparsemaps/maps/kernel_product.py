@@ -26,6 +26,37 @@ _Maps: TypeAlias = (
 )
 
 
+class ProductDraw(CodesDraw):
+    """The draws of the two maps."""
+
+    @property
+    def draws(self) -> tuple[Any, Any]:
+        """The draws of the two maps."""
+        (_, sampled), (_, other) = self.maps
+        return sampled.draw, other.draw
+
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        sampled, other = self.draws
+        for part, here in block.parts(4 * self.size):
+            first, second = np.empty((2, part.n_rows, self.size), np.int32)
+            sampled.write(part, NUMBERS, first)
+            other.write(part, NUMBERS, second)
+            empty = first[:, 0] < 0
+            first <<= other.law.bits
+            first |= second  # where the second map has no sample, all bits become 1: that is -1
+            first[empty] = -1
+            _codes.write(first, self.law.bits, layout, out[here])
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        if self.law.is_one_hot:
+            return super().transform(work)
+        sampled, other = self.draws
+        columns, indptr, filled = sampled.one_hot(work)
+        values = rows_where(other.transform(work), filled).reshape(-1)
+        return _sparse.csr_of(rows.container, (values, columns, indptr), (rows.n_rows, self.width))
+
+
 @random_map
 class KernelProduct(SampledMap[CsrMatrix]):
     r"""Product of two kernels: sparse features from a sampled map and another map.
@@ -130,6 +161,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
         ),
     )
     law_class = ProductLaw
+    draw_class = ProductDraw
 
     maps: _Maps | None = None
     random_state: RandomState = None
@@ -257,37 +289,6 @@ class KernelProduct(SampledMap[CsrMatrix]):
     def _law_facts(self) -> dict[str, Any]:
         first, second = self.factors
         return {"sampled": first.law, "other": second.law}
-
-
-class ProductDraw(CodesDraw, of=KernelProduct):
-    """The draws of the two maps."""
-
-    @property
-    def draws(self) -> tuple[Any, Any]:
-        """The draws of the two maps."""
-        (_, sampled), (_, other) = self.maps
-        return sampled.draw, other.draw
-
-    def write(self, block: Block, layout: int, out: Array) -> None:
-        sampled, other = self.draws
-        for part, here in block.parts(4 * self.size):
-            first, second = np.empty((2, part.n_rows, self.size), np.int32)
-            sampled.write(part, NUMBERS, first)
-            other.write(part, NUMBERS, second)
-            empty = first[:, 0] < 0
-            first <<= other.law.bits
-            first |= second  # where the second map has no sample, all bits become 1: that is -1
-            first[empty] = -1
-            _codes.write(first, self.law.bits, layout, out[here])
-
-    def transform(self, work: Work) -> Matrix:
-        rows = work.rows
-        if self.law.is_one_hot:
-            return super().transform(work)
-        sampled, other = self.draws
-        columns, indptr, filled = sampled.one_hot(work)
-        values = rows_where(other.transform(work), filled).reshape(-1)
-        return _sparse.csr_of(rows.container, (values, columns, indptr), (rows.n_rows, self.width))
 
 
 def _is_pair(maps: Any) -> bool:

@@ -15,6 +15,19 @@ from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import random_map
 
 
+class MinHashDraw(CodesDraw):
+    """The members' hashes."""
+
+    @property
+    def keys(self) -> Keys:
+        return _seeding.keys(self.seed, "minhash", 2)
+
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        _loops.minhash_codes(
+            block.indices, block.indptr, *self.keys, self.size, self.bits, layout, out
+        )
+
+
 @random_map
 class MinHash(SampledMap[CsrMatrix]):
     r"""MinHash of each row's set of columns: one-hot features of the Jaccard similarity.
@@ -91,6 +104,7 @@ class MinHash(SampledMap[CsrMatrix]):
         demo=("", {}),
     )
     law_class = JaccardLaw
+    draw_class = MinHashDraw
 
     n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
     bits: int = Int(1, 16).default(8)
@@ -123,16 +137,3 @@ class MinHash(SampledMap[CsrMatrix]):
             lambda block, out: _loops.minhash_samples(block.indices, block.indptr, key, out), out
         )
         return out
-
-
-class MinHashDraw(CodesDraw, of=MinHash):
-    """The members' hashes."""
-
-    @property
-    def keys(self) -> Keys:
-        return _seeding.keys(self.seed, "minhash", 2)
-
-    def write(self, block: Block, layout: int, out: Array) -> None:
-        _loops.minhash_codes(
-            block.indices, block.indptr, *self.keys, self.size, self.bits, layout, out
-        )

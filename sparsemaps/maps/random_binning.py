@@ -26,6 +26,36 @@ _STEEPEST = 2.0**1000
 """The largest gamma times inverse of a pitch."""
 
 
+class BinningDraw(CodesDraw):
+    """Random grids."""
+
+    def prepare(self) -> None:
+        self.inverse_pitches = self.law.inverse_pitches
+        largest = _LARGEST_INVERSE if self.inverse_pitches is None else self.inverse_pitches.max()
+        self._steepest = float(self.gamma) * float(largest)
+
+    @np.errstate(over="ignore")
+    def _check_bins(self, block: Block) -> None:
+        """The numbers of bins, scaled as the loops scale them, must be in the range of float64."""
+        if block.indptr[0] == block.indptr[-1]:
+            return
+        start = block.indptr[0]
+        sizes = abs(block.values[start : block.indptr[-1]].astype(float))
+        in_range = np.ldexp(sizes, -_BIN_SCALE) * self._steepest < np.finfo(float).max
+        if self._steepest > _STEEPEST or not in_range.all():
+            entry = int(start) + int(np.argmin(in_range))
+            row = int(np.searchsorted(block.indptr, entry, side="right")) - 1
+            rule = "its bins are beyond float64: scale the rows, or take a smaller gamma"
+            raise block.error(row, rule, entry)
+
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        if block.is_extreme or self._steepest > 2.0**100:
+            self._check_bins(block)
+        key = _seeding.keys(self.seed, "random_binning", 1)[0]
+        grids = key, self.gamma, self.inverse_pitches, self.size, self.law.bits
+        _loops.bin_rows(*block, *grids, layout, out)
+
+
 @random_map
 class RandomBinning(SampledMap[CsrMatrix]):
     r"""Random binning of each row: one-hot features of the Laplacian kernel.
@@ -111,6 +141,7 @@ class RandomBinning(SampledMap[CsrMatrix]):
         demo=("Laplacian", {"gamma": 0.3, "n_bins": 256}),
     )
     law_class = BinningLaw
+    draw_class = BinningDraw
 
     gamma: _bandwidth.Gamma = NumberOr("scale", "median").default(1.0)
     n_grids: int = Size(1, LARGEST_N_HASHES).default(256)
@@ -129,33 +160,3 @@ class RandomBinning(SampledMap[CsrMatrix]):
 
     def _law_facts(self) -> dict[str, Any]:
         return {"bits": int(self.n_bins).bit_length() - 1}
-
-
-class BinningDraw(CodesDraw, of=RandomBinning):
-    """Random grids."""
-
-    def prepare(self) -> None:
-        self.inverse_pitches = self.law.inverse_pitches
-        largest = _LARGEST_INVERSE if self.inverse_pitches is None else self.inverse_pitches.max()
-        self._steepest = float(self.gamma) * float(largest)
-
-    @np.errstate(over="ignore")
-    def _check_bins(self, block: Block) -> None:
-        """The numbers of bins, scaled as the loops scale them, must be in the range of float64."""
-        if block.indptr[0] == block.indptr[-1]:
-            return
-        start = block.indptr[0]
-        sizes = abs(block.values[start : block.indptr[-1]].astype(float))
-        in_range = np.ldexp(sizes, -_BIN_SCALE) * self._steepest < np.finfo(float).max
-        if self._steepest > _STEEPEST or not in_range.all():
-            entry = int(start) + int(np.argmin(in_range))
-            row = int(np.searchsorted(block.indptr, entry, side="right")) - 1
-            rule = "its bins are beyond float64: scale the rows, or take a smaller gamma"
-            raise block.error(row, rule, entry)
-
-    def write(self, block: Block, layout: int, out: Array) -> None:
-        if block.is_extreme or self._steepest > 2.0**100:
-            self._check_bins(block)
-        key = _seeding.keys(self.seed, "random_binning", 1)[0]
-        grids = key, self.gamma, self.inverse_pitches, self.size, self.law.bits
-        _loops.bin_rows(*block, *grids, layout, out)

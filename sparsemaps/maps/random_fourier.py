@@ -31,6 +31,81 @@ _KERNELS: dict[str, tuple[int, _bandwidth.Of]] = {
 """The distribution of the random vectors, and the distance that gamma multiplies."""
 
 
+class FourierDraw(CodesDraw):
+    """The random vectors, their lengths and phases."""
+
+    def prepare(self) -> None:
+        self.quantiles = self.law.quantiles
+
+    @property
+    def width(self) -> int:
+        return self.size
+
+    def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
+        """All rows have codes."""
+
+    def _scales(self, key: np.uint64, n: int) -> Array:
+        """For each of n vectors, what its projections are multiplied by, in turns."""
+        if self.kernel in ("laplacian", "cauchy") or self.spectrum is not None:
+            scale = np.full(n, self.gamma)
+        else:
+            scale = np.full(n, np.sqrt(self.gamma))
+            if self.kernel != "folded_rbf":
+                scale *= np.sqrt(2)
+        if self.kernel == "matern":
+            chi_square = 2 * _portable_math.gamma_quantile(self.nu, _seeding.uniforms(key, n))
+            scale *= np.sqrt(2 * float(self.nu) / chi_square)
+        return scale / (2 * np.pi)
+
+    def keys(self) -> Keys:
+        """Return the keys of the vectors, of their lengths and of the phases."""
+        kernel = self.kernel if self.spectrum is None else "spectrum"
+        return _seeding.keys(self.seed, "random_fourier", 3, kernel)
+
+    def _features(self, dtype: Any, n_pairs: int) -> Callable[[Block, Array], None]:
+        """Return a function that writes the features of a block: first those of pairs of a cosine
+        and a sine, then cosines alone."""
+        n_vectors = self.n_components - n_pairs
+        vectors, scales, phases = self.keys()
+        folded = self.kernel == "folded_rbf"
+        turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
+        kind = _KERNELS[self.kernel][0] if self.quantiles is None else _loops.QUANTILES
+        factor = np.sqrt((1 if folded else 2) / self.n_components)
+        numbers: dict[int, Any] = {8: (self._scales(scales, n_vectors), turns)}
+        if dtype == np.float32:
+            # Scales may be beyond float32: a row of such angles is far.
+            is_steep = self.gamma > 1e30 or self.kernel == "matern"
+            with np.errstate(over="ignore") if is_steep else nullcontext():
+                numbers[4] = tuple(array.astype(dtype) for array in numbers[8])
+
+        def write(block: Block, out: Array) -> Any:
+            _loops.project(*block, vectors, kind, n_vectors, out, quantiles=self.quantiles)
+            # In the place of the projections.
+            return _loops.features(out, *numbers[out.itemsize], n_pairs, factor, out)
+
+        return lambda block, out: write_features(block, out, write)
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        paired = self.form == "paired" and self.kernel != "folded_rbf"
+        write = self._features(rows.dtype, self.n_components // 2 if paired else 0)
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+        work.each_block(write, out)
+        return out
+
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        dtype = block.values.dtype
+        write = self._features(dtype, 0)
+        for part, here in block.parts(self.n_components * dtype.itemsize):
+            features = np.empty((part.n_rows, self.n_components), dtype)
+            write(part, features)
+            signs = features >= 0
+            if layout == PACKED:  # faster than by way of int32
+                out[here] = np.packbits(signs, axis=1, bitorder="little")
+            else:
+                _codes.write(signs.astype(np.int32), 1, layout, out[here])
+
+
 @random_map
 class RandomFourier(HasCodes[Array]):
     r"""Random Fourier features of each row: kernels of the difference of two rows, on average.
@@ -157,6 +232,7 @@ class RandomFourier(HasCodes[Array]):
         demo=("Gaussian", {"gamma": 2.0}),
     )
     law_class = FourierLaw
+    draw_class = FourierDraw
 
     kernel: Literal["rbf", "laplacian", "cauchy", "matern", "folded_rbf"] = Choice(
         "rbf", "laplacian", "cauchy", "matern", "folded_rbf"
@@ -183,78 +259,3 @@ class RandomFourier(HasCodes[Array]):
     encode = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode)
     encode_texts = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.encode_texts)
     numbers = _sklearn.available_if(lambda self: self.has_codes)(HasCodes.numbers)
-
-
-class FourierDraw(CodesDraw, of=RandomFourier):
-    """The random vectors, their lengths and phases."""
-
-    def prepare(self) -> None:
-        self.quantiles = self.law.quantiles
-
-    @property
-    def width(self) -> int:
-        return self.size
-
-    def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
-        """All rows have codes."""
-
-    def _scales(self, key: np.uint64, n: int) -> Array:
-        """For each of n vectors, what its projections are multiplied by, in turns."""
-        if self.kernel in ("laplacian", "cauchy") or self.spectrum is not None:
-            scale = np.full(n, self.gamma)
-        else:
-            scale = np.full(n, np.sqrt(self.gamma))
-            if self.kernel != "folded_rbf":
-                scale *= np.sqrt(2)
-        if self.kernel == "matern":
-            chi_square = 2 * _portable_math.gamma_quantile(self.nu, _seeding.uniforms(key, n))
-            scale *= np.sqrt(2 * float(self.nu) / chi_square)
-        return scale / (2 * np.pi)
-
-    def keys(self) -> Keys:
-        """Return the keys of the vectors, of their lengths and of the phases."""
-        kernel = self.kernel if self.spectrum is None else "spectrum"
-        return _seeding.keys(self.seed, "random_fourier", 3, kernel)
-
-    def _features(self, dtype: Any, n_pairs: int) -> Callable[[Block, Array], None]:
-        """Return a function that writes the features of a block: first those of pairs of a cosine
-        and a sine, then cosines alone."""
-        n_vectors = self.n_components - n_pairs
-        vectors, scales, phases = self.keys()
-        folded = self.kernel == "folded_rbf"
-        turns = np.zeros(n_vectors) if folded else _seeding.uniforms(phases, n_vectors)
-        kind = _KERNELS[self.kernel][0] if self.quantiles is None else _loops.QUANTILES
-        factor = np.sqrt((1 if folded else 2) / self.n_components)
-        numbers: dict[int, Any] = {8: (self._scales(scales, n_vectors), turns)}
-        if dtype == np.float32:
-            # Scales may be beyond float32: a row of such angles is far.
-            is_steep = self.gamma > 1e30 or self.kernel == "matern"
-            with np.errstate(over="ignore") if is_steep else nullcontext():
-                numbers[4] = tuple(array.astype(dtype) for array in numbers[8])
-
-        def write(block: Block, out: Array) -> Any:
-            _loops.project(*block, vectors, kind, n_vectors, out, quantiles=self.quantiles)
-            # In the place of the projections.
-            return _loops.features(out, *numbers[out.itemsize], n_pairs, factor, out)
-
-        return lambda block, out: write_features(block, out, write)
-
-    def transform(self, work: Work) -> Matrix:
-        rows = work.rows
-        paired = self.form == "paired" and self.kernel != "folded_rbf"
-        write = self._features(rows.dtype, self.n_components // 2 if paired else 0)
-        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-        work.each_block(write, out)
-        return out
-
-    def write(self, block: Block, layout: int, out: Array) -> None:
-        dtype = block.values.dtype
-        write = self._features(dtype, 0)
-        for part, here in block.parts(self.n_components * dtype.itemsize):
-            features = np.empty((part.n_rows, self.n_components), dtype)
-            write(part, features)
-            signs = features >= 0
-            if layout == PACKED:  # faster than by way of int32
-                out[here] = np.packbits(signs, axis=1, bitorder="little")
-            else:
-                _codes.write(signs.astype(np.int32), 1, layout, out[here])

@@ -23,6 +23,25 @@ _DISTRIBUTIONS = {
 """The distribution of the random vectors."""
 
 
+class ProjectionDraw(Draw):
+    """The random vectors."""
+
+    def transform(self, work: Work) -> Array:
+        rows = work.rows
+        key = _seeding.keys(self.seed, "random_projection", 1, self.distribution)[0]
+        vectors = key, _DISTRIBUTIONS[self.distribution], self.n_components
+        scale = 1 if self.distribution == "cauchy" else 1 / np.sqrt(self.n_components)
+        factor = rows.dtype.type(scale)
+        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
+
+        def write(block: Block, out: Array) -> None:
+            _loops.project(*block, *vectors, out)
+            out *= factor
+
+        work.fill(write, out, attrgetter("is_extreme"))
+        return out
+
+
 @random_map
 class RandomProjection(SparseMap[Array]):
     r"""Random projections of each row: inner products stay the same on average.
@@ -94,6 +113,7 @@ class RandomProjection(SparseMap[Array]):
         demo=("", {}),
     )
     law_class = ProjectionLaw
+    draw_class = ProjectionDraw
 
     n_components: int = Size(1, LARGEST_INT32).default(1024)
     distribution: Literal["gaussian", "rademacher", "cauchy"] = Choice(
@@ -137,25 +157,6 @@ class RandomProjection(SparseMap[Array]):
             for start, stop in _blocks.cut_by_bytes(len(second), row_bytes):
                 differences = np.abs(second[start:stop] - projections)
                 out[row, start:stop] = np.median(differences, axis=1, overwrite_input=True)
-        return out
-
-
-class ProjectionDraw(Draw, of=RandomProjection):
-    """The random vectors."""
-
-    def transform(self, work: Work) -> Array:
-        rows = work.rows
-        key = _seeding.keys(self.seed, "random_projection", 1, self.distribution)[0]
-        vectors = key, _DISTRIBUTIONS[self.distribution], self.n_components
-        scale = 1 if self.distribution == "cauchy" else 1 / np.sqrt(self.n_components)
-        factor = rows.dtype.type(scale)
-        out = np.empty((rows.n_rows, self.n_components), rows.dtype)
-
-        def write(block: Block, out: Array) -> None:
-            _loops.project(*block, *vectors, out)
-            out *= factor
-
-        work.fill(write, out, attrgetter("is_extreme"))
         return out
 
 

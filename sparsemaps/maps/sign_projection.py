@@ -38,6 +38,76 @@ class _SignParameters(TypedDict, total=False):
     n_jobs: int | None
 
 
+class SignsDraw(CodesDraw):
+    """The random vectors."""
+
+    @property
+    def width(self) -> int:
+        return self.size if self.dense_output else super().width
+
+    def prepare(self) -> None:
+        if self.distribution == "orthogonal":
+            width = _orthogonal.padded_width("distribution", "orthogonal", self.n_columns)
+            key = self.vectors[0]
+            self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.size, width)
+
+    def _orthogonal_signs(self, block: Block) -> Iterator[tuple[slice, Array]]:
+        """Yield ranges of a block's rows, and whether their projections are not negative."""
+        dtype = block.values.dtype
+        for part, here in block.parts((self.size + 2 * self._blocks.width) * dtype.itemsize):
+            dense = _orthogonal.make_dense(part, self._blocks.width, dtype)
+            projections = np.ascontiguousarray(self._blocks.multiply(dense)[:, : self.size])
+            _loops.settle_zeros(*part, self.vectors[1], projections)
+            yield here, projections >= 0
+
+    @property
+    def vectors(self) -> tuple[np.uint64, np.uint64, Any, int]:
+        """The random vectors: their key, that of the vectors that decide about projections of 0,
+        their distribution, and their number."""
+        vectors = self.kernel, self.distribution
+        key, zeros_key = _seeding.keys(self.seed, "sign_projection", 2, *vectors)
+        return key, zeros_key, _VECTORS[vectors], self.size
+
+    def transform(self, work: Work) -> Matrix:
+        rows = work.rows
+        if not self.dense_output:
+            return super().transform(work)
+        out = np.empty((rows.n_rows, self.size), rows.dtype)
+        one = 1 / np.sqrt(self.size)
+
+        def write(block: Block, out: Array) -> None:
+            if self.distribution == "orthogonal":
+                for here, signs in self._orthogonal_signs(block):
+                    out[here] = np.where(signs, one, -one)
+            else:
+                key, zeros_key, *vectors = self.vectors
+                _loops.project(*block, key, *vectors, out, one=one, zeros_key=zeros_key)
+
+        def write_signs(block: Block, out: Array) -> None:
+            write(block, out)
+            for rows, scaled in _extreme_rows(block):
+                signs = np.empty((len(rows), self.size))
+                write(scaled, signs)
+                out[rows] = signs
+
+        work.each_block(write_signs, out)
+        return out
+
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        self._write_codes(block, layout, out)
+        for rows, scaled in _extreme_rows(block):
+            codes = np.empty((len(rows), out.shape[1]), out.dtype)
+            self._write_codes(scaled, layout, codes)
+            out[rows] = codes
+
+    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
+        if self.distribution == "orthogonal":
+            for here, signs in self._orthogonal_signs(block):
+                _codes.write(signs.astype(np.int32), 1, layout, out[here])
+            return
+        _loops.project_to_codes(*block, *self.vectors, layout, out)
+
+
 @random_map
 class SignProjection(SampledMap[Output]):
     r"""Signs of random projections of each row: features of the acos and acos-chi-square kernels.
@@ -150,6 +220,7 @@ class SignProjection(SampledMap[Output]):
         demo=("acos", {}),
     )
     law_class = SignsLaw
+    draw_class = SignsDraw
 
     kernel: Literal["acos", "acos_chi2"] = Choice("acos", "acos_chi2").default("acos")
     n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
@@ -200,76 +271,6 @@ class SignProjection(SampledMap[Output]):
             return {}
         width = _orthogonal.padded_width("distribution", "orthogonal", self.n_columns)
         return {"width": width}
-
-
-class SignsDraw(CodesDraw, of=SignProjection):
-    """The random vectors."""
-
-    @property
-    def width(self) -> int:
-        return self.size if self.dense_output else super().width
-
-    def prepare(self) -> None:
-        if self.distribution == "orthogonal":
-            width = _orthogonal.padded_width("distribution", "orthogonal", self.n_columns)
-            key = self.vectors[0]
-            self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.size, width)
-
-    def _orthogonal_signs(self, block: Block) -> Iterator[tuple[slice, Array]]:
-        """Yield ranges of a block's rows, and whether their projections are not negative."""
-        dtype = block.values.dtype
-        for part, here in block.parts((self.size + 2 * self._blocks.width) * dtype.itemsize):
-            dense = _orthogonal.make_dense(part, self._blocks.width, dtype)
-            projections = np.ascontiguousarray(self._blocks.multiply(dense)[:, : self.size])
-            _loops.settle_zeros(*part, self.vectors[1], projections)
-            yield here, projections >= 0
-
-    @property
-    def vectors(self) -> tuple[np.uint64, np.uint64, Any, int]:
-        """The random vectors: their key, that of the vectors that decide about projections of 0,
-        their distribution, and their number."""
-        vectors = self.kernel, self.distribution
-        key, zeros_key = _seeding.keys(self.seed, "sign_projection", 2, *vectors)
-        return key, zeros_key, _VECTORS[vectors], self.size
-
-    def transform(self, work: Work) -> Matrix:
-        rows = work.rows
-        if not self.dense_output:
-            return super().transform(work)
-        out = np.empty((rows.n_rows, self.size), rows.dtype)
-        one = 1 / np.sqrt(self.size)
-
-        def write(block: Block, out: Array) -> None:
-            if self.distribution == "orthogonal":
-                for here, signs in self._orthogonal_signs(block):
-                    out[here] = np.where(signs, one, -one)
-            else:
-                key, zeros_key, *vectors = self.vectors
-                _loops.project(*block, key, *vectors, out, one=one, zeros_key=zeros_key)
-
-        def write_signs(block: Block, out: Array) -> None:
-            write(block, out)
-            for rows, scaled in _extreme_rows(block):
-                signs = np.empty((len(rows), self.size))
-                write(scaled, signs)
-                out[rows] = signs
-
-        work.each_block(write_signs, out)
-        return out
-
-    def write(self, block: Block, layout: int, out: Array) -> None:
-        self._write_codes(block, layout, out)
-        for rows, scaled in _extreme_rows(block):
-            codes = np.empty((len(rows), out.shape[1]), out.dtype)
-            self._write_codes(scaled, layout, codes)
-            out[rows] = codes
-
-    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
-        if self.distribution == "orthogonal":
-            for here, signs in self._orthogonal_signs(block):
-                _codes.write(signs.astype(np.int32), 1, layout, out[here])
-            return
-        _loops.project_to_codes(*block, *self.vectors, layout, out)
 
 
 def _extreme_rows(block: Block) -> Iterator[tuple[Array, Block]]:

@@ -44,6 +44,62 @@ class _Parameters(TypedDict, total=False):
     n_jobs: int | None
 
 
+class TensorSketchDraw(Draw):
+    """The hashes of columns, of each factor."""
+
+    def prepare(self) -> None:
+        is_power = name_of(self.kernel) == "poly"
+        self._sketch = self._of_power() if is_power else self._of_series()
+
+    def _of_power(self) -> PolynomialSketch:
+        degree = self.law.degree
+        keys = _seeding.keys(self.seed, "tensor_sketch", 3 * degree, degree)
+        roots = math.sqrt(self.gamma), math.sqrt(self.coef0)
+        return PolynomialSketch(keys.reshape(-1, 3), *roots, self.n_components, self.method)
+
+    def _of_series(self) -> TaylorSketch:
+        coefficients, gamma = self.law.coefficients.tolist(), float(self.gamma)
+        named = name_of(self.kernel)
+        is_rbf = named == "rbf"
+        return TaylorSketch(
+            self.seed,
+            (named, self.law.degree) if named else ("series", *coefficients),
+            coefficients,
+            math.sqrt((1 + is_rbf) * gamma),
+            self.n_components,
+            self.method,
+            gamma if is_rbf else 0.0,
+        )
+
+    def transform(self, work: Work) -> Matrix:
+        rows, sketch = work.rows, self._sketch
+        if name_of(self.kernel) in ("exp", "rbf") and self.degree is None:
+            work.each_block(self._check_lengths, range(rows.n_rows))
+        if not self.dense_output:
+            itemsize = rows.dtype.itemsize
+            return make_csr(
+                work,
+                lambda lengths: sketch.max_entries(lengths, itemsize),
+                sketch.write_csr,
+                self.n_components,
+                sketch.may_overflow,
+            )
+        out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
+        work.fill(sketch.write_dense, out, sketch.may_overflow)
+        return out
+
+    def _check_lengths(self, block: Block, numbers: range) -> None:
+        """For the degree that was chosen, the rows must be as short as they were said to be."""
+        with np.errstate(over="ignore"):
+            squares = sums_of_rows(block, np.square(values_of(block)))
+        longest = int(np.argmax(squares))
+        if squares[longest] > (float(self.max_norm) * (1 + 1e-6)) ** 2:
+            raise ValueError(
+                f"rows must have a length of at most {setting('max_norm', self.max_norm)}, got "
+                f"{np.sqrt(squares[longest]):.6g} in row {numbers[longest]}"
+            )
+
+
 @random_map
 class TensorSketch(SparseMap[Output]):
     r"""Tensor sketch of each row: the polynomial kernel, on average.
@@ -185,6 +241,7 @@ class TensorSketch(SparseMap[Output]):
         demo=("polynomial", {"degree": 3, "coef0": 1.0}),
     )
     law_class = TensorSketchLaw
+    draw_class = TensorSketchDraw
 
     kernel: Literal["poly", "exp", "rbf"] | Sequence[float] = ChoiceOrSeries(
         "poly", "exp", "rbf", degrees=256
@@ -266,59 +323,3 @@ class TensorSketch(SparseMap[Output]):
             "factor": float(self.gamma),
             "coefficients": np.array(coefficients, float),
         }
-
-
-class TensorSketchDraw(Draw, of=TensorSketch):
-    """The hashes of columns, of each factor."""
-
-    def prepare(self) -> None:
-        is_power = name_of(self.kernel) == "poly"
-        self._sketch = self._of_power() if is_power else self._of_series()
-
-    def _of_power(self) -> PolynomialSketch:
-        degree = self.law.degree
-        keys = _seeding.keys(self.seed, "tensor_sketch", 3 * degree, degree)
-        roots = math.sqrt(self.gamma), math.sqrt(self.coef0)
-        return PolynomialSketch(keys.reshape(-1, 3), *roots, self.n_components, self.method)
-
-    def _of_series(self) -> TaylorSketch:
-        coefficients, gamma = self.law.coefficients.tolist(), float(self.gamma)
-        named = name_of(self.kernel)
-        is_rbf = named == "rbf"
-        return TaylorSketch(
-            self.seed,
-            (named, self.law.degree) if named else ("series", *coefficients),
-            coefficients,
-            math.sqrt((1 + is_rbf) * gamma),
-            self.n_components,
-            self.method,
-            gamma if is_rbf else 0.0,
-        )
-
-    def transform(self, work: Work) -> Matrix:
-        rows, sketch = work.rows, self._sketch
-        if name_of(self.kernel) in ("exp", "rbf") and self.degree is None:
-            work.each_block(self._check_lengths, range(rows.n_rows))
-        if not self.dense_output:
-            itemsize = rows.dtype.itemsize
-            return make_csr(
-                work,
-                lambda lengths: sketch.max_entries(lengths, itemsize),
-                sketch.write_csr,
-                self.n_components,
-                sketch.may_overflow,
-            )
-        out = np.zeros((rows.n_rows, self.n_components), rows.dtype)
-        work.fill(sketch.write_dense, out, sketch.may_overflow)
-        return out
-
-    def _check_lengths(self, block: Block, numbers: range) -> None:
-        """For the degree that was chosen, the rows must be as short as they were said to be."""
-        with np.errstate(over="ignore"):
-            squares = sums_of_rows(block, np.square(values_of(block)))
-        longest = int(np.argmax(squares))
-        if squares[longest] > (float(self.max_norm) * (1 + 1e-6)) ** 2:
-            raise ValueError(
-                f"rows must have a length of at most {setting('max_norm', self.max_norm)}, got "
-                f"{np.sqrt(squares[longest]):.6g} in row {numbers[longest]}"
-            )

@@ -19,6 +19,51 @@ _LARGEST_LOGARITHM = 2000
 """The largest absolute logarithm of a value to the power: t* of "icws" are then below 2**31."""
 
 
+class WeightedSamplingDraw(CodesDraw):
+    """The random numbers of columns, and the power of their weights."""
+
+    @property
+    def keys(self) -> Keys:
+        """The keys of the samples and of their codes."""
+        return _seeding.keys(self.seed, "weighted_sampling", 2, self.method)
+
+    def checked(self, block: Block) -> Block:
+        """Return the block, after a check that the powers of its values are in the samplers'
+        range."""
+        if self.power > 2:  # the logarithms of all float64 are below 750
+            values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
+            beyond = abs(np.log(abs(values))) > _LARGEST_LOGARITHM / float(self.power)
+            if beyond.any():
+                entry = int(block.indptr[0]) + int(np.argmax(beyond))
+                row = int(np.searchsorted(block.indptr, entry, side="right")) - 1
+                raise block.error(
+                    row,
+                    f"to the power of {self.power} it is beyond e^2000 or below e^-2000: power "
+                    "must be smaller",
+                    entry,
+                )
+        return block
+
+    def write(self, block: Block, layout: int, out: Array) -> None:
+        codes = self.size, self.bits, self.t_bits, layout, out
+        self._sample(_loops.sample_codes, block, self.keys, codes)
+
+    def write_samples(self, block: Block, columns: Array, t: Array) -> None:
+        """Write whole samples of a block's rows."""
+        self._sample(_loops.whole_samples, block, self.keys[:1], (columns, t))
+
+    def _sample(self, loop: Any, block: Block, keys: Any, out: tuple[Any, ...]) -> None:
+        weights = self.signed, float(self.power), float(self.resolution)
+        row = loop(self.method == "levels", *self.checked(block), *keys, *weights, *out)
+        if row >= 0:
+            resolution = setting("resolution", self.resolution) or "this resolution"
+            raise block.error(
+                row,
+                f"with {resolution} the entry has 2^31 levels or more, or the row more than 2^34: "
+                "resolution must be smaller",
+            )
+
+
 @random_map
 class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     r"""Consistent weighted sampling of each row: one-hot features of the min-max kernel.
@@ -145,6 +190,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         help="min-max kernel, by consistent weighted sampling; values >= 0, or --signed",
     )
     law_class = MinMaxLaw
+    draw_class = WeightedSamplingDraw
 
     n_hashes: int = Size(1, LARGEST_N_HASHES).default(256)
     bits: int = Int(1, 16).default(8)
@@ -201,48 +247,3 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
 
     def _law_facts(self) -> dict[str, Any]:
         return {"bits": self.bits + self.t_bits}
-
-
-class WeightedSamplingDraw(CodesDraw, of=ConsistentWeightedSampling):
-    """The random numbers of columns, and the power of their weights."""
-
-    @property
-    def keys(self) -> Keys:
-        """The keys of the samples and of their codes."""
-        return _seeding.keys(self.seed, "weighted_sampling", 2, self.method)
-
-    def checked(self, block: Block) -> Block:
-        """Return the block, after a check that the powers of its values are in the samplers'
-        range."""
-        if self.power > 2:  # the logarithms of all float64 are below 750
-            values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
-            beyond = abs(np.log(abs(values))) > _LARGEST_LOGARITHM / float(self.power)
-            if beyond.any():
-                entry = int(block.indptr[0]) + int(np.argmax(beyond))
-                row = int(np.searchsorted(block.indptr, entry, side="right")) - 1
-                raise block.error(
-                    row,
-                    f"to the power of {self.power} it is beyond e^2000 or below e^-2000: power "
-                    "must be smaller",
-                    entry,
-                )
-        return block
-
-    def write(self, block: Block, layout: int, out: Array) -> None:
-        codes = self.size, self.bits, self.t_bits, layout, out
-        self._sample(_loops.sample_codes, block, self.keys, codes)
-
-    def write_samples(self, block: Block, columns: Array, t: Array) -> None:
-        """Write whole samples of a block's rows."""
-        self._sample(_loops.whole_samples, block, self.keys[:1], (columns, t))
-
-    def _sample(self, loop: Any, block: Block, keys: Any, out: tuple[Any, ...]) -> None:
-        weights = self.signed, float(self.power), float(self.resolution)
-        row = loop(self.method == "levels", *self.checked(block), *keys, *weights, *out)
-        if row >= 0:
-            resolution = setting("resolution", self.resolution) or "this resolution"
-            raise block.error(
-                row,
-                f"with {resolution} the entry has 2^31 levels or more, or the row more than 2^34: "
-                "resolution must be smaller",
-            )

@@ -29,29 +29,7 @@ from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import random_map
 
 
-@random_map
-class LeastColumn(SampledMap):
-    """The member of a row whose hash is the least, by plain NumPy.
-
-    Parameters
-    ----------
-    n_hashes : int, default=16
-        Samples, [allowed].
-    [random_state, n_jobs, attributes]
-    """
-
-    _about = About(command="least-column", help="", demo=("", {}))
-    law_class = JaccardLaw
-
-    n_hashes: int = Size(1, 1000).default(16)
-    random_state: Any = None
-    n_jobs: Any = None
-
-    def _law_facts(self):
-        return {"bits": 8}
-
-
-class LeastColumnDraw(CodesDraw, of=LeastColumn):
+class LeastColumnDraw(CodesDraw):
     def write(self, block, layout, out):
         data, indices, indptr = block
         for row in range(len(indptr) - 1):
@@ -68,6 +46,29 @@ class LeastColumnDraw(CodesDraw, of=LeastColumn):
                 out[row] = codes
             else:
                 out[row] = np.where(codes >= 0, np.arange(self.size) * 256 + codes, -1)
+
+
+@random_map
+class LeastColumn(SampledMap):
+    """The member of a row whose hash is the least, by plain NumPy.
+
+    Parameters
+    ----------
+    n_hashes : int, default=16
+        Samples, [allowed].
+    [random_state, n_jobs, attributes]
+    """
+
+    _about = About(command="least-column", help="", demo=("", {}))
+    law_class = JaccardLaw
+    draw_class = LeastColumnDraw
+
+    n_hashes: int = Size(1, 1000).default(16)
+    random_state: Any = None
+    n_jobs: Any = None
+
+    def _law_facts(self):
+        return {"bits": 8}
 '''
 
 
