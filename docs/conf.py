@@ -34,6 +34,7 @@ exclude_patterns = [
     "generated/speed.md",
     "maps.md",
     "losses.md",
+    "options.md",
     "gallery/README.rst",
 ]
 templates_path = ["_templates"]

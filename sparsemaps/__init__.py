@@ -26,18 +26,12 @@ The folders, from the top down; each imports only from those below it:
 
 import re as _re
 from importlib import import_module as _import_module
-from pathlib import Path as _Path
 from typing import Any as _Any
 
-_MODULE_OF = {
-    name: module
-    for module, name in _re.findall(
-        r"^from ([\w.]+) import \(?\s*(\w+) as ",
-        _Path(__file__).with_suffix(".pyi").read_text(encoding="utf-8"),
-        _re.MULTILINE,
-    )
-}
-"""The module of each public name. The stub is the one list of names."""
+from sparsemaps._tools._lazy_names import modules_of_names as _modules_of_names
+
+_MODULE_OF = _modules_of_names(__file__)
+"""The module of each public name."""
 
 __all__ = sorted(_MODULE_OF)
 

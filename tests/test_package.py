@@ -79,6 +79,33 @@ def test_one_name_is_one_thing():
     assert [paths for paths in (*where.values(), *classes.values()) if len(paths) > 1] == []
 
 
+SIGNATURES_OF_OTHERS = {
+    "HashingVectorizer.__init__", "KernelClassifier.__init__", "KernelRegressor.__init__",
+    "KernelClassifierCV.__init__", "KernelRegressorCV.__init__", "load_svmlight_file",
+    "load_svmlight_files",
+}  # fmt: skip
+"""Functions with the parameters of scikit-learn's."""
+
+
+def functions(node, name=""):
+    """All functions of a module, with the names of the classes around them."""
+    for inner in ast.iter_child_nodes(node):
+        if isinstance(inner, ast.FunctionDef | ast.ClassDef):
+            if isinstance(inner, ast.FunctionDef):
+                yield f"{name}{inner.name}", inner.args
+            yield from functions(inner, f"{name}{inner.name}.")
+
+
+def test_no_function_has_more_than_nine_parameters():
+    many = set()
+    for path in SOURCES.rglob("*.py"):
+        for name, given in functions(ast.parse(path.read_text(encoding="utf-8"))):
+            named = [*given.posonlyargs, *given.args, *given.kwonlyargs]
+            if len([one for one in named if one.arg not in ("self", "cls")]) > 9:
+                many.add(name)
+    assert many == SIGNATURES_OF_OTHERS
+
+
 def test_files_of_tests_are_short():
     paths = list(Path(__file__).parent.rglob("*.py"))
     too_long = [path for path in paths if path.read_text(encoding="utf-8").count("\n") > 500]

@@ -3,6 +3,8 @@
 - ``_checks`` checks parameters. ``_parameters`` has the errors, which carry the name of the
   parameter, its value, and the rule. ``_allowed`` has the types of the table in
   which a class declares the values that its parameters may have.
+- ``_option_fields`` makes checks, keywords, docstrings, help and tables of options, each a field of
+  a value.
 - ``_docstrings`` fills in parts that several docstrings share.
 - ``_seeding`` draws the seed of a map, and makes the keys of its random numbers.
 - ``_blocks`` cuts rows into ranges of nearly equal work.
@@ -16,5 +18,6 @@
 - ``_sklearn`` is the only module that imports scikit-learn.
 - ``_light_bases`` has the base classes of maps in the process of the command.
 - ``_typing`` names types of arguments and results.
+- ``_lazy_names`` lists the names of a package that load when they are first used.
 - ``_versions`` has `show_versions`.
 """

@@ -1,11 +1,12 @@
-"""Ranges of parameters: the types of the tables from which a map's checks, its options in
-the command, their help and the tables of the documents are made.
+"""Ranges of parameters: the types of the tables from which checks, options of the command, their
+help and the tables of the documents are made, for maps and for jobs (``_option_fields``).
 
 Nothing here imports NumPy: the help of the command reads these tables from the source of the maps.
 """
 
 import math
 import numbers
+import os
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -54,9 +55,10 @@ class Allowed:
         """The range of numbers, in words; "" where the type says all."""
         return ""
 
-    def default(self, value: Any) -> Any:
-        """Return the field of a parameter with this range and default."""
-        return field(default=value, metadata={"allowed": self})
+    def default(self, value: Any, help: str = "", **how: Any) -> Any:
+        """Return the field of a parameter with this range and default; `help` and `how` are for
+        options of jobs (see ``_option_fields``)."""
+        return field(default=value, metadata={"allowed": self, "help": help, **how})
 
     def check(self, name: str, value: Any) -> None:
         """Raise a ParameterError where `value` is not allowed."""
@@ -65,6 +67,10 @@ class Allowed:
 
     def _check(self, name: str, value: Any) -> None:
         raise NotImplementedError
+
+    def plain(self, value: Any) -> Any:
+        """Return a value that is allowed as Python's own type, for recipes."""
+        return value
 
 
 @dataclass(eq=False)
@@ -77,10 +83,13 @@ class Int(Allowed):
 
     @property
     def range(self) -> str:
-        return f"{self.low} to {_in_words(self.high)}"
+        return f"{self.low} to {in_words(self.high)}"
 
     def _check(self, name: str, value: Any) -> None:
         _checks.check_int(name, value, self.low, self.high)
+
+    def plain(self, value: Any) -> Any:
+        return None if value is None else int(value)
 
 
 class Size(Int):
@@ -102,7 +111,7 @@ class PowerOfTwo(Int):
 
 @dataclass(eq=False)
 class Real(Allowed):
-    """A finite number; above `above`, or at least `least`; and at most `most`."""
+    """A finite number; above `above`, or at least `least`, or any; and at most `most`."""
 
     above: float | None = None
     least: float | None = None
@@ -111,14 +120,22 @@ class Real(Allowed):
 
     @property
     def range(self) -> str:
+        if self.above is None and self.least is None:
+            return ""
+        if self.above is None and self.most < math.inf:
+            return f"from {self.least} to {self.most:,}"
         low = f"at least {self.least}" if self.above is None else f"above {self.above}"
         return low + (f" and at most {self.most:,}" if self.most < math.inf else "")
 
     def _check(self, name: str, value: Any) -> None:
         low = self.least if self.above is None else self.above
-        assert low is not None
+        low = -math.inf if low is None else low
         if _checks.check_real(name, value, low, open_low=self.above is not None) > self.most:
-            raise ParameterError(name, f"{float(value):g}", self.range.replace(",", ""))
+            shown = str(float(value)).removesuffix(".0")
+            raise ParameterError(name, shown, self.range.replace(",", ""))
+
+    def plain(self, value: Any) -> Any:
+        return None if value is None else float(value)
 
 
 @dataclass(eq=False)
@@ -132,6 +149,9 @@ class Bool(Allowed):
 
     def _check(self, name: str, value: Any) -> None:
         _checks.check_bool(name, value)
+
+    def plain(self, value: Any) -> Any:
+        return None if value is None else bool(value)
 
 
 class Choice(Allowed):
@@ -199,6 +219,30 @@ class ChoiceOrSeries(Choice):
             raise ParameterError(name, str(len(coefficients)), rule)
 
 
+class String(Allowed):
+    """A string."""
+
+    words = "str"
+
+    def _check(self, name: str, value: Any) -> None:
+        if not isinstance(value, str):
+            raise ParameterError(name, repr(value), "a string")
+
+
+class PathTo(Allowed):
+    """The path of a file or folder."""
+
+    words = "str or path-like"
+
+    @property
+    def type(self) -> str:
+        return "str, path-like or None" if self.none else self.words
+
+    def _check(self, name: str, value: Any) -> None:
+        if not isinstance(value, (str, os.PathLike)):
+            raise ParameterError(name, repr(value), "a path or None" if self.none else "a path")
+
+
 @dataclass(eq=False, kw_only=True)
 class Function(Allowed):
     """A function, or None."""
@@ -224,7 +268,7 @@ def with_ranges(docstring: str, allowed: Mapping[str, Allowed]) -> str:
     return "\n".join(lines)
 
 
-def _in_words(number: int) -> str:
+def in_words(number: int) -> str:
     """Return a number; large ones as a power of two where they are one, or one less."""
     for less in (0, 1):
         exponent = (number + less).bit_length() - 1

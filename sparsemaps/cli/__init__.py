@@ -27,10 +27,12 @@ from typing import Any
 
 from sparsemaps._tools import _light_bases
 from sparsemaps._tools._escapes import print_line
+from sparsemaps._tools._option_fields import options_of
 from sparsemaps._tools._parameters import ParameterError, wording_settings
 from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED, load
 from sparsemaps.cli._parser import BAD_INPUT, make_parser, seems_to_be, with_map_first
 from sparsemaps.cli._shared_options import flag
+from sparsemaps.files._job_options import VALUES
 
 __all__ = ["main", "make_parser"]
 
@@ -131,19 +133,26 @@ def _reason(error: BaseException, options: set[str], command: str) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, ParameterError):
-        name = _OPTION_OF.get(error.name, error.name)
+        name = _option_of(error.name, options)
         if name in options:
             error = ParameterError(flag(name), error.value, error.rule)
     return " ".join(str(error).split())
 
 
-_OPTION_OF = {"random_state": "seed", "source": "texts"}
+_OPTION_OF = {"random_state": "seed", "source": "texts"} | {
+    option.name: option.dest for cls in VALUES for option in options_of(cls) if option.flag
+}
 """Parameters whose options have other names."""
+
+
+def _option_of(name: str, options: set[str]) -> str:
+    """Return the name of the option for a parameter."""
+    return name if name in options else _OPTION_OF.get(name, name)
 
 
 def _setting(options: set[str], name: str, value: Any) -> str | None:
     """Return the option for a parameter with a value; None if the command has no such option."""
-    name = _OPTION_OF.get(name, name)
+    name = _option_of(name, options)
     if name not in options:
         return None
     if isinstance(value, bool):

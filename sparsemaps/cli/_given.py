@@ -5,15 +5,17 @@ import contextlib
 import json
 import sys
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, TypeVar
 
 import sparsemaps
 from sparsemaps._tools._escapes import print_line
+from sparsemaps._tools._option_fields import Values, options_of
 from sparsemaps.cli._options import MAPS, SAVED, Kind, load
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files._job_options import Svmlight, Texts, by_names
+from sparsemaps.files._job_options import Run, Svmlight, Texts
 from sparsemaps.files._job_run import JobRun, Share
+from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._map import OutputPlan
 
 
@@ -75,11 +77,22 @@ def _saved_map(options: argparse.Namespace) -> Any:
     return saved
 
 
-_OF_TEXTS = (
-    "field", "label_field", "id_field", "text_format", "token_pattern", "normalize", "min_length",
-    "max_length", "max_df", "min_own", "frequencies",
-)  # fmt: skip
-"""Options for texts. Those of `Texts` have these names, without "text_" of the format."""
+V = TypeVar("V", bound=Values)
+
+
+def value_of(options: argparse.Namespace, cls: type[V], **others: Any) -> V:
+    """Return a value by the options of a call, those of its own that are given, and others."""
+    return cls.of(_given(options, cls) | others)
+
+
+def _given(options: argparse.Namespace, cls: type[Values]) -> dict[str, Any]:
+    """Return the options of a value that are given."""
+    given = {
+        option.name: getattr(options, option.dest, None)
+        for option in options_of(cls)
+        if option.flag is not None
+    }
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def source_of(
@@ -92,26 +105,21 @@ def source_of(
         raise ValueError("--zero-based is for LIBSVM files, not for texts")
     if texts is not None:
         return texts_of(options, texts)
-    given = _of_texts(options)
-    if given:
-        raise ValueError(f"{flag(next(iter(given)))} {of_rows}")
+    for option in options_of(Texts):
+        given = getattr(options, option.dest, None) is not None
+        if given and option.flag and not hasattr(Svmlight, option.name):
+            raise ValueError(f"{option.flag} {of_rows}")
     return svmlight_of(options)
 
 
 def svmlight_of(options: argparse.Namespace) -> Svmlight | None:
     """LIBSVM files as the options describe them; None if no option does."""
-    source = Svmlight(zero_based=options.zero_based, max_line_bytes=options.max_line_bytes)
+    source = value_of(options, Svmlight)
     return None if source == Svmlight() else source
 
 
 def texts_of(options: argparse.Namespace, analyzer: str = Texts.analyzer) -> Texts:
-    given = {name.removeprefix("text_"): value for name, value in _of_texts(options).items()}
-    return Texts(analyzer, max_line_bytes=options.max_line_bytes, **given)
-
-
-def _of_texts(options: argparse.Namespace) -> dict[str, Any]:
-    given = {option: getattr(options, option, None) for option in _OF_TEXTS}
-    return {option: value for option, value in given.items() if value is not None}
+    return value_of(options, Texts, analyzer=analyzer)
 
 
 def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight:
@@ -128,7 +136,7 @@ def share_of(options: argparse.Namespace) -> Share | None:
         raise ValueError("--stage and --task go together")
     if options.stage is None:
         return None
-    if _is_on_dask(options) or options.tasks or not options.resume:
+    if _is_on_dask(options) or options.tasks or options.fresh is not None:
         raise ValueError("--task is not for --dask, --tasks or --fresh")
     return Share(options.stage, *options.task)
 
@@ -145,7 +153,8 @@ def run_plan(options: argparse.Namespace, module: Any, plan: Any) -> Any:
     if _is_on_dask(options) and not plan.is_shared:
         raise ValueError("on a cluster, inputs and outputs are files")
     with engine_of(options) as engine:
-        answer = module.run(plan, JobRun(options.progress, options.resume, engine, share))
+        run = value_of(options, Run)
+        answer = module.run(plan, JobRun(run.progress, run.resume, engine, share))
     return answer if share is None else None
 
 

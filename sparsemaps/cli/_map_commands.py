@@ -16,7 +16,8 @@ from sparsemaps.cli._last_line import say_bad
 from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix, _map, _summary
 from sparsemaps.files._job import make_job, make_text_job
-from sparsemaps.files._job_options import Svmlight, rows_unless_said
+from sparsemaps.files._job_options import Aside, MappedRows, Svmlight
+from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._map import OutputPlan, folders_of, make_plan
 
 
@@ -28,19 +29,18 @@ def demo(options: argparse.Namespace) -> None:
 
 def map(options: argparse.Namespace) -> None:
     made = _given.make_map(options)
-    what = {
-        name: getattr(options, name)
-        for name in ("ones", "format", "comments", "n_jobs", "bad_records")
-    }
     header = options.command if options.header else False
+    written = _given.value_of(options, MappedRows, header=header)
+    aside = _given.value_of(options, Aside).aside
     paths = expand(options.inputs)
-    job = make_job(made, rows_unless_said(_given.source_of(options), paths), header=header, **what)
+    source = rows_unless_said(_given.source_of(options), paths)
+    job = make_job(made, source, written, options.n_jobs, aside)
     plan = make_plan(job, paths, options.output)
-    written = plan.written
+    names = plan.written
     if options.save_config is not None:
-        written = [*written, (options.save_config, "the file of --save-config")]
+        names = [*names, (options.save_config, "the file of --save-config")]
     read = [] if options.config is None else [options.config]
-    _output_files.refuse_clashes([*paths, *read], written, folders_of(options.output))
+    _output_files.refuse_clashes([*paths, *read], names, folders_of(options.output))
     if options.save_config is not None:
         with _output_files.atomic_output(options.save_config) as out:
             out.write(json.dumps(made.to_config(), indent=1).encode() + b"\n")
@@ -80,7 +80,8 @@ def text(options: argparse.Namespace) -> None:
     if parameters:
         vectorizer.fit(["any"])  # raises for bad ones
     options.token_pattern = None  # which the vectorizer has
-    job = make_text_job(vectorizer, _given.texts_of(options), options.n_jobs, options.bad_records)
+    aside = _given.value_of(options, Aside).aside
+    job = make_text_job(vectorizer, _given.texts_of(options), options.n_jobs, aside)
     _run(options, make_plan(job, options.inputs, options.output))
 
 

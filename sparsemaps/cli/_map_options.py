@@ -5,6 +5,7 @@ from typing import Any
 
 from sparsemaps.cli import _shared_options as shared
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, integer
+from sparsemaps.files._job_options import Aside, MappedRows, Texts
 
 MAP_EXAMPLES = """\
 examples:
@@ -105,23 +106,10 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
         "for standard output",
     )
     shared.add_reading(parser)
-    shared.add_bad_records(parser)
-    shared.add_texts(parser)
+    shared.add_values(parser, Aside)
+    shared.add_texts(parser, but=shared.OF_NEAR)
     group = parser.add_argument_group("output")
-    group.add_argument(
-        "--format", choices=("svmlight", "npy", "npz"), default="svmlight",
-        help="LIBSVM text, packed codes as a NumPy array with labels in OUTPUT.labels.npy, or a "
-        "CSR matrix of SciPy (default: svmlight)",
-    )  # fmt: skip
-    group.add_argument(
-        "--ones", action="store_true", help="write one-hot features as 1, not as 1/sqrt(samples)"
-    )
-    group.add_argument(
-        "--header",
-        action="store_true",
-        help="begin with a comment that holds this command; LIBSVM's programs accept no comments",
-    )
-    group.add_argument("--comments", action="store_true", help="keep the comments of the inputs")
+    shared.add_values(group, MappedRows)
     group.add_argument(
         "--save-config", metavar="FILE", help="write the map to FILE, which --config reads"
     )
@@ -154,9 +142,9 @@ def add_text(commands: Any) -> None:
         "--n-features", type=integer, metavar="N", help="number of columns (default: 2**20)"
     )
     text.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
-    shared.add_fields(text)
-    shared.add_reading(text, has_indices=False)
-    shared.add_bad_records(text)
+    shared.add_values(text, Texts, but=("analyzer", "normalize", "max_line_bytes", *shared.OF_NEAR))
+    shared.add_reading(text, Texts)
+    shared.add_values(text, Aside)
     shared.add_many(text)
     text.set_defaults(run="sparsemaps.cli._map_commands:text")
 
@@ -199,5 +187,5 @@ def add_info(commands: Any) -> None:
         help="LIBSVM file (.gz, .bz2, .xz, .zst), output of sparsemaps map (.npy, .npz, and the "
         "files beside them), index, model, saved map, or - for standard input",
     )  # fmt: skip
-    shared.add_n_jobs(info)
+    shared.add_reading(info, None)
     info.set_defaults(run="sparsemaps.cli._map_commands:info")

@@ -8,13 +8,20 @@ from sparsemaps import from_config
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools._escapes import escaped, print_line
-from sparsemaps.cli._given import make_map, refuse_other_options, run_outputs, source_of, texts_of
+from sparsemaps.cli._given import (
+    make_map,
+    refuse_other_options,
+    run_outputs,
+    source_of,
+    texts_of,
+    value_of,
+)
 from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _labels
 from sparsemaps.files._job import vectorizer_for
-from sparsemaps.files._job_options import Texts, rows_unless_said
-from sparsemaps.files._label_lines import LineOptions
+from sparsemaps.files._job_options import Aside, LabelChoice, LineOptions, Reading, Texts
+from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._learning import label_of, name_of
 from sparsemaps.files._map import OutputPlan, folders_of
 from sparsemaps.records._table import holds_codes
@@ -46,8 +53,7 @@ def train(options: argparse.Namespace) -> None:
         model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
     trained, unseen = _learning.train(
         model, paths, options.output, calibrate=options.calibrate, unseen=to_compare, source=source,
-        bad_records="error" if options.bad_records is None else options.bad_records,
-        n_jobs=options.n_jobs, progress=options.progress,
+        aside=value_of(options, Aside).aside, reading=value_of(options, Reading),
     )  # fmt: skip
     figures = {"records": trained.n_records, "passes": trained.model.n_iter_, "bad": trained.n_bad}
     say(options, words_of(figures), figures)
@@ -66,8 +72,7 @@ def _load_model(path: str) -> Any:
 def predict(options: argparse.Namespace) -> None:
     model = _load_model(options.model)
     how = _how(options, model)
-    lines = LineOptions(**{name: getattr(options, name) for name in LineOptions._fields})
-    bad = options.bad_records
+    lines, bad = value_of(options, LineOptions), value_of(options, Aside).aside
     plan = _labels.plan_of(
         model, options.inputs, options.output, *how, lines=lines, bad_records=bad
     )
@@ -85,11 +90,9 @@ def filter(options: argparse.Namespace) -> None:
     how, labels = _how(options, model), options.label
     if hasattr(model, "classes_"):
         labels = [label_of(model.classes_, label) for label in labels]
-    least = options.min_score, options.min_proba, options.fraction
-    rule = _labels.rule_of(model, labels, *least)
-    plan = _labels.plan_of(
-        model, options.inputs, options.output, *how, rule=rule, bad_records=options.bad_records
-    )
+    rule = _labels.rule_of(model, labels, value_of(options, LabelChoice))
+    bad = value_of(options, Aside).aside
+    plan = _labels.plan_of(model, options.inputs, options.output, *how, rule=rule, bad_records=bad)
     answer = _run_labels(options, plan)
     if answer is not None:
         kept = f"{answer.n_records} records, {answer.n_kept} kept"

@@ -5,6 +5,7 @@ from typing import Any
 
 from sparsemaps.cli import _shared_options as shared
 from sparsemaps.cli._options import integer, words_of_type
+from sparsemaps.files._job_options import Aside, LabelChoice, LineOptions, Texts
 
 TRAIN_EXAMPLES = """\
 examples:
@@ -80,8 +81,8 @@ def add_train(commands: Any) -> None:
         )  # fmt: skip
         shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one
         shared.add_reading(parser)
-        shared.add_bad_records(parser)
-        shared.add_texts(parser)
+        shared.add_values(parser, Aside)
+        shared.add_texts(parser, but=shared.OF_NEAR)
         parser.set_defaults(run="sparsemaps.cli._model_commands:train")
 
 
@@ -95,30 +96,8 @@ def add_predict(commands: Any) -> None:
         epilog=PREDICT_EXAMPLES,
     )
     _add_model_and_files(predict, "or file of codes (.npy), ")
-    predict.add_argument("--id-field", metavar="FIELD", help="field or column of the id of a text")
-    predict.add_argument(
-        "--proba", action="store_true",
-        help="write probabilities in place of scores, of a model of train --calibrate or of "
-        "--loss log_loss",
-    )  # fmt: skip
-    predict.add_argument(
-        "--top", type=integer, metavar="K",
-        help="write the K labels with the highest scores, each with its score or probability, in "
-        "place of the scores of all classes",
-    )  # fmt: skip
-    _add_least(
-        predict, "a record whose label has less is unknown", "a record whose label has less is "
-        "unknown"
-    )  # fmt: skip
-    predict.add_argument(
-        "--unknown", default="", metavar="LABEL",
-        help="label of unknown records: those, and records without an n-gram (default: empty)",
-    )  # fmt: skip
-    predict.add_argument(
-        "--explain", type=integer, default=0, metavar="N",
-        help="of texts, also write the N n-grams that decide, with what they add to the score",
-    )  # fmt: skip
-    shared.add_many(predict, "model")
+    shared.add_values(predict, LineOptions)
+    shared.add_many(predict)
     predict.set_defaults(run="sparsemaps.cli._model_commands:predict")
 
 
@@ -129,34 +108,18 @@ def add_filter(commands: Any) -> None:
         description="Write the records that have a label, byte for byte and in their order.",
         epilog=FILTER_EXAMPLES,
     )
-    _add_model_and_files(chosen, "")
+    _add_model_and_files(chosen, "", "id_field")
     chosen.add_argument(
         "--label", required=True, action="append",
         help="label of the records to keep; may be given several times, and the highest of "
         "their scores counts",
     )  # fmt: skip
-    _add_least(chosen, "without it, the score must be the highest", "in place of --min-score")
-    chosen.add_argument(
-        "--fraction", type=float, metavar="F",
-        help="share of the records of an output that is kept: those with the highest scores of "
-        "that label, of equal scores the first",
-    )  # fmt: skip
-    shared.add_many(chosen, "model")
+    shared.add_values(chosen, LabelChoice)
+    shared.add_many(chosen)
     chosen.set_defaults(run="sparsemaps.cli._model_commands:filter")
 
 
-def _add_least(parser: argparse.ArgumentParser, of_score: str, of_proba: str) -> None:
-    parser.add_argument(
-        "--min-score", type=float, metavar="S", help=f"least score of a label; {of_score}"
-    )
-    parser.add_argument(
-        "--min-proba", type=float, metavar="P",
-        help=f"least probability of a label; {of_proba}; of a model of train --calibrate or of "
-        "--loss log_loss",
-    )  # fmt: skip
-
-
-def _add_model_and_files(parser: argparse.ArgumentParser, more: str) -> None:
+def _add_model_and_files(parser: argparse.ArgumentParser, more: str, *but: str) -> None:
     """The model, its inputs, how they are read, and the output."""
     shared.add_path(parser, "model", metavar="MODEL", help="file that train has written")
     shared.add_inputs(
@@ -164,10 +127,12 @@ def _add_model_and_files(parser: argparse.ArgumentParser, more: str) -> None:
         "texts (.txt, .jsonl, .parquet) if the model is of texts, and else LIBSVM file, "
         f"{more}as for train; directory, pattern, or - for standard input",
     )
-    shared.add_field(parser)
-    shared.add_text_format(parser)
+    shared.add_values(
+        parser, Texts,
+        but=("label_field", "max_line_bytes", *shared.OF_ANALYZERS, *shared.OF_NEAR, *but),
+    )  # fmt: skip
     shared.add_reading(parser)
-    shared.add_bad_records(parser)
+    shared.add_values(parser, Aside)
     shared.add_output(
         parser,
         "file to write (.gz, .bz2, .xz, .zst), - for standard output, or DIRECTORY/ for an output "

@@ -4,12 +4,17 @@ import argparse
 
 from sparsemaps._io._sources import expand
 from sparsemaps._tools._escapes import print_line
-from sparsemaps.cli._given import make_map, refuse_other_options, run_plan, source_by_names
+from sparsemaps.cli._given import (
+    make_map,
+    refuse_other_options,
+    run_plan,
+    source_by_names,
+    value_of,
+)
 from sparsemaps.cli._last_line import say, say_bad
 from sparsemaps.files import _dedup, _pairs
-from sparsemaps.files._dedup_plan import Outputs
 from sparsemaps.files._dedup_plan import make_plan as make_dedup_plan
-from sparsemaps.files._job_options import Rule, Search, Texts
+from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables, Texts
 from sparsemaps.records._table import holds_codes
 
 _FRAME = 100
@@ -21,12 +26,11 @@ def pairs(options: argparse.Namespace) -> None:
     coded = [path for path in read if holds_codes(path)]
     if coded:
         refuse_other_options(options, coded[0])
-    similarity = "containment" if getattr(options, "containment", False) else "jaccard"
     made = None if coded else make_map(options)
     source = source_by_names(options, [path for path in read if not holds_codes(path)])
-    search = Search(options.threshold, options.recall, options.exact, similarity, options.max_bytes)
+    search, aside = value_of(options, PairSearch), value_of(options, Aside).aside
     paths = options.inputs, options.output, options.other
-    plan = _pairs.make_plan(made, *paths, source, search, options.n_jobs, options.bad_records)
+    plan = _pairs.make_plan(made, *paths, source, search, options.n_jobs, aside)
     answer = run_plan(options, _pairs, plan)
     if answer is None:
         return
@@ -42,13 +46,11 @@ def pairs(options: argparse.Namespace) -> None:
 
 
 def dedup(options: argparse.Namespace) -> None:
-    tables = options.removed, options.report, options.clusters, options.bad_records
-    outputs = Outputs(options.output, *tables, options.dry_run)
-    rule = Rule(options.keep, options.against)
-    search = Search(options.threshold, options.recall, options.exact)
+    search, tables = value_of(options, Search), value_of(options, Tables)
     source = source_by_names(options, expand(options.inputs))
+    paths, removal = (options.inputs, options.output), value_of(options, Removal)
     plan = make_dedup_plan(
-        make_map(options), options.inputs, outputs, source, search, rule, options.n_jobs
+        make_map(options), *paths, source, search, removal, tables, options.n_jobs
     )
     result = run_plan(options, _dedup, plan)
     if result is None:

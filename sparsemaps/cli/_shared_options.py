@@ -3,10 +3,13 @@
 import argparse
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from sparsemaps._tools import _allowed
+from sparsemaps._tools._option_fields import OptionField, Values, options_of, summary
 from sparsemaps.cli._options import MAPS, PAIR_MAPS, Kind, Option, integer
+from sparsemaps.files._job_options import VALUES, Jobs, Paths, Reading, Run, Svmlight, Texts
 
 _FILE = {
     "bash": "_shtab_compgen_files",
@@ -85,108 +88,84 @@ def add_output(parser: argparse.ArgumentParser, text: str) -> None:
     add_path(parser, "-o", "--output", required=True, type=non_empty, help=text)
 
 
-def add_reading(parser: argparse.ArgumentParser, has_indices: bool = True) -> None:
-    add_n_jobs(parser)
-    if has_indices:
-        parser.add_argument(
-            "--zero-based", action="store_true",
-            help="indices of the input count from 0, not from 1",
-        )  # fmt: skip
-    parser.add_argument(
-        "--max-line-bytes", type=integer, default=2**30, metavar="N",
-        help="longest line of an input; a longer one is an error (default: 2**30)",
-    )  # fmt: skip
+def add_values(
+    parser: Any,
+    *values: type[Values],
+    but: Collection[str] = (),
+    defaults: Mapping[str, str | None] = {},
+) -> None:
+    """Add the options of some values, but some. Help says another default of those in `defaults`.
+
+    An option that is not given is None in the namespace.
+    """
+    flags = {option.name: option.flag for cls in (*VALUES, *values) for option in options_of(cls)}
+    for cls in values:
+        for option in options_of(cls):
+            if option.flag is not None and option.name not in but:
+                shown = option._replace(default=defaults.get(option.name, option.default))
+                _add_value(parser, option, summary(shown, flags))
 
 
-def add_bad_records(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that set aside records."""
-    add_path(
-        parser, "--bad-records", type=non_empty, metavar="FILE",
-        help="set aside records that cannot be read, or are too short or too long, with file, "
-        "line and reason; without it, the first is an error",
-    )  # fmt: skip
-    for side, words in (("min", "fewer"), ("max", "more")):
-        parser.add_argument(
-            f"--{side}-length", type=integer, metavar="N",
-            help=f"a text of {words} characters is a bad record",
-        )  # fmt: skip
+def _add_value(parser: Any, option: OptionField, text: str) -> None:
+    allowed = option.allowed
+    how: dict[str, Any] = {"dest": option.dest, "help": text}
+    if isinstance(allowed, _allowed.Bool) and allowed.none:
+        parser.add_argument(option.flag, action=argparse.BooleanOptionalAction, **how)
+    elif isinstance(option.default, bool):
+        parser.add_argument(option.flag, action="store_const", const=not option.default, **how)
+    elif isinstance(allowed, _allowed.Choice):
+        parser.add_argument(option.flag, choices=allowed.choices, **how)
+    else:
+        how |= {"type": _TYPE_OF.get(type(allowed), non_empty), "metavar": option.metavar}
+        if isinstance(allowed, Paths):
+            how |= {"action": "append", "help": f"{text}; may be given several times"}
+        action = parser.add_argument(option.flag, **how)
+        if isinstance(allowed, _allowed.PathTo):
+            action.complete = _FILE
 
 
-def add_n_jobs(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--n-jobs", type=integer, default=1, metavar="N",
-        help="number of threads; -1 is one for each processor (default: 1)",
-    )  # fmt: skip
-    parser.add_argument(
-        "--progress",
-        action=argparse.BooleanOptionalAction,
-        help="show a progress bar on standard error; by default if that is a terminal",
-    )
+_TYPE_OF: dict[type, Any] = {
+    _allowed.Int: integer, Jobs: integer, _allowed.Real: float, _allowed.String: str,
+}  # fmt: skip
+"""How values of options are read; others are strings that are not empty."""
+
+
+def add_reading(parser: argparse.ArgumentParser, source: type[Values] | None = Svmlight) -> None:
+    """Add the options of how inputs are read; those of `source` that texts and rows share."""
+    add_values(parser, Reading)
+    if source is not None:
+        add_values(parser, source, but=_OF_TEXTS_ALONE)
     parser.add_argument("--json", action="store_true", help="print the last line as JSON")
 
 
+_OF_TEXTS_ALONE = [option.name for option in options_of(Texts) if option.name != "max_line_bytes"]
+
+
+OF_NEAR = "max_df", "min_own", "frequencies"
+"""The options of `Texts` that are for near-duplicates."""
+
+OF_ANALYZERS = "analyzer", "token_pattern", "normalize"
+"""The options of `Texts` that a vectorizer or a model has of its own."""
+
+
 def add_texts(
-    parser: argparse.ArgumentParser, has_labels: bool = True, default: str | None = None
+    parser: argparse.ArgumentParser, but: Collection[str] = (), default: str | None = None
 ) -> None:
-    """Options of commands that take raw texts too."""
+    """Add the options of raw texts, but some; `default` is what --texts is without it."""
     group = parser.add_argument_group("raw texts: .txt, .jsonl, .parquet (.gz, .bz2, .xz, .zst)")
-    group.add_argument(
-        "--texts", metavar="ANALYZER:N[-M]",
-        help="the inputs are raw texts, and rows are their n-grams: auto:5, word:5, char:3-5, "
-        "char_wb:3, byte:3; auto is words, and characters in scripts without blanks; as sets for "
-        "minhash, counts otherwise; lower case, but not for byte"
-        + ("" if default is None else f" (default: {default})"),
-    )  # fmt: skip
-    group.add_argument(
-        "--normalize", choices=("nfc", "nfkc", "plain"),
-        help="the normal form of Unicode of texts; plain is NFKC in lower case, with punctuation "
-        "and runs of blanks as one blank",
-    )  # fmt: skip
-    add_fields(group, has_labels)
+    add_values(group, Texts, but=("max_line_bytes", *but), defaults={"analyzer": default})
 
 
-def add_field(group: Any) -> None:
-    group.add_argument("--field", help="field or column of the text (default: text)")
-
-
-def add_text_format(group: Any) -> None:
-    group.add_argument(
-        "--text-format", choices=("txt", "jsonl", "parquet"),
-        help="format of all inputs, where their names do not tell, as for pipes",
-    )  # fmt: skip
-
-
-def add_fields(group: Any, has_labels: bool = True) -> None:
-    add_field(group)
-    if has_labels:
-        group.add_argument(
-            "--label-field", metavar="FIELD",
-            help="field or column of the label; strings are numbered in sorted order, and the "
-            "table is OUTPUT.classes.tsv",
-        )  # fmt: skip
-    group.add_argument("--id-field", metavar="FIELD", help="field or column of the id")
-    group.add_argument(
-        "--token-pattern", metavar="REGEX",
-        help="what a word is, a regular expression (of --texts: by default, what stands between "
-        "blanks)",
-    )  # fmt: skip
-    add_text_format(group)
-
-
-def add_many(parser: argparse.ArgumentParser, what: str = "map") -> None:
+def add_many(parser: argparse.ArgumentParser) -> None:
     """Options of commands that can write one output for each input."""
-    fresh = (
-        "make all outputs; without it, those are taken that an earlier run of the same "
-        f"{what}, options and inputs has made"
-    )
     dask = "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths"
-    add_tasks(parser, "many files, where OUTPUT is a directory", fresh, dask)
+    add_tasks(parser, "many files, where OUTPUT is a directory", dask)
 
 
-def add_tasks(parser: argparse.ArgumentParser, title: str, fresh: str, dask: str) -> None:
+def add_tasks(parser: argparse.ArgumentParser, title: str, dask: str) -> None:
     """Options of commands whose jobs are lists of tasks."""
     group = parser.add_argument_group(title)
-    group.add_argument("--fresh", dest="resume", action="store_false", help=fresh)
+    add_values(group, Run, but=[option.name for option in options_of(Reading)])
     group.add_argument(
         "--tasks", action="store_true",
         help="print the stages of this command, one a line: name, number of tasks, what they make",

@@ -1,6 +1,7 @@
 """Jobs over files: sources, blocks of rows, a map, sinks.
 
-- ``_job_options`` has options as values: what inputs are (`Texts`, `Svmlight`), and searches.
+- ``_job_options`` declares the options of jobs, as fields of values. ``_keywords`` has their types
+  for type checkers. ``_kinds_of_inputs`` tells what inputs are.
 - ``_rows`` reads blocks of rows of a source, by threads and in order; errors name file and line.
 - ``_text_rows`` makes rows of raw texts, and numbers labels that are strings.
 - ``_results`` keeps results of a job in a folder, with their recipes (``_recipes``). ``_tasks`` has
@@ -29,32 +30,22 @@ The command and ``sparsemaps.dask`` call these modules. ``libsvm``, which knows 
 writes the text.
 """
 
-from sparsemaps.files._dedup import Deduplicated, DeduplicatedFile, deduplicate_files
-from sparsemaps.files._job_options import Svmlight, Texts
-from sparsemaps.files._labels import FilteredFile, LabelledFile, filter_files, predict_files
-from sparsemaps.files._learning import TrainedModel, train_files
-from sparsemaps.files._map import MappedFile, map_files
-from sparsemaps.files._pairs import FoundPairs, similar_pairs_of_files
-from sparsemaps.files._tasks import Engine
+from importlib import import_module
+from typing import Any
 
-__all__ = [
-    "Deduplicated",
-    "DeduplicatedFile",
-    "Engine",
-    "FilteredFile",
-    "FoundPairs",
-    "LabelledFile",
-    "MappedFile",
-    "Svmlight",
-    "Texts",
-    "TrainedModel",
-    "deduplicate_files",
-    "filter_files",
-    "map_files",
-    "predict_files",
-    "similar_pairs_of_files",
-    "train_files",
-]
+from sparsemaps._tools._lazy_names import modules_of_names
+
+_MODULE_OF = modules_of_names(__file__)
+
+__all__ = sorted(_MODULE_OF)
+
+
+def __getattr__(name: str) -> Any:
+    """Load a name when it is first used: the command shows its help without NumPy."""
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module 'sparsemaps.files' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(_MODULE_OF[name]), name)
+    return value
 
 
 def __dir__() -> list[str]:

@@ -8,23 +8,12 @@ from sparsemaps._io import _output_files
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import is_standard
 from sparsemaps._tools._escapes import escaped
-from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.files._bad_records import BadRecords
 
 HEADER = b"file\tline\treason\trecord\n"
 
 TABLE = "the file of bad records"
 """Words for the table in errors about names."""
-
-
-def path_of(bad_records: Any) -> Any:
-    """Return the path of the table by the parameter `bad_records`; None if bad records are
-    errors."""
-    if isinstance(bad_records, str) and bad_records == "error":
-        return None
-    if bad_records is None or hasattr(bad_records, "write"):
-        raise ParameterError("bad_records", repr(bad_records), "'error' or the path of a file")
-    return bad_records
 
 
 def bad_lines(input: Any, n_before: int, bad: Any) -> Iterator[bytes]:

@@ -23,7 +23,7 @@ from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, wit
 from sparsemaps.files._bad_records import MOST, BadRecords
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
-from sparsemaps.files._job_options import Search
+from sparsemaps.files._job_options import PairSearch
 from sparsemaps.files._results import KeptSteps, Results, counts
 from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
 from sparsemaps.files._rows import read_rows, with_width
@@ -252,7 +252,7 @@ Sides = tuple[CodedInputs, CodedInputs | None]
 
 
 def similar(
-    sides: Sides, search: Search, run: TaskRun, steps: KeptSteps
+    sides: Sides, search: PairSearch, run: TaskRun, steps: KeptSteps
 ) -> tuple[Array, Array, Array]:
     """Return pairs of records, of one set or of two, and their similarities, or containments."""
     own, other = sides[0].load(), None if sides[1] is None else sides[1].load()

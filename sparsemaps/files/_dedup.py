@@ -2,7 +2,7 @@
 
 import os
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -10,21 +10,29 @@ from sparsemaps._io import _output_files
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import KEYS, is_directory, spooled
 from sparsemaps._io._text_input import UnreadableRecord
+from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
 from sparsemaps.files._dedup_plan import (
     CLUSTERS,
     CODES,
     REMOVED,
     DedupPlan,
-    Outputs,
     make_plan,
 )
 from sparsemaps.files._dedup_stages import listing, stages
 from sparsemaps.files._evidence import write_evidence
-from sparsemaps.files._job_options import Rule, Search, Svmlight, Texts
+from sparsemaps.files._job_options import (
+    JOBS,
+    Removal,
+    Run,
+    Search,
+    Svmlight,
+    Tables,
+    Texts,
+)
 from sparsemaps.files._job_run import JobRun
+from sparsemaps.files._keywords import DeduplicateFilesKeywords
 from sparsemaps.files._results import counts, named, opened
-from sparsemaps.files._tasks import Engine
 
 
 class DeduplicatedFile(NamedTuple):
@@ -68,27 +76,14 @@ class Deduplicated(NamedTuple):
         }
 
 
+@takes(*JOBS["deduplicate_files"])
 def deduplicate_files(
     map: Any,
     inputs: Any,
     output: Any,
     *,
-    threshold: float = 0.8,
-    recall: float = 0.95,
-    exact: bool = False,
     source: Texts | Svmlight | str | None = None,
-    keep: str = "first",
-    removed: Any = None,
-    report: Any = None,
-    dry_run: bool = False,
-    clusters: Any = None,
-    against: Any = None,
-    bad_records: Any = "error",
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-    resume: bool = True,
-    task: tuple[str, int, int] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[DeduplicateFilesKeywords],
 ) -> Deduplicated:
     r"""Remove the records that are near an earlier record.
 
@@ -114,64 +109,10 @@ def deduplicate_files(
         directory, which
         is one that exists or a name that ends in a slash, gets one output for each input, of its
         name.
-    threshold : float, default=0.8
-        The least similarity of near-duplicates, above 0 and at most 1: the estimate by the codes.
-    recall : float, default=0.95
-        The probability with which a pair at the threshold is found; 1 compares all pairs.
-    exact : bool, default=False
-        Whether the exact kernel decides, among pairs whose estimates may be a little lower. The
-        inputs are then read once more, and the rows of pairs are written to temporary files.
     source : Texts, Svmlight, str or None, default=None
         What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
         None is ``Texts()`` if the names of the inputs are those of texts, and else ``Svmlight()``.
-    keep : str, default="first"
-        The order in which records are taken. "first" is the order of the inputs. "longest" begins
-        with the record of the most characters of text, or of the most entries. The name of a field
-        or column of texts begins with the record of the largest number in it. Records without a
-        number come last. Records of equal length or number are taken in the order of the inputs.
-    removed : str, path-like or None, default=None
-        A table to write: a header, then a line for each removed record, with its
-        number or id, the kept record that it is near, and their similarity, with tabs between them.
-        A record of an earlier delivery is ``DELIVERY:record``. Records are numbered from 1 through
-        all inputs.
-    report : str, path-like or None, default=None
-        A page of HTML to write, for people who decide whether to trust the
-        removals: counts, similarities, the witnesses of most records, and fifty removals side by
-        side, most of them near the threshold. It contains texts of records, and needs no network.
-        The inputs are read once more for it.
-    dry_run : bool, default=False
-        Write tables and the report, but no output.
-    clusters : str, path-like or None, default=None
-        A table to write. Each line has the number of a record, or its id, a tab, and the number of
-        its cluster. Clusters are numbered in the order of their first records. A
-        cluster is a kept record and those that were removed as near it, or those that are near the
-        same record of an earlier delivery.
-    against : str, path-like, a sequence of these, or None, default=None
-        Earlier deliveries: the folder ``OUTPUT.stages`` of an earlier run, which stands for the
-        records that were kept there; a directory of such folders, in the order of their names; or a
-        file of codes, which stands for all its records. They
-        come before all records. Deliveries one after the other leave the same records as one run
-        over all of them.
-    bad_records : str or path-like, default="error"
-        "error" makes an error of the first record that cannot be read, or whose text has another
-        length than `source` allows. Otherwise a table to write:
-        a header, then a line for each such record, with its file, its line or row, the reason, and
-        the line as it stands, up to its end. Bad records have no number, and stand in no other
-        output. It is an error if all records are bad, or the first 1,000: outputs stay as they
-        were.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it.
-    progress : bool or None, default=None
-        Show bars on standard error; None shows them if that is a terminal.
-    resume : bool, default=True
-        Take the results of earlier runs as far as they are of the same inputs and options: another
-        threshold needs no new codes. False makes all anew.
-    task : tuple (stage, i, n) or None, default=None
-        Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
-        ``--task`` of the command do; the numbers that are returned are 0.
-    engine : Engine or None, default=None
-        What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the
-        paths of inputs and output. The output is the same. None makes all results here.
+    [options]
 
     Returns
     -------
@@ -230,11 +171,10 @@ def deduplicate_files(
     >>> output.getvalue()
     b'a cat sat on the mat\nthe dog ate\n'
     """
-    bad = None if isinstance(bad_records, str) and bad_records == "error" else bad_records
-    outputs = Outputs(output, removed, report, clusters, bad, dry_run)
-    search = Search(threshold, recall, exact)
-    plan = make_plan(map, inputs, outputs, source, search, Rule(keep, against), n_jobs)
-    return run(plan, JobRun.of(progress, resume, task, engine))
+    search, run_ = Search.of(options), Run.of(options)
+    removal, tables = Removal.of(options), Tables.of(options)
+    plan = make_plan(map, inputs, output, source, search, removal, tables, run_.n_jobs)
+    return run(plan, JobRun.of(run_))
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -247,13 +187,13 @@ _SHOWN = {CODES: "codes-join", CLUSTERS: "clusters", REMOVED: "removals"}
 def run(plan: DedupPlan, running: JobRun) -> Deduplicated:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     running.check(lambda: listing(plan), plan.is_shared)
-    has_directory = is_directory(plan.outputs.records) and not plan.outputs.dry_run
+    has_directory = is_directory(plan.output) and not plan.tables.dry_run
     if has_directory:
-        os.makedirs(plan.outputs.records, exist_ok=True)
+        os.makedirs(plan.output, exist_ok=True)
     try:
         with opened(plan.folder, shared=running.is_share) as results, ExitStack() as stack:
             if has_directory and not running.is_share:
-                _output_files.remove_temporaries(plan.outputs.records)
+                _output_files.remove_temporaries(plan.output)
             job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
             plan = plan._replace(job=job)
             made = running.run(stages(plan, inputs, results), results, job.n_jobs)
@@ -266,7 +206,7 @@ def run(plan: DedupPlan, running: JobRun) -> Deduplicated:
                 for name, stage in _SHOWN.items()
                 if stage in made
             }
-            if plan.rule.key_field is not None and n_records:
+            if plan.removal.key_field is not None and n_records:
                 keys = read_array(files[CODES] + KEYS, ArrayKind(np.complex128, (n_records,)))
                 numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))
             write_evidence(plan, inputs, files, numbers.named_counts())
@@ -277,7 +217,7 @@ def run(plan: DedupPlan, running: JobRun) -> Deduplicated:
             raise  # all records may be of another format, or have another field
         option = setting("bad_records", "FILE")
         raise ValueError(f"{error}; {option} sets such records aside") from error
-    written = [] if plan.outputs.dry_run else plan.files
+    written = [] if plan.tables.dry_run else plan.files
     for (output, paths), result in zip(written, made.get("outputs", []), strict=True):
         sizes = counts(result.value, 2 * len(paths))
         numbers.files.extend(

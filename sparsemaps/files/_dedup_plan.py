@@ -4,9 +4,6 @@ import os
 from typing import Any, NamedTuple
 
 from sparsemaps._io import _output_files, _sources
-from sparsemaps._tools import _threads
-from sparsemaps._tools._checks import check_bool
-from sparsemaps._tools._parameters import ParameterError
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE, Delivery
 from sparsemaps.files._formats import empty_codes
@@ -17,8 +14,9 @@ from sparsemaps.files._frequency_stages import (
     with_table_of,
 )
 from sparsemaps.files._job import Job, coding_job
-from sparsemaps.files._job_options import Rule, Search, by_names
+from sparsemaps.files._job_options import Removal, Search, Tables
 from sparsemaps.files._kept_records import check_outputs
+from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._map import outputs_of
 from sparsemaps.files._results import FOLDER_ENDING
 from sparsemaps.maps.minhash import MinHash
@@ -36,39 +34,19 @@ STAGE_FILES = (
 )
 
 
-class Outputs(NamedTuple):
-    """The files that are written."""
-
-    records: Any
-    """The records that are kept: a file, or a directory."""
-    removed: Any = None
-    report: Any = None
-    clusters: Any = None
-    bad_records: Any = None
-    """Lines that are no records; None makes them an error."""
-    dry_run: bool = False
-
-    @property
-    def tables(self) -> list[tuple[Any, str]]:
-        """The files beside the records, with words for them."""
-        tables = (
-            (self.clusters, "the table of clusters"),
-            (self.removed, "the table of removals"),
-            (self.report, "the report"),
-            (self.bad_records, "the file of bad records"),
-        )
-        return [(table, what) for table, what in tables if table is not None]
-
-
 class DedupPlan(NamedTuple):
     """A deduplication, after a check of all options."""
 
     job: Job
     """It makes the codes."""
     search: Search
-    rule: Rule
+    removal: Removal
+    earlier: "tuple[Delivery, ...]"
+    """The codes of earlier deliveries."""
     inputs: list[Any]
-    outputs: Outputs
+    output: Any
+    """The records that are kept: a file, or a directory."""
+    tables: Tables
     files: list[tuple[Any, list[Any]]]
     """Each file of records that is written, with its inputs, in the order of all inputs."""
     folder: str | None
@@ -83,31 +61,25 @@ class DedupPlan(NamedTuple):
 def make_plan(
     map: Any,
     inputs: Any,
-    outputs: Outputs,
+    output: Any,
     source: Any,
     search: Search,
-    rule: Rule,
+    removal: Removal,
+    tables: Tables,
     n_jobs: int | None,
 ) -> DedupPlan:
     """Return a plan, after a check of all options and names, and of the codes of earlier
     deliveries."""
     paths = _sources.expand(inputs)
-    if not isinstance(rule.keep, str) or not rule.keep:
-        raise ParameterError("keep", repr(rule.keep), "'first', 'longest' or the name of a field")
-    check_bool("dry_run", outputs.dry_run)
-    has_folder = _sources.is_directory(outputs.records) or _sources.is_regular(
-        outputs.records
-    )  # no pipe or device
-    folder = os.path.abspath(outputs.records) + FOLDER_ENDING if has_folder else None
-    deliveries = [] if rule.against is None else rule.against
+    has_folder = _sources.is_directory(output) or _sources.is_regular(output)  # no pipe or device
+    folder = os.path.abspath(output) + FOLDER_ENDING if has_folder else None
+    deliveries = [] if removal.against is None else removal.against
     if not isinstance(deliveries, (list, tuple)):
         deliveries = [deliveries]
     against = tuple(one for path in deliveries for one in _earlier(path, folder))
-    rule = rule._replace(against=against)
-    _threads.resolve_n_jobs(n_jobs)
     job = coding_job(
         MinHash(random_state=0) if map is None else map, by_names(source, paths), n_jobs,
-        key_field=rule.key_field, sets_aside=outputs.bad_records is not None,
+        key_field=removal.key_field, sets_aside=tables.aside is not None,
     )  # fmt: skip
     for earlier in against[:1]:
         job = with_table_of(job, os.path.dirname(earlier.codes.path))
@@ -121,21 +93,22 @@ def make_plan(
     _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates
     for earlier in against:
         refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own_codes)
-    written = outputs_of(paths, outputs.records, str)
+    written = outputs_of(paths, output, str)
     files = [(name, own) for name, own, _ in written]
     check_outputs(job.source, files)
     names = [(name, words) for name, _, words in written]
-    for table, what in outputs.tables:
-        if _sources.is_standard(outputs.records) and _sources.is_standard(table):
+    for table, what in tables.files():
+        if _sources.is_standard(output) and _sources.is_standard(table):
             raise ValueError(f"the output and {what} are both standard output")
         names.append((table, what))
     if folder is not None:
         _sources.refuse_inside(folder, paths)
         names += [(os.path.join(folder, name), "a result of a stage") for name in STAGE_FILES]
-    made = [outputs.records] if _sources.is_directory(outputs.records) else []
+    made = [output] if _sources.is_directory(output) else []
     made += [] if folder is None else [folder]
-    _output_files.refuse_clashes([*paths, *files_of(rule.against)], names, made)
-    return DedupPlan(job, search, rule, _sources.known_inputs(paths), outputs, files, folder)
+    _output_files.refuse_clashes([*paths, *files_of(against)], names, made)
+    known_inputs = _sources.known_inputs(paths)
+    return DedupPlan(job, search, removal, against, known_inputs, output, tables, files, folder)
 
 
 def _earlier(path: Any, own: str | None) -> list[Delivery]:

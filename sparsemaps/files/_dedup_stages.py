@@ -28,9 +28,9 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
     """Return the stages of a plan. The choice of records needs nothing but codes."""
     job = yield from counted(plan.job, inputs, results)
     coded = yield from encode(job, inputs, results)
-    against = [[file.recipe for file in earlier.files] for earlier in plan.rule.against]
+    against = [[file.recipe for file in earlier.files] for earlier in plan.earlier]
     recipe = {"codes": coded.digest, **plan.search.recipe, "against": against}
-    removals = Task(REMOVED, {**recipe, "keep": plan.rule.keep}, (plan, coded))
+    removals = Task(REMOVED, {**recipe, "keep": plan.removal.keep}, (plan, coded))
     about = "records near a kept one"
     last = Stage("removals", [removals], find_removals, ("", SIMILARITY), about=about)
     yield from search_stages(last, results, n_tasks_of(plan.inputs))
@@ -41,7 +41,7 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
     files = {**files, CLUSTERS: results.path(clusters.file)}
     kept = Task(KEPT, {**decides, "clusters": clusters.digest}, (plan, coded, files))
     yield Stage("kept", [kept], _choose, about="which records are kept")
-    if not plan.outputs.dry_run:
+    if not plan.tables.dry_run:
         if results is not NOWHERE:
             _check_kept(kept, results)
         tasks = output_tasks(plan, coded, kept, results)
@@ -58,7 +58,7 @@ def _find_clusters(of: Any, path: str, run: TaskRun) -> int:
     kept record and the records that are near it."""
     plan, coded, files = of
     n = coded.n_rows
-    found = read_removals(files[REMOVED], n, plan.rule.against)
+    found = read_removals(files[REMOVED], n, plan.earlier)
     numbers = numbered_components(leaders(found, n), found.removed, n).astype(np.uint32)
     save_array(path, numbers)
     return int(numbers.max()) + 1 if n else 0
@@ -69,7 +69,7 @@ def _choose(of: Any, path: str, run: TaskRun) -> list[int]:
     plan, coded, files = of
     n = coded.n_rows
     numbers = read_array(files[CLUSTERS], ArrayKind(np.uint32, (n,), most=n - 1))
-    found = read_removals(files[REMOVED], n, plan.rule.against)
+    found = read_removals(files[REMOVED], n, plan.earlier)
     kept = np.ones(n, bool)
     kept[found.removed] = False
     is_own = found.witness < n
@@ -95,13 +95,13 @@ def _check_kept(kept: Task, results: Results) -> None:
 
 def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Results) -> list[Task]:
     """Return a task for each output, which takes the records of its inputs."""
-    against, tasks, first = files_of(plan.rule.against), [], 0
+    against, tasks, first = files_of(plan.earlier), [], 0
     for number, (output, paths) in enumerate(plan.files):
         own = slice(first, first + len(paths))
         recipe = {"kept": kept.digest, "output": str(output), "codes": coded.digest}
         path = None
         if plan.folder is not None:  # of names that were not given, a link is not followed
-            is_given = output is plan.outputs.records
+            is_given = output is plan.output
             path = os.path.realpath(output) if is_given else os.path.abspath(output)
         of = coded, results.path(kept.file), own, None if path else output, against
         size = sum(getattr(input, "n_bytes", 0) for input in coded.inputs[own])

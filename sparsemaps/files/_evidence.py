@@ -32,23 +32,23 @@ def write_evidence(
     plan: DedupPlan, inputs: list[Any], files: Mapping[str, str], counts: Mapping[str, int]
 ) -> None:
     """Write the tables and the report that are asked for. `files` are the results of stages."""
-    n_records, outputs, against = counts["records"], plan.outputs, plan.rule.against
+    n_records, tables, against = counts["records"], plan.tables, plan.earlier
     codes = files[CODES]
-    if outputs.clusters is not None:
+    if tables.clusters is not None:
         kind = ArrayKind(np.uint32, (n_records,))
         numbers = read_array(files[CLUSTERS], kind, mmap=True)
-        write_clusters(outputs.clusters, numbers, codes)
-    if outputs.bad_records is not None:
-        join_tables(outputs.bad_records, [codes + BAD])
-    if outputs.removed is None and outputs.report is None:
+        write_clusters(tables.clusters, numbers, codes)
+    if tables.aside is not None:
+        join_tables(tables.aside, [codes + BAD])
+    if tables.removed is None and tables.report is None:
         return
     found = read_removals(files[REMOVED], n_records, against)
     with names_of(n_records, codes, against) as name_of:
-        if outputs.removed is not None:
-            write_removals(outputs.removed, found, name_of)
-        if outputs.report is not None:
+        if tables.removed is not None:
+            write_removals(tables.removed, found, name_of)
+        if tables.report is not None:
             report = report_of(plan, inputs, found, counts, name_of)
-            with _output_files.atomic_output(outputs.report) as file:
+            with _output_files.atomic_output(tables.report) as file:
                 file.writelines(piece.encode() for piece in render(report))
 
 
@@ -95,8 +95,8 @@ def _settings(plan: DedupPlan) -> dict[str, str]:
         "map": f"{config['class']}{_listed(config['parameters'])}, seed {config['seed']}",
         "n-grams": f"{rows}{_listed(others)}",
         **plan.search.recipe,
-        "keep": plan.rule.keep,
-        "against": ", ".join(str(earlier.codes) for earlier in plan.rule.against) or "nothing",
+        "keep": plan.removal.keep,
+        "against": ", ".join(str(earlier.codes) for earlier in plan.earlier) or "nothing",
     }
     return {
         name: one if isinstance(one, str) else json.dumps(one) for name, one in settings.items()

@@ -9,12 +9,11 @@ from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import CLASSES, is_standard, refuse_changes
 from sparsemaps._tools import _threads
-from sparsemaps._tools._checks import check_bool, check_choice
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps.files._bad_table import BadTable, opened_table
-from sparsemaps.files._formats import FORMATS, PUBLIC, FormatOptions, OutputFormat, rows_at_once
-from sparsemaps.files._job_options import Svmlight, Texts
+from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
+from sparsemaps.files._job_options import MappedRows, Svmlight, Texts
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.files._tasks import TaskRun
@@ -139,19 +138,12 @@ class Job(NamedTuple):
 def make_job(
     map: Any,
     source: Texts | Svmlight,
-    *,
-    ones: bool = False,
-    format: str = "svmlight",
-    header: bool | str = False,
-    comments: bool = False,
+    written: MappedRows,
     n_jobs: int | None = None,
     bad_records: Any = None,
 ) -> Job:
-    """Return a job of the options of `map_files`, which are checked."""
-    check_choice("format", format, PUBLIC)
-    _threads.resolve_n_jobs(n_jobs)
-    for name, value in (("comments", comments), ("ones", ones)):
-        check_bool(name, value)
+    """Return a job of the options of `map_files`."""
+    ones, format, comments = written.ones, written.format, written.comments
     fitted = as_fitted(map)
     if ones and not fitted.is_one_hot:
         raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
@@ -164,12 +156,12 @@ def make_job(
         raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
     if comments and format != "svmlight":
         raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
-    title = " ".join(repr(map).split()) if header is True else header or ""
+    title = " ".join(repr(map).split()) if written.header is True else written.header or ""
     if comments and isinstance(source, Texts):
         raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
     refuse_limits(source)
     rows, of_texts = rows_for(fitted, source)
-    options = FormatOptions(bool(ones), bool(comments), title, **of_texts)
+    options = FormatOptions(ones, comments, title, **of_texts)
     rows = rows._replace(sets_aside=bad_records is not None)
     return Job(fitted, rows, options, format, n_jobs, bad_records=bad_records)
 

@@ -1,26 +1,41 @@
-"""Options of jobs as values: what the inputs are, which records are near, and which are removed."""
+"""Options of jobs as the fields of values: what the inputs are, which records are near, which are
+removed, which tables are written, and how a job is run.
 
-import dataclasses
+``_tools/_option_fields.py`` says what is made of the fields. Nothing here imports NumPy: the
+command shows its help without it.
+"""
+
+# ruff: noqa: RUF009 - defaults of fields are made by calls
+
 import os
-from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from sparsemaps._io import _text_input
-from sparsemaps._tools._checks import (
-    LARGEST_INT,
-    LARGEST_INT32,
-    check_bool,
-    check_choice,
-    check_int,
-)
+from sparsemaps._tools import _allowed
+from sparsemaps._tools._allowed import Bool, Choice, Int, PathTo, Real, String
+from sparsemaps._tools._checks import LARGEST_INT, LARGEST_INT32, check_int
+from sparsemaps._tools._option_fields import Values, documented
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps.neighbors import _hashing, _search
-from sparsemaps.records._table import TEXT_FORMATS, cannot_be_rows, is_text_file
+
+if TYPE_CHECKING:
+    from sparsemaps.files._tasks import Engine
+
+TEXT_FORMATS = ("txt", "jsonl", "parquet")
+"""The names of formats of texts in the table of ``records``, which imports NumPy."""
+
+_MAX_LINE_BYTES = Int(1, LARGEST_INT).default(
+    2**30,
+    "The longest line of an input. A longer one is an error: a small compressed file can hold one "
+    "that fills the memory.",
+    metavar="N",
+)
+
+# ---- inputs --------------------------------------------------------------------------------------
 
 
+@documented
 @dataclass(frozen=True)
-class Texts:
+class Texts(Values):
     r"""Inputs that are raw texts. Their rows are n-grams.
 
     Columns are hashes of n-grams, below ``2**31 - 2``; for "byte" they are exact. Letters are
@@ -29,40 +44,7 @@ class Texts:
 
     Parameters
     ----------
-    analyzer : str, default="auto:5"
-        What n-grams are made of, and their sizes: "auto:5", "word:5", "char:3-5", "char_wb:3",
-        "byte:3". "auto" is words, and single characters in scripts without blanks between words.
-    field : str, default="text"
-        The field of a record of .jsonl, or the column of .parquet. In .txt, each line is a text.
-    label_field : str or None, default=None
-        The field of labels, which are strings, booleans or numbers; without it labels are 0. Labels
-        that are strings are numbered from 0 in sorted order; False is 0, and True is 1.
-    id_field : str or None, default=None
-        The field of ids.
-    format : {"txt", "jsonl", "parquet"} or None, default=None
-        The format of all inputs. None follows their names; pipes and file objects need it.
-    token_pattern : str or None, default=None
-        A regular expression for the words of "word"; None is ``\S+``.
-    normalize : {"nfc", "nfkc", "plain"} or None, default=None
-        The normal form that texts are brought to first, as in `sparsemaps.text.HashingVectorizer`.
-    min_length, max_length : int or None, default=None
-        The least and the largest number of characters of a text. Another text is a bad record: an
-        error, unless the job sets these aside. None is no limit.
-    max_df : int or None, default=None
-        For near-duplicates: n-grams that more records have do not count in records with at least
-        `min_own` others. So a frame that many records share, such as a menu or a licence, does not
-        decide. Choose more than the records of a usual family of near copies, and far fewer than
-        those of a frame. None counts all n-grams. The inputs are then read once more.
-    min_own : int, default=12
-        For `max_df`: a record with fewer own n-grams is judged by all of its n-grams. A word that
-        differs makes n own n-grams of n words. So more than n times the words that differ between
-        near copies keeps these together, however many they are.
-    frequencies : str, path-like or None, default=None
-        For `max_df`: the table of frequencies of an earlier run, the file ``frequencies.npy`` of
-        its folder. None counts the records of the inputs; with `against`, None takes the table of
-        the first earlier run.
-    max_line_bytes : int, default=2**30
-        A longer line is an error: a small compressed file can hold one that fills the memory.
+    [options]
 
     See Also
     --------
@@ -80,53 +62,99 @@ class Texts:
     1
     """
 
-    analyzer: str = "auto:5"
+    analyzer: str = String().default(
+        "auto:5",
+        'What n-grams of raw texts are made of, and their sizes: "auto:5", "word:5", "char:3-5", '
+        '"char_wb:3" or "byte:3"; "auto" is words, and single characters in scripts without blanks '
+        'between words; in lower case, but not for "byte".',
+        flag="--texts",
+        metavar="ANALYZER:N[-M]",
+    )
     _: KW_ONLY
-    field: str = "text"
-    label_field: str | None = None
-    id_field: str | None = None
-    format: str | None = None
-    token_pattern: str | None = None
-    normalize: str | None = None
-    min_length: int | None = None
-    max_length: int | None = None
-    max_df: int | None = None
-    min_own: int = 12
-    frequencies: Any = None
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES
+    field: str = String().default(
+        "text",
+        "The field of the text in a record of .jsonl, or its column in .parquet. In .txt, each "
+        "line is a text.",
+    )
+    label_field: str | None = String(none=True).default(
+        None,
+        "The field or column of labels, which are strings, booleans or numbers. Without it labels "
+        "are 0. Labels that are strings are numbered from 0 in sorted order, and the table is "
+        "OUTPUT.classes.tsv; False is 0, and True is 1.",
+        metavar="FIELD",
+    )
+    id_field: str | None = String(none=True).default(
+        None, "The field or column of ids.", metavar="FIELD"
+    )
+    format: str | None = Choice(*TEXT_FORMATS, none=True).default(
+        None,
+        "The format of all inputs, for pipes and file objects, and where names of files do not "
+        "tell it.",
+        flag="--text-format",
+    )
+    token_pattern: str | None = String(none=True).default(
+        None,
+        "A regular expression for the words of n-grams. "
+        r"None is ``\S+``, what stands between blanks.",
+        metavar="REGEX",
+    )
+    normalize: str | None = Choice("nfc", "nfkc", "plain", none=True).default(
+        None,
+        'The Unicode normal form that texts are brought to first; "plain" is NFKC, case folded, '
+        "with punctuation and runs of blanks as one blank. It is that of "
+        "`sparsemaps.text.HashingVectorizer`.",
+    )
+    min_length: int | None = Int(0, LARGEST_INT, none=True).default(
+        None,
+        "The least number of characters of a text; a shorter one is a bad record. That is an "
+        "error, unless the job sets bad records aside.",
+        metavar="N",
+    )
+    max_length: int | None = Int(0, LARGEST_INT, none=True).default(
+        None,
+        "The largest number of characters of a text; a longer one is a bad record.",
+        metavar="N",
+    )
+    max_df: int | None = Int(1, LARGEST_INT32, none=True).default(
+        None,
+        "For near-duplicates: n-grams that more records have do not count in records with at "
+        "least `min_own` others, so that a frame which many records share, such as a menu or a "
+        "licence, does not decide. Choose more than the records of a usual family of near copies, "
+        "and far fewer than those of a frame. None counts all n-grams. The inputs are then read "
+        "once more.",
+        metavar="T",
+    )
+    min_own: int = Int(1, LARGEST_INT32).default(
+        12,
+        "For `max_df`: a record with fewer own n-grams is judged by all of its n-grams. A word "
+        "that differs makes n own n-grams of n words. So more than n times the words that differ "
+        "between near copies keeps these together, however many they are.",
+        metavar="N",
+    )
+    frequencies: str | os.PathLike[str] | None = PathTo(none=True).default(
+        None,
+        "For `max_df`: the table of frequencies of an earlier run, frequencies.npy of its folder; "
+        "without it, the records of the inputs are counted, or with `against`, the table of the "
+        "first earlier run is taken.",
+        metavar="FILE",
+    )
+    max_line_bytes: int = _MAX_LINE_BYTES
 
-    def __post_init__(self) -> None:
-        names = "analyzer", "field", "label_field", "id_field", "token_pattern"
-        for name in names:
-            value = getattr(self, name)
-            if not isinstance(value, str) and (value is not None or name in names[:2]):
-                raise ParameterError(name, repr(value), "a string")
-        if self.format is not None:
-            check_choice("format", self.format, TEXT_FORMATS)
-        least = 0
-        for name in ("min_length", "max_length"):
-            if getattr(self, name) is not None:
-                least = check_int(name, getattr(self, name), least, LARGEST_INT)
-        check_int("min_own", self.min_own, 1, LARGEST_INT32)
-        if self.max_df is not None:
-            check_int("max_df", self.max_df, 1, LARGEST_INT32)
-        elif self.frequencies is not None:
+    def _check_together(self) -> None:
+        if self.max_length is not None:
+            check_int("max_length", self.max_length, self.min_length or 0, LARGEST_INT)
+        if self.max_df is None and self.frequencies is not None:
             raise ParameterError("frequencies", repr(self.frequencies), "None without max_df")
-        if not (self.frequencies is None or isinstance(self.frequencies, (str, os.PathLike))):
-            raise ParameterError("frequencies", repr(self.frequencies), "a path or None")
-        check_int("max_line_bytes", self.max_line_bytes, 1, LARGEST_INT)
 
 
-@dataclass(frozen=True)
-class Svmlight:
+@documented
+@dataclass(frozen=True, kw_only=True)
+class Svmlight(Values):
     """Inputs that are LIBSVM files.
 
     Parameters
     ----------
-    zero_based : bool, default=False
-        Whether indices count from 0.
-    max_line_bytes : int, default=2**30
-        A longer line is an error: a small compressed file can hold one that fills the memory.
+    [options]
 
     See Also
     --------
@@ -143,93 +171,483 @@ class Svmlight:
     1
     """
 
-    _: KW_ONLY
-    zero_based: bool = False
-    max_line_bytes: int = _text_input.MAX_LINE_BYTES
-
-    def __post_init__(self) -> None:
-        check_bool("zero_based", self.zero_based)
-        check_int("max_line_bytes", self.max_line_bytes, 1, LARGEST_INT)
+    zero_based: bool = Bool().default(False, "Count indices of the inputs from 0, not from 1.")
+    max_line_bytes: int = _MAX_LINE_BYTES
 
 
-def as_source(source: Any) -> Texts | Svmlight | None:
-    """Return the parameter `source` of a job as a value: an analyzer stands for texts; None is left
-    to the job."""
-    if isinstance(source, str):
-        return Texts(source)
-    if source is None or isinstance(source, (Texts, Svmlight)):
-        return source
-    rule = "Texts, Svmlight, an analyzer of texts such as 'auto:5', or None"
-    raise ParameterError("source", repr(source), rule)
+# ---- near-duplicates -----------------------------------------------------------------------------
 
 
-def by_names(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
-    """Return the kind of the inputs; by their names where `source` is None."""
-    given = as_source(source)
-    if given is not None:
-        return given
-    kinds = {is_text_file(path): path for path in paths}
-    if len(kinds) > 1:
-        raise ValueError(f"{kinds[True]} is a file of texts, and {kinds[False]} is none, by their "
-                         "names; take one kind at a time")  # fmt: skip
-    return Texts() if True in kinds else Svmlight()
+class _Order(String):
+    """Which records come first."""
+
+    def _check(self, name: str, value: Any) -> None:
+        if not isinstance(value, str) or not value:
+            raise ParameterError(name, repr(value), "'first', 'longest' or the name of a field")
 
 
-def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
-    """Return the kind of the inputs; LIBSVM files where `source` is None, as the analyzer of texts
-    decides the rows."""
-    given = as_source(source)
-    if given is not None:
-        return given
-    for path in paths:
-        if cannot_be_rows(path):
-            said = setting("source", Texts.analyzer)
-            raise ValueError(f"{os.fspath(path)} is a file of texts: say so by {said}")
-    return Svmlight()
+class Paths(PathTo):
+    """The paths of some files or folders: one, or a sequence of them."""
+
+    @property
+    def type(self) -> str:
+        return "str, path-like, a sequence of these, or None"
+
+    def _check(self, name: str, value: Any) -> None:
+        for one in value if isinstance(value, (list, tuple)) else [value]:
+            super()._check(name, one)
 
 
-# ---- searches ------------------------------------------------------------------------------------
+@documented
+@dataclass(frozen=True, kw_only=True)
+class Search(Values):
+    """Which records are near, and how they are found.
 
+    Parameters
+    ----------
+    [options]
+    """
 
-@dataclass(frozen=True)
-class Search:
-    """Which records are near, and how they are found."""
-
-    threshold: float = 0.8
-    recall: float = 0.95
-    exact: bool = False
-    similarity: str = "jaccard"
-    max_bytes: int = _hashing.MAX_BYTES
-    """For the hashes of rows; it does not change which pairs are found."""
-
-    def __post_init__(self) -> None:
-        _search.check_share("threshold", self.threshold)
-        _search.check_share("recall", self.recall)
-        check_bool("exact", self.exact)
-        check_choice("similarity", self.similarity, ("jaccard", "containment"))
-        check_int("max_bytes", self.max_bytes, 2**20, LARGEST_INT)
+    threshold: float = Real(above=0, most=1).default(
+        0.8,
+        "The least similarity of near-duplicates, [allowed]. It is compared with the estimate by "
+        "the codes, or with `exact`, with the exact kernel.",
+    )
+    recall: float = Real(above=0, most=1).default(
+        0.95,
+        "The probability with which a pair at the threshold is found; 1 compares all pairs.",
+    )
+    exact: bool = Bool().default(
+        False,
+        "Decide by the exact kernel, among pairs whose estimates may be a little lower, and write "
+        "its value; the inputs are then read once more. The rows of pairs are written to temporary "
+        "files.",
+    )
 
     @property
     def is_containment(self) -> bool:
-        return self.similarity == "containment"
+        return False
 
     @property
     def recipe(self) -> dict[str, Any]:
         """The options that decide the answer."""
-        recipe = dataclasses.asdict(self)
-        del recipe["max_bytes"]
-        return recipe
+        recipe = {"threshold": self.threshold, "recall": self.recall, "exact": self.exact}
+        return {**recipe, "similarity": "containment" if self.is_containment else "jaccard"}
 
 
-class Rule(NamedTuple):
-    """Which of the records that are near one another are removed."""
+@documented
+@dataclass(frozen=True, kw_only=True)
+class PairSearch(Search):
+    """Which pairs of records are written, and how they are found.
 
-    keep: str = "first"
-    """Which records come first: as they stand, the longest, or by a number in this field."""
-    against: Any = None
-    """Earlier deliveries: paths; in a plan, their codes."""
+    Parameters
+    ----------
+    [options]
+    """
+
+    containment: bool = Bool().default(
+        False,
+        "For `MinHash`, find pairs of which the first set has at least this share of its members, "
+        "the threshold, in the second, as `sparsemaps.neighbors.contained_pairs` does. It needs "
+        "many hashes, such as 16384 if the second set is 100 times as large, and fewer with "
+        "`exact`; an error says how many.",
+    )
+    max_bytes: int = Int(2**20, LARGEST_INT).default(
+        2**30,
+        "The memory for the hashes of rows, 8 bytes each, beside the codes; if those of all rows "
+        "take more, codes are read several times. It does not change which pairs are found.",
+        metavar="N",
+    )
+
+    @property
+    def is_containment(self) -> bool:
+        return self.containment
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class Removal(Values):
+    """Which of the records that are near one another are removed.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    keep: str = _Order().default(
+        "first",
+        'Which records come first: "first" is the order of the inputs, "longest" begins with the '
+        "record of the most characters of text or the most entries, and the name of a field or "
+        "column of texts begins with the record of the largest number in it. Records without a "
+        "number come last. Records of equal length or number are taken in the order of the inputs.",
+        metavar="first|longest|FIELD",
+    )
+    against: Any = Paths(none=True).default(
+        None,
+        "Remove records that are near a record of an earlier delivery: the folder OUTPUT.stages of "
+        "an earlier run, a directory of such folders, or a file of codes. A run stands for the "
+        "records that were kept there, a file of codes for all its records; folders in a directory "
+        "are taken in the order of their names. Earlier records come before all records of the "
+        "inputs. Deliveries one after the other leave the same records as one run over all of "
+        "them.",
+        metavar="FOLDER",
+    )
 
     @property
     def key_field(self) -> str | None:
         """The field of the number that orders records."""
         return None if self.keep in ("first", "longest") else self.keep
+
+
+# ---- tables --------------------------------------------------------------------------------------
+
+
+class _BadRecords(PathTo):
+    """The path of a table, or "error"."""
+
+    def _check(self, name: str, value: Any) -> None:
+        if not isinstance(value, (str, os.PathLike)):
+            raise ParameterError(name, repr(value), "'error' or the path of a file")
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class Aside(Values):
+    """What becomes of bad records.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    bad_records: str | os.PathLike[str] = _BadRecords().default(
+        "error",
+        "Write a table of the records that cannot be read, or are too short or too long, and set "
+        'them aside; "error" makes an error of the first one. The table has a header, then a line '
+        "for each such record, with its file, its line or row, the reason, and the line as it "
+        "stands, up to its end. Bad records have no number, and stand in no other output. In a "
+        "directory of outputs, those of an input also stand in OUTPUT.bad.tsv. It is an error if "
+        "all records of an output are bad, or the first 1,000: outputs stay as they were.",
+        metavar="FILE",
+    )
+
+    @property
+    def aside(self) -> Any:
+        """The path of the table; None if bad records are errors."""
+        return (
+            None
+            if isinstance(self.bad_records, str) and self.bad_records == "error"
+            else (self.bad_records)
+        )
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class Tables(Aside):
+    """The files that are written beside the records.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    removed: str | os.PathLike[str] | None = PathTo(none=True).default(
+        None,
+        "Write a table of the removed records, each with the kept record that it duplicates, and "
+        "their similarity. It has a header, and tabs between columns. Records are numbered from 1 "
+        "through all inputs, or have their ids; a record of an earlier delivery is "
+        "``DELIVERY:record``.",
+        metavar="REMOVED.tsv",
+    )
+    report: str | os.PathLike[str] | None = PathTo(none=True).default(
+        None,
+        "Write a page of HTML that shows fifty removals side by side, with figures and settings; "
+        "it contains texts of records. It helps people decide whether to trust the removals: it "
+        "has counts, similarities and the witnesses of most records, and most of the removals "
+        "that it shows are near the threshold. It needs no network. The inputs are read once more "
+        "for it.",
+        metavar="REPORT.html",
+    )
+    clusters: str | os.PathLike[str] | None = PathTo(none=True).default(
+        None,
+        "Write a table of the number of each record, or its id, and that of its cluster. Clusters "
+        "are numbered in the order of their first records. A cluster is a kept record and those "
+        "that were removed as near it, or those that are near the same record of an earlier "
+        "delivery.",
+        metavar="CLUSTERS.tsv",
+    )
+    dry_run: bool = Bool().default(False, "Write the tables and the report, but no output.")
+
+    def files(self) -> list[tuple[Any, str]]:
+        """Return the files, with words for them."""
+        tables = (
+            (self.clusters, "the table of clusters"),
+            (self.removed, "the table of removals"),
+            (self.report, "the report"),
+            (self.aside, "the file of bad records"),
+        )
+        return [(table, what) for table, what in tables if table is not None]
+
+
+# ---- outputs of maps and models ------------------------------------------------------------------
+
+
+class _Header(_allowed.Allowed):
+    """Whether there is a header, or its text."""
+
+    words = "bool or str"
+
+    def _check(self, name: str, value: Any) -> None:
+        if not isinstance(value, str):
+            Bool().check(name, value)
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class MappedRows(Values):
+    """How the rows that a map makes are written.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    format: str = Choice("svmlight", "npy", "npz").default(
+        "svmlight",
+        'The format of the output: "svmlight" is LIBSVM text, "npy" packed codes with labels in '
+        'OUTPUT.labels.npy, "npz" a CSR matrix of SciPy. "npy" is what ``encode`` gives, for '
+        "`sparsemaps.codes.PackedCodes.load`, and an array of uint8 for ``numpy.load(..., "
+        'mmap_mode="r")``; query ids go to OUTPUT.qids.npy. "npz" is for '
+        "``scipy.sparse.load_npz``, with `labels` and `query_ids` in the same file. The last two "
+        "take one label a row.",
+    )
+    ones: bool = Bool().default(
+        False,
+        "Write one-hot features as 1, not as 1 / sqrt(n_hashes). It is for maps with one-hot "
+        "output.",
+    )
+    header: bool | str = _Header().default(
+        False,
+        "Begin the text with a comment; LIBSVM's own programs do not read comments. True writes "
+        "the map and its parameters, the command itself.",
+    )
+    comments: bool = Bool().default(
+        False, 'Keep the comments of the inputs. It is for format "svmlight".'
+    )
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class LineOptions(Values):
+    """What is written about each record that a model labels.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    proba: bool = Bool().default(
+        False,
+        "Write probabilities in place of scores, of a model that is calibrated or of the loss "
+        '"log_loss". The label is that of the highest score all the same.',
+    )
+    top: int | None = Int(1, LARGEST_INT32, none=True).default(
+        None,
+        "Write this number of labels, the highest score first, each with its score or probability, "
+        "in place of the label and the scores of all classes. The columns are "
+        '"label_1", "score_1" (or "proba_1"), "label_2" and so on.',
+        metavar="K",
+    )
+    min_score: float | None = Real(none=True).default(
+        None,
+        "The least score of a label; a record whose label has less is unknown. With `top`, labels "
+        "that have less are left out.",
+        metavar="S",
+    )
+    min_proba: float | None = Real(least=0, most=1, none=True).default(
+        None,
+        "The least probability of a label, in place of `min_score`; a record whose label has less "
+        'is unknown. The model must be calibrated, or of the loss "log_loss".',
+        metavar="P",
+    )
+    unknown: str = String().default(
+        "",
+        "The label of unknown records: those, and records without an n-gram or an entry.",
+        metavar="LABEL",
+    )
+    explain: int = Int(0, LARGEST_INT32).default(
+        0,
+        "For models of texts, how many n-grams to write in further columns, with what they add to "
+        "the score of the label. They are those that add or take away most, as ``model.explain`` "
+        "gives them.",
+        metavar="N",
+    )
+
+    def _check_together(self) -> None:
+        refuse_both("min_score", self.min_score, "min_proba", self.min_proba)
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class LabelChoice(Values):
+    """Which records of a label are written.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    min_score: float | None = Real(none=True).default(
+        None,
+        "The least score of the label; without it, the score must be the highest of all labels. Of "
+        "two classes, the score of the first is that of the second times -1.",
+        metavar="S",
+    )
+    min_proba: float | None = Real(least=0, most=1, none=True).default(
+        None,
+        "The least probability of the label, in place of `min_score`. The model must be "
+        'calibrated, or of the loss "log_loss".',
+        metavar="P",
+    )
+    fraction: float | None = Real(above=0, most=1, none=True).default(
+        None,
+        "The share of the records of an output that is written, [allowed]: those with the highest "
+        "scores of the label, of equal scores the first. Their number is rounded up. At most one "
+        "of `min_score`, `min_proba` and `fraction` is given.",
+        metavar="F",
+    )
+
+    def _check_together(self) -> None:
+        refuse_both("min_score", self.min_score, "min_proba", self.min_proba)
+        refuse_both("fraction", self.fraction, "min_score", self.min_score)
+        refuse_both("fraction", self.fraction, "min_proba", self.min_proba)
+
+
+def refuse_both(name: str, value: object, other: str, other_value: object) -> None:
+    """Raise a ValueError if two options are given of which one may be."""
+    if value is not None and other_value is not None:
+        raise ValueError(f"give {setting(name, value)} or {setting(other, other_value)}, not both")
+
+
+# ---- running -------------------------------------------------------------------------------------
+
+
+class Jobs(_allowed.Allowed):
+    """A number of threads."""
+
+    words = "int"
+
+    def _check(self, name: str, value: Any) -> None:
+        from sparsemaps._tools import _threads  # here, as it imports NumPy
+
+        _threads.resolve_n_jobs(value)
+
+
+class _Engine(_allowed.Allowed):
+    """What runs the tasks."""
+
+    words = "Engine"
+
+    def _check(self, name: str, value: Any) -> None:
+        if not callable(getattr(value, "run", None)):
+            rule = "None or an engine, such as sparsemaps.dask.Workers(client)"
+            raise ParameterError(name, repr(value), rule)
+
+
+class _TasksOf(_allowed.Allowed):
+    """Some of the tasks of a stage."""
+
+    words = "tuple (stage, i, n)"
+
+    def _check(self, name: str, value: Any) -> None:
+        try:
+            stage, i, n = value
+        except (TypeError, ValueError):
+            stage = None
+        if not isinstance(stage, str):
+            raise ParameterError(name, repr(value), "a tuple (stage, i, n)")
+        n = check_int("the number of tasks", n, 1, LARGEST_INT32)
+        check_int("the number of the task", i, 0, n - 1)
+
+    def plain(self, value: Any) -> Any:
+        return None if value is None else (value[0], int(value[1]), int(value[2]))
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class Reading(Values):
+    """How inputs are read.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    n_jobs: int | None = Jobs(none=True).default(
+        None,
+        "The number of threads, 1 if it is not given; -1 is one for each processor. The output "
+        "does not depend on it.",
+        metavar="N",
+    )
+    progress: bool | None = Bool(none=True).default(
+        None, "Show progress bars on standard error, by default if that is a terminal."
+    )
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class Run(Reading):
+    """How a job is run, by whom, and which of its tasks.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    resume: bool = Bool().default(
+        True,
+        "Take the results that an earlier run of the same options and inputs has made. They are in "
+        "the folder OUTPUT.stages, which may be removed; or they are outputs in a directory, where "
+        "OUTPUT.json beside each records the map or model, the options, and the path, size and "
+        "time of the input. What differs is made again. False makes all results again.",
+        flag="--fresh",
+    )
+    task: tuple[str, int, int] | None = _TasksOf(none=True).default(
+        None,
+        "Make only those results of a stage whose numbers, from 0, are i modulo n, as ``--stage`` "
+        "and ``--task`` of the command do. So n processes, on machines that share the folder, make "
+        "all of them.",
+        flag=None,
+    )
+    engine: "Engine | None" = _Engine(none=True).default(
+        None,
+        "What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the "
+        "paths of inputs and output. The output is the same. None runs the tasks in threads of "
+        "this process.",
+        flag=None,
+    )
+
+    def __post_init__(self) -> None:
+        if self.task is not None:
+            if self.engine is not None:
+                raise ValueError("give task or engine, not both")
+            if self.resume is False:
+                raise ValueError("give task or resume=False, not both")
+        super().__post_init__()
+
+
+VALUES = (
+    *(Texts, Svmlight, Search, PairSearch, Removal, Tables, MappedRows, LineOptions, LabelChoice),
+    Run,
+)
+"""All values that hold options, for the documents; but those that are part of another."""
+
+JOBS: dict[str, tuple[type[Values], ...]] = {
+    "map_files": (MappedRows, Aside, Run),
+    "similar_pairs_of_files": (PairSearch, Aside, Run),
+    "deduplicate_files": (Search, Removal, Tables, Run),
+    "train_files": (Aside, Reading),
+    "predict_files": (LineOptions, Aside, Run),
+    "filter_files": (LabelChoice, Aside, Run),
+}
+"""The functions of jobs, and the values whose options they take as keywords."""

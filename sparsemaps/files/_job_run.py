@@ -5,12 +5,11 @@ import contextlib
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from sparsemaps._io._progress import Progress, counted
 from sparsemaps._tools import _threads
-from sparsemaps._tools._checks import LARGEST_INT32, check_bool, check_int
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps.files._job_options import Run
 from sparsemaps.files._results import Result, Results
 from sparsemaps.files._tasks import Engine, Listing, Made, Stage, Task, TaskRun
 
@@ -28,19 +27,9 @@ class JobRun(NamedTuple):
     share: "Share | None" = None
 
     @classmethod
-    def of(cls, progress: bool | None, resume: bool, task: Any, engine: Any) -> "JobRun":
-        """Return the parameters of a job, after a check."""
-        check_bool("resume", resume)
-        if engine is not None and not callable(getattr(engine, "run", None)):
-            rule = "None or an engine, such as sparsemaps.dask.Workers(client)"
-            raise ParameterError("engine", repr(engine), rule)
-        if task is None:
-            return cls(progress, resume, engine)
-        if engine is not None:
-            raise ValueError("give task or engine, not both")
-        if not resume:
-            raise ValueError("give task or resume=False, not both")
-        return cls(progress, resume, share=Share.of(task))
+    def of(cls, run: Run) -> "JobRun":
+        """Return how a job is run, by its options."""
+        return cls(run.progress, run.resume, run.engine, run.task and Share(*run.task))
 
     @property
     def is_share(self) -> bool:
@@ -168,18 +157,6 @@ class Share(NamedTuple):
     stage: str
     i: int
     n: int
-
-    @classmethod
-    def of(cls, task: Any) -> "Share":
-        """Return the parameter `task` of a job, after a check."""
-        try:
-            stage, i, n = task
-        except (TypeError, ValueError):
-            stage = None
-        if not isinstance(stage, str):
-            raise ParameterError("task", repr(task), "a tuple (stage, i, n)")
-        n = check_int("the number of tasks", n, 1, LARGEST_INT32)
-        return cls(stage, check_int("the number of the task", i, 0, n - 1), n)
 
 
 def _run_share(

@@ -9,10 +9,10 @@ import numpy as np
 
 from sparsemaps._io import _text_input
 from sparsemaps._io._sources import is_regular
-from sparsemaps._tools import _checks
 from sparsemaps._tools._escapes import escaped, unescaped
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
+from sparsemaps.files._job_options import LineOptions
 from sparsemaps.files._learning import Model, name_of
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
@@ -47,51 +47,15 @@ def scores_of_classes(scores: Array) -> Array:
     return np.hstack([0.0 - scores, 0.0 + scores])  # no negative zeros
 
 
-class LineOptions(NamedTuple):
-    """The options of `predict_files` that decide the columns of its output."""
-
-    explain: int = 0
-    proba: bool = False
-    top: int | None = None
-    min_score: float | None = None
-    min_proba: float | None = None
-    unknown: str = UNKNOWN
-
-
-def checked_options(model: Model, options: LineOptions) -> LineOptions:
-    """Return the options of lines about records for a model. A ValueError names one that is not
-    allowed."""
-    explain, proba, top, min_score, min_proba, unknown = options
-    _checks.check_bool("proba", proba)
-    if (proba or min_proba is not None) and not hasattr(model, "predict_proba"):
-        said = setting("proba", True) if proba else setting("min_proba", min_proba)
-        raise ValueError(f"{said} needs {HAS_PROBA}")
-    if not isinstance(unknown, str):
-        raise ParameterError("unknown", repr(unknown), "a string")
-    given = {"top": top, "min_score": min_score, "min_proba": min_proba, "unknown": unknown or None}
+def check_for(model: Model, options: LineOptions) -> None:
+    """Raise a ValueError where options of lines about records are not for a model."""
+    if (options.proba or options.min_proba is not None) and not hasattr(model, "predict_proba"):
+        name = "proba" if options.proba else "min_proba"
+        raise ValueError(f"{setting(name, getattr(options, name))} needs {HAS_PROBA}")
     if not isinstance(model, KernelClassifier):
-        for name, value in given.items():
-            if value is not None:
+        for name in ("top", "min_score", "min_proba", "unknown"):
+            if (value := getattr(options, name)) not in (None, UNKNOWN):
                 raise ValueError(f"{setting(name, value)} is for classifiers, not for regression")
-    explain = _checks.check_int("explain", explain, 0, _checks.LARGEST_INT32)
-    if top is not None:
-        top = _checks.check_int("top", top, 1, _checks.LARGEST_INT32)
-    return LineOptions(explain, proba, top, *checked_least(min_score, min_proba), unknown)
-
-
-def checked_least(min_score: Any, min_proba: Any) -> tuple[float | None, float | None]:
-    """Return a least score and a least probability, of which one may be given."""
-    if min_score is not None and min_proba is not None:
-        raise ValueError(
-            f"give {setting('min_score', min_score)} or {setting('min_proba', min_proba)}, not both"
-        )
-    if min_score is not None:
-        min_score = _checks.check_real("min_score", min_score)
-    if min_proba is not None:
-        min_proba = _checks.check_real("min_proba", min_proba, 0)
-        if min_proba > 1:
-            raise ParameterError("min_proba", repr(min_proba), "from 0 to 1")
-    return min_score, min_proba
 
 
 class Labelled(NamedTuple):

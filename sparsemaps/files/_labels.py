@@ -6,31 +6,37 @@ import os
 from collections.abc import Iterator
 from contextlib import ExitStack
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._sources import IDS, expand, refuse_changes, spooled
-from sparsemaps._tools import _checks
+from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _map
-from sparsemaps.files._bad_table import BadTable, opened_table, path_of
-from sparsemaps.files._job_options import Svmlight, Texts
+from sparsemaps.files._bad_table import BadTable, opened_table
+from sparsemaps.files._job_options import (
+    JOBS,
+    Aside,
+    LabelChoice,
+    LineOptions,
+    Run,
+    Svmlight,
+    Texts,
+)
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
+from sparsemaps.files._keywords import FilterFilesKeywords, PredictFilesKeywords
 from sparsemaps.files._label_lines import (
     HAS_PROBA,
-    UNKNOWN,
     JsonLines,
-    LineOptions,
     Scored,
     Table,
-    checked_least,
-    checked_options,
+    check_for,
     labelled,
     names_jsonl,
     scores_of_classes,
@@ -39,7 +45,7 @@ from sparsemaps.files._learning import Model, rows_of
 from sparsemaps.files._map import OutputPlan, make_plan
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import codes_of, read_rows
-from sparsemaps.files._tasks import Engine, TaskRun
+from sparsemaps.files._tasks import TaskRun
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
@@ -78,24 +84,14 @@ class FilteredFile(NamedTuple):
     """Records that were set aside."""
 
 
+@takes(*JOBS["predict_files"])
 def predict_files(
     model: Model,
     inputs: Any,
     output: Any,
     *,
     source: Texts | Svmlight | None = None,
-    proba: bool = False,
-    top: int | None = None,
-    min_score: float | None = None,
-    min_proba: float | None = None,
-    unknown: str = UNKNOWN,
-    explain: int = 0,
-    bad_records: Any = "error",
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-    resume: bool = True,
-    task: tuple[str, int, int] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[PredictFilesKeywords],
 ) -> LabelledFile:
     r"""Write the label and the scores of each record of files.
 
@@ -124,36 +120,7 @@ def predict_files(
         from 1 in each.
     source : Texts, Svmlight or None, default=None
         What the inputs are; of texts, the model's vectorizer is the analyzer.
-    bad_records : str or path-like, default="error"
-        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
-        It is an error if all records of an output are bad.
-    n_jobs, progress
-        As for `map_files`.
-    proba : bool, default=False
-        Whether to write the probability of each class in place of its score. The model must be
-        calibrated, or of ``loss="log_loss"``. The label is that of the highest score all the same.
-    top : int or None, default=None
-        How many labels to write, the highest score first, each with its score or probability, in
-        place of the label and the numbers of all classes. The columns are "label_1", "score_1" (or
-        "proba_1"), "label_2" and so on.
-    min_score, min_proba : float or None, default=None
-        The least score or probability of a label. A record whose label has less is unknown; with
-        `top`, labels that have less are left out. At most one of them is given.
-    unknown : str, default=""
-        The label of unknown records.
-    explain : int, default=0
-        For models of texts, how many n-grams to write in further columns, with what they add to the
-        score of the label: those that add or take away most, as ``model.explain`` gives them.
-    resume : bool, default=True
-        For an output that is a directory, whether to take outputs that are complete already. A file
-        OUTPUT.json beside each output records the model, the options, and the path, size and time
-        of the input. Where one of these is another one, the output is made again.
-    task : tuple (stage, i, n) or None, default=None
-        For an output that is a directory: ("predict", i, n) makes only those outputs whose numbers
-        are i modulo n. So n processes, on machines that share the directory, make all of them.
-    engine : Engine or None, default=None
-        What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the
-        paths of inputs and output. The output is the same. None makes all results here.
+    [options]
 
     Returns
     -------
@@ -183,29 +150,21 @@ def predict_files(
     >>> [line.split(b"\t")[:2] for line in out.getvalue().splitlines()]
     [[b'record', b'label'], [b'1', b'b'], [b'2', b'a']]
     """
-    bad = path_of(bad_records)
-    lines = LineOptions(explain, proba, top, min_score, min_proba, unknown)
-    plan = plan_of(model, inputs, output, source, n_jobs, lines=lines, bad_records=bad)
-    answer: LabelledFile = run(plan, JobRun.of(progress, resume, task, engine))
+    lines, run_, aside = LineOptions.of(options), Run.of(options), Aside.of(options).aside
+    plan = plan_of(model, inputs, output, source, run_.n_jobs, lines=lines, bad_records=aside)
+    answer: LabelledFile = run(plan, JobRun.of(run_))
     return answer
 
 
+@takes(*JOBS["filter_files"])
 def filter_files(
     model: KernelClassifier,
     inputs: Any,
     output: Any,
     *,
     label: Any,
-    min_score: float | None = None,
-    min_proba: float | None = None,
-    fraction: float | None = None,
     source: Texts | Svmlight | None = None,
-    bad_records: Any = "error",
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-    resume: bool = True,
-    task: tuple[str, int, int] | None = None,
-    engine: Engine | None = None,
+    **options: Unpack[FilterFilesKeywords],
 ) -> FilteredFile:
     r"""Write the records of files that have some label, byte for byte and in their order.
 
@@ -228,18 +187,9 @@ def filter_files(
     label : object, or list of objects
         A class of the model, compared as it is: "1" is not 1. Of several classes, a record needs
         one, and the highest of their scores counts.
-    min_score, min_proba : float or None, default=None
-        The least score or probability of that class; without them, records are written whose score
-        is highest for it. Of two classes, the score of the first is that of the second times -1.
-        Probabilities need a model that is calibrated, or of ``loss="log_loss"``.
-    fraction : float or None, default=None
-        Above 0 and at most 1: the share of the records of an output that is written, rounded up:
-        those with the highest score of that class, of equal scores the first. At most one of
-        `min_score`, `min_proba` and `fraction` is given.
-    source, bad_records, n_jobs, progress
+    source : Texts, Svmlight or None, default=None
         As for `predict_files`.
-    resume, task, engine
-        As for `predict_files`; the stage is "filter".
+    [options]
 
     Returns
     -------
@@ -270,10 +220,10 @@ def filter_files(
     >>> out.getvalue()
     b'0 2:1 # kept\n'
     """
-    rule = rule_of(model, label, min_score, min_proba, fraction)
-    bad = path_of(bad_records)
-    plan = plan_of(model, inputs, output, source, n_jobs, rule=rule, bad_records=bad)
-    answer: FilteredFile = run(plan, JobRun.of(progress, resume, task, engine))
+    run_, aside = Run.of(options), Aside.of(options).aside
+    rule = rule_of(model, label, LabelChoice.of(options))
+    plan = plan_of(model, inputs, output, source, run_.n_jobs, rule=rule, bad_records=aside)
+    answer: FilteredFile = run(plan, JobRun.of(run_))
     return answer
 
 
@@ -289,7 +239,7 @@ class Labelling(NamedTuple):
     n_jobs: int | None
     lines: LineOptions | None = None
     """The options of `predict_files`; None for `filter_files`."""
-    rule: "_Rule | None" = None
+    rule: "LabelFilter | None" = None
     """The rule of the records that `filter_files` writes."""
     beside: tuple[str, ...] = ()
     bad_records: Any = None
@@ -322,9 +272,9 @@ class Labelling(NamedTuple):
 
     def recipe(self) -> dict[str, Any]:
         """Return the model and the options, which decide an output beside its inputs."""
-        options: dict[str, Any] = {"rule": self.rule}
-        if self.rule is None:
-            options = {"lines": self.lines}
+        options: dict[str, Any] = {"rule": self.rule and self.rule.recipe}
+        if self.lines is not None:
+            options = {"lines": dataclasses.asdict(self.lines)}
         options["sets_aside"] = self.bad_records is not None
         options["source"] = dataclasses.asdict(self.source.given)
         return {"model": digest_of(self.model), "options": options}
@@ -438,7 +388,7 @@ def plan_of(
     n_jobs: int | None,
     *,
     lines: LineOptions | None = None,
-    rule: "_Rule | None" = None,
+    rule: "LabelFilter | None" = None,
     bad_records: Any = None,
 ) -> OutputPlan:
     """Return the plan of `predict_files`, or with a rule, of `filter_files`."""
@@ -448,7 +398,8 @@ def plan_of(
             "predict_proba take records of them"
         )
     if rule is None:
-        lines = checked_options(model, lines or LineOptions())
+        lines = lines or LineOptions()
+        check_for(model, lines)
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
     rows = rows._replace(sets_aside=bad_records is not None)
     job = Labelling(model, rows, n_jobs, lines, rule, bad_records=bad_records)
@@ -472,40 +423,42 @@ def run(plan: OutputPlan, running: JobRun) -> Any:
     return LabelledFile(n_records, n_unknown, n_empty, n_bad, labels)
 
 
-class _Rule(NamedTuple):
+class LabelFilter(NamedTuple):
     """The records that `filter_files` writes. Of several labels, the highest value counts."""
 
     numbers: list[int]
     """The numbers of the labels among the classes."""
-    min_score: float | None = None
-    min_proba: float | None = None
-    fraction: float | None = None
+    least: LabelChoice = LabelChoice()
+
+    @property
+    def recipe(self) -> list[Any]:
+        return [self.numbers, *dataclasses.astuple(self.least)]
 
     @property
     def nothing(self) -> Array:
         """Marks of no records."""
-        return np.zeros(0, bool if self.fraction is None else float)
+        return np.zeros(0, bool if self.least.fraction is None else float)
 
     def marks(self, model: Any, part: Scored) -> Array:
         """Return which records are written; of a fraction, their scores, or minus infinity for
         records without samples."""
         scores = scores_of_classes(part.scores)
-        if self.min_proba is not None:
+        if self.least.min_proba is not None:
             shares = probabilities(model, part.scores)
-            return part.known & (shares[:, self.numbers].max(axis=1) >= self.min_proba)
+            return part.known & (shares[:, self.numbers].max(axis=1) >= self.least.min_proba)
         best = scores[:, self.numbers].max(axis=1)
-        if self.fraction is not None:
+        if self.least.fraction is not None:
             return np.where(part.known, best, -np.inf)
-        if self.min_score is not None:
-            return part.known & (best >= self.min_score)
+        if self.least.min_score is not None:
+            return part.known & (best >= self.least.min_score)
         return part.known & np.isin(scores.argmax(axis=1), self.numbers)
 
     def kept(self, marks: list[Array]) -> list[Array]:
         """Return which records of each input are written, by all marks."""
-        if self.fraction is None:
+        if self.least.fraction is None:
             return marks
         scores = np.concatenate(marks)
-        n_best = math.ceil(Fraction(repr(self.fraction)) * len(scores))
+        n_best = math.ceil(Fraction(repr(self.least.fraction)) * len(scores))
         kept = np.zeros(len(scores), bool)
         kept[np.argsort(-scores, kind="stable")[:n_best]] = True
         kept &= scores > -np.inf
@@ -515,10 +468,8 @@ class _Rule(NamedTuple):
 def rule_of(
     model: Any,
     labels: Any,
-    min_score: float | None = None,
-    min_proba: float | None = None,
-    fraction: float | None = None,
-) -> _Rule:
+    least: LabelChoice,
+) -> LabelFilter:
     """Return the rule of `filter_files`, after a check."""
     if not isinstance(model, KernelClassifier):
         raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
@@ -529,19 +480,9 @@ def rule_of(
         shown = ", ".join(repr(one) for one in model.classes_[:20].tolist())
         wrong = repr(several[numbers.index(None)]) if several else "none"
         raise ParameterError("label", wrong, f"a class of the model ({shown})")
-    if min_proba is not None and not hasattr(model, "predict_proba"):
-        raise ValueError(f"{setting('min_proba', min_proba)} needs {HAS_PROBA}")
-    least = checked_least(min_score, min_proba)
-    if fraction is not None:
-        for name, value in (("min_score", min_score), ("min_proba", min_proba)):
-            if value is not None:
-                raise ValueError(
-                    f"give {setting('fraction', fraction)} or {setting(name, value)}, not both"
-                )
-        fraction = _checks.check_real("fraction", fraction, 0, open_low=True)
-        if fraction > 1:
-            raise ParameterError("fraction", repr(fraction), "above 0 and at most 1")
-    return _Rule(sorted(set(found)), *least, fraction)
+    if least.min_proba is not None and not hasattr(model, "predict_proba"):
+        raise ValueError(f"{setting('min_proba', least.min_proba)} needs {HAS_PROBA}")
+    return LabelFilter(sorted(set(found)), least)
 
 
 # ---- scores --------------------------------------------------------------------------------------

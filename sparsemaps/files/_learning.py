@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 import os
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 import scipy
@@ -15,14 +15,17 @@ from sparsemaps._io._progress import FileProgress, training
 from sparsemaps._io._sources import CLASSES, LABELS, expand, known_inputs, refuse_changes
 from sparsemaps._tools import _memory, _seeding
 from sparsemaps._tools._escapes import escaped, unescaped
+from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
-from sparsemaps.files._bad_table import TABLE, BadTable, opened_table, path_of
+from sparsemaps.files._bad_table import TABLE, BadTable, opened_table
 from sparsemaps.files._job import refuse_limits
-from sparsemaps.files._job_options import Svmlight, Texts, as_source
+from sparsemaps.files._job_options import JOBS, Aside, Reading, Svmlight, Texts
+from sparsemaps.files._keywords import TrainFilesKeywords
+from sparsemaps.files._kinds_of_inputs import as_source
 from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
@@ -164,6 +167,7 @@ def _names_in(path: str) -> list[str]:
 # ---- training ------------------------------------------------------------------------------------
 
 
+@takes(*JOBS["train_files"])
 def train_files(
     model: Model,
     inputs: Any,
@@ -171,9 +175,7 @@ def train_files(
     *,
     calibrate: Any = False,
     source: Texts | Svmlight | None = None,
-    bad_records: Any = "error",
-    n_jobs: int | None = None,
-    progress: bool | None = None,
+    **options: Unpack[TrainFilesKeywords],
 ) -> TrainedModel:
     r"""Train a model on files, and save it.
 
@@ -182,7 +184,7 @@ def train_files(
     Parameters
     ----------
     model : KernelClassifier or KernelRegressor
-        The model to train. With a `vectorizer`, inputs are texts.
+        The model to train, with threads by its own `n_jobs`. With a `vectorizer`, inputs are texts.
     inputs : str, path-like, file-like, or a sequence of these
         LIBSVM files, or texts (.txt, .jsonl, .parquet), or files of packed codes of the model's map
         (.npy) with their labels beside, as `map_files` writes them; directories and patterns. The
@@ -196,13 +198,7 @@ def train_files(
     source : Texts, Svmlight or None, default=None
         What the inputs are; of texts, the model's vectorizer is the analyzer, and a `label_field`
         is needed.
-    bad_records : str or path-like, default="error"
-        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside,
-        those of `calibrate` too. It is an error if all records of either are bad.
-    progress
-        As for `map_files`.
-    n_jobs : int or None, default=None
-        Threads that read; None is 1, -1 all processors. The model has its own for training.
+    [options]
 
     Returns
     -------
@@ -233,7 +229,7 @@ def train_files(
     others = [] if isinstance(calibrate, bool) else expand(calibrate)
     trained, _ = train(
         model, inputs, output, calibrate=calibrate is not False, unseen=others, source=source,
-        bad_records=bad_records, n_jobs=n_jobs, progress=progress,
+        aside=Aside.of(options).aside, reading=Reading.of(options),
     )  # fmt: skip
     return trained
 
@@ -246,9 +242,8 @@ def train(
     calibrate: bool,
     unseen: list[Any],
     source: Any,
-    bad_records: Any,
-    n_jobs: int | None,
-    progress: bool | None,
+    aside: Any,
+    reading: Reading,
 ) -> tuple[TrainedModel, LabelledRows | None]:
     """Train a model and save it, as `train_files` does. Return it with the codes and labels of
     `unseen`, inputs that it is not trained on; None if there are none. They are read first, so that
@@ -257,21 +252,22 @@ def train(
         raise ParameterError("model", repr(model), "a KernelClassifier or a KernelRegressor")
     if calibrate and not isinstance(model, KernelClassifier):
         raise ValueError(f"{setting('calibrate', True)} is for classifiers, not for regression")
-    paths, table = expand(inputs), path_of(bad_records)
+    paths = expand(inputs)
     written: list[tuple[Any, str]] = [(output, _output_files.OUTPUT)]
-    if table is not None:
-        written.append((table, TABLE))
+    if aside is not None:
+        written.append((aside, TABLE))
     _output_files.refuse_clashes(paths, written)
     _output_files.refuse_clashes(unseen, written)
     check_parameters(model)
     coded = [path for path in paths if holds_codes(path)]
     fitted = map_of(model, PackedCodes.load(coded[0])) if coded else model.map.fit_any_width()
-    how: dict[str, Any] = {"source": source, "n_jobs": n_jobs, "progress": progress}
+    progress = reading.progress
+    how: dict[str, Any] = {"source": source, "n_jobs": reading.n_jobs, "progress": progress}
     how["vectorizer"] = model.vectorizer
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
-        with opened_table(table) as aside, _memory.out_of_memory_in("reading"):
-            rows = read_labelled(fitted, paths, aside=aside, **how)
-            others = read_labelled(fitted, unseen, aside=aside, **how) if unseen else None
+        with opened_table(aside) as table, _memory.out_of_memory_in("reading"):
+            rows = read_labelled(fitted, paths, aside=table, **how)
+            others = read_labelled(fitted, unseen, aside=table, **how) if unseen else None
         _check_labels(model, rows.labels)
         held_out = np.zeros(len(rows.codes), bool)
         if calibrate and others is None:
@@ -290,7 +286,7 @@ def train(
                 )
             model.calibrate(of.codes[known], of.labels[known])
         file.writelines(_model_file.content_of(model))
-    return TrainedModel(model, len(rows.codes), 0 if aside is None else aside.n_bad), others
+    return TrainedModel(model, len(rows.codes), 0 if table is None else table.n_bad), others
 
 
 _HELD_OUT = 0.2

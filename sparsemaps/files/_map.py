@@ -4,17 +4,20 @@ import os
 from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 from sparsemaps._io import _output_files, _sources
 from sparsemaps._tools._checks import check_bool
+from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
-from sparsemaps.files._bad_table import TABLE, check_output, join_tables, path_of
+from sparsemaps.files._bad_table import TABLE, check_output, join_tables
 from sparsemaps.files._job import make_job
-from sparsemaps.files._job_options import Svmlight, Texts, rows_unless_said
+from sparsemaps.files._job_options import JOBS, Aside, MappedRows, Run, Svmlight, Texts
 from sparsemaps.files._job_run import JobRun
+from sparsemaps.files._keywords import MapFilesKeywords
+from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._results import Results, counts, writing
-from sparsemaps.files._tasks import Engine, Listing, Stage, Task, TaskRun
+from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun
 from sparsemaps.records._table import holds_codes
 
 
@@ -30,23 +33,15 @@ class MappedFile(NamedTuple):
     """Records that were set aside."""
 
 
+@takes(*JOBS["map_files"])
 def map_files(
     map: Any,
     inputs: Any,
     output: Any,
     *,
-    zero_based: bool = False,
-    ones: bool = False,
-    format: str = "svmlight",
-    header: bool | str = False,
     source: Texts | Svmlight | str | None = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-    comments: bool = False,
-    bad_records: Any = "error",
-    resume: bool = True,
-    task: tuple[str, int, int] | None = None,
-    engine: Engine | None = None,
+    zero_based: bool = False,
+    **options: Unpack[MapFilesKeywords],
 ) -> list[MappedFile]:
     r"""Map the rows of LIBSVM files, in bounded memory.
 
@@ -68,21 +63,6 @@ def map_files(
         directory, which is one that exists or a name that ends in a slash, gets one output for each
         input: of the input's name, without its ending of compression, and with ".npy" or ".npz"
         in those formats, or ".svm" for texts.
-    zero_based : bool, default=False
-        Short for ``source=Svmlight(zero_based=True)``: the indices of the inputs count from 0.
-        Those written count from 1.
-    ones : bool, default=False
-        Write one-hot features as 1, not as ``1 / sqrt(n_hashes)``. For maps with one-hot output
-        only.
-    format : {"svmlight", "npy", "npz"}, default="svmlight"
-        "svmlight" is LIBSVM text. "npy" is the packed codes of ``encode``, for
-        `sparsemaps.codes.PackedCodes.load`, and an array of uint8 for
-        ``numpy.load(..., mmap_mode="r")``; labels go to OUTPUT.labels.npy and query ids to
-        OUTPUT.qids.npy. "npz" is a CSR matrix for ``scipy.sparse.load_npz``, with `labels` and
-        `query_ids` in the same file. The last two take one label a row.
-    header : bool or str, default=False
-        A comment at the beginning of text; True writes the map and its parameters. LIBSVM's own
-        programs do not read comments.
     source : Texts, Svmlight, str or None, default=None
         What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
         None is ``Svmlight()``. Of texts, ids are comments in format "svmlight", and stand in
@@ -90,28 +70,10 @@ def map_files(
         and a backslash is doubled. Labels that are strings are numbered, and
         OUTPUT.classes.tsv has the numbers and the labels; the inputs are then read twice, and those
         from a pipe are kept in a temporary file.
-    n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors. The output does not depend on it. The threads divide
-        each file. Of files below 8 MB that have an output each, every thread takes another file.
-        The map's own `n_jobs` is used where this is 1.
-    progress : bool or None, default=None
-        Whether to show a bar on standard error; None shows it if standard error is a terminal.
-    comments : bool, default=False
-        Whether to keep the comments of the inputs (format "svmlight").
-    bad_records : str or path-like, default="error"
-        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
-        Those of an input also stand beside its output in a directory, in OUTPUT.bad.tsv. It is an
-        error if all records of an output are bad.
-    resume : bool, default=True
-        Whether to take outputs in the directory that are complete already. A file OUTPUT.json
-        beside each output records the map, the options, and the path, size and time of the input.
-        Where one of these is another one, the output is made again. False makes all again.
-    task : tuple (stage, i, n) or None, default=None
-        For an output that is a directory: ("map", i, n) makes only those outputs whose numbers are
-        i modulo n. So n processes, on machines that share the directory, make all of them.
-    engine : Engine or None, default=None
-        What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the
-        paths of inputs and output. The output is the same. None makes all results here.
+    zero_based : bool, default=False
+        Short for ``source=Svmlight(zero_based=True)``: the indices of the inputs count from 0.
+        Those written count from 1.
+    [options]
 
     Returns
     -------
@@ -149,11 +111,12 @@ def map_files(
             raise ValueError(f"{setting('zero_based', True)} is for LIBSVM files without a source")
         source = Svmlight(zero_based=True)
     paths = _sources.expand(inputs)
+    run_ = Run.of(options)
     job = make_job(
-        map, rows_unless_said(source, paths), ones=ones, format=format, header=header,
-        comments=comments, n_jobs=n_jobs, bad_records=path_of(bad_records),
+        map, rows_unless_said(source, paths), MappedRows.of(options), run_.n_jobs,
+        Aside.of(options).aside,
     )  # fmt: skip
-    running = JobRun.of(progress, resume, task, engine)
+    running = JobRun.of(run_)
     made = run(make_plan(job, paths, output), running)
     made = [] if running.is_share else made
     return [

@@ -3,18 +3,18 @@
 import contextlib
 import os
 from collections.abc import Generator, Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
 from sparsemaps._io import _output_files, _sources
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import SIMILARITY
-from sparsemaps._tools import _checks, _threads
+from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._bad_table import TABLE, check_output, join_tables, path_of
+from sparsemaps.files._bad_table import TABLE, check_output, join_tables
 from sparsemaps.files._coded_records import (
     BESIDE,
     CodedInputs,
@@ -24,8 +24,10 @@ from sparsemaps.files._coded_records import (
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, counted, limits
 from sparsemaps.files._job import Job, coding_job
-from sparsemaps.files._job_options import Search, Svmlight, Texts, by_names
+from sparsemaps.files._job_options import JOBS, Aside, PairSearch, Run, Svmlight, Texts
 from sparsemaps.files._job_run import JobRun
+from sparsemaps.files._keywords import SimilarPairsOfFilesKeywords
+from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import (
     FOLDER_ENDING,
@@ -40,9 +42,8 @@ from sparsemaps.files._results import (
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
-from sparsemaps.files._tasks import Engine, Listing, Stage, Task, TaskRun, listed
+from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
 from sparsemaps.maps._config import from_config
-from sparsemaps.neighbors import _hashing
 from sparsemaps.records._table import holds_codes
 from sparsemaps.records.codes import recipe_of
 
@@ -59,24 +60,15 @@ class FoundPairs(NamedTuple):
     """Records that were set aside."""
 
 
+@takes(*JOBS["similar_pairs_of_files"])
 def similar_pairs_of_files(
     map: Any,
     inputs: Any,
     output: Any,
     *,
-    threshold: float = 0.8,
     other: Any = None,
-    recall: float = 0.95,
-    exact: bool = False,
-    containment: bool = False,
     source: Texts | Svmlight | str | None = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
-    resume: bool = True,
-    task: tuple[str, int, int] | None = None,
-    engine: Engine | None = None,
-    max_bytes: int = _hashing.MAX_BYTES,
-    bad_records: Any = "error",
+    **options: Unpack[SimilarPairsOfFilesKeywords],
 ) -> FoundPairs:
     r"""Write the pairs of similar rows of files.
 
@@ -96,40 +88,13 @@ def similar_pairs_of_files(
         memory; a single file of codes is taken as it is.
     output : str, path-like or file-like
         The file to write (.gz, .bz2, .xz, .zst); "-" is standard output.
-    threshold : float, default=0.8
-        The least similarity, above 0, at most 1.
     other : as `inputs`, or None, default=None
         Inputs for pairs of a row of `inputs` and a row of these; None is for pairs within `inputs`.
-    recall : float, default=0.95
-        The probability with which a pair at the threshold is written, above 0, at most 1; 1
-        compares all pairs.
-    exact : bool, default=False
-        Whether the exact kernel decides, among pairs whose estimates may be a little lower, and is
-        written. The inputs are then read once more, and the rows of pairs are written to temporary
-        files.
-    containment : bool, default=False
-        For `MinHash`, whether to write pairs of which the first set is contained in the second, up
-        to `threshold`, as `sparsemaps.neighbors.contained_pairs` returns them. With `exact` fewer
-        hashes are enough.
     source : Texts, Svmlight, str or None, default=None
         What the inputs and `other` are, but for files of codes: `Texts`, or its analyzer, or
         `Svmlight`. None is ``Texts()`` if their names are those of texts (.txt, .jsonl, .ndjson,
         .parquet, and with endings of compression), and ``Svmlight()`` otherwise.
-    n_jobs, progress
-        As for `map_files`.
-    resume : bool, default=True
-        Take the results of earlier runs in the folder OUTPUT.stages, codes and pairs, as far as
-        they are of the same inputs and options. False makes all anew. The folder may be removed.
-    task : tuple (stage, i, n) or None, default=None
-        Make only those results of a stage whose numbers are i modulo n, as ``--stage`` and
-        ``--task`` of the command do; the numbers that are returned are 0.
-    engine : Engine or None, default=None
-        What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the
-        paths of inputs and output. The output is the same. None makes all results here.
-    max_bytes : int, default=2**30
-        As for `sparsemaps.neighbors.similar_pairs`.
-    bad_records : str or path-like, default="error"
-        As for `deduplicate_files`: a table of the records that cannot be read, which are set aside.
+    [options]
 
     Returns
     -------
@@ -165,11 +130,9 @@ def similar_pairs_of_files(
     >>> out.getvalue()
     b'1\t3\t1.000000\ta\tb\n'
     """
-    _checks.check_bool("containment", containment)
-    similarity = "containment" if containment else "jaccard"
-    search = Search(threshold, recall, exact, similarity, max_bytes)
-    plan = make_plan(map, inputs, output, other, source, search, n_jobs, path_of(bad_records))
-    return run(plan, JobRun.of(progress, resume, task, engine))
+    search, run_, aside = PairSearch.of(options), Run.of(options), Aside.of(options).aside
+    plan = make_plan(map, inputs, output, other, source, search, run_.n_jobs, aside)
+    return run(plan, JobRun.of(run_))
 
 
 # ---- the plan ------------------------------------------------------------------------------------
@@ -180,7 +143,7 @@ class PairsPlan(NamedTuple):
 
     job: Job
     """It makes the codes."""
-    search: Search
+    search: PairSearch
     inputs: list[Any]
     others: list[Any]
     """The other side; none where pairs are within the inputs."""
@@ -202,14 +165,13 @@ def make_plan(
     output: Any,
     other: Any,
     source: Any,
-    search: Search,
+    search: PairSearch,
     n_jobs: int | None,
     bad_records: Any = None,
 ) -> PairsPlan:
     """Return a plan, after a check of the options, of the names of all files, and of the codes."""
     paths, others = _sources.expand(inputs), [] if other is None else _sources.expand(other)
     read = [*paths, *others]
-    _threads.resolve_n_jobs(n_jobs)
     coded = [path for path in read if holds_codes(path)]
     rows = [path for path in read if not holds_codes(path)]
     if search.exact and coded:

@@ -13,7 +13,7 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import CodedInputs, Delivery, copies, rows_of
-from sparsemaps.files._job_options import Rule, Search
+from sparsemaps.files._job_options import Removal, Search
 from sparsemaps.files._results import KeptSteps, save_array
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.neighbors import _removals, _search
@@ -28,8 +28,8 @@ def find_removals(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> int:
     plan, coded = of
     check_number(coded)
     search, own = plan.search, coded.load()
-    key = key_of(coded, plan.rule)
-    sets = [earlier.load() for earlier in plan.rule.against]
+    key = key_of(coded, plan.removal)
+    sets = [earlier.load() for earlier in plan.earlier]
     earlier = sets[0] if sets else None
     if len(sets) > 1:  # joined in a file, once for all tasks
         earlier = PackedCodes.load(steps.file("earlier.npy", lambda path: save_blocks(path, sets)))
@@ -64,16 +64,16 @@ def read_removals(path: str, n_records: int, against: Sequence[Delivery]) -> Rem
     return Removals(removed.astype(np.int64), witness.astype(np.int64), similarity)
 
 
-def key_of(codes: CodedInputs, rule: Rule) -> Array | None:
+def key_of(codes: CodedInputs, removal: Removal) -> Array | None:
     """Return the numbers that order the records, ascending; None is their places."""
-    if rule.keep == "first":
+    if removal.keep == "first":
         return None
-    if rule.keep == "longest":
+    if removal.keep == "longest":
         return -codes.lengths().astype(np.int64)
     keys = -codes.keys()  # NaN, where a record has no number, is sorted to the end
     if len(keys) and np.isnan(keys).all():
         no_field = "'first', 'longest' or a field of the records; no record has a number in it"
-        raise ParameterError("keep", repr(rule.keep), no_field)
+        raise ParameterError("keep", repr(removal.keep), no_field)
     order = np.argsort(keys, kind="stable")
     in_order, place = keys[order], np.zeros(len(keys), np.int64)
     place[order[1:]] = np.cumsum(in_order[1:] != in_order[:-1])

@@ -22,7 +22,7 @@ from sparsemaps.maps import _config
 from sparsemaps.neighbors import _search
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._index_rows import IndexRows, Target
-from sparsemaps.neighbors._tables import Tables
+from sparsemaps.neighbors._tables import BandTables
 
 _VERSION = 1
 _PARAMETERS = "n_neighbors", "radius", "algorithm", "recall", "rerank"
@@ -110,7 +110,7 @@ def _rows_with_tables(
         least = _checks.check_int("least", least, 1, codes.n_hashes)
         target = Target(least, _search.check_share("recall", recall))
         hash_key = _checks.check_int("hash_key", hash_key, 0, 2**64 - 1)
-        tables = Tables(further["heads"], further["links"])
+        tables = BandTables(further["heads"], further["links"])
         if not tables.are_of(len(codes), bands, codes.n_hashes):
             raise ValueError
     return IndexRows(codes, rows, tables, target, bands, hash_key)

@@ -19,7 +19,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, gathered, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing
 from sparsemaps.neighbors._bands import Bands
-from sparsemaps.neighbors._tables import CALL_ROWS, TableRows, Tables, found_pairs
+from sparsemaps.neighbors._tables import CALL_ROWS, BandTables, TableRows, found_pairs
 
 _SMALLEST = 1024
 """The number of rows from which tables are made, and of rows that the first buffer holds."""
@@ -42,7 +42,7 @@ class IndexBlock(NamedTuple):
     sampled: Array
     sizes: Array | None  # of sets, if they are known
     n_rows: int
-    tables: Tables | None
+    tables: BandTables | None
     grows: bool = False
 
 
@@ -96,7 +96,7 @@ class IndexRows:
         self,
         codes: PackedCodes,
         rows: Any = None,
-        tables: Tables | None = None,
+        tables: BandTables | None = None,
         target: Target | None = None,
         bands: Bands | None = None,
         hash_key: int | None = None,
@@ -126,7 +126,7 @@ class IndexRows:
         codes = self.codes(state)
         return codes[0] if len(codes) == 1 else PackedCodes.concatenate(codes)
 
-    def tables(self) -> Tables | None:
+    def tables(self) -> BandTables | None:
         """Tables of all rows in one piece; None without tables."""
         state = self.state
         if state.bands is None or len(state.blocks) == 1:
@@ -305,7 +305,7 @@ class IndexRows:
 
     def _made(self, block: IndexBlock, bands: Bands) -> IndexBlock:
         """Return the block with new tables of its rows; removed rows are in none."""
-        block = block._replace(tables=Tables.empty(bands.n_bands, len(block.array)))
+        block = block._replace(tables=BandTables.empty(bands.n_bands, len(block.array)))
         self._insert(block, bands, 0, block.n_rows)
         return block
 

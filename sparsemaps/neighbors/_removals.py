@@ -27,7 +27,7 @@ from sparsemaps.codes._packed import PackedCodes, gathered, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
 from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import SearchRun, Sizes
-from sparsemaps.neighbors._tables import TableRows, Tables, found_pairs
+from sparsemaps.neighbors._tables import BandTables, TableRows, found_pairs
 
 _FIRST_BLOCK = 64
 """Rows of the first block: where all rows are alike, its pairs are all that are compared."""
@@ -256,7 +256,7 @@ class _Sweep:
 
     def begin(self, capacity: int) -> None:
         """Begin with empty tables for so many kept rows; without bands, with their codes alone."""
-        tables = Tables.empty(self._n_bands, capacity)
+        tables = BandTables.empty(self._n_bands, capacity)
         array = np.empty((capacity, self._sets[0].shape[1]), np.uint8)
         self._survivors = TableRows(
             *tables, array, np.zeros(capacity, np.uint8), 0, *self._bits, secrets.randbits(64),

@@ -25,14 +25,14 @@ CALL_ROWS = 1024
 """Rows that a call of a kernel inserts, or searches for."""
 
 
-class Tables(NamedTuple):
+class BandTables(NamedTuple):
     """Tables of the bands of a block of rows."""
 
     heads: Array
     links: Array
 
     @classmethod
-    def empty(cls, n_bands: int, capacity: int) -> "Tables":
+    def empty(cls, n_bands: int, capacity: int) -> "BandTables":
         """Tables with room for so many rows."""
         n_slots = 1 << max(1, capacity.bit_length() - 1)
         heads = np.full((n_bands, n_slots), _loops.NONE, np.uint32)

@@ -16,9 +16,15 @@ from _scripts.commands import command
 
 from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import Texts, _dedup, _dedup_plan, deduplicate_files
-from sparsemaps.files._dedup_plan import Outputs
-from sparsemaps.files._job_options import Rule, Search
+from sparsemaps.files import (
+    Removal,
+    Search,
+    Tables,
+    Texts,
+    _dedup,
+    _dedup_plan,
+    deduplicate_files,
+)
 from sparsemaps.files._job_run import JobRun
 
 distributed = pytest.importorskip("distributed")
@@ -50,8 +56,8 @@ def outputs(folder):
 
 def make_plan(inputs, output, source="word:3", clusters=None, keep="first", against=None, **search):
     search = Search(**{"threshold": WORDS["threshold"], **search})
-    outputs, rule = Outputs(output, clusters=clusters), Rule(keep, against)
-    return _dedup_plan.make_plan(MINHASH, inputs, outputs, source, search, rule, None)
+    removal, tables = Removal(keep=keep, against=against), Tables(clusters=clusters)
+    return _dedup_plan.make_plan(MINHASH, inputs, output, source, search, removal, tables, None)
 
 
 @pytest.fixture(scope="module")
@@ -145,10 +151,10 @@ def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch, clien
     lines = lines_of(TEXTS[:200], "jsonl")
     (tmp_path / "in.jsonl").write_bytes(b"".join([*lines[:60], b"bad\n", *lines[60:]]))
     monkeypatch.chdir(tmp_path)  # paths of the plan are those of this directory
-    outputs = Outputs("out", bad_records="aside")
-    rule = Rule("longest", "old.stages")
+    removal = Removal(keep="longest", against="old.stages")
+    search, tables = Search(threshold=WORDS["threshold"]), Tables(bad_records="aside")
     plan = _dedup_plan.make_plan(
-        MINHASH, "in.jsonl", outputs, WITH_IDS, Search(WORDS["threshold"]), rule, None
+        MINHASH, "in.jsonl", "out", WITH_IDS, search, removal, tables, None
     )
     done = deduplicate(plan, client)
     expected = deduplicate_files(

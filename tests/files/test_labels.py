@@ -11,6 +11,7 @@ from _scripts.programs import Program, posix
 
 from sparsemaps import ConsistentWeightedSampling, files
 from sparsemaps.files import Texts, _labels
+from sparsemaps.files._job_options import LabelChoice
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.linear import KernelClassifier
 
@@ -139,7 +140,7 @@ def test_on_dask(trained, folder, tmp_path, job):
         plan = _labels.plan_of(model, folder, f"{tmp_path}/out/", Texts(id_field="id"), None)
         expected = predict(model, folder, f"{tmp_path}/one/")
     else:
-        rule = _labels.rule_of(model, "money", None)
+        rule = _labels.rule_of(model, "money", LabelChoice())
         plan = _labels.plan_of(model, folder, f"{tmp_path}/out/", None, None, rule=rule)
         expected = filter(model, folder, f"{tmp_path}/one/")
     with distributed.Client(processes=False, dashboard_address="127.0.0.1:0") as client:

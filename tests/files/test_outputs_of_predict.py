@@ -1,5 +1,6 @@
 """What predict writes, of every kind of input and output, and which records filter chooses."""
 
+import dataclasses
 import gzip
 import inspect
 import json
@@ -13,7 +14,7 @@ from _scripts.commands import command
 from sparsemaps import ConsistentWeightedSampling, files
 from sparsemaps.cli import main
 from sparsemaps.files import Texts
-from sparsemaps.files._label_lines import LineOptions
+from sparsemaps.files._job_options import LineOptions
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 
 LABELS = ["money", "pets", "sea\tsalt"]
@@ -170,9 +171,9 @@ OPTIONS = [
 
 def test_all_options_are_tried():
     tried = {name for options in OPTIONS for name in options}
-    assert tried == set(LineOptions._fields)
+    assert tried == {field.name for field in dataclasses.fields(LineOptions)}
     parameters = inspect.signature(files.predict_files).parameters
-    assert {name: parameters[name].default for name in tried} == LineOptions()._asdict()
+    assert {name: parameters[name].default for name in tried} == dataclasses.asdict(LineOptions())
 
 
 @pytest.mark.parametrize("options", OPTIONS, ids=str)

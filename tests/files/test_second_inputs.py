@@ -20,6 +20,7 @@ from sparsemaps.files import (
     _removed_records,
     _row_names,
 )
+from sparsemaps.files._job_options import PairSearch
 from sparsemaps.files._removed_records import Removals
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.linear import KernelClassifier
@@ -225,13 +226,14 @@ def test_deliveries_of_other_processes_have_whole_paths(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.txt").write_text(LINES[3])
     deliveries(tmp_path)
-    outputs, search = _dedup_plan.Outputs("out"), files._job_options.Search()
-    rule = files._job_options.Rule(against=["one.stages", "two.stages"])
-    plan = _dedup_plan.make_plan(MINHASH, "in.txt", outputs, "word:2", search, rule, None)
-    paths = [file.path for file in _dedup_plan.files_of(elsewhere(plan).rule.against)]
+    removal = files.Removal(against=["one.stages", "two.stages"])
+    plan = _dedup_plan.make_plan(
+        MINHASH, "in.txt", "out", "word:2", files.Search(), removal, files.Tables(), None
+    )
+    paths = [file.path for file in _dedup_plan.files_of(elsewhere(plan).earlier)]
     names = [f"{name}.stages/{file}.npy" for name in ("one", "two") for file in ("codes", "kept")]
     assert paths == [str(tmp_path / name) for name in names]
-    plan = _pairs.make_plan(MINHASH, "one.txt", "out", "two.txt", "word:2", search, None)
+    plan = _pairs.make_plan(MINHASH, "one.txt", "out", "two.txt", "word:2", PairSearch(), None)
     assert [one.path for one in elsewhere(plan).others] == [str(tmp_path / "two.txt")]
     assert [part.path for part in plan.others[0].cut(plan.others[0].n_bytes - 1)] == 2 * ["two.txt"]
 

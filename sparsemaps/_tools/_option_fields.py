@@ -1,0 +1,191 @@
+"""Options of jobs, each declared once, as a field of a value.
+
+A field has the range, the default and the help of an option. From the fields are made the checks
+and the docstring of the value, the keywords of the functions that take it, with their docstrings,
+the options of the command and its manual page, and the table of the documents.
+
+Nothing here imports NumPy: the command shows its help without it.
+"""
+
+import dataclasses
+import difflib
+import functools
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, Self, TypeVar
+
+from sparsemaps._tools._allowed import Allowed, in_words
+from sparsemaps._tools._docstrings import filled
+
+_WIDTH = 96
+"""The width of the parts of docstrings, behind the indent."""
+
+
+class OptionField(NamedTuple):
+    """An option: the name of its parameter, its range, its default, its type, and its help."""
+
+    name: str
+    allowed: Allowed
+    default: Any
+    annotation: Any
+    help: str
+    flag: str | None
+    """The option of the command; None if it has none of this kind."""
+    metavar: str | None
+
+    @property
+    def dest(self) -> str:
+        """The name of the command's option in its namespace."""
+        return (self.flag or self.name).strip("-").replace("-", "_")
+
+    @property
+    def shown_default(self) -> str:
+        if isinstance(self.default, str):
+            return f'"{self.default}"'
+        return in_words(self.default) if type(self.default) is int else repr(self.default)
+
+    def entry(self) -> str:
+        """Return the entry of the option in a docstring."""
+        text = textwrap.fill(self.help, _WIDTH, initial_indent=" " * 4, subsequent_indent=" " * 4,
+                             break_long_words=False, break_on_hyphens=False)  # fmt: skip
+        return f"{self.name} : {self.allowed.type}, default={self.shown_default}\n{text}"
+
+
+def options_of(cls: Any) -> tuple[OptionField, ...]:
+    """Return the options that are the fields of a value."""
+    return _options_of(cls)
+
+
+@functools.cache
+def _options_of(cls: Any) -> tuple[OptionField, ...]:
+    options = []
+    for field in dataclasses.fields(cls):
+        said = field.metadata
+        allowed: Allowed = said["allowed"]
+        text = " ".join(said["help"].split()).replace("[allowed]", allowed.range)
+        flag = said.get("flag", "--" + field.name.replace("_", "-"))
+        metavar = said.get("metavar")
+        options.append(
+            OptionField(field.name, allowed, field.default, field.type, text, flag, metavar)
+        )
+    return tuple(options)
+
+
+class Values:
+    """The base of values whose fields are options: frozen dataclasses."""
+
+    def __post_init__(self) -> None:
+        for option in options_of(type(self)):
+            option.allowed.check(option.name, getattr(self, option.name))
+        self._check_together()
+        for option in options_of(type(self)):
+            plain = option.allowed.plain(getattr(self, option.name))
+            object.__setattr__(self, option.name, plain)
+
+    def _check_together(self) -> None:
+        """Raise a ValueError where options are not allowed together."""
+
+    @classmethod
+    def of(cls, given: Mapping[str, Any]) -> Self:
+        """Return the value of those of its options that are given."""
+        names = (option.name for option in options_of(cls))
+        return cls(**{name: given[name] for name in names if name in given})
+
+
+V = TypeVar("V", bound=Values)
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+def documented(cls: type[V]) -> type[V]:
+    """Put the entries of its options into the docstring of a value, at the mark ``[options]``."""
+    cls.__doc__ = _with_entries(cls.__doc__, options_of(cls))
+    return cls
+
+
+def takes(*values: type[Values]) -> Callable[[F], F]:
+    """Let a function take the options of some values as keywords: its ``**options``.
+
+    Its signature and its docstring, at the mark ``[options]``, have each of them. Another keyword
+    is a TypeError that names the nearest one.
+    """
+
+    def with_options(function: F) -> F:
+        options = [option for cls in values for option in options_of(cls)]
+        signature = inspect.signature(function)
+        kinds = inspect.Parameter
+        parameters = [
+            parameter
+            for parameter in signature.parameters.values()
+            if parameter.kind is not kinds.VAR_KEYWORD
+        ]
+        for option in options:
+            about: Any = {"default": option.default, "annotation": option.annotation}
+            parameters += [kinds(option.name, kinds.KEYWORD_ONLY, **about)]
+        names = [parameter.name for parameter in parameters]
+
+        @functools.wraps(function)
+        def call(*arguments: Any, **keywords: Any) -> Any:
+            for name in keywords:
+                if name not in names:
+                    raise TypeError(
+                        f"{function.__name__}() got an unexpected keyword argument {name!r}; "
+                        + _meant(name, names)
+                    )
+            return function(*arguments, **keywords)
+
+        made: Any = call
+        made.__signature__ = signature.replace(parameters=parameters)
+        made.__doc__ = _with_entries(function.__doc__, options)
+        return made
+
+    return with_options
+
+
+def _meant(name: str, names: list[str]) -> str:
+    """Return the end of an error about a keyword: the nearest one, or all."""
+    close = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"
+
+
+def _with_entries(docstring: str | None, options: Iterable[OptionField]) -> str:
+    entries = "\n".join(option.entry() for option in options)
+    return filled(inspect.cleandoc(docstring or ""), {"options": entries})
+
+
+# ---- the command and the documents ---------------------------------------------------------------
+
+
+def summary(option: OptionField, flags: Mapping[str, str | None]) -> str:
+    """Return the help of an option of the command: the first sentence. Parameters in it have the
+    names of their options, `flags`."""
+    sentence = re.split(r"\.(?: |$)", option.help, maxsplit=1)[0]
+    sentence = re.sub(r"(?<!`)`(\w+)`", lambda match: flags.get(match[1]) or match[1], sentence)
+    sentence = sentence.replace("`", "").replace("%", "%%")
+    if option.default is True:
+        return f"do not {sentence[:1].lower()}{sentence[1:]}"
+    text = sentence[:1].lower() + sentence[1:]
+    if option.default is None or option.default is False:
+        return text
+    shown = option.shown_default.strip('"') or "empty"
+    return f"{text} (default: {shown})"
+
+
+def table(values: Iterable[type[Values]], functions: Mapping[str, Iterable[type[Values]]]) -> str:
+    """Return the options of some values as a table of Markdown, with the functions that take
+    each."""
+    lines = [
+        "| Value | Option | Type | Default | Range | In the command | Taken by |",
+        "|---|---|---|---|---|---|---|",
+    ]
+    for cls in values:
+        for option in options_of(cls):
+            takers = [f"`{name}`" for name, taken in functions.items() if cls in taken]
+            cells = [
+                f"`{cls.__name__}`", f"`{option.name}`", option.allowed.type,
+                f"`{option.shown_default}`", option.allowed.range,
+                f"`{option.flag}`" if option.flag else "", ", ".join(takers),
+            ]  # fmt: skip
+            lines.append(("| " + " | ".join(cells) + " |").replace("  |", " |"))
+    return "\n".join(lines)

@@ -1,0 +1,45 @@
+"""What the inputs of a job are: the value that is given, or by the names of the inputs."""
+
+import os
+from collections.abc import Iterable
+from typing import Any
+
+from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps.files._job_options import Svmlight, Texts
+from sparsemaps.records._table import cannot_be_rows, is_text_file
+
+
+def as_source(source: Any) -> Texts | Svmlight | None:
+    """Return the parameter `source` of a job as a value: an analyzer stands for texts; None is left
+    to the job."""
+    if isinstance(source, str):
+        return Texts(source)
+    if source is None or isinstance(source, (Texts, Svmlight)):
+        return source
+    rule = "Texts, Svmlight, an analyzer of texts such as 'auto:5', or None"
+    raise ParameterError("source", repr(source), rule)
+
+
+def by_names(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
+    """Return the kind of the inputs; by their names where `source` is None."""
+    given = as_source(source)
+    if given is not None:
+        return given
+    kinds = {is_text_file(path): path for path in paths}
+    if len(kinds) > 1:
+        raise ValueError(f"{kinds[True]} is a file of texts, and {kinds[False]} is none, by their "
+                         "names; take one kind at a time")  # fmt: skip
+    return Texts() if True in kinds else Svmlight()
+
+
+def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
+    """Return the kind of the inputs; LIBSVM files where `source` is None, as the analyzer of texts
+    decides the rows."""
+    given = as_source(source)
+    if given is not None:
+        return given
+    for path in paths:
+        if cannot_be_rows(path):
+            said = setting("source", Texts.analyzer)
+            raise ValueError(f"{os.fspath(path)} is a file of texts: say so by {said}")
+    return Svmlight()
