@@ -250,3 +250,77 @@ def test_codes_of_weighted_words(experiments):
         assert idf.of_codes(split, setting) > 90
     assert idf.of_linear(split, "LinearSVC") > 90
     assert len({idf.name_of(setting) for setting in idf.SETTINGS}) == len(idf.SETTINGS)
+
+
+def test_counts_are_folded_like_bits(experiments):
+    from experiments import molecules
+
+    rows = molecules.rows_of([{5: 2, 5 + molecules.N_BITS: 1}, {2**32 - 1: 4}])
+    before = rows.copy()
+    folded = molecules.folded(rows)
+    assert folded[0, 5] == 3
+    assert folded[1, molecules.N_BITS - 1] == 4
+    assert folded.sum() == 7
+    assert abs(rows - before).sum() == 0
+
+
+def test_kmers_of_both_strands_are_one(experiments):
+    from experiments import sequences
+
+    a, b = sequences.kmers("ACGTNGGA", 3), sequences.kmers("TCCNACGT", 3)
+    assert a == b == {"ACG": 2, "GGA": 1}
+    assert sequences.similarity(a, sequences.kmers("ACG", 3)) == 1 / 3
+    assert sequences.similarity(a, sequences.kmers("ACG", 3), counts=False) == 1 / 2
+
+
+def test_codes_of_sequences_estimate_both_similarities(experiments):
+    from experiments import sequences
+
+    rng = np.random.default_rng(SEED)
+    gene = "".join(rng.choice([*"ACGT"], 800))
+    genes = [gene, gene[:500] + gene[:500]]
+    counters = [sequences.kmers(each, 7) for each in genes]
+    for counts in (True, False):
+        exact = sequences.exact(counters, counts=counts)[0, 1]
+        estimate = sequences.of_codes(genes, 7, counts, 1024, SEED)[0, 1]
+        assert abs(estimate - exact) < 5 * np.sqrt(exact * (1 - exact) / 1024) + 7 / 800
+
+
+def test_programs_of_the_same_source(experiments, tmp_path):
+    from experiments import programs
+
+    similarity = np.array([[9, 3, 1, 0], [3, 9, 2, 0], [1, 2, 9, 2], [0, 0, 2, 9]])
+    sources = np.array(["a", "a", "b", "c"])
+    assert programs.same_source(similarity, sources) == 100
+    assert programs.same_source(similarity[:3, :3] * 0, np.array(["a", "a", "b"])) == 50
+    (tmp_path / "program").write_bytes(b"\x7fELF\0\0a line\0short\0\xffanother line\n")
+    (tmp_path / "text").write_text("a line")
+    (found,) = programs.programs([str(tmp_path)])
+    assert programs.strings(found) == b"a line\nanother line"
+    agreements = programs.of_codes([programs.strings(found), b"another line", b"else"], 64, 8)
+    assert 0 < agreements[0, 1] < 64
+    assert agreements[0, 0] == 64
+
+
+def test_edits_that_leave_a_near_copy(experiments, tmp_path):
+    import csv
+    import lzma
+
+    from experiments import edits, own_ngrams
+
+    rng = np.random.default_rng([SEED, 1])  # whose words no edit adds
+    texts = [" ".join(own_ngrams.words(rng, 80)) for _ in range(120)]
+    with lzma.open(tmp_path / "texts.jsonl.xz", "wt") as file:
+        file.writelines(json.dumps({"text": text}) + "\n" for text in texts)
+    edits.main(["--data", str(tmp_path), "-o", str(tmp_path), "--texts", "120", "--modules", "1"])
+    with open(tmp_path / "near-duplicates-edits.csv", newline="") as file:
+        rows = {row["edit"]: row for row in csv.DictReader(file)}
+    assert rows["other line breaks"]["5 words"] == "100 / 100"
+    assert rows["other line breaks"]["5 characters"] == "0 / 0"
+    assert rows["capitals"]["5 words"] == "100 / 100"
+    assert rows["a licence of 200 words added"]["5 words"] == "0 / 0"
+    assert rows["a licence of 200 words added"]["own 5 words"] == "100 / 100"
+    assert rows["code: blanks around signs"]["5 tokens"] == "100 / 100"
+    assert rows["the last third cut"]["1 word"] == "100 / 0"
+    assert edits.renamed("a = 1\nprint(a, ab)") == "my_a = 1\nprint(my_a, ab)"
+    assert edits.moved("a b c d e f g h") == "a b e f c d g h"
