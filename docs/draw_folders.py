@@ -13,8 +13,8 @@ PACKAGE = Path(__file__).parent.parent / "sparsemaps"
 PICTURE = Path(__file__).parent / "_static" / "folders.svg"
 
 FOLDERS = [
-    *("cli", "dask", "files", "approximation", "linear", "neighbors", "maps", "codes"),
-    *("laws", "kernels", "text", "records", "libsvm", "_input", "_io", "_tools", "_loops"),
+    *("cli", "dask", "files", "comparison", "approximation", "linear", "neighbors", "maps"),
+    *("codes", "laws", "kernels", "text", "records", "libsvm", "_input", "_io", "_tools", "_loops"),
 ]
 """The folders; each imports from those behind it only."""
 

@@ -9,15 +9,15 @@ The maps, each with a docstring that says which kernel it approximates:
 
 Beside the maps there are the modules `codes` (packed codes), `kernels` (exact kernels), `libsvm`
 (LIBSVM's format), `text` (raw text), `files` (jobs over files), `neighbors` (search), `linear`
-(linear models on codes) and `approximation` (errors and sizes), and the functions `from_config`,
-which makes a map from what its ``to_config`` gave, and `show_versions`. All are imported when they
-are first used.
+(linear models on codes), `approximation` (errors and sizes) and `comparison` (which map for these
+rows), and the functions `from_config`, which makes a map from what its ``to_config`` gave, and
+`show_versions`. All are imported when they are first used.
 
 The folders, from the top down; each imports only from those below it:
 
 - ``cli``: the ``sparsemaps`` command. ``dask``: more than one machine. ``files``: jobs over files.
-- ``approximation``: how large, how good. ``linear``: linear models on codes. ``neighbors``: search
-  on codes. ``maps``: the maps.
+- ``comparison``: which map for these rows. ``approximation``: how large, how good. ``linear``:
+  linear models on codes. ``neighbors``: search on codes. ``maps``: the maps.
 - ``codes``: packed codes. ``laws``: the facts about estimates. ``kernels``: exact Gram matrices.
   ``text``: raw text to CSR. ``libsvm``: LIBSVM's format and CSR.
 - ``_input``: a matrix that is read. ``_tools``: parameters, seeds, threads, files, progress.

@@ -1,6 +1,7 @@
 # The public names, each once: sparsemaps/__init__.py loads them from here when they are first used.
 from sparsemaps import approximation as approximation
 from sparsemaps import codes as codes
+from sparsemaps import comparison as comparison
 from sparsemaps import files as files
 from sparsemaps import kernels as kernels
 from sparsemaps import libsvm as libsvm

@@ -161,7 +161,17 @@ def of_kernel(folder):
         run("kernel", "minmax", folder / name, "-o", folder / "kernel.svm")
 
 
+def of_compare(folder):
+    texts = "--texts", "word:1", "--label-field", "label"
+    for name in ("rows\x1b\t.svm", "none\x1b\t\n"):
+        run("compare", folder / name, "--seconds", 0.01)
+    lines = (folder / "in\x1b\t.jsonl").read_text()
+    (folder / "many\x1b\t.jsonl").write_text(lines * 20)
+    run("compare", folder / "many\x1b\t.jsonl", *texts, "--seconds", 0.01)
+
+
 COMMANDS = {
+    "compare": of_compare,
     "dedup": of_dedup, "bad records": of_bad_records, "pairs": of_pairs, "train": of_train,
     "predict": of_predict, "filter": of_filter, "map": of_map, "info": of_info, "text": of_text,
     "kernel": of_kernel,

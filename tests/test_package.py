@@ -24,8 +24,8 @@ DOCS = ROOT / "docs"
 WORKFLOW = ROOT / ".github" / "workflows" / "test.yml"
 
 FOLDERS = [
-    *("cli", "dask", "files", "approximation", "linear", "neighbors", "maps", "codes"),
-    *("laws", "kernels", "text", "records", "libsvm", "_input", "_io", "_tools", "_loops"),
+    *("cli", "dask", "files", "comparison", "approximation", "linear", "neighbors", "maps"),
+    *("codes", "laws", "kernels", "text", "records", "libsvm", "_input", "_io", "_tools", "_loops"),
 ]
 """The folders of the package: each imports from those behind it only."""
 
@@ -166,7 +166,7 @@ def test_docstring_examples(name):
     "name",
     [
         *("../README.md", "coming_from.md", "tuning.md", "texts.md", "near_duplicates.md"),
-        *("recipes.md", "libsvm.md", "train_and_serve.md", "user_guide.md"),
+        *("recipes.md", "libsvm.md", "train_and_serve.md", "user_guide.md", "compare.md"),
     ],
 )
 def test_documentation_examples(name, tmp_path, monkeypatch):

@@ -24,14 +24,11 @@ LARGEST_N_HASHES = 2**24
 
 
 class About(NamedTuple):
-    """A map in the command: its name and one line of help; for ``sparsemaps demo``, the kernel's
-    name (empty where the map is not shown beside the exact kernel) and the parameters, or None; and
-    for a class of products, the name, the help and the classes of both maps of those that are
-    commands."""
+    """A map in the command: its name and one line of help; and for a class of products, the name,
+    the help and the classes of both maps of those that are commands."""
 
     command: str = ""
     help: str = ""
-    demo: tuple[str, dict[str, Any]] | None = None
     products: Sequence[tuple[str, str, str, str]] = ()
 
 

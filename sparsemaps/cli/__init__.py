@@ -8,7 +8,8 @@
   with their help and examples; ``_shared_options`` has those of several subcommands.
 - ``_map_commands``, ``_near_commands`` and ``_model_commands`` have a function for each subcommand;
   ``_given`` makes maps, inputs and tasks of the options, and ``_last_line`` prints the last line.
-- ``_demo`` and ``_demo_data`` are the demonstration.
+- ``_compare`` is the subcommand of that name, with its options in ``_compare_options``; ``_demo``
+  and ``_demo_data`` are the demonstration.
 
 Help and version import no module that computes: the options import none, and functions of
 subcommands are imported when one is called.
@@ -78,7 +79,7 @@ def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) ->
         return BY_SIGNAL + ended.number
 
 
-LEARNERS = ("demo", "train")
+LEARNERS = ("demo", "compare", "train")
 """Commands that need scikit-learn."""
 
 WITHOUT_MAP = ("dedup", "pairs", "train")

@@ -32,8 +32,8 @@ class DemoSizes(NamedTuple):
     """The sizes of the demonstration."""
 
     texts_each: int = 1200  # of each package
-    n_hashes: tuple[int, ...] = (64, 256, 1024)  # of min-max maps; the second one is written
-    n_components: int = 1024  # of the other maps
+    n_hashes: int = 256  # of the map that is written
+    seconds: float = 20.0  # for each comparison
 
 
 class LearningTask(NamedTuple):
@@ -45,7 +45,6 @@ class LearningTask(NamedTuple):
     y_train: Array
     X_test: Any
     y_test: Array
-    all_maps: bool  # every map, or the min-max kernel's alone
     texts: list[DemoText]  # those that the rows of both parts stand for
     sizes: DemoSizes
 
@@ -57,7 +56,7 @@ def digits(sizes: DemoSizes) -> LearningTask:
     X = sp.csr_array(X)
     title = "1. Handwritten digits: 8 x 8 pixels"
     parts = X[~is_test], y[~is_test], X[is_test], y[is_test]
-    return LearningTask(title, "handwritten digits", *parts, all_maps=True, texts=[], sizes=sizes)
+    return LearningTask(title, "handwritten digits", *parts, texts=[], sizes=sizes)
 
 
 def docstrings(path: Path) -> Iterator[bytes]:
@@ -113,6 +112,4 @@ def texts(sizes: DemoSizes) -> LearningTask:
     names = ", ".join(source for source, _ in all_sources)
     title = f"2. Documentation strings as counts of bytes: which package are they from? ({names})"
     parts = X[~for_test], y[~for_test], X[for_test], y[for_test]
-    return LearningTask(
-        title, "texts by their bytes", *parts, all_maps=False, texts=list(read), sizes=sizes
-    )
+    return LearningTask(title, "texts by their bytes", *parts, texts=list(read), sizes=sizes)

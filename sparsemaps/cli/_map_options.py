@@ -50,9 +50,9 @@ examples:
 def add_demo(commands: Any) -> None:
     demo = commands.add_parser(
         "demo",
-        help="compare maps and exact kernels, on data that every installation has",
-        description="Compare each map with its exact kernel: accuracy, time and size. Needs no "
-        "network.",
+        help="compare models and maps on data that every installation has",
+        description="Run compare on handwritten digits and on texts, find the near-duplicates "
+        "among the texts,\nand write LIBSVM files. It takes a minute, and no network.",
         epilog=DEMO_EXAMPLES,
     )
     demo.add_argument(

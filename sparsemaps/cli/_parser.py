@@ -10,6 +10,7 @@ from typing import Any, NoReturn
 
 import sparsemaps
 from sparsemaps._tools._escapes import terminal_line
+from sparsemaps.cli._compare_options import add_compare
 from sparsemaps.cli._map_options import add_demo, add_info, add_kernels, add_maps, add_text
 from sparsemaps.cli._model_options import add_filter, add_predict, add_train
 from sparsemaps.cli._near_options import add_dedup, add_pairs
@@ -152,7 +153,7 @@ def make_parser() -> argparse.ArgumentParser:
     )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for add in (
-        add_demo, add_maps, add_text, add_kernels, add_pairs, add_dedup, add_train,
+        add_demo, add_compare, add_maps, add_text, add_kernels, add_pairs, add_dedup, add_train,
         add_predict, add_filter, add_info,
     ):  # fmt: skip
         add(commands)

@@ -97,7 +97,6 @@ class CountSketch(SparseMap[Output]):
     _about = About(
         command="count-sketch",
         help="linear kernel, by a sketch of fewer columns",
-        demo=("", {"dense_output": True}),
     )
     law_class = CountSketchLaw
     draw_class = CountSketchDraw

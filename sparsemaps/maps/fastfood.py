@@ -282,7 +282,6 @@ class Fastfood(SparseMap[Array]):
     _about = About(
         command="fastfood",
         help="Gaussian or Matern kernel, by fast transforms",
-        demo=("Gaussian", {"gamma": 2.0}),
     )
     law_class = FastfoodLaw
     draw_class = FastfoodDraw

@@ -144,7 +144,6 @@ class KernelProduct(SampledMap[CsrMatrix]):
     """
 
     _about = About(
-        demo=("min-max times acos", {}),
         products=(
             (
                 "minmax-signs",

@@ -101,7 +101,6 @@ class MinHash(SampledMap[CsrMatrix]):
     _about = About(
         command="minhash",
         help="Jaccard kernel of the sets of non-zero columns, by minhash",
-        demo=("", {}),
     )
     law_class = JaccardLaw
     draw_class = MinHashDraw

@@ -138,7 +138,6 @@ class RandomBinning(SampledMap[CsrMatrix]):
     _about = About(
         command="binning",
         help="Laplacian kernel, by random grids",
-        demo=("Laplacian", {"gamma": 0.3, "n_bins": 256}),
     )
     law_class = BinningLaw
     draw_class = BinningDraw

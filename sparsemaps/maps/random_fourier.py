@@ -229,7 +229,6 @@ class RandomFourier(HasCodes[Array]):
     _about = About(
         command="fourier",
         help="Gaussian, Laplacian, Cauchy, Matern or folded Gaussian kernel",
-        demo=("Gaussian", {"gamma": 2.0}),
     )
     law_class = FourierLaw
     draw_class = FourierDraw

@@ -194,7 +194,6 @@ class RandomMaclaurin(SparseMap[Array]):
     _about = About(
         command="maclaurin",
         help="polynomial or exponential kernel, or any power series of the inner product",
-        demo=("polynomial", {"degree": 3, "coef0": 1.0}),
     )
     law_class = MaclaurinLaw
     draw_class = MaclaurinDraw

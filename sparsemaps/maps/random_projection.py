@@ -110,7 +110,6 @@ class RandomProjection(SparseMap[Array]):
     _about = About(
         command="projection",
         help="linear kernel, by random vectors; cauchy: sums of differences",
-        demo=("", {}),
     )
     law_class = ProjectionLaw
     draw_class = ProjectionDraw

@@ -217,7 +217,6 @@ class SignProjection(SampledMap[Output]):
     _about = About(
         command="signs",
         help="acos or acos-chi-square kernel, by signs of random projections",
-        demo=("acos", {}),
     )
     law_class = SignsLaw
     draw_class = SignsDraw

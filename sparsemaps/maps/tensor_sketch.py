@@ -238,7 +238,6 @@ class TensorSketch(SparseMap[Output]):
     _about = About(
         command="tensor-sketch",
         help="polynomial kernel or power series, by sketches of tensor products",
-        demo=("polynomial", {"degree": 3, "coef0": 1.0}),
     )
     law_class = TensorSketchLaw
     draw_class = TensorSketchDraw

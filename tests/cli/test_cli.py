@@ -12,7 +12,6 @@ import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
 from _data.rows import random_csr
-from _data.variants import map_classes
 from _scripts.commands import command
 
 import sparsemaps
@@ -420,20 +419,18 @@ def test_many_files(file, tmp_path):
 
 
 def test_demo(tmp_path, capsys):
-    """The whole demonstration, with fewer texts."""
+    """The whole demonstration, with fewer texts and in less time."""
     from sparsemaps.cli import _demo
 
     pytest.importorskip("matplotlib")
     picture = tmp_path / "demo.svg"
-    sizes = _demo.DemoSizes(texts_each=45, n_hashes=(16, 64), n_components=128)
+    sizes = _demo.DemoSizes(texts_each=45, n_hashes=16, seconds=0.1)
     _demo.run(tmp_path, str(picture), sizes=sizes)
     assert "<svg" in picture.read_text(encoding="utf-8")
     said = capsys.readouterr().out
-    for name in ("min-max", "polynomial", "Gaussian", "Laplacian", "acos", "min-max times acos"):
-        assert f"exact {name} kernel" in said
-    for cls in map_classes():
-        assert cls.__name__ in said
-    assert said.count("What to see:") >= 2
+    assert said.count("within one standard error") == 2
+    assert said.count("similarity 0.") + said.count("similarity 1.") > 1
+    assert said.count("What to see:") == 1
     assert "train -c 1" in said
     X, y = load_svmlight_file(str(tmp_path / "texts.train"))
     assert sp.issparse(X)

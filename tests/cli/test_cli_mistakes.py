@@ -7,7 +7,8 @@ from _scripts.commands import command
 
 from sparsemaps.cli._options import KERNELS, MAPS
 
-COMMANDS = ["demo", "map", "text", "kernel", "pairs", "dedup", "train", "predict", "filter", "info"]
+COMMANDS = ["demo", "compare", "map", "text", "kernel", "pairs", "dedup", "train", "predict",
+            "filter", "info"]  # fmt: skip
 
 
 def said(*arguments):
@@ -62,7 +63,7 @@ def test_every_name_with_a_letter_left_out():
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["xyzzy"], "argument COMMAND: invalid choice: 'xyzzy' (choose from demo, map, "),
+        (["xyzzy"], "argument COMMAND: invalid choice: 'xyzzy' (choose from demo, compare, map, "),
         (["map", "xyzzy"], "argument MAP: invalid choice: 'xyzzy' (choose from "),
         (["map", "minmax", "--xyzzy", "in", "-o", "out"], "unknown option --xyzzy (see"),
         (["map", "minmax", "-x", "in", "-o", "out"], "unrecognized arguments: -x (see"),

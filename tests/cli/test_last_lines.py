@@ -54,8 +54,9 @@ def run(tmp_path, capsys):
 
 
 def test_all_commands_are_tried():
+    """compare is in test_cli_compare.py; the demonstration has no --json."""
     (commands,) = [a for a in make_parser()._actions if a.metavar == "COMMAND"]
-    assert {*COMMANDS, *OTHERS, "demo"} == commands.choices.keys()
+    assert {*COMMANDS, *OTHERS, "demo", "compare"} == commands.choices.keys()
 
 
 @pytest.mark.parametrize("name", COMMANDS)

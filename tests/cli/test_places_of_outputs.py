@@ -88,6 +88,6 @@ def test_a_folder_that_may_only_be_read(name, option, folder, capsys):
 
 
 def test_the_commands_are_known():
-    """Those that have an output; the demonstration writes to a folder."""
+    """Those that have an output; the demonstration writes to a folder, a comparison a picture."""
     commands = make_parser()._subparsers._group_actions[0].choices
-    assert set(commands) == {*JOBS, "demo", "info"}
+    assert set(commands) == {*JOBS, "compare", "demo", "info"}

@@ -59,7 +59,7 @@ class LeastColumn(SampledMap):
     [random_state, n_jobs, attributes]
     """
 
-    _about = About(command="least-column", help="", demo=("", {}))
+    _about = About(command="least-column", help="")
     law_class = JaccardLaw
     draw_class = LeastColumnDraw
 

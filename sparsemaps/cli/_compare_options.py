@@ -1,0 +1,47 @@
+"""Options of the subcommand compare."""
+
+from typing import Any
+
+from sparsemaps.cli import _shared_options as shared
+
+COMPARE_EXAMPLES = """\
+examples:
+  sparsemaps compare train.svm --test test.svm
+  sparsemaps compare train.svm --seconds 300 --n-jobs -1 --plot compared.svg
+  sparsemaps compare texts.jsonl --texts char:1-3 --label-field language
+"""
+
+
+def add_compare(commands: Any) -> None:
+    compare = commands.add_parser(
+        "compare",
+        help="measure which map suits a file, beside linear models, trees and exact kernels",
+        description="Measure which map suits the rows of a file, beside linear models, boosted "
+        "trees and exact\nkernels. Print a table, and the command that trains the choice.",
+        epilog=COMPARE_EXAMPLES,
+    )
+    shared.add_path(
+        compare, "input", metavar="INPUT",
+        help="LIBSVM file (.gz, .bz2, .xz, .zst) with labels; with --texts, raw texts",
+    )  # fmt: skip
+    shared.add_path(
+        compare, "--test", type=shared.non_empty, metavar="FILE",
+        help="rows that the search does not see; models of all rows of INPUT are scored on them "
+        "too",
+    )  # fmt: skip
+    compare.add_argument(
+        "--seconds", type=float, default=60.0, metavar="S",
+        help="time that the comparison takes (default: 60)",
+    )  # fmt: skip
+    compare.add_argument(
+        "--regression", action="store_true",
+        help="labels are numbers to predict; by default, if some are fractions",
+    )  # fmt: skip
+    shared.add_path(
+        compare, "--plot", type=shared.non_empty, metavar="FILE.svg",
+        help="also draw scores against bytes a row; needs matplotlib",
+    )  # fmt: skip
+    shared.add_seed(compare)
+    shared.add_reading(compare)
+    shared.add_texts(compare)
+    compare.set_defaults(run="sparsemaps.cli._compare:compare")

@@ -1,0 +1,36 @@
+"""The time that a comparison may take, and what its steps are expected to take."""
+
+import time
+from collections.abc import Callable, Hashable
+
+Clock = Callable[[], float]
+
+
+class Budget:
+    """Seconds from now on, by a clock."""
+
+    def __init__(self, seconds: float, clock: Clock = time.perf_counter) -> None:
+        self.seconds = seconds
+        self.clock = clock
+        self._start = clock()
+
+    def spent(self) -> float:
+        return self.clock() - self._start
+
+    def left(self, share: float = 1.0) -> float:
+        """Return the seconds that are left of a share of the whole time."""
+        return share * self.seconds - self.spent()
+
+
+class Costs:
+    """What a step costs, by those before it: seconds for one fit, a row and a component."""
+
+    def __init__(self) -> None:
+        self._rates: dict[Hashable, float] = {}
+
+    def note(self, key: Hashable, work: float, seconds: float) -> None:
+        self._rates[key] = seconds / max(work, 1.0)
+
+    def expected(self, key: Hashable, work: float) -> float:
+        """Return the seconds of some work, 0 if nothing is known."""
+        return self._rates.get(key, 0.0) * work

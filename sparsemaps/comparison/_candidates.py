@@ -1,0 +1,247 @@
+"""The candidates that suit some rows: preparation, learner and parameters."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import scipy.sparse as sp
+
+import sparsemaps
+from sparsemaps import kernels
+from sparsemaps._tools import _sklearn
+from sparsemaps.comparison._facts import Facts, median_distance, rounded
+from sparsemaps.comparison._learners import (
+    ByKernel,
+    ByTrees,
+    Learner,
+    OnCodes,
+    OnFeatures,
+    OnRows,
+)
+from sparsemaps.text import IdfWeights
+from sparsemaps.text._analyzers import as_vectorizer
+
+LINEAR = "linear model"
+
+MOST_EXACT_ROWS = 5000
+"""The largest number of rows of exact kernels."""
+
+_GAMMAS = 1.0, 4.0, 0.25
+"""Factors of the distance, in units of one over its median."""
+
+_POWERS = 0.5, 1.0, 2.0
+_LEVELS_OF_ROW = 4000
+_BITS = 8
+
+COUNTS, SETS, HASHED = "counts of n-grams", "sets of n-grams", "hashed n-grams"
+_OF_TEXTS = COUNTS, SETS, HASHED
+"""The rows of texts: in exact columns or nearly, and in 2**20 columns for linear models."""
+
+
+@dataclass(frozen=True, eq=False)
+class Candidate:
+    """A way to learn: how rows are prepared, and what is trained on them."""
+
+    family: str
+    details: str
+    preparation: str
+    learner: Learner
+    gamma: float | None = None
+
+    @property
+    def name(self) -> str:
+        """The name in a table."""
+        said = ", ".join(part for part in (self.preparation, self.details) if part)
+        return f"{self.family} ({said})" if said else self.family
+
+
+class Preparations:
+    """The ways to prepare rows, by their names; transformers that are not fitted."""
+
+    def __init__(self, analyzer: Any = None) -> None:
+        self.analyzer = analyzer
+        """What says which n-grams texts have; None of rows."""
+
+    def steps(self, name: str) -> list[Any]:
+        """Return the transformers of a preparation."""
+        return [self._step(part) for part in name.split(" + ")] if name else []
+
+    def _step(self, name: str) -> Any:
+        if name in _OF_TEXTS:
+            made = as_vectorizer(self.analyzer, binary=name == SETS)
+            return made.set_params(n_features=2**20) if name == HASHED else made
+        return {
+            "unit rows": _sklearn.Normalizer,
+            "columns to 1": _sklearn.MaxAbsScaler,
+            "columns 0 to 1": partial(_sklearn.MinMaxScaler, clip=True),
+            "variance 1": _sklearn.StandardScaler,
+            "one-hot": partial(_sklearn.OneHotEncoder, handle_unknown="ignore"),
+            "tf-idf": partial(_sklearn.TfidfTransformer, sublinear_tf=True),
+            "idf": IdfWeights,
+        }[name]()
+
+
+def candidates_of(facts: Facts, X: Any) -> list[Candidate]:
+    """Return the candidates for rows with some facts; `X` are some of the rows."""
+    if facts.is_text:
+        return list(_of_texts(facts))
+    return [*_linear(facts), *_min_max(facts, X), *_of_distances(facts, X), *_of_angles(facts),
+            *_polynomial(facts), *_exact(facts, X), *_trees(facts)]  # fmt: skip
+
+
+def _of_texts(facts: Facts) -> Iterator[Candidate]:
+    yield Candidate(LINEAR, "", f"{HASHED} + tf-idf", OnRows())
+    for name, map in (
+        (SETS, sparsemaps.MinHash(bits=_BITS, random_state=0)),
+        (COUNTS, _sampling(method="levels")),
+        (f"{COUNTS} + idf", _sampling(method="levels")),
+    ):
+        yield Candidate(_command(map), "", name, OnCodes(map))
+
+
+def _command(map: Any) -> str:
+    """Return the name of a map in the command."""
+    return str(type(map)._about.command)
+
+
+def _sampling(**how: Any) -> Any:
+    return sparsemaps.ConsistentWeightedSampling(bits=_BITS, random_state=0, **how)
+
+
+def _linear(facts: Facts) -> Iterator[Candidate]:
+    names = ["unit rows"]
+    if facts.is_narrow:
+        names += ["variance 1"]
+    if not facts.is_binary:
+        names += ["columns to 1"]
+    if facts.has_few_values:
+        names += ["one-hot"]
+    if facts.are_counts and not facts.is_narrow:
+        names += ["tf-idf"]
+    for name in names:
+        yield Candidate(LINEAR, "", name, OnRows())
+
+
+def _trees(facts: Facts) -> Iterator[Candidate]:
+    if facts.is_narrow:
+        yield Candidate("boosted trees", "", "", ByTrees())
+        some = (("max_features", 0.3),)
+        yield Candidate("boosted trees", "a third of the columns", "", ByTrees(some))
+
+
+def _min_max(facts: Facts, X: Any) -> Iterator[Candidate]:
+    family = "minmax"
+    if facts.is_binary and facts.is_nonnegative:
+        minhash = sparsemaps.MinHash(bits=_BITS, random_state=0)
+        yield Candidate(_command(minhash), "", "", OnCodes(minhash))
+        return
+    method: dict[str, Any] = {}
+    if facts.takes_levels:
+        method = {"method": "levels"}
+    elif not facts.is_narrow:
+        method = {"method": "levels", "resolution": _resolution(facts)}
+    if facts.is_nonnegative:
+        for power in _POWERS if facts.is_narrow else (1.0,):
+            yield _of_power(family, "", power, _sampling(**method, power=power))
+        if facts.are_counts and not facts.is_narrow:
+            yield Candidate(family, "levels", "idf", OnCodes(_sampling(method="levels")))
+    elif facts.is_narrow:
+        signed = OnCodes(_sampling(signed=True, t_bits=4))
+        yield Candidate(family, "signed", "variance 1", signed)
+        yield Candidate(family, "signed", "", signed)
+    if facts.is_narrow:
+        for power in _POWERS:
+            yield _of_power(family, "columns 0 to 1", power, _sampling(power=power))
+
+
+def _resolution(facts: Facts) -> float:
+    return rounded(_LEVELS_OF_ROW / max(facts.sum_of_row, 1e-300))
+
+
+def _of_power(family: str, preparation: str, power: float, map: Any) -> Candidate:
+    details = "" if power == 1 else f"power {power:g}"
+    return Candidate(family, details, preparation, OnCodes(map))
+
+
+def _of_distances(facts: Facts, X: Any) -> Iterator[Candidate]:
+    for name, rows in _scaled(facts, X):
+        for family, order in (("binning", 1), ("fourier", 2)):
+            unit = 1 / median_distance(rows, order)
+            for factor in _GAMMAS:
+                yield _of_gamma(family, name, rounded(factor * unit))
+
+
+def _scaled(facts: Facts, X: Any) -> Iterator[tuple[str, Any]]:
+    """Yield preparations for kernels of distances, with rows that are prepared so."""
+    names = [""] if facts.is_narrow else ["unit rows"]
+    if facts.is_narrow and not facts.is_binary:
+        names = ["variance 1", ""]
+    preparations = Preparations()
+    for name in names:
+        rows = X
+        for step in preparations.steps(name):
+            rows = step.fit_transform(rows)
+        yield name, sp.csr_array(rows) if sp.issparse(rows) else rows
+
+
+def _of_gamma(family: str, preparation: str, gamma: float) -> Candidate:
+    learner: Learner
+    if family == "binning":
+        map = sparsemaps.RandomBinning(gamma=gamma, n_bins=2**_BITS, random_state=0)
+        learner = OnCodes(map)
+    elif family == "fourier":
+        learner = OnFeatures(sparsemaps.RandomFourier(gamma=gamma, random_state=0))
+    else:
+        kernel = {"rbf": kernels.rbf_kernel, "laplacian": kernels.laplacian_kernel}[_of(family)]
+        learner = ByKernel(partial(kernel, gamma=gamma))
+    return Candidate(family, f"gamma {gamma:g}", preparation, learner, gamma)
+
+
+def _of(family: str) -> str:
+    """Return the kernel of a family of exact kernels."""
+    return family.removeprefix("exact ").removesuffix(" kernel")
+
+
+def neighbours_of(candidate: Candidate) -> list[Candidate]:
+    """Return the candidates with half and twice the gamma of one."""
+    if candidate.gamma is None:
+        return []
+    family, preparation, gamma = candidate.family, candidate.preparation, candidate.gamma
+    return [_of_gamma(family, preparation, rounded(gamma * factor)) for factor in (0.5, 2.0)]
+
+
+def _of_angles(facts: Facts) -> Iterator[Candidate]:
+    for kernel in ("acos", "acos_chi2"):
+        if kernel == "acos" or facts.is_nonnegative:
+            signs = sparsemaps.SignProjection(kernel=kernel, random_state=0)
+            names = ["", "columns 0 to 1"] if facts.is_narrow and not facts.is_binary else [""]
+            for name in names:
+                family = f"signs {kernel.replace('_', '-')}"
+                yield Candidate(family, "", name, OnCodes(signs, bits=1))
+
+
+def _polynomial(facts: Facts) -> Iterator[Candidate]:
+    names = ["unit rows"]
+    if facts.is_narrow and not facts.is_binary:
+        names = ["variance 1 + unit rows"]
+    for name in names:
+        for degree in (2, 3):
+            sketch = sparsemaps.TensorSketch(degree=degree, coef0=1.0, random_state=0)
+            yield Candidate("tensor-sketch", f"degree {degree}", name, OnFeatures(sketch))
+
+
+def _exact(facts: Facts, X: Any) -> Iterator[Candidate]:
+    if facts.n_rows > MOST_EXACT_ROWS:
+        return
+    if facts.is_nonnegative:
+        minmax = ByKernel(kernels.min_max_kernel)
+        yield Candidate("exact min-max kernel", "", "", minmax)
+        if facts.is_narrow and not facts.is_binary:
+            yield Candidate("exact min-max kernel", "", "columns 0 to 1", minmax)
+        yield Candidate("exact acos-chi2 kernel", "", "", ByKernel(kernels.acos_chi2_kernel))
+    for name, rows in _scaled(facts, X):
+        for kernel, order in (("laplacian", 1), ("rbf", 2)):
+            unit = 1 / median_distance(rows, order)
+            for factor in _GAMMAS:
+                yield _of_gamma(f"exact {kernel} kernel", name, rounded(factor * unit))

@@ -1,0 +1,208 @@
+"""The table of a comparison."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sparsemaps.comparison import _programs
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A model that was measured on rows that were held out.
+
+    Attributes
+    ----------
+    name : str
+        What it is: "binning (variance 1, gamma 0.06)".
+    family : str
+        "linear model", "boosted trees", "exact ... kernel", or the name of a map in the command.
+    size : int or None
+        Samples or components of the map.
+    score : float
+        Accuracy, or R2 of numbers to predict.
+    standard_error : float
+        The standard error of `score`, by the rows that were held out.
+    n_folds : int
+        How many of the five folds were measured.
+    test_score, test_error : float or None
+        Score and standard error on the test, by a model of all rows.
+    train_seconds : float
+        Seconds of ``fit``, preparation and map included.
+    row_seconds : float
+        Seconds of ``predict``, for a row.
+    row_bytes : float
+        Bytes of a row that the model is trained on: codes, features, or entries.
+    takes_dense : bool
+        Whether it takes dense rows.
+    estimator : estimator
+        The model, not fitted.
+    """
+
+    name: str
+    family: str
+    size: int | None
+    score: float
+    standard_error: float
+    n_folds: int
+    test_score: float | None
+    test_error: float | None
+    train_seconds: float
+    row_seconds: float
+    row_bytes: float
+    takes_dense: bool
+    estimator: Any
+
+    @property
+    def program(self) -> str:
+        """Python text that makes the estimator and calls it ``model``."""
+        imports: set[str] = set()
+        made = _programs.expression(self.estimator, imports)
+        return "\n".join([*sorted(imports), f"model = {made}"])
+
+    @property
+    def label(self) -> str:
+        """The name with the size."""
+        return self.name if self.size is None else f"{self.name}, {self.size:,}"
+
+
+@dataclass(frozen=True)
+class Comparison(Sequence[Measured]):
+    """What `compare` has measured: a sequence of `Measured`, the best first.
+
+    Attributes
+    ----------
+    rows : tuple of Measured
+        All models that were measured.
+    metric : str
+        "accuracy" or "R2".
+    n_rows, n_used : int
+        Rows that were given, and rows that were used.
+    seconds : float
+        Seconds that the comparison took.
+    untried : tuple of str
+        Families for which there was no time.
+    failed : tuple of str
+        Families that cannot take these rows, with the reason.
+    """
+
+    rows: tuple[Measured, ...]
+    metric: str
+    n_rows: int
+    n_used: int
+    seconds: float
+    untried: tuple[str, ...]
+    failed: tuple[str, ...]
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, index: Any) -> Any:
+        return self.rows[index]
+
+    def __iter__(self) -> Iterator[Measured]:
+        return iter(self.rows)
+
+    @property
+    def best(self) -> Measured:
+        """The model of the highest score."""
+        return self.rows[0]
+
+    @property
+    def choice(self) -> Measured:
+        """The model of the fewest bytes a row, of those within a standard error of the best."""
+        least = self.best.score - self.best.standard_error
+        near = (row for row in self.rows if row.score >= least)
+        return min(near, key=lambda row: (row.row_bytes, row.row_seconds))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Draw scores against bytes a row.
+
+        Parameters
+        ----------
+        ax : matplotlib Axes or None, default=None
+            Where to draw; None makes a figure.
+
+        Returns
+        -------
+        ax : matplotlib Axes
+        """
+        if ax is None:
+            try:
+                from matplotlib.figure import Figure
+            except ImportError as error:
+                raise ImportError(
+                    "the plot needs matplotlib: pip install sparsemaps[plot]"
+                ) from error
+            ax = Figure(figsize=(8, 4.2), layout="constrained").subplots()
+        families: dict[str, list[Measured]] = {}
+        for row in self.rows:
+            families.setdefault(row.family, []).append(row)
+        factor = 1 if self.metric == "R2" else 100
+        for number, (family, rows) in enumerate(families.items()):
+            rows = sorted(rows, key=lambda row: row.row_bytes)
+            ax.errorbar(
+                [row.row_bytes for row in rows],
+                [factor * row.score for row in rows],
+                [factor * row.standard_error for row in rows],
+                marker="os^Dv"[number % 5], color=f"C{number % 10}", capsize=2, label=family,
+                linewidth=1, markerfacecolor="none" if _is_plain(family) else None,
+            )  # fmt: skip
+        label = self.metric if factor == 1 else f"{self.metric}, %"
+        ax.set(xscale="log", xlabel="bytes a row", ylabel=label)
+        ax.grid(alpha=0.25)
+        ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
+        return ax
+
+    def __str__(self) -> str:
+        return "\n".join([*self._table(), "", *self._said()])
+
+    def _table(self) -> Iterator[str]:
+        width = max(len(row.label) for row in self.rows)
+        has_test = any(row.test_score is not None for row in self.rows)
+        test = f" {'test':>14}" if has_test else ""
+        yield (
+            f"{'':{width + 2}} {self.metric:>14}{test} {'train, s':>9} {'us/row':>7} "
+            f"{'bytes/row':>9}"
+        )
+        for row in self.rows:
+            mark = "*" if row is self.choice else " "
+            test = f" {self._shown(row.test_score, row.test_error):>14}" if has_test else ""
+            score = self._shown(row.score, row.standard_error)
+            yield (
+                f"{mark} {row.label:{width}} {score:>14}{test} "
+                f"{row.train_seconds:9.2f} {1e6 * row.row_seconds:7.1f} {row.row_bytes:9,.0f}"
+            )
+
+    def _shown(self, score: float | None, error: float | None) -> str:
+        if score is None or error is None:
+            return ""
+        if self.metric == "R2":
+            return f"{score:.3f} +- {error:.3f}"
+        return f"{100 * score:.1f} +- {100 * error:.1f}"
+
+    def _said(self) -> Iterator[str]:
+        """Yield sentences about the table."""
+        best, choice = self.best, self.choice
+        if self.n_used < self.n_rows:
+            yield f"Measured on {self.n_used:,} of {self.n_rows:,} rows, chosen at random."
+        yield f"Best: {best.label}, {self._shown(best.score, best.standard_error)}."
+        yield f"* Choice, the smallest within one standard error: {choice.label}."
+        of_maps = next((row for row in self.rows if not _is_plain(row.family)), None)
+        if _is_plain(best.family) and of_maps is not None:
+            score = self._shown(of_maps.score, of_maps.standard_error)
+            yield f"The best map is {of_maps.label}, with {score}."
+        if _is_plain(choice.family):
+            yield f"No map is needed: take {_PLAIN[choice.family.partition(' ')[0]]}."
+        if self.untried:
+            yield f"No time for {', '.join(self.untried)}: give more seconds."
+        for failed in self.failed:
+            yield f"Not tried: {failed}"
+
+
+_PLAIN = {"linear": "the linear model", "boosted": "boosted trees", "exact": "the exact kernel"}
+
+
+def _is_plain(family: str) -> bool:
+    """Return whether a family is not a map."""
+    return family.partition(" ")[0] in _PLAIN

@@ -1,0 +1,91 @@
+"""What is known of the rows before anything is trained: which candidates suit them."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._tools._typing import Array
+
+FEW_COLUMNS = 2000
+"""The largest number of columns of rows that are made dense, and of boosted trees."""
+
+_DENSE_NUMBERS = 2**26
+"""The largest number of values of rows that are made dense."""
+
+_FEW_VALUES = 32
+"""The largest number of different whole numbers in a column that may hold categories."""
+
+_MANY_ENTRIES = 100
+"""Rows of counts with more entries are sampled by "levels"."""
+
+
+class Facts(NamedTuple):
+    """Facts about rows: numbers, and what holds for all values."""
+
+    n_rows: int
+    n_columns: int
+    entries: float
+    """Entries a row."""
+    sum_of_row: float
+    """The mean of the sums of absolute values."""
+    is_text: bool
+    is_narrow: bool
+    """Whether rows are made dense."""
+    is_nonnegative: bool
+    is_binary: bool
+    is_whole: bool
+    has_few_values: bool
+    """Whether each column holds few different whole numbers, and not only 0 and another one."""
+    is_regression: bool
+
+    @property
+    def are_counts(self) -> bool:
+        return self.is_whole and self.is_nonnegative
+
+    @property
+    def takes_levels(self) -> bool:
+        """Whether "levels" samples these rows in less time than "icws"."""
+        return self.are_counts and (not self.is_narrow or self.entries > _MANY_ENTRIES)
+
+
+def facts_of(X: Any, *, is_text: bool, is_regression: bool) -> Facts:
+    """Return the facts about the rows of `X`, CSR or dense."""
+    n_rows, n_columns = X.shape
+    values = X.data if sp.issparse(X) else X[X != 0]
+    whole = bool((values == np.rint(values)).all())
+    nonnegative = bool((values >= 0).all())
+    binary = bool((values == values[:1]).all()) if len(values) else True
+    narrow = not is_text and n_columns <= FEW_COLUMNS and n_rows * n_columns <= _DENSE_NUMBERS
+    few = narrow and whole and not binary and nonnegative and _has_few_values(X)
+    return Facts(
+        n_rows, n_columns, len(values) / n_rows, float(abs(values).sum()) / n_rows, is_text,
+        narrow, nonnegative, binary, whole, few, is_regression,
+    )  # fmt: skip
+
+
+def _has_few_values(X: Any) -> bool:
+    largest = X.max(axis=0)
+    largest = largest.toarray() if sp.issparse(largest) else np.asarray(largest)
+    return bool(largest.max(initial=0) < _FEW_VALUES)
+
+
+def median_distance(X: Any, order: int, seed: int = 0) -> float:
+    """Return the median distance of pairs of rows, for the first or the second power of
+    differences."""
+    generator = np.random.default_rng(seed)
+    first, second = generator.integers(X.shape[0], size=(2, 1000))
+    different = first != second
+    distances = abs(X[first[different]] - X[second[different]]) ** order
+    sums = np.asarray(distances.sum(axis=1)).reshape(-1)
+    found = float(np.median(sums[sums > 0])) if (sums > 0).any() else 1.0
+    return found
+
+
+def rounded(value: float) -> float:
+    """Return a number with two digits, as a program shows it."""
+    return float(f"{value:.2g}")
+
+
+def number_of_classes(y: Array) -> int:
+    return len(np.unique(y))

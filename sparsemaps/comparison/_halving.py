@@ -1,0 +1,207 @@
+"""The search: successive halving of the candidates over rows and sizes."""
+
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools._typing import Array
+from sparsemaps.comparison._budget import Budget, Costs
+from sparsemaps.comparison._candidates import Candidate, Preparations, neighbours_of
+from sparsemaps.comparison._learners import Goal
+
+Watch = Callable[[str], None]
+
+
+class Rung(NamedTuple):
+    """A round of the search: the largest number of rows, the size of maps, the splits, the share of
+    the whole time after which no step begins, and the share that a step may take."""
+
+    n_rows: int
+    size: int
+    n_splits: int
+    end: float
+    step: float
+
+
+RUNGS = (
+    Rung(1500, 128, 2, 0.20, 0.03),
+    Rung(4000, 256, 2, 0.35, 0.06),
+    Rung(12000, 512, 2, 0.50, 0.10),
+)
+
+_TEST_SHARE = 0.25
+_FINER = 10**0.5
+
+_EQUAL = 0.25
+"""Of strengths whose scores differ by less, in standard errors, the nearest to that of the round
+before is taken, or the fewest trees."""
+
+_HOPELESS = 0.1
+"""Families this far behind are searched no longer."""
+
+
+@dataclass
+class Found:
+    """What the search knows of a candidate."""
+
+    candidate: Candidate
+    score: float = -np.inf
+    strength: float = 1.0
+    rung: int = -1
+    strengths: tuple[float, ...] = field(default=())
+    problem: str = ""
+    """Why it cannot take the rows."""
+
+    def rank(self) -> tuple[int, float]:
+        return self.rung, self.score
+
+
+class Halving:
+    """The rows, the time, and what is known."""
+
+    def __init__(
+        self, rows: Any, y: Array, goal: Goal, budget: Budget, preparations: Preparations,
+        watch: Watch, generator: np.random.Generator,
+    ) -> None:  # fmt: skip
+        self.rows, self.y, self.goal, self.budget = rows, y, goal, budget
+        self.preparations, self.watch = preparations, watch
+        self.costs = Costs()
+        self.order = generator.permutation(len(y))
+
+    def run(self, candidates: Sequence[Candidate], rungs: Sequence[Rung] = RUNGS) -> list[Found]:
+        """Return the candidates, the best first."""
+        alive = [Found(one, strengths=one.learner.strengths) for one in _in_turns(candidates)]
+        done: list[Found] = []
+        for number, rung in enumerate(rungs):
+            self._run_rung(number, rung, alive)
+            alive.sort(key=Found.rank, reverse=True)
+            kept = _kept(alive, len(alive) // 2)
+            done += [one for one in alive if one not in kept]
+            alive = kept
+            if number + 1 < len(rungs):
+                for one in alive:
+                    one.strengths = _around(one, finer=number + 2 == len(rungs))
+                if number == 0:
+                    alive += _neighbours(alive)
+        return sorted([*alive, *done], key=Found.rank, reverse=True)
+
+    def _run_rung(self, number: int, rung: Rung, alive: list[Found]) -> None:
+        some = self.order[: rung.n_rows]
+        rows, y = self.rows[some], self.y[some]
+        splits = _splits(len(some), rung.n_splits)
+        prepared: dict[str, Any] = {}
+        for place, one in enumerate(alive):
+            learner = one.candidate.learner
+            size = learner.components(rung.size, searched=True)
+            work = learner.work(len(some), size, one.strengths, rung.n_splits)
+            expected = self.costs.expected(one.candidate, work)
+            step = rung.step * self.budget.seconds
+            is_late = self.budget.left(rung.end) < expected or expected > step
+            if is_late and any(other.rung >= 0 for other in alive):  # the first has time always
+                continue
+            where = f"search {number + 1}: {place + 1} of {len(alive)}"
+            self.watch(f"{where}, {one.candidate.name}")
+            start = self.budget.spent()
+            try:
+                scores = self._scores(one, rung, rows, y, splits, prepared)
+            except ValueError as error:  # the rows are beyond the map, or a class is missing
+                one.problem = str(error)
+                continue
+            self._take(one, scores, number, len(splits[0][1]))
+            n_done = max(1, int(np.isfinite(scores).sum()))
+            work *= n_done / scores.size
+            self.costs.note(one.candidate, work, self.budget.spent() - start)
+
+    def _scores(
+        self, one: Found, rung: Rung, rows: Any, y: Array, splits: Any, prepared: dict[str, Any]
+    ) -> Array:
+        """Return the scores of a candidate in a round; `prepared` are rows by their preparation."""
+        candidate = one.candidate
+        name = candidate.preparation
+        if name not in prepared:
+            prepared[name] = prepare(self.preparations.steps(name), rows)
+        began, step = self.budget.spent(), rung.step * self.budget.seconds
+
+        def allows(more: float, share: float) -> bool:
+            spent = self.budget.spent()
+            return spent + more < min(self.budget.seconds, began + share * step)
+
+        return candidate.learner.scores(
+            self.goal, prepared[name], y, splits, rung.size, one.strengths, allows
+        )
+
+    def _take(self, one: Found, scores: Array, number: int, n_test: int) -> None:
+        complete = np.isfinite(scores).all(axis=0)
+        if complete.any():
+            means = scores[:, complete].mean(axis=0)
+            top = float(means.max())
+            error = np.sqrt(max(top * (1 - top), 0) / (len(scores) * n_test))
+            strengths = np.array(one.strengths)[complete]
+            usual = strengths.min() if one.candidate.learner.of_trees else one.strength
+            far = np.where(means >= top - _EQUAL * error, abs(np.log(strengths / usual)), np.inf)
+            best = int(far.argmin())
+            one.score, one.rung = float(means[best]), number
+            one.strength = float(strengths[best])
+
+
+def _in_turns(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Return the first candidate of each family, the second of each, and so on."""
+    turns: Counter[str] = Counter()
+    placed = []
+    for one in candidates:
+        placed.append((turns[one.family], one))
+        turns[one.family] += 1
+    return [one for _, one in sorted(placed, key=lambda pair: pair[0])]
+
+
+def prepare(steps: Sequence[Any], rows: Any) -> Any:
+    """Return rows by steps that are fitted to them."""
+    for step in steps:
+        rows = step.fit_transform(rows)
+    return rows
+
+
+def _splits(n_rows: int, n_splits: int) -> list[tuple[Array, Array]]:
+    """Return splits whose tests have no row in common, if there are at most four."""
+    n_test = max(1, int(n_rows * _TEST_SHARE))
+    numbers = np.arange(n_rows)
+    made = []
+    for number in range(n_splits):
+        is_test = (numbers >= number * n_test) & (numbers < (number + 1) * n_test)
+        made.append((numbers[~is_test], numbers[is_test]))
+    return made
+
+
+def _kept(ranked: list[Found], n: int) -> list[Found]:
+    """Return the best ones, and the best of each family."""
+    families: set[str] = set()
+    kept = []
+    for place, one in enumerate(ranked):
+        leads = one.candidate.family not in families and one.score > ranked[0].score - _HOPELESS
+        if place < n or leads:
+            kept.append(one)
+        families.add(one.candidate.family)
+    return kept
+
+
+def _neighbours(alive: list[Found]) -> list[Found]:
+    """Return candidates of other gammas, for the best of each family."""
+    families: set[str] = set()
+    made = []
+    for one in alive:
+        if one.candidate.family not in families:
+            families.add(one.candidate.family)
+            others = neighbours_of(one.candidate)
+            made += [Found(other, strengths=_around(one, finer=False)) for other in others]
+    return made
+
+
+def _around(one: Found, *, finer: bool) -> tuple[float, ...]:
+    """Return the strengths around the best."""
+    if one.rung < 0:
+        return one.strengths
+    factor = 2.0 if one.candidate.learner.of_trees else _FINER if finer else 10.0
+    return tuple(float(f"{one.strength * f:.2g}") for f in (1 / factor, 1.0, factor))

@@ -1,0 +1,321 @@
+"""How a candidate is trained: linear models on codes, features or rows, SVMs, boosted trees.
+
+A learner scores held-out rows for several values of its strength: C, or the number of trees. It
+also makes the estimator of one strength, which users train.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._typing import Array
+from sparsemaps.linear import (
+    KernelClassifier,
+    KernelClassifierCV,
+    KernelRegressor,
+    KernelRegressorCV,
+)
+
+Splits = Sequence[tuple[Array, Array]]
+"""Pairs of the numbers of rows to train on, and of rows to score."""
+
+Allows = Callable[[float, float], bool]
+"""Whether there is time for some more seconds within a share of a step."""
+
+
+TOLERANCE = 0.01
+"""The tolerance of linear models. Those of a smaller one are as accurate and take longer."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is learned, and how."""
+
+    is_regression: bool
+    n_jobs: int | None
+    clock: Callable[[], float]
+
+
+def score_of(goal: Goal, found: Any, y: Array) -> float:
+    """Return the accuracy, or R2."""
+    if goal.is_regression:
+        return 1 - float(((found - y) ** 2).sum() / max(((y - y.mean()) ** 2).sum(), 1e-300))
+    return float((found == y).mean())
+
+
+class Learner:
+    """The base of learners. `exponent` is how training time grows with rows."""
+
+    strengths: tuple[float, ...]
+    exponent: float = 1.0
+    of_trees = False
+    has_map = False
+
+    def components(self, size: int, *, searched: bool) -> int:
+        """Return how many components a map of some size has, in the search or afterwards."""
+        return 1
+
+    def work(
+        self, n_rows: int, components: int, strengths: Sequence[float], n_splits: int
+    ) -> float:
+        """Return how much fits take, in units of this learner."""
+        n_fits = n_splits * (max(strengths) if self.of_trees else len(strengths))
+        return n_fits * float(n_rows) ** self.exponent * components
+
+    def variants(self, strength: float) -> list[tuple[int, float]]:
+        """Return the sizes and strengths that are measured, the first of each pair that has time
+        before the others."""
+        return [(1, strength)]
+
+    def scores(
+        self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
+        strengths: Sequence[float], allows: Allows,
+    ) -> Array:  # fmt: skip
+        """Return the scores (splits, strengths); NaN where there was no time."""
+        found = np.full((len(splits), len(strengths)), np.nan)
+        for number, (train, test) in enumerate(splits):
+            path = self._path(goal, Z, y, train, test, size, strengths)
+            start = goal.clock()
+            for place, guess in enumerate(path):
+                found[number, place] = score_of(goal, guess, y[test])
+                spent = goal.clock() - start
+                more = spent if self.of_trees else spent / (place + 1)
+                if not allows(more, (number + 1) / len(splits)):
+                    break
+        return found
+
+    def _path(
+        self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
+        strengths: Sequence[float],
+    ) -> Iterator[Array]:  # fmt: skip
+        """Yield what is predicted for the rows of the test, for each strength."""
+        raise NotImplementedError
+
+    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+        """Return the estimator of prepared rows."""
+        raise NotImplementedError
+
+    def row_bytes(self, Z: Any, size: int) -> float:
+        """Return the bytes of a row that is trained on."""
+        n_rows, n_columns = Z.shape
+        entries = Z.nnz if sp.issparse(Z) else np.count_nonzero(Z)
+        return min(n_columns * 8.0, entries / n_rows * 12.0)
+
+
+@dataclass(frozen=True, eq=False)
+class OnCodes(Learner):
+    """A linear model on the codes of a map."""
+
+    map: Any
+    bits: int = 8
+    """The bits of a code. A row takes as many bytes as the size says."""
+
+    strengths = (0.3, 3.0, 30.0)
+    has_map = True
+
+    def components(self, size: int, *, searched: bool) -> int:
+        """There are fewer in the search where many codes of few bits would take long."""
+        samples = size * 8 // self.bits
+        return max(size, samples // 4) if searched else samples
+
+    def variants(self, strength: float) -> list[tuple[int, float]]:
+        return [(size, strength) for size in (256, 1024, 4096, 64)]
+
+    def map_of(self, size: int, *, searched: bool = False) -> Any:
+        map = _sklearn.clone(self.map)
+        map.set_size(self.components(size, searched=searched))
+        return map
+
+    def scores(
+        self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
+        strengths: Sequence[float], allows: Allows,
+    ) -> Array:  # fmt: skip
+        """All splits and strengths share the codes, and each C starts where the one before ends."""
+        map = self.map_of(size, searched=True).set_params(n_jobs=goal.n_jobs)
+        codes = map.fit(Z).encode(Z, packed=True)
+        how: Any = {"Cs": list(strengths), "cv": list(splits), "refit": False}
+        how |= {"tol": TOLERANCE, "max_iter": 30, "random_state": 0, "n_jobs": goal.n_jobs}
+        kind: Any = KernelRegressorCV if goal.is_regression else KernelClassifierCV
+        if goal.is_regression:
+            how["epsilon"] = 0.0
+        with _no_warnings():
+            return np.asarray(kind(map, **how).fit(codes, y).scores_)
+
+    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+        how: dict[str, Any] = {"C": strength, "tol": TOLERANCE, "random_state": 0}
+        if vectorizer is not None:
+            how["vectorizer"] = vectorizer
+        if goal.is_regression:
+            return KernelRegressor(self.map_of(size), epsilon=0.0, **how)
+        return KernelClassifier(self.map_of(size), **how)
+
+    def row_bytes(self, Z: Any, size: int) -> float:
+        map = self.map_of(size).fit(Z[:1])
+        return float(map.encode(Z[:1]).nbytes)
+
+
+@dataclass(frozen=True, eq=False)
+class OnFeatures(Learner):
+    """Least squares on the dense features of a map."""
+
+    map: Any
+
+    strengths = (1.0, 10.0, 100.0, 1000.0, 10000.0)
+    has_map = True
+
+    def components(self, size: int, *, searched: bool) -> int:
+        return size
+
+    def variants(self, strength: float) -> list[tuple[int, float]]:
+        return [(size, strength) for size in (1024, 2048, 256)]
+
+    def map_of(self, size: int) -> Any:
+        map = _sklearn.clone(self.map)
+        map.set_size(size)
+        return map
+
+    def scores(
+        self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
+        strengths: Sequence[float], allows: Allows,
+    ) -> Array:  # fmt: skip
+        map = self.map_of(size).set_params(n_jobs=goal.n_jobs)
+        return super().scores(goal, map.fit_transform(Z), y, splits, size, strengths, allows)
+
+    def _path(
+        self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
+        strengths: Sequence[float],
+    ) -> Iterator[Array]:  # fmt: skip
+        """One decomposition serves all strengths."""
+        A, B = Z[train], Z[test]
+        means = A.mean(axis=0)
+        A, B = A - means, B - means
+        classes, targets = _targets(goal, y[train])
+        middle = targets.mean(axis=0)
+        values, vectors = np.linalg.eigh(A.T @ A)
+        values = np.maximum(values, 0)
+        rotated, moments = B @ vectors, vectors.T @ (A.T @ (targets - middle))
+        for strength in strengths:
+            found = rotated @ (moments / (values + 1 / strength)[:, None]) + middle
+            yield found[:, 0] if classes is None else _winners(classes, found)
+
+    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+        kind = _sklearn.Ridge if goal.is_regression else _sklearn.RidgeClassifier
+        return _sklearn.make_pipeline(self.map_of(size), kind(alpha=rounded_inverse(strength)))
+
+    def row_bytes(self, Z: Any, size: int) -> float:
+        return float(self.map_of(size).fit(Z[:1]).transform(Z[:1]).nbytes)
+
+
+def rounded_inverse(strength: float) -> float:
+    return float(f"{1 / strength:.6g}")
+
+
+def _targets(goal: Goal, y: Array) -> tuple[Array | None, Array]:
+    """Return classes and a column of -1 and 1 for each, or None and the numbers to predict."""
+    if goal.is_regression:
+        return None, np.asarray(y, float)[:, None]
+    classes, numbers = np.unique(y, return_inverse=True)
+    return classes, np.where(numbers[:, None] == np.arange(len(classes)), 1.0, -1.0)
+
+
+def _winners(classes: Array, scores: Array) -> Array:
+    found: Array = classes[scores.argmax(axis=1)]
+    return found
+
+
+@dataclass(frozen=True, eq=False)
+class OnRows(Learner):
+    """A linear model on the rows themselves."""
+
+    strengths = (0.01, 0.1, 1.0, 10.0, 100.0)
+
+    def _path(
+        self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
+        strengths: Sequence[float],
+    ) -> Iterator[Array]:  # fmt: skip
+        A, B = Z[train], Z[test]
+        for strength in strengths:
+            model = self.estimator(goal, size, strength)
+            if not goal.is_regression:
+                model.set_params(tol=1e-2, max_iter=200)
+            with _no_warnings():
+                found = model.fit(A, y[train]).predict(B)
+            yield found
+
+    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+        if goal.is_regression:
+            return _sklearn.Ridge(alpha=rounded_inverse(strength))
+        return _sklearn.LinearSVC(C=strength, random_state=0)
+
+
+@dataclass(frozen=True, eq=False)
+class ByKernel(Learner):
+    """An SVM with an exact kernel, a function of two matrices."""
+
+    kernel: Callable[..., Array]
+
+    strengths = (1.0, 10.0, 100.0)
+    exponent = 2.0
+
+    def scores(
+        self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
+        strengths: Sequence[float], allows: Allows,
+    ) -> Array:  # fmt: skip
+        return super().scores(goal, self.kernel(Z, Z), y, splits, size, strengths, allows)
+
+    def _path(
+        self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
+        strengths: Sequence[float],
+    ) -> Iterator[Array]:  # fmt: skip
+        A, B = Z[np.ix_(train, train)], Z[np.ix_(test, train)]
+        for strength in strengths:
+            model = self._model(goal, "precomputed", strength)
+            yield model.fit(A, y[train]).predict(B)
+
+    def _model(self, goal: Goal, kernel: Any, strength: float) -> Any:
+        if goal.is_regression:
+            return _sklearn.SVR(kernel=kernel, C=strength)
+        return _sklearn.SVC(kernel=kernel, C=strength)
+
+    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+        return self._model(goal, self.kernel, strength)
+
+    def row_bytes(self, Z: Any, size: int) -> float:
+        return 8.0 * Z.shape[0]
+
+
+@dataclass(frozen=True, eq=False)
+class ByTrees(Learner):
+    """Boosted trees; the strength is their number."""
+
+    parameters: tuple[tuple[str, Any], ...] = ()
+
+    strengths = (25.0, 50.0, 100.0, 200.0, 400.0)
+    of_trees = True
+
+    def variants(self, strength: float) -> list[tuple[int, float]]:
+        return [(1, strength * factor) for factor in (1, 2, 4)]
+
+    def _path(
+        self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
+        strengths: Sequence[float],
+    ) -> Iterator[Array]:  # fmt: skip
+        """Trees are added to those before."""
+        model = self.estimator(goal, size, strengths[0]).set_params(warm_start=True)
+        for strength in strengths:
+            yield model.set_params(max_iter=int(strength)).fit(Z[train], y[train]).predict(Z[test])
+
+    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+        name = "HistGradientBoosting" + ("Regressor" if goal.is_regression else "Classifier")
+        how = {"max_iter": int(strength), "early_stopping": False, **dict(self.parameters)}
+        return getattr(_sklearn, name)(random_state=0, **how)
+
+
+def _no_warnings() -> Any:
+    """Return a context without warnings that a search did not converge."""
+    return warnings.catch_warnings(action="ignore", category=_sklearn.ConvergenceWarning)

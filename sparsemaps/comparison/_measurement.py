@@ -1,0 +1,238 @@
+"""The measurement: the estimators that the search has found, on rows that are held out."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._typing import Array
+from sparsemaps.comparison._candidates import LINEAR, Candidate
+from sparsemaps.comparison._comparison import Measured
+from sparsemaps.comparison._halving import Found, Halving, prepare
+from sparsemaps.comparison._learners import OnCodes
+
+N_FOLDS = 5
+
+_FIRST, _SIZES = 0.75, 0.85
+"""Shares of the time after which no first entry of a family begins, and none of another size."""
+
+_NEAR_ERRORS = 2.0
+"""Candidates within so many standard errors of the best are measured again."""
+
+_NEAR = 0.03
+"""Families within this of the best are measured at all sizes."""
+
+_SLOWER = 2.0
+"""What a fit takes at most, in times of one of the search, which does fewer passes."""
+
+
+class Outcome(NamedTuple):
+    """The score of predictions, and its standard error by the rows."""
+
+    score: float
+    error: float
+    n_rows: int
+
+
+@dataclass
+class Entry:
+    """A row of the table, as it is measured."""
+
+    candidate: Candidate
+    size: int
+    strength: float
+    row_bytes: float = 0.0
+    losses: list[Array] = field(default_factory=list)
+    """For each fold that is done, the loss of each row."""
+    spreads: list[float] = field(default_factory=list)
+    """For each fold, what losses are divided by."""
+    train_seconds: list[float] = field(default_factory=list)
+    predict_seconds: list[float] = field(default_factory=list)
+    """For a row."""
+    test: Outcome | None = None
+
+    @property
+    def components(self) -> int:
+        """The components of the map."""
+        return self.candidate.learner.components(self.size, searched=False)
+
+    def work(self, n_rows: int) -> float:
+        """Return how much a fit to some rows takes."""
+        return self.candidate.learner.work(n_rows, self.components, [self.strength], 1)
+
+    def outcome(self) -> Outcome:
+        return outcome_of(np.concatenate(self.losses), float(np.mean(self.spreads)))
+
+
+def outcome_of(losses: Array, spread: float) -> Outcome:
+    """Return 1 minus the mean loss, in units of the spread. One right and one wrong row are added
+    for the standard error of an accuracy, which is then not 0."""
+    shares = losses / spread
+    n = len(shares)
+    some = np.append(shares, [0.0, 1.0]) if losses.max() <= 1 and spread == 1 else shares
+    return Outcome(1 - float(shares.mean()), float(some.std() / np.sqrt(n)), n)
+
+
+class Measurement:
+    """Entries that are measured, a step after the other, while there is time."""
+
+    def __init__(self, search: Halving, test: tuple[Any, Array] | None) -> None:
+        self.search, self.test = search, test
+        self.goal, self.budget = search.goal, search.budget
+        self.entries: list[Entry] = []
+        self.folds = list(_folds(search))
+
+    def run(self, found: Sequence[Found]) -> list[Entry]:
+        """Return the entries that were measured."""
+        families: dict[str, list[Entry]] = {}
+        for one in found:
+            if one.rung >= 0 and one.candidate.family not in families:
+                variants = one.candidate.learner.variants(one.strength)
+                families[one.candidate.family] = [Entry(one.candidate, *v) for v in variants]
+        # The linear model, to which all are compared, has time first.
+        for _, entries in sorted(families.items(), key=lambda item: item[0] != LINEAR):
+            for entry in entries:  # the first that has time
+                if self._measure(entry, 0, _FIRST):
+                    break
+        if not self.entries and families:  # one is measured in any case
+            every = [entry for entries in families.values() for entry in entries]
+            self._measure(min(every, key=self._expected), 0, share=np.inf)
+        best = max((e.outcome().score for e in self.entries), default=0.0)
+        for entries in families.values():
+            if any(e.losses and e.outcome().score >= best - _NEAR for e in entries):
+                for entry in entries:
+                    self._measure(entry, 0, _SIZES)
+        if self.test is not None:
+            for entry in self._near_best():
+                self._measure_test(entry)
+        for fold in range(1, N_FOLDS):
+            for entry in self._near_best():
+                self._measure(entry, fold)
+        if self.test is not None:
+            for entry in self._best_first():
+                self._measure_test(entry)
+        return self.entries
+
+    def _near_best(self) -> list[Entry]:
+        """Return the entries that may be the best, the best first."""
+        ranked = self._best_first()
+        score, error, _ = ranked[0].outcome() if ranked else Outcome(0.0, 0.0, 0)
+        return [
+            entry
+            for entry in ranked
+            if entry.outcome().score + _NEAR_ERRORS * (error + entry.outcome().error) >= score
+        ]
+
+    def row(self, entry: Entry) -> Measured:
+        """Return the row of the table."""
+        one, outcome, test = entry.candidate, entry.outcome(), entry.test
+        size = int(entry.strength) if one.learner.of_trees else entry.components
+        has_size = one.learner.of_trees or one.learner.has_map
+        return Measured(
+            name=one.name, family=one.family, size=size if has_size else None,
+            score=outcome.score, standard_error=outcome.error, n_folds=len(entry.losses),
+            test_score=test.score if test else None, test_error=test.error if test else None,
+            train_seconds=float(np.mean(entry.train_seconds)),
+            row_seconds=float(np.mean(entry.predict_seconds)), row_bytes=entry.row_bytes,
+            takes_dense=isinstance(self.search.rows, np.ndarray) and self.search.rows.ndim == 2,
+            estimator=self.estimator(entry),
+        )  # fmt: skip
+
+    def _best_first(self) -> list[Entry]:
+        return sorted(self.entries, key=lambda entry: entry.outcome().score, reverse=True)
+
+    def _expected(self, entry: Entry, n_rows: int | None = None) -> float:
+        """Return the seconds that a fit to some rows takes, by default those of a fold."""
+        n_rows = len(self.folds[0][0]) if n_rows is None else n_rows
+        costs, one, work = self.search.costs, entry.candidate, entry.work(n_rows)
+        expected = costs.expected((one, "measured"), work)
+        if not expected:
+            expected = costs.expected(one, work) * (1 if one.learner.of_trees else _SLOWER)
+        return expected
+
+    def _has_time(self, entry: Entry, n_rows: int, share: float = 1.0) -> bool:
+        return self._expected(entry, n_rows) <= self.budget.left(share)
+
+    def _fitted(self, entry: Entry, rows: Any, y: Array) -> Any:
+        """Return the estimator of an entry, fitted to some rows."""
+        estimator = self.estimator(entry)
+        start = self.budget.spent()
+        with_threads(estimator, self.goal.n_jobs).fit(rows, y)
+        seconds = self.budget.spent() - start
+        entry.train_seconds.append(seconds)
+        self.search.costs.note((entry.candidate, "measured"), entry.work(len(y)), seconds)
+        return estimator
+
+    def _measure(self, entry: Entry, fold: int, share: float = 1.0) -> bool:
+        """Measure an entry on a fold, if it has time and is not measured yet."""
+        train, test = self.folds[fold]
+        search = self.search
+        if len(entry.losses) != fold or not self._has_time(entry, len(train), share):
+            return False
+        search.watch(f"fold {fold + 1}: {entry.candidate.name}, {entry.size}")
+        model = self._fitted(entry, search.rows[train], search.y[train])
+        rows, y = search.rows[test], search.y[test]
+        start = self.budget.spent()
+        guess = model.predict(rows)
+        entry.predict_seconds.append((self.budget.spent() - start) / len(test))
+        losses, spread = self._losses(guess, y)
+        entry.losses.append(losses)
+        entry.spreads.append(spread)
+        if fold == 0:
+            self.entries.append(entry)
+            entry.row_bytes = self._row_bytes(entry, rows)
+        return True
+
+    def _row_bytes(self, entry: Entry, rows: Any) -> float:
+        one, search = entry.candidate, self.search
+        Z = prepare(search.preparations.steps(one.preparation), rows[:200])
+        if one.learner.exponent > 1:
+            return 8.0 * len(search.y)
+        return one.learner.row_bytes(Z, entry.size)
+
+    def _losses(self, guess: Any, y: Array) -> tuple[Array, float]:
+        if self.goal.is_regression:
+            return (guess - y) ** 2, max(float(((y - y.mean()) ** 2).mean()), 1e-300)
+        return (guess != y).astype(float), 1.0
+
+    def _measure_test(self, entry: Entry) -> None:
+        assert self.test is not None
+        search, (rows, y) = self.search, self.test
+        if entry.test is None and self._has_time(entry, len(search.y)):
+            search.watch(f"test: {entry.candidate.name}, {entry.size}")
+            model = self._fitted(entry, search.rows, search.y)
+            entry.test = outcome_of(*self._losses(model.predict(rows), y))
+
+    def estimator(self, entry: Entry) -> Any:
+        """Return the estimator of an entry, which takes the rows as they were given."""
+        one = entry.candidate
+        steps = self.search.preparations.steps(one.preparation)
+        make = one.learner.estimator
+        analyzer = self.search.preparations.analyzer
+        if isinstance(one.learner, OnCodes) and analyzer is not None:
+            vectorizer = analyzer if len(steps) == 1 else _sklearn.make_pipeline(*steps)
+            return make(self.goal, entry.size, entry.strength, vectorizer)
+        model = make(self.goal, entry.size, entry.strength)
+        if isinstance(model, _sklearn.Pipeline):
+            steps, model = [*steps, *(step for _, step in model.steps[:-1])], model.steps[-1][1]
+        return _sklearn.make_pipeline(*steps, model) if steps else model
+
+
+def with_threads(estimator: Any, n_jobs: int | None) -> Any:
+    """Return the estimator, whose parts use some threads."""
+    names = [name for name in estimator.get_params() if name.rpartition("__")[2] == "n_jobs"]
+    return estimator.set_params(**{name: n_jobs for name in names})
+
+
+def _folds(search: Halving) -> list[tuple[Array, Array]]:
+    """Return the folds: of classes, each has its share in every fold."""
+    numbers = search.order
+    y = search.y[numbers]
+    if not search.goal.is_regression:
+        numbers = numbers[np.argsort(y, kind="stable")]
+    fold_of = np.empty(len(numbers), np.intp)
+    fold_of[numbers] = np.arange(len(numbers)) % N_FOLDS
+    every = np.arange(len(numbers))
+    return [(every[fold_of != fold], every[fold_of == fold]) for fold in range(N_FOLDS)]

@@ -1,0 +1,154 @@
+"""`sparsemaps compare`: its last lines are commands that work word for word."""
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+import joblib
+import pytest
+from _data.labelled_records import records, rows, write_jsonl, write_rows
+from _scripts.programs import posix
+from sklearn.linear_model import RidgeClassifier
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from sparsemaps import ConsistentWeightedSampling, MinHash, RandomBinning, RandomFourier
+from sparsemaps.cli import main
+from sparsemaps.cli._compare import command_of
+from sparsemaps.comparison import Measured
+from sparsemaps.files import Svmlight, Texts
+from sparsemaps.libsvm import load_svmlight_file
+from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.text import HashingVectorizer, IdfWeights
+
+LITTLE = ["--seconds", "0.5", "--no-progress"]
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    write_rows(tmp_path / "my rows.svm", *rows())
+    write_jsonl(tmp_path / "texts.jsonl", records())
+    return tmp_path
+
+
+def row(estimator, *, takes_dense=False):
+    return Measured("", "", None, 1, 0, 1, None, None, 0, 0, 0, takes_dense, estimator)
+
+
+MINMAX = ConsistentWeightedSampling(n_hashes=64, power=0.5, random_state=0)
+BINNING = RandomBinning(gamma=0.5, n_grids=64, random_state=0)
+COUNTS = HashingVectorizer(norm=None, alternate_sign=False)
+TEXTS = Texts("word:1", label_field="label", normalize="nfkc")
+ROWS = Svmlight()
+MODELS = {
+    "minmax": (KernelClassifier(MINMAX, C=0.3, random_state=0), ROWS),
+    "regression": (KernelRegressor(MINMAX, epsilon=0.0, random_state=0), ROWS),
+    "binning": (KernelClassifier(BINNING, random_state=0), ROWS),
+    "scaled": (make_pipeline(StandardScaler(), KernelClassifier(BINNING, random_state=0)), ROWS),
+    "fourier": (make_pipeline(RandomFourier(gamma=0.5, random_state=0), RidgeClassifier()), ROWS),
+    "texts": (
+        KernelClassifier(MinHash(n_hashes=64, random_state=0), vectorizer=TEXTS, random_state=0),
+        TEXTS,
+    ),
+    "weighted texts": (
+        KernelClassifier(
+            ConsistentWeightedSampling(n_hashes=64, method="levels", random_state=0),
+            vectorizer=make_pipeline(COUNTS, IdfWeights()), random_state=0,
+        ),
+        TEXTS,
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_the_command_trains_the_model(folder, name):
+    estimator, source = MODELS[name]
+    is_text = isinstance(source, Texts)
+    input = "texts.jsonl" if is_text else "my rows.svm"
+    options = Namespace(input=input, zero_based=False)
+    lines = command_of(row(estimator, takes_dense=not is_text), options, source)
+    if len(lines) == 1:
+        words = shlex.split(lines[0])
+        assert words[:2] == ["sparsemaps", "train"]
+        assert main(words[1:]) == 0
+        model = type(estimator).load(f"{input}.model")
+    else:
+        assert (lines[0], lines[-1]) == ("python - <<'END'", "END")
+        exec("\n".join(lines[1:-1]), {})
+        model = joblib.load(f"{input}.model")
+    if is_text:
+        some = records()
+        X, y = [one["text"] for one in some], [one["label"] for one in some]
+    else:
+        X, y = load_svmlight_file(input)
+        X = X.toarray()
+    assert (model.predict(X) == estimator.fit(X, y).predict(X)).all()
+
+
+@posix
+@pytest.mark.parametrize("words", [["my rows.svm"], ["texts.jsonl", "--texts", "char:1-2",
+                                                     "--label-field", "label"]])  # fmt: skip
+def test_the_printed_commands_work_in_a_shell(folder, capsys, words):
+    assert main(["compare", *words, *LITTLE]) == 0
+    said, told = capsys.readouterr()
+    assert " models, " in told
+    _, _, command = said.partition("To train the choice:\n")
+    bin = Path(sys.executable).parent
+    paths = {**os.environ, "PATH": f"{bin}{os.pathsep}{os.environ['PATH']}"}
+    subprocess.run(["sh", "-c", command], check=True, env=paths, capture_output=True)
+    assert Path(f"{words[0]}.model").stat().st_size > 100
+
+
+def test_test_and_plot_and_json(folder, capsys):
+    pytest.importorskip("matplotlib")
+    write_rows(folder / "test.svm", *rows(seed=1))
+    words = ["my rows.svm", "--test", "test.svm", "--plot", "plot.svg", "--json", *LITTLE]
+    assert main(["compare", *words]) == 0
+    said, told = capsys.readouterr()
+    assert " test " in said.splitlines()[0]
+    assert "<svg" in Path("plot.svg").read_text()
+    found = json.loads(told.splitlines()[-1])
+    assert found["rows"] == 70
+    assert found["models"] >= 1
+    assert f"within one standard error: {found['choice']}." in said
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (["none.svm"], "none.svm: No such file or directory"),
+        (["-"], "compare reads files, as its last lines name them; got standard input"),
+        (["my rows.svm", "--seconds", "0"], "--seconds must be a finite number above 0, got 0.0"),
+        (["my rows.svm", "--test", "none.svm"], "none.svm: No such file or directory"),
+        (["texts.jsonl", "--texts", "word:1"],
+         "texts need --label-field FIELD, the field of their labels"),
+        (["my rows.svm", "--label-field", "label"], "--label-field is for texts; give --texts"),
+        (["my rows.svm", "--plot", "my rows.svm"], None),
+        (["few.svm"], "compare needs at least 20 rows, got 1"),
+    ],
+)  # fmt: skip
+def test_mistakes(folder, capsys, words, message):
+    (folder / "few.svm").write_text("1 1:1\n")
+    assert main(["compare", *words]) == 2
+    said, told = capsys.readouterr()
+    assert not said
+    if message is not None:
+        assert told == f"sparsemaps: {message}\n"
+    assert load_svmlight_file("my rows.svm")[0].shape == (70, 9)
+
+
+def test_fields_of_texts_are_in_the_command(folder):
+    write_jsonl(
+        folder / "other.json", [{"body": one["text"], "y": one["label"]} for one in records()]
+    )
+    words = ["other.json", "--texts", "word:1", "--field", "body", "--label-field", "y"]
+    source = Texts("word:1", field="body", label_field="y", format="jsonl", token_pattern=r"\w+")
+    model = KernelClassifier(MinHash(random_state=0), vectorizer=source)
+    (line,) = command_of(row(model), Namespace(input=words[0]), source)
+    assert main(shlex.split(line)[1:]) == 0
+    assert main(["compare", *words, *LITTLE]) == 0

@@ -1,0 +1,158 @@
+"""`compare`: what it takes, what it refuses, and what its table says."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from sklearn.datasets import load_wine
+
+from sparsemaps import MinHash
+from sparsemaps.comparison import Comparison, Measured, compare, compare_by
+from sparsemaps.comparison._budget import Budget
+
+X, Y = load_wine(return_X_y=True)
+SOME = slice(0, None, 2)
+
+
+class Ticking:
+    """A clock that moves by a hundredth of a second at each look."""
+
+    now = 0.0
+
+    def __call__(self):
+        self.now += 0.01
+        return self.now
+
+
+def compared(seconds, X, y, **options):
+    return compare_by(Budget(seconds, Ticking()), X, y, random_state=0, **options)
+
+
+def test_rows_are_measured():
+    lines = []
+    found = compared(3, X[SOME], Y[SOME], test=(X[1::2], Y[1::2]), watch=lines.append)
+    assert found.best.score > 0.9
+    assert found.best.test_score > 0.9
+    assert found.metric == "accuracy"
+    assert found.n_used == found.n_rows == len(X[SOME])
+    assert [row.score for row in found] == sorted((row.score for row in found), reverse=True)
+    assert {line.partition(":")[0] for line in lines} >= {"search 1", "fold 1", "test"}
+    model = found.choice.estimator.fit(X[SOME], Y[SOME])
+    assert model.score(X[1::2], Y[1::2]) == found.choice.test_score
+    again = compared(3, sp.csr_array(X[SOME]), Y[SOME], test=(sp.csr_array(X[1::2]), Y[1::2]))
+    assert [row.test_score for row in again] == [row.test_score for row in found]
+    assert all(row.takes_dense for row in again)
+
+
+def test_numbers_are_predicted():
+    found = compared(1, X, X[:, 0] + 0.5 * X[:, 3])
+    assert found.metric == "R2"
+    assert found.best.score > 0.5
+    assert compared(0.1, X, Y.astype(float)).metric == "accuracy"
+    assert compared(0.1, X, Y, regression=True).metric == "R2"
+
+
+def test_texts_are_measured():
+    texts = [" ".join(["a", "b", "c", "ab"[k % 2] * (k % 7 + 2)]) for k in range(60)]
+    labels = ["xy"[k % 2] for k in range(60)]
+    found = compared(1, texts, labels, vectorizer="char:1-2")
+    assert found.best.score > 0.9
+    model = found.choice.estimator.fit(texts, labels)
+    assert model.predict(texts[:2]).tolist() == labels[:2]
+
+
+def test_a_model_is_measured_however_little_time_there_is():
+    assert len(compared(1e-9, X, Y)) == 1
+    assert len(compare(X, Y, seconds=1e-9)) == 1
+
+
+def test_rows_beyond_the_most_are_left_out(monkeypatch):
+    import sparsemaps.comparison as module
+
+    monkeypatch.setattr(module, "_MOST_ROWS", 100)
+    found = compared(0.1, X, Y)
+    assert (found.n_used, found.n_rows) == (100, len(X))
+    assert f"Measured on 100 of {len(X)} rows" in str(found)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"X": X[:19], "y": Y[:19]}, "at least 20 rows, got 19"),
+        ({"y": np.zeros(len(X))}, "at least 2 classes, got one class only"),
+        ({"y": Y[:-1]}, "inconsistent numbers of samples"),
+        ({"X": np.where(X.max() == X, np.nan, X)}, "X contains NaN"),
+        ({"y": np.where(Y == 0, np.nan, Y)}, "NaN"),
+        ({"test": (X[:, 1:], Y)}, "test has 12 columns, but X has 13"),
+        ({"test": (X, Y[1:])}, "inconsistent numbers of samples"),
+        ({"seconds": 0}, "seconds must be a finite number above 0, got 0"),
+        ({"regression": "yes"}, "regression must be True or False, got 'yes'"),
+        ({"regression": True, "y": [str(one) for one in Y]}, "could not convert|numeric"),
+        ({"vectorizer": "word:1", "X": "a text"}, "X must be texts, got a single str"),
+    ],
+)
+def test_what_is_refused(change, message):
+    with pytest.raises(ValueError, match=message):
+        compare(**({"X": X, "y": Y, "seconds": 1e-9} | change))
+
+
+# ---- the table -----------------------------------------------------------------------------------
+
+
+def row(name, score, row_bytes, error=0.01, **more):
+    family = name.partition(",")[0]
+    usual = {"size": None, "n_folds": 1, "test_score": None, "test_error": None,
+             "train_seconds": 1.0, "row_seconds": 1e-6, "takes_dense": False,
+             "estimator": MinHash()}  # fmt: skip
+    return Measured(name=name, family=family, score=score, standard_error=error,
+                    row_bytes=row_bytes, **(usual | more))  # fmt: skip
+
+
+def table(*rows, **more):
+    usual = {"metric": "accuracy", "n_rows": 9, "n_used": 9, "seconds": 1.0, "untried": (),
+             "failed": ()}  # fmt: skip
+    return Comparison(rows=rows, **(usual | more))
+
+
+def test_the_choice_is_the_smallest_within_a_standard_error():
+    rows = [row("minmax", 0.9, 1024), row("binning", 0.8901, 64), row("fourier", 0.88, 8)]
+    assert table(*rows).choice.name == "binning"
+    assert table(rows[0], row("binning", 0.8899, 64)).choice.name == "minmax"
+    assert table(rows[0], row("a", 0.9, 64, row_seconds=2e-6), row("b", 0.9, 64)).choice.name == "b"
+
+
+def test_it_says_when_no_map_wins():
+    said = str(table(row("boosted trees", 0.9, 64), row("minmax", 0.8, 32, size=1024)))
+    assert "Best: boosted trees, 90.0 +- 1.0." in said
+    assert "The best map is minmax, 1,024, with 80.0 +- 1.0." in said
+    assert "No map is needed: take boosted trees." in said
+    said = str(table(row("minmax", 0.9, 32), row("linear model", 0.8, 64)))
+    assert "No map is needed" not in said
+    said = str(table(row("minmax", 0.9, 640), row("linear model", 0.9, 64)))
+    assert "No map is needed: take the linear model." in said
+    assert "The best map" not in said
+
+
+def test_the_table():
+    found = table(
+        row("minmax", 0.5, 64, test_score=0.25, test_error=0.125, size=2048),
+        row("binning", 0.25, 8),
+        metric="R2", untried=("fourier",), failed=("signs: too long",),
+    )  # fmt: skip
+    lines = str(found).splitlines()
+    assert lines[0].split() == ["R2", "test", "train,", "s", "us/row", "bytes/row"]
+    shown = ["*", "minmax,", "2,048", "0.500", "+-", "0.010", "0.250", "+-", "0.125", "1.00", "1.0"]
+    assert lines[1].split() == [*shown, "64"]
+    assert len(lines[1]) == len(lines[2]) == len(lines[0])
+    assert "No time for fourier: give more seconds." in lines
+    assert "Not tried: signs: too long" in lines
+    assert (len(found), found[1].name, [one.name for one in found]) == (
+        2, "binning", ["minmax", "binning"],
+    )  # fmt: skip
+
+
+def test_the_plot():
+    pytest.importorskip("matplotlib")
+    ax = table(row("minmax", 0.5, 64), row("minmax", 0.6, 8), row("linear model", 0.2, 9)).plot()
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["minmax", "linear model"]
+    (line, *_) = ax.containers[0]
+    assert line.get_xydata().tolist() == [[8, 60], [64, 50]]

@@ -1,0 +1,190 @@
+"""The search and the measurement keep the time, by a clock that learners move."""
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+
+from sparsemaps.comparison._budget import Budget, Costs
+from sparsemaps.comparison._candidates import Candidate, Preparations
+from sparsemaps.comparison._halving import RUNGS, Found, Halving, _in_turns, _kept
+from sparsemaps.comparison._learners import Goal, Learner
+from sparsemaps.comparison._measurement import N_FOLDS, Measurement
+
+
+class Clock:
+    now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+class Known(Learner):
+    """A learner whose score and cost are known: the share of right guesses, the seconds of a fit to
+    a row."""
+
+    strengths = (1.0, 10.0, 100.0)
+
+    def __init__(self, clock, share, cost, best=10.0):
+        self.clock, self.share, self.cost, self.best = clock, share, cost, best
+        self.n_rows = []
+
+    def scores(self, goal, Z, y, splits, size, strengths, allows):
+        found = np.full((len(splits), len(strengths)), np.nan)
+        for number, (train, _) in enumerate(splits):
+            for place, strength in enumerate(strengths):
+                self.clock.now += self.cost * len(train)
+                far = abs(np.log10(strength / self.best))
+                found[number, place] = self.share - 0.1 * far
+                if not allows(self.cost * len(train), (number + 1) / len(splits)):
+                    break
+        self.n_rows.append(len(Z))
+        return found
+
+    def estimator(self, goal, size, strength, vectorizer=None):
+        return KnownModel(self.clock, self.share, self.cost, strength)
+
+
+class KnownModel(BaseEstimator):
+    def __init__(self, clock, share, cost, strength):
+        self.clock, self.share, self.cost, self.strength = clock, share, cost, strength
+
+    def fit(self, X, y):
+        self.clock.now += self.cost * len(y)
+        return self
+
+    def predict(self, X):
+        """Return the labels, of which a share is right."""
+        right = np.arange(len(X)) < round(self.share * len(X))
+        return np.where(right, X[:, 0], 1 - X[:, 0])
+
+
+def search_of(clock, seconds, n_rows=20_000):
+    y = np.arange(n_rows) % 2
+    rows = y[:, None].astype(float)
+    goal = Goal(is_regression=False, n_jobs=None, clock=clock)
+    return Halving(
+        rows, y, goal, Budget(seconds, clock), Preparations(), print, np.random.default_rng(0)
+    )
+
+
+def candidates(clock):
+    """Forty of eight families; one in five is a hundred times as slow."""
+    made = []
+    for number in range(40):
+        cost = 1e-5 * (100 if number % 5 == 4 else 1)
+        learner = Known(clock, 0.6 + 0.01 * number, cost)
+        made.append(Candidate(f"family {number % 8}", f"number {number}", "", learner))
+    return made
+
+
+@pytest.mark.parametrize("seconds", [3, 10, 30, 100, 1000])
+@pytest.mark.parametrize("has_test", [False, True])
+def test_the_time_is_kept(seconds, has_test):
+    clock = Clock()
+    search = search_of(clock, seconds)
+    found = search.run(candidates(clock))
+    slowest = 2 * 3 * 1e-3 * RUNGS[0].n_rows  # the first step of a candidate is not foreseen
+    assert clock.now <= RUNGS[-1].end * seconds + slowest
+    test = (search.rows[:100], search.y[:100]) if has_test else None
+    entries = Measurement(search, test).run(found)
+    assert entries
+    assert clock.now <= max(seconds, RUNGS[-1].end * seconds + slowest) + 1  # of one fit
+
+
+def test_with_time_the_best_is_found_and_measured_on_all_folds():
+    clock = Clock()
+    search = search_of(clock, 1e4)
+    measurement = Measurement(search, (search.rows[:1000], search.y[:1000]))
+    entries = measurement.run(search.run(candidates(clock)))
+    best = max(entries, key=lambda entry: entry.outcome().score)
+    assert best.candidate.details == "number 39"
+    assert best.strength == 10
+    assert len(best.losses) == N_FOLDS
+    score, error, n = best.outcome()
+    assert n == len(search.y)
+    assert score == pytest.approx(0.99, abs=1e-3)
+    assert error == pytest.approx(np.sqrt(score * (1 - score) / n), rel=0.01)
+    assert best.test.score == pytest.approx(0.99)
+    families = [entry.candidate.family for entry in entries]
+    assert sorted(families) == [f"family {number}" for number in range(8)]
+
+
+def test_candidates_are_halved():
+    clock = Clock()
+    search = search_of(clock, 1e4)
+    tried = candidates(clock)
+    search.run(tried)
+    rounds = [sum(len(one.learner.n_rows) > number for one in tried) for number in range(3)]
+    assert rounds[0] == 40
+    assert 20 <= rounds[1] <= 28
+    assert 10 <= rounds[2] <= 18
+    best = max(tried, key=lambda one: one.learner.share)
+    assert best.learner.n_rows == [rung.n_rows for rung in RUNGS]
+
+
+def test_a_candidate_that_is_slow_is_left_out():
+    """Its first step is taken, and the next one is known to be too long."""
+    clock = Clock()
+    search = search_of(clock, 20)
+    slow = Candidate("slow", "", "", Known(clock, 0.99, 3e-4))
+    fast = Candidate("fast", "", "", Known(clock, 0.9, 1e-6))
+    search.run([fast, slow])
+    assert len(slow.learner.n_rows) == 1
+    assert len(fast.learner.n_rows) == 3
+
+
+def test_rows_that_a_candidate_cannot_take():
+    class Refusing(Known):
+        def scores(self, *arguments):
+            raise ValueError("the rows are too long")
+
+    clock = Clock()
+    found = search_of(clock, 100).run(
+        [
+            Candidate("one", "", "", Refusing(clock, 1.0, 0)),
+            Candidate("two", "", "", Known(clock, 0.9, 0)),
+        ]
+    )
+    assert [(one.candidate.family, one.problem) for one in found] == [
+        ("two", ""),
+        ("one", "the rows are too long"),
+    ]
+
+
+@pytest.mark.parametrize("best", [0.1, 1.0, 30.0, 3000.0])
+def test_strengths_move_to_the_best(best):
+    clock = Clock()
+    (found,) = search_of(clock, 1e4).run([Candidate("one", "", "", Known(clock, 0.9, 0, best))])
+    assert abs(np.log10(found.strength / best)) < 0.6
+
+
+def test_of_equal_strengths_the_usual_stays():
+    class Flat(Known):
+        def scores(self, goal, Z, y, splits, size, strengths, allows):
+            return np.ones((len(splits), len(strengths)))
+
+    clock = Clock()
+    (found,) = search_of(clock, 1e4).run([Candidate("one", "", "", Flat(clock, 1.0, 0))])
+    assert found.strength == 1
+
+
+def test_turns():
+    clock = Clock()
+    made = [Candidate(family, "", "", Known(clock, 0, 0)) for family in "aabac"]
+    assert [one.family for one in _in_turns(made)] == ["a", "b", "c", "a", "a"]
+
+
+def test_a_family_that_is_far_behind_is_dropped():
+    made = [
+        Found(Candidate(family, "", "", Learner()), score=score, rung=0)
+        for family, score in (("a", 0.9), ("a", 0.89), ("b", 0.85), ("c", 0.7))
+    ]
+    assert [one.candidate.family for one in _kept(made, 1)] == ["a", "b"]
+
+
+def test_costs():
+    costs = Costs()
+    assert costs.expected("a", 10) == 0
+    costs.note("a", 100, 5)
+    assert costs.expected("a", 10) == 0.5
+    assert costs.expected("b", 10) == 0
