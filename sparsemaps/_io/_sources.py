@@ -8,9 +8,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from typing import Any
+from typing import Any, TypeGuard
 
 from sparsemaps._io import _text_input
+from sparsemaps._tools._typing import Destination, StrPath
 
 RECEIPT, LABELS, QIDS, CLASSES, IDS = (
     ".json", ".labels.npy", ".qids.npy", ".classes.tsv", ".ids.txt",
@@ -31,7 +32,7 @@ BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS
 """All of them but the record."""
 
 
-def is_standard(path: Any) -> bool:
+def is_standard(path: object) -> bool:
     """Return whether an input or output is standard input or output."""
     return isinstance(path, (str, os.PathLike)) and os.fspath(path) == "-"
 
@@ -189,7 +190,7 @@ def are_files(inputs: Iterable[Any]) -> bool:
     return all(isinstance(input, InputFile) for input in inputs)
 
 
-def is_regular(input: Any) -> bool:
+def is_regular(input: object) -> TypeGuard[StrPath]:
     """Return whether an input is the path of a regular file, or of none; no pipe, device or
     object."""
     if not isinstance(input, (str, os.PathLike)) or is_standard(input):
@@ -230,12 +231,13 @@ def refuse_inside(folder: str, paths: list[Any]) -> None:
 # ---- names ---------------------------------------------------------------------------------------
 
 
-def is_directory(output: Any) -> bool:
+def is_directory(output: Destination) -> TypeGuard[StrPath]:
     """Return whether an output is a directory: its name ends in a slash, or the directory
     exists."""
     if hasattr(output, "write"):
         return False
-    name = os.fspath(output)
+    path: Any = output
+    name = os.fspath(path)
     return name.endswith(("/", os.sep)) or os.path.isdir(name)
 
 

@@ -8,7 +8,7 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, NamedTuple
 
@@ -57,12 +57,12 @@ class Allowed:
         options of jobs (see ``_option_fields``)."""
         return field(default=value, metadata={"allowed": self, "help": help, **how})
 
-    def check(self, name: str, value: Any) -> None:
+    def check(self, name: str, value: object) -> None:
         """Raise a ParameterError where `value` is not allowed."""
         if not (self.none and value is None):
             self._check(name, value)
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         raise NotImplementedError
 
     def plain(self, value: Any) -> Any:
@@ -82,7 +82,7 @@ class Int(Allowed):
     def range(self) -> str:
         return f"{self.low} to {in_words(self.high)}"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         _checks.check_int(name, value, self.low, self.high)
 
     def plain(self, value: Any) -> Any:
@@ -100,10 +100,10 @@ class PowerOfTwo(Int):
     def range(self) -> str:
         return f"a power of two, {super().range}"
 
-    def _check(self, name: str, value: Any) -> None:
-        super()._check(name, value)
-        if value & (value - 1):
-            raise ParameterError(name, str(value), "a power of two")
+    def _check(self, name: str, value: object) -> None:
+        number = _checks.check_int(name, value, self.low, self.high)
+        if number & (number - 1):
+            raise ParameterError(name, str(number), "a power of two")
 
 
 @dataclass(eq=False)
@@ -124,11 +124,12 @@ class Real(Allowed):
         low = f"at least {self.least}" if self.above is None else f"above {self.above}"
         return low + (f" and at most {self.most:,}" if self.most < math.inf else "")
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         low = self.least if self.above is None else self.above
         low = -math.inf if low is None else low
-        if _checks.check_real(name, value, low, open_low=self.above is not None) > self.most:
-            shown = str(float(value)).removesuffix(".0")
+        number = _checks.check_real(name, value, low, open_low=self.above is not None)
+        if number > self.most:
+            shown = str(number).removesuffix(".0")
             raise ParameterError(name, shown, self.range.replace(",", ""))
 
     def plain(self, value: Any) -> Any:
@@ -144,7 +145,7 @@ class Bool(Allowed):
 
     words = "bool"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         _checks.check_bool(name, value)
 
     def plain(self, value: Any) -> Any:
@@ -163,7 +164,7 @@ class Choice(Allowed):
         choices = [f'"{choice}"' for choice in self.choices]
         return "{" + ", ".join(["None"] * self.none + choices) + "}"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         _checks.check_choice(name, value, self.choices)
 
 
@@ -176,7 +177,7 @@ class NumberOr(Choice):
 
     range = "above 0"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         if not isinstance(value, str):
             _checks.check_real(name, value, 0, open_low=True)
         elif value not in self.choices:
@@ -195,14 +196,11 @@ class ChoiceOrSeries(Choice):
     def type(self) -> str:
         return f"{super().type} or sequence of float"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         if isinstance(value, str):
             super()._check(name, value)
             return
-        try:
-            coefficients = list(value)
-        except TypeError:
-            coefficients = []
+        coefficients = list(value) if isinstance(value, Iterable) else []
         if not coefficients or not all(
             isinstance(a, numbers.Real) and math.isfinite(a) and float(a) >= 0 for a in coefficients
         ):
@@ -221,7 +219,7 @@ class String(Allowed):
 
     words = "str"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         if not isinstance(value, str):
             raise ParameterError(name, repr(value), "a string")
 
@@ -235,7 +233,7 @@ class PathTo(Allowed):
     def type(self) -> str:
         return "str, path-like or None" if self.none else self.words
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         if not isinstance(value, (str, os.PathLike)):
             raise ParameterError(name, repr(value), "a path or None" if self.none else "a path")
 
@@ -247,7 +245,7 @@ class Function(Allowed):
     none: bool = True
     words = "callable"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         if not callable(value):
             raise ParameterError(name, repr(value), self.type)
 

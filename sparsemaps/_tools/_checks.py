@@ -6,7 +6,6 @@ Errors name the parameter, its value, and the rule.
 import math
 import numbers
 from collections.abc import Iterable
-from typing import Any
 
 from sparsemaps._tools._parameters import ParameterError
 
@@ -15,7 +14,7 @@ LARGEST_INT = 2**63 - 1
 """The largest integer of int64."""
 
 
-def check_int(name: str, value: Any, low: int, high: int) -> int:
+def check_int(name: str, value: object, low: int, high: int) -> int:
     """Return `value` as an int from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ParameterError(name, repr(value), f"an integer from {low} to {high}")
@@ -25,7 +24,9 @@ def check_int(name: str, value: Any, low: int, high: int) -> int:
     return value
 
 
-def check_real(name: str, value: Any, low: float = -math.inf, *, open_low: bool = False) -> float:
+def check_real(
+    name: str, value: object, low: float = -math.inf, *, open_low: bool = False
+) -> float:
     """Return `value` as a finite float, at least `low`, or above it if `open_low`."""
     allowed = "a finite number"
     if low > -math.inf:
@@ -41,14 +42,14 @@ def check_real(name: str, value: Any, low: float = -math.inf, *, open_low: bool 
     return number
 
 
-def _shown(number: Any) -> str:
+def _shown(number: object) -> str:
     try:
         return str(number)
     except ValueError:  # Python prints no whole numbers of thousands of digits
         return "a number of thousands of digits"
 
 
-def check_bool(name: str, value: Any) -> bool:
+def check_bool(name: str, value: object) -> bool:
     """Return `value` as a bool."""
     import numpy as np  # here, as the command shows its help without NumPy
 
@@ -57,7 +58,7 @@ def check_bool(name: str, value: Any) -> bool:
     return bool(value)
 
 
-def check_choice(name: str, value: Any, choices: Iterable[str]) -> str:
+def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
     """Return `value`, one of the strings `choices`."""
     if not isinstance(value, str) or value not in choices:
         allowed = " or ".join(repr(choice) for choice in choices)

@@ -22,7 +22,7 @@ class ParameterError(ValueError):
 _wording: Callable[[str, Any], str | None] = "{}={!r}".format
 
 
-def setting(name: str, value: Any) -> str | None:
+def setting(name: str, value: object) -> str | None:
     """Return the text for a parameter with a value in an error; None if users cannot set it."""
     return _wording(name, value)
 

@@ -29,7 +29,7 @@ _current = threading.local()
 threads that help it."""
 
 
-def resolve_n_jobs(n_jobs: Any) -> int:
+def resolve_n_jobs(n_jobs: object) -> int:
     """Return the number of threads that `n_jobs` means: None is one, -1 all processors, -2 all but
     one ...
 
@@ -51,7 +51,9 @@ def resolve_n_jobs(n_jobs: Any) -> int:
     return max(1, processors + 1 + n_jobs)
 
 
-def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any) -> list[T]:
+def run(
+    function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: int | None
+) -> list[T]:
     """Call ``function(*block)`` on each block and return the results in order.
 
     The first exception, in the order of the blocks, is raised; blocks not begun by then are
@@ -61,7 +63,7 @@ def run(function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: A
 
 
 def stream(
-    function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: Any
+    function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: int | None
 ) -> Iterator[T]:
     """Like ``run``, but results are yielded one after the other; few are computed in advance.
 

@@ -6,7 +6,6 @@ a fraction has no type that holds both, and is an error.
 """
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 
@@ -104,7 +103,7 @@ def in_two(value: int | float) -> complex:
     return complex(first, rest)
 
 
-def _mixed(whole: Any, fraction: Any) -> str:
+def _mixed(whole: object, fraction: object) -> str:
     return (
         f"the numbers {whole} and {fraction!r} have no common type: float64 does not hold all "
         "digits of the first, and integers do not hold the second"

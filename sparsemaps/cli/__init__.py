@@ -24,7 +24,6 @@ import sys
 import threading
 from collections.abc import Iterator, Sequence
 from functools import partial
-from typing import Any
 
 from sparsemaps._tools import _light_bases
 from sparsemaps._tools._escapes import print_line
@@ -110,7 +109,7 @@ def _signals_raise() -> Iterator[None]:
         yield  # only the main thread may set handlers
         return
 
-    def end(number: int, frame: Any) -> None:
+    def end(number: int, frame: object) -> None:
         raise _Signalled(number)
 
     names = ("SIGTERM", "SIGHUP")  # Windows has one of them
@@ -151,7 +150,7 @@ def _option_of(name: str, options: set[str]) -> str:
     return name if name in options else _OPTION_OF.get(name, name)
 
 
-def _setting(options: set[str], name: str, value: Any) -> str | None:
+def _setting(options: set[str], name: str, value: object) -> str | None:
     """Return the option for a parameter with a value; None if the command has no such option."""
     name = _option_of(name, options)
     if name not in options:

@@ -9,13 +9,13 @@ from sparsemaps._tools._escapes import print_line
 from sparsemaps.files._learning import name_of
 
 
-def say(options: argparse.Namespace, words: str, answer: Any) -> None:
+def say(options: argparse.Namespace, words: str, answer: object) -> None:
     """Print the last line on standard error: `words`, or the numbers of an answer, a mapping or a
     named tuple whose fields may begin with ``n_``."""
     print_line(_object_of(answer) if options.json else words, error=True)
 
 
-def say_bad(options: argparse.Namespace, figures: Mapping[str, int], answer: Any) -> None:
+def say_bad(options: argparse.Namespace, figures: Mapping[str, int], answer: object) -> None:
     """As `say`, of a command that prints nothing if all is well: in words, only if records are
     bad."""
     if options.json or figures.get("bad"):
@@ -33,7 +33,7 @@ def _object_of(answer: Any) -> str:
     )
 
 
-def _named(value: Any) -> Any:
+def _named(value: object) -> Any:
     """Return a value of an object. The names of labels are strings."""
     if not isinstance(value, Mapping):
         return value

@@ -11,6 +11,7 @@ from sparsemaps import kernels
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand
 from sparsemaps._tools._escapes import print_line
+from sparsemaps._tools._typing import MatrixLike
 from sparsemaps.cli import _given
 from sparsemaps.cli._last_line import say_bad
 from sparsemaps.cli._options import KERNELS, load
@@ -98,11 +99,11 @@ def kernel(options: argparse.Namespace) -> None:
     say_bad(options, figures, figures)
 
 
-def minmax_times_acos(X: Any, Y: Any = None) -> Any:
+def minmax_times_acos(X: MatrixLike, Y: MatrixLike | None = None) -> Any:
     return kernels.min_max_kernel(X, Y) * kernels.acos_kernel(X, Y)
 
 
-def minmax_times_acos_chi2(X: Any, Y: Any = None) -> Any:
+def minmax_times_acos_chi2(X: MatrixLike, Y: MatrixLike | None = None) -> Any:
     return kernels.min_max_kernel(X, Y) * kernels.acos_chi2_kernel(X, Y)
 
 

@@ -1,10 +1,9 @@
 """Options of the subcommands map, text, kernel, info and demo."""
 
 import argparse
-from typing import Any
 
 from sparsemaps.cli import _shared_options as shared
-from sparsemaps.cli._options import KERNELS, MAPS, SAVED, integer
+from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Commands, integer
 from sparsemaps.files._job_options import Aside, MappedRows, Texts
 
 MAP_EXAMPLES = """\
@@ -47,7 +46,7 @@ examples:
 """
 
 
-def add_demo(commands: Any) -> None:
+def add_demo(commands: Commands) -> None:
     demo = commands.add_parser(
         "demo",
         help="compare models and maps on data that every installation has",
@@ -66,7 +65,7 @@ def add_demo(commands: Any) -> None:
     demo.set_defaults(run="sparsemaps.cli._map_commands:demo")
 
 
-def add_maps(commands: Any) -> None:
+def add_maps(commands: Commands) -> None:
     maps = commands.add_parser(
         "map",
         help="map the rows of LIBSVM files",
@@ -116,7 +115,7 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
     shared.add_many(parser)
 
 
-def add_text(commands: Any) -> None:
+def add_text(commands: Commands) -> None:
     text = commands.add_parser(
         "text",
         help="write hashed n-grams of raw texts as LIBSVM files",
@@ -149,7 +148,7 @@ def add_text(commands: Any) -> None:
     text.set_defaults(run="sparsemaps.cli._map_commands:text")
 
 
-def add_kernels(commands: Any) -> None:
+def add_kernels(commands: Commands) -> None:
     grams = commands.add_parser(
         "kernel",
         help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
@@ -173,7 +172,7 @@ def add_kernels(commands: Any) -> None:
         parser.set_defaults(run="sparsemaps.cli._map_commands:kernel", kernel_name=name)
 
 
-def add_info(commands: Any) -> None:
+def add_info(commands: Commands) -> None:
     info = commands.add_parser(
         "info",
         help="print how many rows, columns, entries and labels a file has, and which map made it",

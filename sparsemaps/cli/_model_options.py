@@ -1,10 +1,9 @@
 """Options of the subcommands of linear models: train, predict and filter."""
 
 import argparse
-from typing import Any
 
 from sparsemaps.cli import _shared_options as shared
-from sparsemaps.cli._options import integer, words_of_type
+from sparsemaps.cli._options import Commands, integer, words_of_type
 from sparsemaps.files._job_options import Aside, LabelChoice, LineOptions, Texts
 
 TRAIN_EXAMPLES = """\
@@ -32,7 +31,7 @@ examples:
 """
 
 
-def add_train(commands: Any) -> None:
+def add_train(commands: Commands) -> None:
     train = commands.add_parser(
         "train",
         help="train a linear model on the codes of a map, from LIBSVM files, texts or codes",
@@ -86,7 +85,7 @@ def add_train(commands: Any) -> None:
         parser.set_defaults(run="sparsemaps.cli._model_commands:train")
 
 
-def add_predict(commands: Any) -> None:
+def add_predict(commands: Commands) -> None:
     predict = commands.add_parser(
         "predict",
         help="label records with a trained model",
@@ -101,7 +100,7 @@ def add_predict(commands: Any) -> None:
     predict.set_defaults(run="sparsemaps.cli._model_commands:predict")
 
 
-def add_filter(commands: Any) -> None:
+def add_filter(commands: Commands) -> None:
     chosen = commands.add_parser(
         "filter",
         help="keep the records that a trained model gives a label",

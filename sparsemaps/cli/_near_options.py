@@ -1,10 +1,9 @@
 """Options of the subcommands that find near-duplicates: pairs and dedup."""
 
 import argparse
-from typing import Any
 
 from sparsemaps.cli import _shared_options as shared
-from sparsemaps.cli._options import CONTAINMENT_MAP
+from sparsemaps.cli._options import CONTAINMENT_MAP, Commands
 from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables
 
 PAIR_EXAMPLES = """\
@@ -36,7 +35,7 @@ _TEXTS_BY_NAMES = "auto:5 if the names of the inputs are those of texts"
 """The default of --texts."""
 
 
-def add_pairs(commands: Any) -> None:
+def add_pairs(commands: Commands) -> None:
     pairs = commands.add_parser(
         "pairs",
         help="find near-duplicates among rows of LIBSVM files, texts or files of codes",
@@ -66,7 +65,7 @@ def add_pairs(commands: Any) -> None:
         parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
 
 
-def add_dedup(commands: Any) -> None:
+def add_dedup(commands: Commands) -> None:
     dedup = commands.add_parser(
         "dedup",
         help="remove near-duplicate records",

@@ -54,7 +54,7 @@ class _Parser(argparse.ArgumentParser):
             meant = _closest(name, {option.strip("-"): option for option in options})
             self.error(f"unknown option {name}{where}{_question(meant)}")
 
-    def _check_value(self, action: argparse.Action, value: Any) -> None:
+    def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:
             return
         meant = _closest(str(value), _paths(action.choices))

@@ -8,7 +8,7 @@ from typing import Any
 
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._option_fields import OptionField, Values, options_of, summary
-from sparsemaps.cli._options import MAPS, PAIR_MAPS, Kind, Option, integer
+from sparsemaps.cli._options import MAPS, PAIR_MAPS, Commands, Kind, Option, integer
 from sparsemaps.files._job_options import VALUES, Jobs, Paths, Reading, Run, Svmlight, Texts
 
 _FILE = {
@@ -21,7 +21,7 @@ _FILE = {
 
 
 def add_kind(
-    kinds: Any, name: str, kind: Kind, examples: str, about: str = ""
+    kinds: Commands, name: str, kind: Kind, examples: str, about: str = ""
 ) -> argparse.ArgumentParser:
     """Return the parser of a map or kernel; `about` says what the command does with it."""
     summary = kind.summary[0].upper() + kind.summary[1:] + "."
@@ -74,9 +74,9 @@ def add_seed(parser: argparse.ArgumentParser, default: Any = 0) -> None:
     )
 
 
-def add_path(parser: Any, *names: str, **how: Any) -> None:
+def add_path(parser: argparse._ActionsContainer, *names: str, **how: Any) -> None:
     """An argument that is a path, or several, which shells complete."""
-    action = parser.add_argument(*names, **how)
+    action: Any = parser.add_argument(*names, **how)
     action.complete = _FILE
 
 
@@ -89,7 +89,7 @@ def add_output(parser: argparse.ArgumentParser, text: str) -> None:
 
 
 def add_values(
-    parser: Any,
+    parser: argparse._ActionsContainer,
     *values: type[Values],
     but: Collection[str] = (),
     defaults: Mapping[str, str | None] = {},
@@ -106,20 +106,20 @@ def add_values(
                 _add_value(parser, option, summary(shown, flags))
 
 
-def _add_value(parser: Any, option: OptionField, text: str) -> None:
-    allowed = option.allowed
+def _add_value(parser: argparse._ActionsContainer, option: OptionField, text: str) -> None:
+    allowed, flag = option.allowed, option.flag or ""
     how: dict[str, Any] = {"dest": option.dest, "help": text}
     if isinstance(allowed, _allowed.Bool) and allowed.none:
-        parser.add_argument(option.flag, action=argparse.BooleanOptionalAction, **how)
+        parser.add_argument(flag, action=argparse.BooleanOptionalAction, **how)
     elif isinstance(option.default, bool):
-        parser.add_argument(option.flag, action="store_const", const=not option.default, **how)
+        parser.add_argument(flag, action="store_const", const=not option.default, **how)
     elif isinstance(allowed, _allowed.Choice):
-        parser.add_argument(option.flag, choices=allowed.choices, **how)
+        parser.add_argument(flag, choices=allowed.choices, **how)
     else:
         how |= {"type": _TYPE_OF.get(type(allowed), non_empty), "metavar": option.metavar}
         if isinstance(allowed, Paths):
             how |= {"action": "append", "help": f"{text}; may be given several times"}
-        action = parser.add_argument(option.flag, **how)
+        action: Any = parser.add_argument(flag, **how)
         if isinstance(allowed, _allowed.PathTo):
             action.complete = _FILE
 

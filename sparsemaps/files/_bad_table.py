@@ -8,6 +8,7 @@ from sparsemaps._io import _output_files
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import is_standard
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.files._bad_records import BadRecords
 
 HEADER = b"file\tline\treason\trecord\n"
@@ -54,7 +55,7 @@ class BadTable:
 
 
 @contextlib.contextmanager
-def opened_table(path: Any) -> Iterator[BadTable | None]:
+def opened_table(path: StrPath | None) -> Iterator[BadTable | None]:
     """Yield the table at a path, which appears when the job is complete; None if there is no
     path."""
     if path is None:
@@ -65,7 +66,7 @@ def opened_table(path: Any) -> Iterator[BadTable | None]:
         yield BadTable(file)
 
 
-def join_tables(path: Any, parts: list[str]) -> int:
+def join_tables(path: StrPath, parts: list[str]) -> int:
     """Write a table of the lines of several files, with or without a header, of which some may not
     be there. Return the number of bad records."""
     n_lines = 0
@@ -80,7 +81,7 @@ def join_tables(path: Any, parts: list[str]) -> int:
     return n_lines
 
 
-def check_output(path: Any, output: Any) -> None:
+def check_output(path: StrPath | None, output: Destination) -> None:
     """Raise a ValueError where a table cannot stand beside an output."""
     if path is not None and is_standard(path) and is_standard(output):
         raise ValueError(f"the output and {TABLE} are both standard output")

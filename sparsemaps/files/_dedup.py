@@ -12,6 +12,7 @@ from sparsemaps._io._sources import KEYS, is_directory, spooled
 from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._typing import Destination, Inputs
 from sparsemaps.files._dedup_plan import (
     CLUSTERS,
     CODES,
@@ -79,8 +80,8 @@ class Deduplicated(NamedTuple):
 @takes(*JOBS["deduplicate_files"])
 def deduplicate_files(
     map: Any,
-    inputs: Any,
-    output: Any,
+    inputs: Inputs,
+    output: Destination,
     *,
     source: Texts | Svmlight | str | None = None,
     **options: Unpack[DeduplicateFilesKeywords],

@@ -4,6 +4,7 @@ import os
 from typing import Any, NamedTuple
 
 from sparsemaps._io import _output_files, _sources
+from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE, Delivery
 from sparsemaps.files._formats import empty_codes
@@ -14,7 +15,7 @@ from sparsemaps.files._frequency_stages import (
     with_table_of,
 )
 from sparsemaps.files._job import Job, coding_job
-from sparsemaps.files._job_options import Removal, Search, Tables
+from sparsemaps.files._job_options import GivenSource, Removal, Search, Tables
 from sparsemaps.files._kept_records import check_outputs
 from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._map import outputs_of
@@ -60,9 +61,9 @@ class DedupPlan(NamedTuple):
 
 def make_plan(
     map: Any,
-    inputs: Any,
-    output: Any,
-    source: Any,
+    inputs: Inputs,
+    output: Destination,
+    source: GivenSource,
     search: Search,
     removal: Removal,
     tables: Tables,
@@ -71,8 +72,9 @@ def make_plan(
     """Return a plan, after a check of all options and names, and of the codes of earlier
     deliveries."""
     paths = _sources.expand(inputs)
-    has_folder = _sources.is_directory(output) or _sources.is_regular(output)  # no pipe or device
-    folder = os.path.abspath(output) + FOLDER_ENDING if has_folder else None
+    folder = None  # of a pipe or a device
+    if _sources.is_directory(output) or _sources.is_regular(output):
+        folder = os.path.abspath(output) + FOLDER_ENDING
     deliveries = [] if removal.against is None else removal.against
     if not isinstance(deliveries, (list, tuple)):
         deliveries = [deliveries]
@@ -111,7 +113,7 @@ def make_plan(
     return DedupPlan(job, search, removal, against, known_inputs, output, tables, files, folder)
 
 
-def _earlier(path: Any, own: str | None) -> list[Delivery]:
+def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
     """Return the codes of earlier deliveries, and which of their records were kept, by the folder
     of stages of a run, a directory of such folders, or files of codes. `own` is the folder of
     stages of this run, which is none of them."""
@@ -132,7 +134,7 @@ def _earlier(path: Any, own: str | None) -> list[Delivery]:
     return [Delivery(_sources.InputFile(one), None) for one in paths]
 
 
-def _of_run(folder: Any) -> Delivery:
+def _of_run(folder: StrPath) -> Delivery:
     codes, kept = (os.path.join(folder, name) for name in (CODES, KEPT))
     for file in (codes, kept):
         if not os.path.exists(file):

@@ -15,7 +15,7 @@ from sparsemaps._io import _output_files
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import BAD
 from sparsemaps._tools._escapes import escaped
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Destination
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import join_tables
 from sparsemaps.files._coded_records import Delivery
@@ -126,7 +126,7 @@ def _texts_of(source: Source, inputs: Iterable[Any], rows: Array) -> dict[int, s
 # ---- tables --------------------------------------------------------------------------------------
 
 
-def write_removals(output: Any, found: Removals, name_of: Callable[[int], str]) -> None:
+def write_removals(output: Destination, found: Removals, name_of: Callable[[int], str]) -> None:
     """Write a header, and a line for each removed record with the kept record that it is near and
     their similarity."""
 
@@ -163,7 +163,7 @@ def names_of(
         yield name_of
 
 
-def write_clusters(output: Any, numbers: Array, codes: str) -> None:
+def write_clusters(output: Destination, numbers: Array, codes: str) -> None:
     """Write lines of a record's number, or its id, and the number of its cluster, both from 1."""
     with names_of_rows(codes, len(numbers)) as name_of, _output_files.atomic_output(output) as file:
         columns = np.arange(len(numbers)), numbers

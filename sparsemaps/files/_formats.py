@@ -17,6 +17,7 @@ from functools import partial
 from typing import IO, Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
@@ -343,7 +344,7 @@ class NpzFormat(OutputFormat):
 class Spool:
     """A temporary file of numbers."""
 
-    def __init__(self, folder: str, dtype: Any, stack: ExitStack) -> None:
+    def __init__(self, folder: str, dtype: npt.DTypeLike, stack: ExitStack) -> None:
         self._file = stack.enter_context(tempfile.TemporaryFile(dir=folder))  # noqa: SIM115
         self.dtype, self.n = np.dtype(dtype), 0
 
@@ -388,7 +389,7 @@ class LabelSpool(Spool):
         if len(both):
             self._some = np.array([both.min(), both.max(), *both[both % 1 != 0][:1]], both.dtype)
 
-    def _convert(self, dtype: Any) -> None:
+    def _convert(self, dtype: np.dtype[Any]) -> None:
         """Convert the labels, in place: all types have 64 bits."""
         for start, labels in zip(range(0, self.n, _NUMBERS), self.blocks(), strict=True):
             self._file.seek(start * self.dtype.itemsize)
@@ -413,7 +414,7 @@ class _FileBeside:
     """A file beside an output: text, or with a `dtype` a .npy file, whose header is written last.
     It is opened when something is appended, which may be nothing."""
 
-    def __init__(self, path: str, stack: ExitStack, dtype: Any = None) -> None:
+    def __init__(self, path: str, stack: ExitStack, dtype: npt.DTypeLike | None = None) -> None:
         self._path, self._stack, self.dtype, self.n = path, stack, dtype, 0
         self._file: IO[bytes] | None = None
 
@@ -444,7 +445,7 @@ class _FileBeside:
 _HEADER_BYTES = 128
 
 
-def _npy_header(dtype: Any, shape: tuple[int, ...]) -> bytes:
+def _npy_header(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> bytes:
     """Return the header of a .npy file, of the same length for every number of rows."""
     description = {
         "descr": np.dtype(dtype).newbyteorder("<").str,

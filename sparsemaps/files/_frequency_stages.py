@@ -18,6 +18,7 @@ from sparsemaps.files._job_options import Texts
 from sparsemaps.files._results import NOWHERE, Results, save_array
 from sparsemaps.files._rows import read_rows
 from sparsemaps.files._tasks import Stage, Task, TaskRun
+from sparsemaps.files._text_rows import Source
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._table import format_by_name
@@ -36,7 +37,7 @@ _PACKED = 4
 """The bytes of text that a byte of a compressed input is taken for."""
 
 
-def limits(source: Any) -> Texts | None:
+def limits(source: Source) -> Texts | None:
     """Return what inputs are if `max_df` limits the n-grams that count; None otherwise."""
     given = source.given
     return given if isinstance(given, Texts) and given.max_df is not None else None

@@ -11,9 +11,10 @@ from sparsemaps._io._sources import CLASSES, is_standard, refuse_changes
 from sparsemaps._tools import _threads
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sklearn import width_of
+from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
-from sparsemaps.files._job_options import MappedRows, Svmlight, Texts
+from sparsemaps.files._job_options import GivenSource, MappedRows, Svmlight, Texts
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.files._tasks import TaskRun
@@ -57,7 +58,7 @@ class Job(NamedTuple):
             if _text_input.without_compression(os.fspath(output)) != os.fspath(output):
                 raise ValueError(f"{said} is not compressed: leave out the ending of {output}")
 
-    def run(self, inputs: Sequence[Any], output: Any, run: TaskRun) -> list[list[int]]:
+    def run(self, inputs: Sequence[Any], output: Destination, run: TaskRun) -> list[list[int]]:
         """Map some inputs to one output; returns the numbers of rows of each, and of bad records if
         these are set aside."""
         source, classes = self.source, b""
@@ -72,7 +73,7 @@ class Job(NamedTuple):
             aside = stack.enter_context(opened_table(self.bad_records))
             bar = stack.enter_context(run.reading(inputs))
             target = FORMATS[self.format](self.map, output, self.options, stack)
-            if classes:
+            if classes and isinstance(output, (str, os.PathLike)):
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
             numbers = [self._map(one, target, run.n_jobs, bar, aside) for one in inputs]
@@ -140,7 +141,7 @@ def make_job(
     source: Texts | Svmlight,
     written: MappedRows,
     n_jobs: int | None = None,
-    bad_records: Any = None,
+    bad_records: StrPath | None = None,
 ) -> Job:
     """Return a job of the options of `map_files`."""
     ones, format, comments = written.ones, written.format, written.comments
@@ -219,14 +220,14 @@ def vectorizer_for(map: Any, texts: Texts) -> Any:
     )  # fmt: skip
 
 
-def refuse_limits(source: Any) -> None:
+def refuse_limits(source: GivenSource) -> None:
     """Raise a ValueError if `max_df` limits the n-grams of a job that finds no near-duplicates."""
     if isinstance(source, Texts) and source.max_df is not None:
         raise ValueError(f"{setting('max_df', source.max_df)} is for pairs and dedup")
 
 
 def make_text_job(
-    vectorizer: Any, texts: Texts, n_jobs: int | None = None, bad_records: Any = None
+    vectorizer: Any, texts: Texts, n_jobs: int | None = None, bad_records: StrPath | None = None
 ) -> Job:
     """Return a job that writes the rows that a vectorizer makes of texts."""
     refuse_limits(texts)

@@ -8,8 +8,9 @@ command shows its help without it.
 # ruff: noqa: RUF009 - defaults of fields are made by calls
 
 import os
+from collections.abc import Iterable
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._allowed import Bool, Choice, Int, PathTo, Real, String
@@ -175,13 +176,16 @@ class Svmlight(Values):
     max_line_bytes: int = _MAX_LINE_BYTES
 
 
+GivenSource: TypeAlias = Texts | Svmlight | str | None
+"""What users say of inputs: a string is the analyzer of texts."""
+
 # ---- near-duplicates -----------------------------------------------------------------------------
 
 
 class _Order(String):
     """Which records come first."""
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         if not isinstance(value, str) or not value:
             raise ParameterError(name, repr(value), "'first', 'longest' or the name of a field")
 
@@ -193,7 +197,7 @@ class Paths(PathTo):
     def type(self) -> str:
         return "str, path-like, a sequence of these, or None"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         for one in value if isinstance(value, (list, tuple)) else [value]:
             super()._check(name, one)
 
@@ -305,7 +309,7 @@ class Removal(Values):
 class _BadRecords(PathTo):
     """The path of a table, or "error"."""
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         if not isinstance(value, (str, os.PathLike)):
             raise ParameterError(name, repr(value), "'error' or the path of a file")
 
@@ -397,7 +401,7 @@ class _Header(_allowed.Allowed):
 
     words = "bool or str"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         if not isinstance(value, str):
             Bool().check(name, value)
 
@@ -537,7 +541,7 @@ class Jobs(_allowed.Allowed):
 
     words = "int"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         from sparsemaps._tools import _threads  # here, as it imports NumPy
 
         _threads.resolve_n_jobs(value)
@@ -548,7 +552,7 @@ class _Engine(_allowed.Allowed):
 
     words = "Engine"
 
-    def _check(self, name: str, value: Any) -> None:
+    def _check(self, name: str, value: object) -> None:
         if not callable(getattr(value, "run", None)):
             rule = "None or an engine, such as sparsemaps.dask.Workers(client)"
             raise ParameterError(name, repr(value), rule)
@@ -559,13 +563,11 @@ class _TasksOf(_allowed.Allowed):
 
     words = "tuple (stage, i, n)"
 
-    def _check(self, name: str, value: Any) -> None:
-        try:
-            stage, i, n = value
-        except (TypeError, ValueError):
-            stage = None
-        if not isinstance(stage, str):
+    def _check(self, name: str, value: object) -> None:
+        parts = tuple(value) if isinstance(value, Iterable) else ()
+        if len(parts) != 3 or not isinstance(parts[0], str):
             raise ParameterError(name, repr(value), "a tuple (stage, i, n)")
+        _, i, n = parts
         n = check_int("the number of tasks", n, 1, LARGEST_INT32)
         check_int("the number of the task", i, 0, n - 1)
 

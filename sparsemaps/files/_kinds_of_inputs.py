@@ -5,11 +5,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps.files._job_options import Svmlight, Texts
+from sparsemaps.files._job_options import GivenSource, Svmlight, Texts
 from sparsemaps.records._table import cannot_be_rows, is_text_file
 
 
-def as_source(source: Any) -> Texts | Svmlight | None:
+def as_source(source: GivenSource) -> Texts | Svmlight | None:
     """Return the parameter `source` of a job as a value: an analyzer stands for texts; None is left
     to the job."""
     if isinstance(source, str):
@@ -20,7 +20,7 @@ def as_source(source: Any) -> Texts | Svmlight | None:
     raise ParameterError("source", repr(source), rule)
 
 
-def by_names(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
+def by_names(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
     """Return the kind of the inputs; by their names where `source` is None."""
     given = as_source(source)
     if given is not None:
@@ -32,7 +32,7 @@ def by_names(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
     return Texts() if True in kinds else Svmlight()
 
 
-def rows_unless_said(source: Any, paths: Iterable[Any]) -> Texts | Svmlight:
+def rows_unless_said(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
     """Return the kind of the inputs; LIBSVM files where `source` is None, as the analyzer of texts
     decides the rows."""
     given = as_source(source)

@@ -11,7 +11,7 @@ from sparsemaps._io import _text_input
 from sparsemaps._io._sources import is_regular
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Destination
 from sparsemaps.files._job_options import LineOptions
 from sparsemaps.files._learning import Model, name_of
 from sparsemaps.linear import KernelClassifier
@@ -87,7 +87,7 @@ def labelled(model: KernelClassifier, options: LineOptions, part: Scored) -> Lab
     return Labelled(shown, order, taken)
 
 
-def names_jsonl(output: Any) -> bool:
+def names_jsonl(output: Destination) -> bool:
     """Return whether an output is JSON Lines by its name."""
     if not is_regular(output):
         return False
@@ -200,10 +200,10 @@ def _reasons(part: Scored) -> list[list[tuple[str, float]]]:
     return part.reasons or [[]] * len(part.scores)
 
 
-def _plain(label: Any) -> Any:
+def _plain(label: object) -> Any:
     """Return a label as JSON has it: of floats, whole numbers have no point."""
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
-def _dumps(value: Any) -> str:
+def _dumps(value: object) -> str:
     return json.dumps(value, ensure_ascii=False)

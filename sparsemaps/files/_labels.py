@@ -15,13 +15,14 @@ from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._sources import IDS, expand, refuse_changes, spooled
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Destination, Inputs, StrPath
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _map
 from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._job_options import (
     JOBS,
     Aside,
+    GivenSource,
     LabelChoice,
     LineOptions,
     Run,
@@ -87,8 +88,8 @@ class FilteredFile(NamedTuple):
 @takes(*JOBS["predict_files"])
 def predict_files(
     model: Model,
-    inputs: Any,
-    output: Any,
+    inputs: Inputs,
+    output: Destination,
     *,
     source: Texts | Svmlight | None = None,
     **options: Unpack[PredictFilesKeywords],
@@ -159,8 +160,8 @@ def predict_files(
 @takes(*JOBS["filter_files"])
 def filter_files(
     model: KernelClassifier,
-    inputs: Any,
-    output: Any,
+    inputs: Inputs,
+    output: Destination,
     *,
     label: Any,
     source: Texts | Svmlight | None = None,
@@ -284,7 +285,7 @@ class Labelling(NamedTuple):
         plain = _text_input.without_compression(name)
         return f"{plain}.tsv" if self.rule is None else name
 
-    def run(self, inputs: list[Any], output: Any, run: TaskRun) -> list[list[int]]:
+    def run(self, inputs: list[Any], output: Destination, run: TaskRun) -> list[list[int]]:
         """Write lines about the records of some inputs, or records; returns the numbers of each
         input, as `n_counts` has them."""
         with (
@@ -382,14 +383,14 @@ def _n_classes(model: Model) -> int:
 
 def plan_of(
     model: Any,
-    inputs: Any,
-    output: Any,
-    source: Any,
+    inputs: Inputs,
+    output: Destination,
+    source: GivenSource,
     n_jobs: int | None,
     *,
     lines: LineOptions | None = None,
     rule: "LabelFilter | None" = None,
-    bad_records: Any = None,
+    bad_records: StrPath | None = None,
 ) -> OutputPlan:
     """Return the plan of `predict_files`, or with a rule, of `filter_files`."""
     if getattr(model, "multilabel_", False):
@@ -488,7 +489,7 @@ def rule_of(
 # ---- scores --------------------------------------------------------------------------------------
 
 
-def _scored_codes(model: Model, path: Any, bar: Any) -> Iterator[Scored]:
+def _scored_codes(model: Model, path: StrPath, bar: Any) -> Iterator[Scored]:
     """Yield the scores of the records of a file of codes."""
     codes = PackedCodes.load(path)
     try:

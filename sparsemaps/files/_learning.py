@@ -17,13 +17,13 @@ from sparsemaps._tools import _memory, _seeding
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Destination, Inputs, StrPath
 from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
 from sparsemaps.files._bad_table import TABLE, BadTable, opened_table
 from sparsemaps.files._job import refuse_limits
-from sparsemaps.files._job_options import JOBS, Aside, Reading, Svmlight, Texts
+from sparsemaps.files._job_options import JOBS, Aside, GivenSource, Reading, Svmlight, Texts
 from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._kinds_of_inputs import as_source
 from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
@@ -60,7 +60,7 @@ class LabelledRows(NamedTuple):
 
 def read_labelled(
     map: Any,
-    inputs: Any,
+    inputs: Inputs,
     *,
     vectorizer: Any = None,
     source: Texts | Svmlight | str | None = None,
@@ -138,7 +138,7 @@ def _joined(paths: list[Any], labels: list[Array]) -> Array:
         ) from None
 
 
-def _coded_and_labelled(path: Any) -> LabelledRows:
+def _coded_and_labelled(path: StrPath) -> LabelledRows:
     codes = PackedCodes.load(path)
     beside = os.fspath(path) + LABELS
     if not os.path.exists(beside):
@@ -170,8 +170,8 @@ def _names_in(path: str) -> list[str]:
 @takes(*JOBS["train_files"])
 def train_files(
     model: Model,
-    inputs: Any,
-    output: Any,
+    inputs: Inputs,
+    output: Destination,
     *,
     calibrate: Any = False,
     source: Texts | Svmlight | None = None,
@@ -236,13 +236,13 @@ def train_files(
 
 def train(
     model: Model,
-    inputs: Any,
-    output: Any,
+    inputs: Inputs,
+    output: Destination,
     *,
     calibrate: bool,
     unseen: list[Any],
-    source: Any,
-    aside: Any,
+    source: GivenSource,
+    aside: StrPath | None,
     reading: Reading,
 ) -> tuple[TrainedModel, LabelledRows | None]:
     """Train a model and save it, as `train_files` does. Return it with the codes and labels of
@@ -313,7 +313,7 @@ def _check_labels(model: Model, labels: Array) -> None:
 
 
 def rows_of(
-    map: Any, vectorizer: Any, source: Any, paths: list[Any], *, multilabel: bool = True
+    map: Any, vectorizer: Any, source: GivenSource, paths: list[Any], *, multilabel: bool = True
 ) -> Source:
     """Return the rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM
     files."""

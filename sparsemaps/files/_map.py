@@ -10,6 +10,7 @@ from sparsemaps._io import _output_files, _sources
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._typing import Destination, Inputs
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables
 from sparsemaps.files._job import make_job
 from sparsemaps.files._job_options import JOBS, Aside, MappedRows, Run, Svmlight, Texts
@@ -36,8 +37,8 @@ class MappedFile(NamedTuple):
 @takes(*JOBS["map_files"])
 def map_files(
     map: Any,
-    inputs: Any,
-    output: Any,
+    inputs: Inputs,
+    output: Destination,
     *,
     source: Texts | Svmlight | str | None = None,
     zero_based: bool = False,
@@ -155,7 +156,7 @@ class MadeOutput(NamedTuple):
     skipped: bool
 
 
-def make_plan(job: Any, inputs: Any, output: Any) -> OutputPlan:
+def make_plan(job: Any, inputs: Inputs, output: Destination) -> OutputPlan:
     """Return a plan. No output, and no file beside one, may be an input."""
     paths = _sources.expand(inputs)
     outputs = outputs_of(paths, output, job.name_of_output)
@@ -175,7 +176,7 @@ def make_plan(job: Any, inputs: Any, output: Any) -> OutputPlan:
     return OutputPlan(job, paths, output, written)
 
 
-def folders_of(output: Any) -> list[Any]:
+def folders_of(output: Destination) -> list[Any]:
     """Return the folders that are made for an output."""
     return [output] if _sources.is_directory(output) else []
 
@@ -243,7 +244,7 @@ def _endings(job: Any) -> tuple[str, ...]:
 
 
 def outputs_of(
-    paths: list[Any], output: Any, name_of: Callable[[str], str]
+    paths: list[Any], output: Destination, name_of: Callable[[str], str]
 ) -> list[tuple[Any, list[Any], str]]:
     """Return each output with its inputs, and words for it: one of all inputs, or in a directory
     one for each, of the name that ``name_of`` makes of the input's. An error if two have the same

@@ -12,6 +12,7 @@ from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import SIMILARITY
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables
@@ -24,7 +25,7 @@ from sparsemaps.files._coded_records import (
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, counted, limits
 from sparsemaps.files._job import Job, coding_job
-from sparsemaps.files._job_options import JOBS, Aside, PairSearch, Run, Svmlight, Texts
+from sparsemaps.files._job_options import JOBS, Aside, GivenSource, PairSearch, Run, Svmlight, Texts
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import SimilarPairsOfFilesKeywords
 from sparsemaps.files._kinds_of_inputs import by_names
@@ -63,10 +64,10 @@ class FoundPairs(NamedTuple):
 @takes(*JOBS["similar_pairs_of_files"])
 def similar_pairs_of_files(
     map: Any,
-    inputs: Any,
-    output: Any,
+    inputs: Inputs,
+    output: Destination,
     *,
-    other: Any = None,
+    other: Inputs | None = None,
     source: Texts | Svmlight | str | None = None,
     **options: Unpack[SimilarPairsOfFilesKeywords],
 ) -> FoundPairs:
@@ -161,13 +162,13 @@ class PairsPlan(NamedTuple):
 
 def make_plan(
     map: Any,
-    inputs: Any,
-    output: Any,
-    other: Any,
-    source: Any,
+    inputs: Inputs,
+    output: Destination,
+    other: Inputs | None,
+    source: GivenSource,
     search: PairSearch,
     n_jobs: int | None,
-    bad_records: Any = None,
+    bad_records: StrPath | None = None,
 ) -> PairsPlan:
     """Return a plan, after a check of the options, of the names of all files, and of the codes."""
     paths, others = _sources.expand(inputs), [] if other is None else _sources.expand(other)
@@ -210,7 +211,9 @@ def _refuse_different(job: Job, coded: list[str]) -> None:
             name, known = path, codes[:0]
 
 
-def _job(map: Any, coded: list[str], rows: list[Any], source: Any, n_jobs: int | None) -> Job:
+def _job(
+    map: Any, coded: list[str], rows: list[Any], source: GivenSource, n_jobs: int | None
+) -> Job:
     """Return the job that makes codes of `rows`, the inputs that are no files of codes. Without a
     map, it is that of the first file of codes."""
     given = by_names(source, rows)

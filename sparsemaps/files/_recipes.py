@@ -25,6 +25,6 @@ def read_receipt(text: bytes) -> dict[str, Any] | None:
     return record if isinstance(record, dict) else None
 
 
-def digest(recipe: Any) -> str:
+def digest(recipe: object) -> str:
     """Return a string that differs for different recipes."""
     return hashlib.sha256(json.dumps(recipe, sort_keys=True).encode()).hexdigest()

@@ -77,7 +77,7 @@ class Results:
     def find(
         self,
         name: str,
-        recipe: Any,
+        recipe: object,
         endings: Sequence[str] = ("",),
         output: str | None = None,
     ) -> Result | None:
@@ -91,7 +91,7 @@ class Results:
     def made(
         self,
         name: str,
-        recipe: Any,
+        recipe: object,
         make: Callable[[str], Any],
         endings: Sequence[str] = ("",),
         output: str | None = None,
@@ -121,7 +121,7 @@ class Results:
         self._write_receipt(file, recipe, sizes, value)
         return Result(json.loads(json.dumps(value)), digest(recipe), is_new=True)
 
-    def deliver(self, name: str, recipe: Any, endings: Sequence[str], output: str) -> None:
+    def deliver(self, name: str, recipe: object, endings: Sequence[str], output: str) -> None:
         """Give an output that was made its name, and write its receipt. The process has locked the
         folder."""
         file = _hidden(name, recipe, output)
@@ -151,7 +151,7 @@ class Results:
         receipt = read_receipt(self.read(file + RECEIPT)) or {}
         return receipt.get("value") if digest(receipt.get("recipe")) == digest_of_recipe else None
 
-    def forget(self, name: str, recipe: Any, output: str | None = None) -> None:
+    def forget(self, name: str, recipe: object, output: str | None = None) -> None:
         """Let a result count as not there."""
         if output is None:
             self._remove(named(name, digest(recipe)) + RECEIPT)
@@ -188,7 +188,7 @@ class Results:
             if self._size(file) is not None:
                 _link(self.path(file), self.path(name))
 
-    def _found(self, name: str, file: str, recipe: Any, endings: Sequence[str]) -> Result | None:
+    def _found(self, name: str, file: str, recipe: object, endings: Sequence[str]) -> Result | None:
         """Return the result that a receipt describes, if its files are there."""
         receipt = read_receipt(self.read(name + RECEIPT))
         if receipt is None or not isinstance(receipt.get("files"), dict):
@@ -207,7 +207,7 @@ class Results:
         return Result(receipt["value"], digest(recipe), is_new=False)
 
     def _write_receipt(
-        self, name: str, recipe: Any, sizes: dict[str, int | None], value: Any
+        self, name: str, recipe: object, sizes: dict[str, int | None], value: object
     ) -> None:
         files = {os.path.basename(file): n for file, n in sizes.items() if n is not None}
         receipt = {"recipe": recipe, "files": files, "value": value}
@@ -275,7 +275,7 @@ class Results:
             os.unlink(self.path(name))
 
 
-def _hidden(name: str, recipe: Any, output: str) -> str:
+def _hidden(name: str, recipe: object, output: str) -> str:
     """Return the name of the file of an output until it is delivered. It is short, as the name of
     an output may be as long as names can be; its ending chooses a compression."""
     ending = output.removeprefix(_text_input.without_compression(output))
@@ -324,10 +324,10 @@ NOWHERE = Results("", is_shared=True)
 """No folder, for a listing of stages that are not run."""
 
 
-def counts(value: Any, n: int) -> list[int]:
+def counts(value: object, n: int) -> list[int]:
     """Return the value of a result, which must be `n` counts: a record in a folder may be damaged.
     One count may stand without a list."""
-    found: list[int] = value if isinstance(value, list) else [value]
+    found: list[Any] = value if isinstance(value, list) else [value]
     if len(found) != n or not all(type(count) is int and count >= 0 for count in found):
         raise ValueError(f"a record is damaged: expected {n} counts; found {value!r}")
     return found
@@ -356,7 +356,7 @@ class KeptSteps(Steps):
         self,
         results: Results,
         prefix: str,
-        recipe: Any,
+        recipe: object,
         shown: bool | None,
         share: slice | None = None,
     ) -> None:

@@ -12,11 +12,11 @@ import numpy as np
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import COMMENTS, IDS
 from sparsemaps._tools._escapes import as_column
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, StrPath
 
 
 @contextlib.contextmanager
-def names_of_rows(codes: Any, n_rows: int) -> Iterator[Callable[[int], str]]:
+def names_of_rows(codes: StrPath, n_rows: int) -> Iterator[Callable[[int], str]]:
     """Yield a function from a row to its id, a column of a table, which is a line of the file of
     ids; to its number, from 1 on, if there is no such file. A ValueError if there are more or fewer
     lines than rows."""
@@ -65,7 +65,7 @@ def comment_lines(comments: Iterable[tuple[int, str]], first: int) -> bytes:
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
-def read_comments(codes: Any, n_rows: int) -> list[tuple[int, str]]:
+def read_comments(codes: StrPath, n_rows: int) -> list[tuple[int, str]]:
     """Return the rows that have comments, ascending, and these."""
     path = os.fspath(codes) + COMMENTS
     if not os.path.exists(path):

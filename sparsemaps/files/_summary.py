@@ -85,7 +85,7 @@ def _shown(label: float | int) -> str:
     return str(int(label)) if is_whole else f"{label:g}"
 
 
-def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
+def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
     """Return the lines of the summary of a file."""
     if is_standard(path):
         return list(_of_text(path, n_jobs, progress))
@@ -103,7 +103,7 @@ def summarize(path: Any, *, n_jobs: int | None = None, progress: bool | None = N
     return [*_of_text(path, n_jobs, progress), *_of_record_beside(path)]
 
 
-def _of_text(path: Any, n_jobs: int | None, progress: bool | None) -> Iterator[str]:
+def _of_text(path: str, n_jobs: int | None, progress: bool | None) -> Iterator[str]:
     summary, header = Summary(), b""
     with FileProgress([path], progress) as bar:
         source = LibsvmRows(Svmlight(zero_based=True))
@@ -330,7 +330,7 @@ def _of_config(config: Any) -> Iterator[str]:
         yield f"texts    {_call(config[TEXTS])}"
 
 
-def _call(value: Any) -> str:
+def _call(value: object) -> str:
     """Return a map or a vectorizer as it is made in Python."""
     if isinstance(value, dict) and {"class", "parameters"} <= value.keys():
         parameters = value["parameters"].items()
