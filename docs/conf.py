@@ -17,6 +17,7 @@ extensions = [
     "maps",  # in _extensions
     "mathml",  # in _extensions
     "names",  # in _extensions
+    "options",  # in _extensions
     "speed",  # in _extensions
     "myst_parser",
     "numpydoc",

@@ -32,6 +32,7 @@ TOKENS = r"\w+|[^\w\s]"
 def columns() -> dict[str, HashingVectorizer]:
     """N-grams by name."""
     common: dict[str, Any] = {"norm": None, "alternate_sign": False, "binary": True}
+    common["n_features"] = 2**31 - 2
     words: dict[str, Any] = {"token_pattern": r"\S+", **common}
     return {
         "1 word": HashingVectorizer(ngram_range=(1, 1), **words),

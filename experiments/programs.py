@@ -26,8 +26,9 @@ from sparsemaps.text import HashingVectorizer
 FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/libexec", "/usr/lib/x86_64-linux-gnu")
 LARGEST = 20_000_000
 LINES = HashingVectorizer(
-    token_pattern=r"[^\n]+", lowercase=False, binary=True, norm=None, alternate_sign=False
-)
+    token_pattern=r"[^\n]+", lowercase=False, binary=True, norm=None, alternate_sign=False,
+    n_features=2**31 - 2,
+)  # fmt: skip
 
 
 def programs(folders: Iterable[str]) -> list[Path]:

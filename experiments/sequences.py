@@ -20,6 +20,7 @@ from threadpoolctl import threadpool_limits
 from experiments import report, runner
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.codes import collisions, kernel_from_collisions
+from sparsemaps.text import HashingVectorizer
 
 COMPLEMENT = str.maketrans("ACGT", "TGCA")
 RATES = (0.001, 0.01, 0.03)
@@ -49,16 +50,25 @@ def exact(counters: Sequence[Counter[str]], *, counts: bool = True) -> Any:
     return np.array([[similarity(a, b, counts=counts) for b in counters] for a in counters])
 
 
-def of_codes(sequences: Sequence[str], k: int, counts: bool, n_hashes: int, seed: int) -> Any:
-    """Estimates from samples of 8 bits."""
-    settings: dict[str, Any] = {"n_hashes": n_hashes, "random_state": seed}
+def words(k: int) -> HashingVectorizer:
+    """Counts of all words of k bases, which overlap."""
+    overlapping = {"token_pattern": rf"(?=([ACGT]{{{k}}}))", "lowercase": False}
+    settings = {"norm": None, "alternate_sign": False, "n_features": 2**31 - 2}
+    return HashingVectorizer(**settings, **overlapping)
+
+
+def of_codes(
+    sequences: Sequence[str], vectorizer: Any, seed: int, *, counts: bool = True, n: int = 512
+) -> Any:
+    """Estimates from n samples of 8 bits."""
+    settings: dict[str, Any] = {"n_hashes": n, "random_state": seed}
     if counts:
         samples: Any = ConsistentWeightedSampling(method="levels", **settings)
     else:
         samples = MinHash(**settings)
     both = [f"{sequence} {reverse(sequence)}" for sequence in sequences]
-    codes = samples.fit_any_width().encode_texts(f"char:{k}", both)
-    return kernel_from_collisions(collisions(codes, codes, 8), n_hashes, 8)
+    codes = samples.fit_any_width().encode_texts(vectorizer, both)
+    return kernel_from_collisions(collisions(codes, codes, 8), n, 8)
 
 
 def of_sourmash(sequences: Sequence[str], k: int, seed: int, **settings: Any) -> Any:
@@ -79,8 +89,9 @@ Tool = tuple[str, str, str, Callable[[Sequence[str], int, int], Any]]
 def tools(scaled: int) -> list[Tool]:
     """Each tool: its name, what it estimates, bytes, function."""
     return [
-        ("sparsemaps, 512 samples", "counts", "512", lambda s, k, r: of_codes(s, k, True, 512, r)),
-        ("sparsemaps, 512 samples", "sets", "512", lambda s, k, r: of_codes(s, k, False, 512, r)),
+        ("sparsemaps", "counts", "512", lambda s, k, r: of_codes(s, words(k), r)),
+        ("sparsemaps, char:k", "counts", "512", lambda s, k, r: of_codes(s, f"char:{k}", r)),
+        ("sparsemaps", "sets", "512", lambda s, k, r: of_codes(s, words(k), r, counts=False)),
         ("sourmash, num=64", "sets", "512", lambda s, k, r: of_sourmash(s, k, r, n=64)),
         (
             f"sourmash, scaled={scaled}",
@@ -164,8 +175,9 @@ def main(arguments: list[str] | None = None) -> None:
         f"{len(genes)} genes of orchids of {np.mean([*map(len, genes)]):.0f} bases, and a "
         f"chloroplast of {len(chloroplast):,} with {len(RATES)} copies in which "
         f"{', '.join(f'{100 * rate:g}' for rate in RATES)} % of the bases are drawn anew. Error: "
-        "root mean square over pairs, against the exact similarity of the same kind. Same genus: "
-        "of the most similar other gene. ms: sketches of all sequences and comparison of all "
+        "root mean square over pairs, against the exact similarity of the same kind. sparsemaps: "
+        "512 samples of 8 bits. Same genus: of the most similar other gene. ms: sketches of all "
+        "sequences and comparison of all "
         f"pairs, CPU time for each sequence. {options.seeds} seeds. "
         f"`python -m experiments.sequences --data DIRECTORY -o RESULTS`; {runner.machine()}; "
         f"{', '.join(f'{name} {version(name)}' for name in names)}.",

@@ -278,12 +278,13 @@ def test_codes_of_sequences_estimate_both_similarities(experiments):
 
     rng = np.random.default_rng(SEED)
     gene = "".join(rng.choice([*"ACGT"], 800))
-    genes = [gene, gene[:500] + gene[:500]]
+    genes = [gene, gene[:500] + "NN" + gene[:500]]
     counters = [sequences.kmers(each, 7) for each in genes]
     for counts in (True, False):
         exact = sequences.exact(counters, counts=counts)[0, 1]
-        estimate = sequences.of_codes(genes, 7, counts, 1024, SEED)[0, 1]
-        assert abs(estimate - exact) < 5 * np.sqrt(exact * (1 - exact) / 1024) + 7 / 800
+        words = sequences.words(7)
+        estimate = sequences.of_codes(genes, words, SEED, counts=counts, n=1024)[0, 1]
+        assert abs(estimate - exact) < 5 * np.sqrt(exact * (1 - exact) / 1024)
 
 
 def test_programs_of_the_same_source(experiments, tmp_path):

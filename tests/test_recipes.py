@@ -4,23 +4,32 @@ import json
 import re
 import shutil
 import sys
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from sklearn.datasets import load_digits
 
 from sparsemaps import MinHash
-from sparsemaps.codes import PackedCodes
+from sparsemaps._loops import rows as _compiled
+from sparsemaps.codes import PackedCodes, collisions, kernel_from_collisions
+from sparsemaps.kernels import min_max_kernel
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.text._analyzers import vectorizer_of
 
-PAGE = Path(__file__).parents[1] / "docs" / "recipes.md"
-RECIPES = (
-    dict(re.findall(r"<!-- recipe: (.*?) -->\n```python\n(.*?)```", PAGE.read_text("utf-8"), re.S))
-    if PAGE.exists()
-    else {}
+DOCS = Path(__file__).parents[1] / "docs"
+RECIPES = dict(
+    recipe
+    for page in (DOCS / "recipes.md", DOCS / "counts.md")
+    if page.exists()
+    for recipe in re.findall(
+        r"<!-- recipe: (.*?) -->\n```python\n(.*?)```", page.read_text("utf-8"), re.S
+    )
 )
+
+of_documentation = pytest.mark.skipif(not RECIPES, reason="no documentation here")
 
 TEXTS = [f"text {i // 2}, whose copy has the number {i // 2} and {i // 2} again" for i in range(20)]
 """Every second text is equal to the one before it; no others share five words."""
@@ -187,8 +196,98 @@ def test_faiss():
     assert run("faiss", **values)["neighbours"][:, 0].tolist() == [0, 1, 2, 3, 4]
 
 
-@pytest.mark.skipif(not RECIPES, reason="no documentation here")
+def kmers(sequence, k):
+    """Counts of k-mers on both strands."""
+    strands = sequence, sequence.translate(str.maketrans("ACGT", "TGCA"))[::-1]
+    found = (strand[i : i + k] for strand in strands for i in range(len(strand) - k + 1))
+    return Counter(kmer for kmer in found if "N" not in kmer)
+
+
+def similarity(a, b):
+    """The sum of the smaller counts over that of the larger ones."""
+    return (a & b).total() / (a | b).total()
+
+
+def of_chance(n_letters, letters):
+    return "".join(np.random.default_rng(SEED).choice([*letters], n_letters))
+
+
+@of_documentation
+def test_counts_at_any_column():
+    counts = [{2**32 - 1: 3, 7: 1}, {}, {7: 2, 0: 5}]
+    rows = run("counts")["rows_of"](counts)
+    assert rows.shape == (3, 2**32)
+    kernel = min_max_kernel(rows)
+    for i, j in ((0, 2), (0, 0), (2, 2)):
+        assert kernel[i, j] == similarity(Counter(counts[i]), Counter(counts[j]))
+
+
+@of_documentation
+def test_molecules():
+    chem = pytest.importorskip("rdkit.Chem")
+    data_structs = pytest.importorskip("rdkit.DataStructs")
+    smiles = ["C" * n + end for n in range(2, 12) for end in ("O", "N", "(=O)O", "c1ccccc1")]
+    y = np.array([chem.MolFromSmiles(each).GetNumAtoms() for each in smiles], float)
+    found = run("counts", "molecules", smiles=smiles, y=y)
+    assert np.corrcoef(found["predicted"], y)[0, 1] > 0.95
+    molecules, nearest = found["molecules"], found["nearest"]
+    tanimoto = [data_structs.BulkTanimotoSimilarity(each, molecules) for each in molecules]
+    similarities = 1 - found["distances"]
+    assert np.allclose(np.take_along_axis(np.array(tanimoto), nearest, 1), similarities)
+
+
+@of_documentation
+def test_strands_are_compared_by_their_kmers():
+    found = run("strands")
+    sequence = of_chance(900, "ACGT")
+    others = sequence[450:] + "N" + sequence[:300], sequence[::-1], sequence[:899] * 2
+    reverse = found["both_strands"](sequence).partition(" ")[2]
+    texts = [*map(found["both_strands"], (sequence, reverse, *others))]
+    codes = found["cws"].encode_texts(found["words"], texts)
+    estimates, errors = kernel_from_collisions(collisions(codes, codes, 8), 512, 8, return_std=True)
+    assert estimates[0, 1] == 1
+    for column, other in enumerate(others, start=2):
+        exact = similarity(kmers(sequence, 7), kmers(other, 7))
+        assert abs(estimates[0, column] - exact) < 5 * errors[0, column]
+
+
+@of_documentation
+def test_sequences():
+    pytest.importorskip("Bio")
+    genes = [of_chance(600, letters) for letters in ("ACGT", "AACGT", "ACGTT", "AACCGT")]
+    mutated = [gene[:300] + gene[310:] for gene in genes]
+    lines = [f">{name}\n{gene}\n" for name, gene in enumerate(genes + mutated)]
+    Path("sequences.fasta").write_text("".join(lines))
+    assert run("strands", "sequences")["nearest"][:4, 1].tolist() == [4, 5, 6, 7]
+
+
+@of_documentation
+def test_programs():
+    rng = np.random.default_rng(SEED)
+    names = [f"symbol {n} of {n % 7}" for n in range(300)]
+    for number in range(3):
+        chosen = names[100 * number : 100 * number + 100]
+        for copy, kept in (("a", chosen), ("b", chosen[10:])):
+            noise = rng.integers(128, 256, (len(kept), 20), np.uint8)
+            lines = [line.tobytes() + name.encode() for line, name in zip(noise, kept, strict=True)]
+            Path(f"{number}{copy}").write_bytes(b"\0".join(lines))
+    paths = sorted(Path().iterdir())
+    found = run("programs", paths=paths)
+    assert found["strings"](paths[0]).decode().split("\n") == names[:100]
+    assert found["nearest"][:, 1].tolist() == [1, 0, 3, 2, 5, 4]
+
+
+@of_documentation
+def test_imports():
+    pytest.importorskip("elftools")
+    if sys.platform != "linux":
+        pytest.skip("programs of other systems are not ELF")
+    names = run("imports")["imports"](_compiled.__file__).split("\n")
+    assert any(name.startswith("Py") for name in names)
+
+
+@of_documentation
 def test_recipes_are_short():
-    assert len(RECIPES) >= 16
+    assert len(RECIPES) >= 22
     for name, code in RECIPES.items():
         assert sum(bool(line) for line in code.splitlines()) <= 15, name
