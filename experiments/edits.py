@@ -157,7 +157,8 @@ def main(arguments: list[str] | None = None) -> None:
         f"{len(texts):,} texts of 60 to 300 words, and {len(code):,} modules of Python's library. "
         f"The share of copies in percent whose exact similarity to the original is at least "
         f"{' / '.join(map(str, THRESHOLDS))}. Own: `--max-df {MAX_DF} --min-own {MIN_OWN}`, "
-        "counted over originals and copies. `python -m experiments.edits --data DIRECTORY -o RESULTS`",
+        "counted over originals and copies. "
+        "`python -m experiments.edits --data DIRECTORY -o RESULTS`",
     )  # fmt: skip
 
 
