@@ -155,9 +155,7 @@ def _setting(options: set[str], name: str, value: object) -> str | None:
     name = _option_of(name, options)
     if name not in options:
         return None
-    if isinstance(value, bool):
-        return flag(name) if value else f"no {flag(name)}"
-    return f"{flag(name)} {value}"
+    return flag(name) if value is True else f"{flag(name)} {value}"
 
 
 def _option_names(options: argparse.Namespace) -> set[str]:

@@ -248,10 +248,20 @@ def test_an_output_of_many_is_not_replaced_where_all_are_bad(tmp_path, capsys, m
     assert (tmp_path / "aside").read_bytes() == table
 
 
-@pytest.mark.parametrize("name", WITH_MANY_OUTPUTS)
-def test_a_table_of_many_outputs_on_dask(tmp_path, capsys, model, inputs, name):
+@pytest.fixture(scope="module")
+def scheduler():
+    """The address of a worker that gets all by TCP. It is of this process, as others take seconds
+    to start."""
+    distributed = pytest.importorskip("distributed")
     pytest.importorskip("sparsemaps.dask")
-    for folder, more in (("here", []), ("there", ["--dask"])):
+    options = {"threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
+    with distributed.LocalCluster(1, dashboard_address=None, **options) as cluster:
+        yield cluster.scheduler_address
+
+
+@pytest.mark.parametrize("name", WITH_MANY_OUTPUTS)
+def test_a_table_of_many_outputs_on_dask(tmp_path, capsys, model, inputs, name, scheduler):
+    for folder, more in (("here", []), ("there", ["--scheduler", scheduler])):
         options = "--bad-records", tmp_path / f"{folder}.bad", *more
         done = many(name, model, inputs, f"{tmp_path}/{folder}/", *options)
         assert not done, capsys.readouterr().err
