@@ -22,7 +22,7 @@
   contents of the report.
 - ``_learning`` trains models of ``linear`` on files (`train_files`). ``_labels`` labels records
   with them (`predict_files`), and writes those of a label (`filter_files`). ``_label_lines`` has
-  the lines about records.
+  the lines about records, and ``_fractions`` those with the highest scores of several inputs.
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary`` counts the contents of a file, for ``sparsemaps info``.
 

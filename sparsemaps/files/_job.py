@@ -118,6 +118,9 @@ class Job(NamedTuple):
         config = None if self.map is None else config_of(self.map)
         return {"map": config, "options": {"format": self.format, **source, **output}}
 
+    def in_common(self, inputs: list[Any], folder: str) -> None:
+        """Return None: an output depends on its own inputs only."""
+
     def name_of_output(self, name: str) -> str:
         """Return the name of an output in a directory, by that of its input."""
         return _text_input.without_compression(name) + self.ending

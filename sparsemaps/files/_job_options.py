@@ -515,7 +515,7 @@ class LabelChoice(Values):
     )
     fraction: float | None = Real(above=0, most=1, none=True).default(
         None,
-        "The share of the records of an output that is written, [allowed]: those with the highest "
+        "The share of the records of all inputs that is written, [allowed]: those with the highest "
         "scores of the label, of equal scores the first. Their number is rounded up. At most one "
         "of `min_score`, `min_proba` and `fraction` is given.",
         metavar="F",

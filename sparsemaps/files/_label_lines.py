@@ -206,4 +206,10 @@ def _plain(label: object) -> Any:
 
 
 def _dumps(value: object) -> str:
-    return json.dumps(value, ensure_ascii=False)
+    """Return a value as JSON. Only halves of surrogate pairs are escaped, which UTF-8 has not."""
+    text = json.dumps(value, ensure_ascii=False)
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        return json.dumps(value)
+    return text

@@ -1,11 +1,9 @@
 """Labels of the records of files: `predict_files`, and `filter_files` of those of one label."""
 
 import dataclasses
-import math
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from fractions import Fraction
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -19,6 +17,7 @@ from sparsemaps._tools._typing import Array, Destination, Inputs, StrPath
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _map
 from sparsemaps.files._bad_table import BadTable, opened_table
+from sparsemaps.files._fractions import FractionStages, cut_of, taken
 from sparsemaps.files._job_options import (
     JOBS,
     Aside,
@@ -273,12 +272,24 @@ class Labelling(NamedTuple):
 
     def recipe(self) -> dict[str, Any]:
         """Return the model and the options, which decide an output beside its inputs."""
-        options: dict[str, Any] = {"rule": self.rule and self.rule.recipe}
         if self.lines is not None:
-            options = {"lines": dataclasses.asdict(self.lines)}
+            return self._recipe({"lines": dataclasses.asdict(self.lines)})
+        return self._recipe({"rule": self.rule and self.rule.recipe})
+
+    def recipe_of_scores(self) -> dict[str, Any]:
+        """Return what decides the scores of records, beside these."""
+        assert self.rule is not None
+        return self._recipe({"labels": self.rule.numbers})
+
+    def _recipe(self, options: dict[str, Any]) -> dict[str, Any]:
         options["sets_aside"] = self.bad_records is not None
         options["source"] = dataclasses.asdict(self.source.given)
         return {"model": digest_of(self.model), "options": options}
+
+    def in_common(self, inputs: list[Any], folder: str) -> FractionStages | None:
+        """Return the stages by which outputs depend on all inputs; None if they do not."""
+        has_fraction = self.rule is not None and self.rule.least.fraction is not None
+        return FractionStages(self, inputs, folder) if has_fraction else None
 
     def name_of_output(self, name: str) -> str:
         """Return the name of an output in a directory, by that of its input."""
@@ -333,20 +344,28 @@ class Labelling(NamedTuple):
         self, inputs: list[Any], file: Any, run: TaskRun, aside: BadTable | None
     ) -> list[list[int]]:
         assert self.rule is not None
-        marks: list[list[Array]] = [[self.rule.nothing] for _ in inputs]
-        n_unknown, n_bad = [0] * len(inputs), [0] * len(inputs)
-        for number, part, n_more in self.scored(inputs, run, aside):
-            marks[number].append(self.rule.marks(self.model, part))
-            n_unknown[number] += int((~part.known).sum())
-            n_bad[number] += n_more
-        kept = self.rule.kept(list(map(np.concatenate, marks)))
-        selections = list(map(Selection, inputs, kept))
+        marks, n_unknown, n_bad = zip(*self.marks(inputs, run, aside), strict=True)
+        selections = list(map(Selection, inputs, self.rule.kept(list(marks))))
         with FileProgress(inputs, run.bar is None and run.progress, "records") as bar:
             write_kept(self.source, selections, file, run.n_jobs, bar)
         return [
             [len(one.kept), int(one.kept.sum()), unknown, unknown, bad]
             for one, unknown, bad in zip(selections, n_unknown, n_bad, strict=True)
         ]
+
+    def marks(
+        self, inputs: list[Any], run: TaskRun, aside: BadTable | None
+    ) -> list[tuple[Array, int, int]]:
+        """Return for each input the marks of its records, by the rule, and how many records are
+        unknown and bad."""
+        assert self.rule is not None
+        marks: list[list[Array]] = [[self.rule.nothing] for _ in inputs]
+        n_unknown, n_bad = [0] * len(inputs), [0] * len(inputs)
+        for number, part, n_more in self.scored(inputs, run, aside):
+            marks[number].append(self.rule.marks(self.model, part))
+            n_unknown[number] += int((~part.known).sum())
+            n_bad[number] += n_more
+        return list(zip(map(np.concatenate, marks), n_unknown, n_bad, strict=True))
 
     def scored(
         self, inputs: list[Any], run: TaskRun, aside: BadTable | None
@@ -458,12 +477,8 @@ class LabelFilter(NamedTuple):
         """Return which records of each input are written, by all marks."""
         if self.least.fraction is None:
             return marks
-        scores = np.concatenate(marks)
-        n_best = math.ceil(Fraction(repr(self.least.fraction)) * len(scores))
-        kept = np.zeros(len(scores), bool)
-        kept[np.argsort(-scores, kind="stable")[:n_best]] = True
-        kept &= scores > -np.inf
-        return np.split(kept, np.cumsum([len(some) for some in marks])[:-1])
+        cut = cut_of(marks, self.least.fraction)
+        return [taken(some, cut.least, n) for some, n in zip(marks, cut.n_equal, strict=True)]
 
 
 def rule_of(
@@ -474,7 +489,8 @@ def rule_of(
     """Return the rule of `filter_files`, after a check."""
     if not isinstance(model, KernelClassifier):
         raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
-    several = list(labels) if isinstance(labels, (list, tuple, np.ndarray)) else [labels]
+    several = labels.reshape(-1) if isinstance(labels, np.ndarray) else labels
+    several = list(several) if isinstance(several, (list, tuple, np.ndarray)) else [labels]
     numbers = [number_of_label(model.classes_, label) for label in several]
     found = [number for number in numbers if number is not None]
     if len(found) < len(several) or not found:

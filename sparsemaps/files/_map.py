@@ -17,8 +17,8 @@ from sparsemaps.files._job_options import JOBS, Aside, MappedRows, Run, Svmlight
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import MapFilesKeywords
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
-from sparsemaps.files._results import Results, counts, writing
-from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun
+from sparsemaps.files._results import FOLDER_ENDING, Results, counts, opened, writing
+from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
 from sparsemaps.records._table import holds_codes
 
 
@@ -171,7 +171,10 @@ def make_plan(job: Any, inputs: Inputs, output: Destination) -> OutputPlan:
     check_output(job.bad_records, output)
     if job.bad_records is not None:
         written.append((job.bad_records, TABLE))
-    _output_files.refuse_clashes(paths, written, folders_of(output))
+    folders = folders_of(output)
+    if folders and job.in_common([], "") is not None:
+        folders.append(os.path.abspath(folders[0]) + FOLDER_ENDING)
+    _output_files.refuse_clashes(paths, written, folders)
     job.check([(name, own) for name, own, _ in outputs])
     return OutputPlan(job, paths, output, written)
 
@@ -182,10 +185,12 @@ def folders_of(output: Destination) -> list[Any]:
 
 
 def listing(plan: OutputPlan) -> Listing:
-    """Of the only stage, whose tasks are the outputs in a directory."""
+    """Of the stage whose tasks are the outputs in a directory, and of those before."""
     if not plan.is_shared:
         raise ValueError("tasks are for an output that is a directory")
-    return [(plan.job.name, len(plan.inputs), "an output for each input")]
+    common = plan.job.in_common(_sources.known_inputs(plan.inputs), "")
+    before = [] if common is None else listed(common.before())
+    return [*before, (plan.job.name, len(plan.inputs), "an output for each input")]
 
 
 def run(plan: OutputPlan, running: JobRun) -> list[MadeOutput]:
@@ -208,18 +213,27 @@ def _make_each(
     """Make the output of each input, as a task."""
     job, directory = plan.job, os.fspath(plan.output)
     outputs = [output for output, _, _ in outputs_of(plan.inputs, directory, job.name_of_output)]
+    folder = os.path.abspath(directory)  # which workers reach from any directory
+    common = job.in_common(inputs, folder + FOLDER_ENDING)
     whole, tasks = job.recipe(), []
-    for input, output in zip(inputs, outputs, strict=True):
-        recipe = {**whole, "input": [*input.recipe, job.source.format(input).name]}
-        if holds_codes(input) and os.path.exists(ids := input.path + _sources.IDS):
-            recipe["ids"] = _sources.InputFile(ids).recipe
-        name = os.path.basename(output)
-        tasks.append(Task(name, recipe, input, input.n_bytes, name))
-    stage = Stage(job.name, tasks, partial(_make, job), ("", *_endings(job)))
-    with writing(directory, shared=running.is_share):
-        results = Results(os.path.abspath(directory))  # which workers reach from any directory
-        made = running.run([stage], results, job.n_jobs)[stage.name]
+    if common is not None:
+        whole["cut"] = common.cut.digest
+    for number, (input, output) in enumerate(zip(inputs, outputs, strict=True)):
+        recipe, name = {**whole, **recipe_of_input(job.source, input)}, os.path.basename(output)
+        of = input if common is None else number
+        tasks.append(Task(name, recipe, of, input.n_bytes, name))
+    make = partial(_make, job) if common is None else common.make
+    stage = Stage(job.name, tasks, make, ("", *_endings(job)))
     share = running.share
+    with writing(directory, shared=running.is_share):
+        results = Results(folder)
+        with ExitStack() as stack:
+            if common is not None and (stage.missing(results) or not running.resume):
+                first = stack.enter_context(opened(common.folder, shared=running.is_share))
+                running.run(common.before(), first, job.n_jobs)
+            if share is not None and share.stage != stage.name:
+                return []
+            made = running.run([stage], results, job.n_jobs)[stage.name]
     if job.bad_records is not None and share is None:
         join_tables(job.bad_records, [output + _sources.BAD for output in outputs])
     own = slice(None) if share is None else slice(share.i, None, share.n)
@@ -227,6 +241,14 @@ def _make_each(
         MadeOutput(path, output, counts(result.value, job.n_counts), not result.is_new)
         for path, output, result in zip(plan.inputs[own], outputs[own], made, strict=True)
     ]
+
+
+def recipe_of_input(source: Any, input: _sources.InputFile) -> dict[str, Any]:
+    """Return what is known of an input, and of the file of ids beside codes."""
+    recipe: dict[str, Any] = {"input": [*input.recipe, source.format(input).name]}
+    if holds_codes(input) and os.path.exists(ids := input.path + _sources.IDS):
+        recipe["ids"] = _sources.InputFile(ids).recipe
+    return recipe
 
 
 def _make(job: Any, input: Any, path: str, run: TaskRun) -> int | list[int]:

@@ -64,6 +64,9 @@ JOBS = {
     ),
     "predict": lambda folder, model, **how: predict_files(model, folder, **how),
     "filter": lambda folder, model, **how: filter_files(model, folder, label=1, **how),
+    "filter, a fraction": lambda folder, model, **how: filter_files(
+        model, folder, label=1, fraction=0.3, **how
+    ),
 }
 
 
@@ -80,7 +83,7 @@ def test_the_outputs_are_those_of_this_process(name, folder, model, client, tmp_
             assert one.read_bytes() == other.read_bytes()
 
 
-@pytest.mark.parametrize("name", ["map", "predict", "filter"])
+@pytest.mark.parametrize("name", ["map", "predict", "filter", "filter, a fraction"])
 def test_a_relative_directory(name, folder, model, client, tmp_path, monkeypatch):
     """Workers may have another current directory."""
 
@@ -111,6 +114,7 @@ STAGES = {
     },
     "predict": {"predict": 3},
     "filter": {"filter": 3},
+    "filter, a fraction": {"scores": 3, "cut": 1, "filter": 3},
 }
 
 

@@ -227,7 +227,8 @@ def test_regression_has_no_labels(tmp_path):
 @pytest.mark.parametrize(
     ("classes", "expected"),
     [([0, 1], "[0, 1]"), ([-1.0, 2.0], "[-1, 2]"), ([False, True], "[false, true]"),
-     (["a\"\n", "é"], '["a\\"\\n", "é"]'), ([2**60, 2**60 + 1], f"[{2**60}, {2**60 + 1}]")],
+     (["a\"\n", "é"], '["a\\"\\n", "é"]'), (["a", "\ud800"], '["a", "\\ud800"]'),
+     ([2**60, 2**60 + 1], f"[{2**60}, {2**60 + 1}]")],
 )  # fmt: skip
 def test_labels_of_json_are_those_of_the_data(tmp_path, classes, expected):
     model = KernelClassifier(ROWS, random_state=0).fit(
@@ -301,19 +302,105 @@ def test_the_records_that_are_written(tmp_path, n_classes, several, rule):
     assert found == [line for line, is_wanted in zip(lines, wanted, strict=True) if is_wanted]
 
 
-def test_a_fraction_is_of_all_inputs_of_an_output(tmp_path):
-    model, label = MODELS[3], "pets"
+@pytest.fixture
+def shards(tmp_path):
+    """Three inputs, of which one has more records that are kept; and one of all their records."""
     some = records(40, seed=2)
-    paths = [write_jsonl(tmp_path / f"{n}.jsonl", some[n::3]) for n in range(3)]
-    whole = write_jsonl(tmp_path / "whole.jsonl", [one for n in range(3) for one in some[n::3]])
-    files.filter_files(model, paths, tmp_path / "many", label=label, fraction=0.2)
-    assert (tmp_path / "many").read_bytes().splitlines() == kept_of(
-        model, whole, label=label, fraction=0.2
-    )
-    files.filter_files(model, paths, f"{tmp_path}/out/", label=label, fraction=0.2)
-    for path in paths:
-        alone = kept_of(model, path, label=label, fraction=0.2)
-        assert (tmp_path / "out" / path.name).read_bytes().splitlines() == alone
+    parts = [some[3:30], some[:3] * 2, [], some[30:]]
+    paths = [write_jsonl(tmp_path / f"{n}.jsonl", part) for n, part in enumerate(parts)]
+    return paths, write_jsonl(tmp_path / "whole.jsonl", [one for part in parts for one in part])
+
+
+def lines_in(folder, paths):
+    return b"".join((folder / path.name).read_bytes() for path in paths).splitlines()
+
+
+@pytest.mark.parametrize("fraction", [1e-9, 0.1, 0.2, 0.45, 1.0])
+def test_a_fraction_is_of_all_inputs(tmp_path, shards, fraction):
+    """Of one output or of one for each input."""
+    paths, whole = shards
+    how = {"label": "pets", "fraction": fraction}
+    expected = kept_of(MODELS[3], whole, **how)
+    answer = files.filter_files(MODELS[3], paths, tmp_path / "one", **how)
+    assert (tmp_path / "one").read_bytes().splitlines() == expected
+    assert files.filter_files(MODELS[3], paths, f"{tmp_path}/out/", **how) == answer
+    assert lines_in(tmp_path / "out", paths) == expected
+    assert answer.n_kept == len(expected) == math.ceil(43 * fraction)
+
+
+def test_tasks_of_a_fraction(tmp_path, shards, capsys):
+    """Tasks in any order make the same; another fraction takes the scores, and an input that
+    changes changes the cut."""
+    paths, whole = shards
+    MODELS[3].save(tmp_path / "model")
+
+    def run(output, *more, fraction=0.2):
+        words = ["filter", tmp_path / "model", *paths, "-o", f"{tmp_path}/{output}/"]
+        words += ["--label", "pets", "--fraction", fraction, *more]
+        return main(list(map(str, words)))
+
+    assert not run("out", "--tasks")
+    said = [line.split()[:2] for line in capsys.readouterr().out.splitlines()]
+    assert said == [["scores", "4"], ["cut", "1"], ["filter", "4"]]
+    for stage, missing in (("filter", "stage scores, 4 of 4"), ("cut", "stage scores, 4 of 4")):
+        assert run("out", "--stage", stage, "--task", "0/2") == 2
+        assert f"{missing} results are missing" in capsys.readouterr().err
+    for i in (1, 0):
+        assert not run("out", "--stage", "scores", "--task", f"{i}/2")
+    assert run("out", "--stage", "filter", "--task", "0/2") == 2
+    assert "the stage cut, 1 of 1 results are missing" in capsys.readouterr().err
+    assert not run("out", "--stage", "cut", "--task", "0/1")
+    for i in (1, 0):
+        assert not run("out", "--stage", "filter", "--task", f"{i}/2")
+    assert not run("out")
+    how = {"label": "pets", "fraction": 0.2}
+    assert lines_in(tmp_path / "out", paths) == kept_of(MODELS[3], whole, **how)
+
+    stages = tmp_path / "out.stages"
+    scores = {path.name: path.stat().st_mtime_ns for path in stages.glob("scores-*.npy")}
+    assert not run("out", fraction=0.4)
+    assert {path.name: path.stat().st_mtime_ns for path in stages.glob("scores-*.npy")} == scores
+    expected = kept_of(MODELS[3], whole, label="pets", fraction=0.4)
+    assert lines_in(tmp_path / "out", paths) == expected
+    capsys.readouterr()
+    assert not run("out", "--json", fraction=0.4)
+    assert json.loads(capsys.readouterr().err)["kept"] == len(expected)
+    paths[2].write_bytes(b"".join(line + b"\n" for line in expected))  # so that the cut is higher
+    assert not run("out", fraction=0.4)
+    changed = write_jsonl(tmp_path / "all.jsonl", [])
+    changed.write_bytes(b"".join(path.read_bytes() for path in paths))
+    expected = kept_of(MODELS[3], changed, label="pets", fraction=0.4)
+    assert lines_in(tmp_path / "out", paths) == expected
+    for damaged in ('["0x1p+0"]', '["one", [0, 0, 0, 0]]', '{"least": 0}'):
+        (cut,) = (path for path in stages.glob("cut-*.json"))
+        receipt = json.loads(cut.read_text())
+        cut.write_text(json.dumps({**receipt, "value": json.loads(damaged)}))
+        (tmp_path / "out" / paths[0].name).unlink(missing_ok=True)
+        assert run("out", fraction=0.4) == 2
+        assert "a record is damaged: expected a cut" in capsys.readouterr().err
+    assert not run("out", "--fresh", fraction=0.4)
+    assert lines_in(tmp_path / "out", paths) == expected
+
+
+def test_bad_records_of_a_fraction(tmp_path, shards):
+    """They do not count; their tables are those of one output."""
+    paths, _ = shards
+    for number, path in enumerate(paths):
+        lines = path.read_bytes().splitlines(keepends=True)
+        lines[number:number] = [b'{"text": null}\n'] * (number % 2 + 1) * (len(lines) > 0)
+        path.write_bytes(b"".join(lines))
+    found = []
+    for output in ("one", "out/"):
+        bad = tmp_path / f"{output.strip('/')}.bad"
+        how = {"label": "pets", "fraction": 0.2, "bad_records": bad}
+        answer = files.filter_files(MODELS[3], paths, f"{tmp_path}/{output}", **how)
+        found.append((answer, bad.read_bytes()))
+    assert found[0] == found[1]
+    assert found[0][0].n_records == 43
+    assert found[0][0].n_bad == found[0][1].count(b"null}") == 5
+    assert lines_in(tmp_path / "out", paths) == (tmp_path / "one").read_bytes().splitlines()
+    counts = [(tmp_path / "out" / f"{p.name}.bad.tsv").read_bytes().count(b"null}") for p in paths]
+    assert counts == [1, 2, 0, 2]
 
 
 def test_a_fraction_is_that_of_its_digits(tmp_path):
@@ -343,6 +430,7 @@ def test_options_that_are_not_allowed(tmp_path):
         ),
         (choose, model, {"label": []}, "label must be a class of the model"),
         (choose, model, {"label": ["pets", "fish"]}, "'fish'"),
+        (choose, model, {"label": np.array("fish")}, "'fish'"),
     ):
         with pytest.raises(ValueError, match=message):
             function(given, path, tmp_path / "out", **options)
