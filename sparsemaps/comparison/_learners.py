@@ -32,6 +32,10 @@ TOLERANCE = 0.01
 """The tolerance of linear models. Those of a smaller one are as accurate and take longer."""
 
 
+MOST_FEATURES = 2**25
+"""The largest number of dense features of all rows."""
+
+
 @dataclass(frozen=True)
 class Goal:
     """What is learned, and how."""
@@ -66,6 +70,10 @@ class Learner:
         """Return how much fits take, in units of this learner."""
         n_fits = n_splits * (max(strengths) if self.of_trees else len(strengths))
         return n_fits * float(n_rows) ** self.exponent * components
+
+    def has_room(self, n_rows: int, size: int) -> bool:
+        """Return whether rows of a size are few enough to be in memory."""
+        return True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
         """Return the sizes and strengths that are measured, the first of each pair that has time
@@ -170,6 +178,9 @@ class OnFeatures(Learner):
 
     def components(self, size: int, *, searched: bool) -> int:
         return size
+
+    def has_room(self, n_rows: int, size: int) -> bool:
+        return n_rows * size <= MOST_FEATURES
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
         return [(size, strength) for size in (1024, 2048, 256)]
@@ -296,6 +307,7 @@ class ByTrees(Learner):
     parameters: tuple[tuple[str, Any], ...] = ()
 
     strengths = (25.0, 50.0, 100.0, 200.0, 400.0)
+    exponent = 0.6
     of_trees = True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:

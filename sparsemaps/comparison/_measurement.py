@@ -100,12 +100,18 @@ class Measurement:
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, share=np.inf)
         best = max((e.outcome().score for e in self.entries), default=0.0)
-        for entries in families.values():
-            if any(e.losses and e.outcome().score >= best - _NEAR for e in entries):
-                for entry in entries:
-                    self._measure(entry, 0, _SIZES)
+        others = [
+            entry
+            for entries in families.values()
+            if any(e.losses and e.outcome().score >= best - _NEAR for e in entries)
+            for entry in entries
+            if not entry.losses
+        ]
+        for entry in sorted(others, key=self._expected):  # the shortest first: most are measured
+            self._measure(entry, 0, _SIZES)
         if self.test is not None:
-            for entry in self._near_best():
+            linear = [entry for entry in self.entries if entry.candidate.family == LINEAR]
+            for entry in [*linear, *self._near_best()]:
                 self._measure_test(entry)
         for fold in range(1, N_FOLDS):
             for entry in self._near_best():
@@ -153,17 +159,21 @@ class Measurement:
         return expected
 
     def _has_time(self, entry: Entry, n_rows: int, share: float = 1.0) -> bool:
-        return self._expected(entry, n_rows) <= self.budget.left(share)
+        has_room = entry.candidate.learner.has_room(n_rows, entry.size)
+        return has_room and self._expected(entry, n_rows) <= self.budget.left(share)
 
     def _fitted(self, entry: Entry, rows: Any, y: Array) -> Any:
         """Return the estimator of an entry, fitted to some rows."""
         estimator = self.estimator(entry)
         start = self.budget.spent()
         with_threads(estimator, self.goal.n_jobs).fit(rows, y)
-        seconds = self.budget.spent() - start
-        entry.train_seconds.append(seconds)
-        self.search.costs.note((entry.candidate, "measured"), entry.work(len(y)), seconds)
+        entry.train_seconds.append(self.budget.spent() - start)
         return estimator
+
+    def _note(self, entry: Entry, n_rows: int, start: float) -> None:
+        """Note what a fit to some rows has taken since `start`, with the predictions."""
+        seconds = self.budget.spent() - start
+        self.search.costs.note((entry.candidate, "measured"), entry.work(n_rows), seconds)
 
     def _measure(self, entry: Entry, fold: int, share: float = 1.0) -> bool:
         """Measure an entry on a fold, if it has time and is not measured yet."""
@@ -172,11 +182,13 @@ class Measurement:
         if len(entry.losses) != fold or not self._has_time(entry, len(train), share):
             return False
         search.watch(f"fold {fold + 1}: {entry.candidate.name}, {entry.size}")
+        began = self.budget.spent()
         model = self._fitted(entry, search.rows[train], search.y[train])
         rows, y = search.rows[test], search.y[test]
         start = self.budget.spent()
         guess = model.predict(rows)
         entry.predict_seconds.append((self.budget.spent() - start) / len(test))
+        self._note(entry, len(train), began)
         losses, spread = self._losses(guess, y)
         entry.losses.append(losses)
         entry.spreads.append(spread)
@@ -202,8 +214,10 @@ class Measurement:
         search, (rows, y) = self.search, self.test
         if entry.test is None and self._has_time(entry, len(search.y)):
             search.watch(f"test: {entry.candidate.name}, {entry.size}")
-            model = self._fitted(entry, search.rows, search.y)
-            entry.test = outcome_of(*self._losses(model.predict(rows), y))
+            began = self.budget.spent()
+            guess = self._fitted(entry, search.rows, search.y).predict(rows)
+            self._note(entry, len(search.y), began)
+            entry.test = outcome_of(*self._losses(guess, y))
 
     def estimator(self, entry: Entry) -> Any:
         """Return the estimator of an entry, which takes the rows as they were given."""

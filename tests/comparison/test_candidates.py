@@ -157,6 +157,13 @@ def test_codes_take_the_bytes_of_their_size():
         assert learner.components(64, searched=True) <= 128
 
 
+def test_features_of_many_rows_have_room_for_few_components():
+    learner = OnFeatures(sparsemaps.RandomFourier(random_state=0))
+    assert learner.has_room(2**15, 1024)
+    assert not learner.has_room(2**15 + 1, 1024)
+    assert OnCodes(sparsemaps.MinHash()).has_room(2**30, 4096)
+
+
 def test_neighbours_have_half_and_twice_the_gamma():
     one = next(one for one in tried("reals") if one.family == "binning")
     found = neighbours_of(one)
