@@ -33,7 +33,7 @@ class DemoSizes(NamedTuple):
 
     texts_each: int = 1200  # of each package
     n_hashes: int = 256  # of the map that is written
-    seconds: float = 20.0  # for each comparison
+    seconds: float = 25.0  # for each comparison
 
 
 class LearningTask(NamedTuple):

@@ -153,7 +153,9 @@ def compare_by(
     search = _halving.Halving(
         X, y, goal, budget, Preparations(vectorizer), watch or _ignore, generator
     )
-    found = search.run(candidates_of(facts, X[:1500]))
+    candidates = candidates_of(facts, X[:1500])
+    _halving.warm_up(search, candidates)
+    found = search.run(candidates)
     measurement = _measurement.Measurement(search, test)
     rows = [measurement.row(entry) for entry in measurement.run(found)]
     families = dict.fromkeys(one.candidate.family for one in found)

@@ -1,5 +1,6 @@
 """The search: successive halving of the candidates over rows and sizes."""
 
+import contextlib
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -38,6 +39,9 @@ _FINER = 10**0.5
 _EQUAL = 0.25
 """Of strengths whose scores differ by less, in standard errors, the nearest to that of the round
 before is taken, or the fewest trees."""
+
+_WARM, _FEW_ROWS = 0.05, 64
+"""The share of the time, and the rows, of a first run."""
 
 _HOPELESS = 0.1
 """Families this far behind are searched no longer."""
@@ -145,6 +149,23 @@ class Halving:
             best = int(far.argmin())
             one.score, one.rung = float(means[best]), number
             one.strength = float(strengths[best])
+
+
+def warm_up(search: Halving, candidates: Sequence[Candidate]) -> None:
+    """Run the first candidate of each family on few rows, for a twentieth of the time at most.
+
+    What is imported and started meanwhile does not count as the cost of a candidate.
+    """
+    some = search.order[:_FEW_ROWS]
+    rows, y = search.rows[some], search.y[some]
+    first = {one.family: one for one in reversed(candidates)}
+    for one in reversed(first.values()):
+        if search.budget.left(_WARM) < 0:
+            break
+        with contextlib.suppress(ValueError):  # which the search says
+            Z = prepare(search.preparations.steps(one.preparation), rows)
+            how = _splits(len(some), 1), 16, one.learner.strengths[:1], lambda *_: True
+            one.learner.scores(search.goal, Z, y, *how)
 
 
 def _in_turns(candidates: Sequence[Candidate]) -> list[Candidate]:
