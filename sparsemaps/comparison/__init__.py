@@ -161,6 +161,7 @@ def compare_by(
     families = dict.fromkeys(one.candidate.family for one in found)
     measured = {row.family for row in rows}
     failed = {one.candidate.family: one.problem for one in found if one.problem}
+    failed |= measurement.problems
     if not rows:
         raise ValueError(next(iter(failed.values()), "there is no time for a single model"))
     return Comparison(
@@ -170,9 +171,8 @@ def compare_by(
         n_used=len(y),
         seconds=budget.spent(),
         untried=tuple(one for one in families if one not in measured and one not in failed),
-        failed=tuple(f"{one}: {failed[one]}" for one in families
-                     if one in failed and one not in measured),
-    )  # fmt: skip
+        failed=tuple(f"{one}: {failed[one]}" for one in families if one in failed),
+    )
 
 
 def _ignore(line: str) -> None:

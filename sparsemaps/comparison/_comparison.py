@@ -83,7 +83,7 @@ class Comparison(Sequence[Measured]):
     untried : tuple of str
         Families for which there was no time.
     failed : tuple of str
-        Families that cannot take these rows, with the reason.
+        Families of which a candidate cannot take all rows, with the reason.
     """
 
     rows: tuple[Measured, ...]
@@ -197,7 +197,7 @@ class Comparison(Sequence[Measured]):
         if self.untried:
             yield f"No time for {', '.join(self.untried)}: give more seconds."
         for failed in self.failed:
-            yield f"Not tried: {failed}"
+            yield f"Some rows are not for {failed}"
 
 
 _PLAIN = {"linear": "the linear model", "boosted": "boosted trees", "exact": "the exact kernel"}

@@ -83,6 +83,8 @@ class Measurement:
         self.goal, self.budget = search.goal, search.budget
         self.entries: list[Entry] = []
         self.folds = list(_folds(search))
+        self.problems: dict[str, str] = {}
+        """For each family that could not take all rows, the reason."""
 
     def run(self, found: Sequence[Found]) -> list[Entry]:
         """Return the entries that were measured."""
@@ -183,10 +185,14 @@ class Measurement:
             return False
         search.watch(f"fold {fold + 1}: {entry.candidate.name}, {entry.size}")
         began = self.budget.spent()
-        model = self._fitted(entry, search.rows[train], search.y[train])
         rows, y = search.rows[test], search.y[test]
-        start = self.budget.spent()
-        guess = model.predict(rows)
+        try:
+            model = self._fitted(entry, search.rows[train], search.y[train])
+            start = self.budget.spent()
+            guess = model.predict(rows)
+        except ValueError as error:  # a row is beyond the map, which the search has not seen
+            self.problems[entry.candidate.family] = str(error)
+            return False
         entry.predict_seconds.append((self.budget.spent() - start) / len(test))
         self._note(entry, len(train), began)
         losses, spread = self._losses(guess, y)
@@ -215,7 +221,11 @@ class Measurement:
         if entry.test is None and self._has_time(entry, len(search.y)):
             search.watch(f"test: {entry.candidate.name}, {entry.size}")
             began = self.budget.spent()
-            guess = self._fitted(entry, search.rows, search.y).predict(rows)
+            try:
+                guess = self._fitted(entry, search.rows, search.y).predict(rows)
+            except ValueError as error:
+                self.problems[entry.candidate.family] = str(error)
+                return
             self._note(entry, len(search.y), began)
             entry.test = outcome_of(*self._losses(guess, y))
 

@@ -144,7 +144,7 @@ def test_the_table():
     assert lines[1].split() == [*shown, "64"]
     assert len(lines[1]) == len(lines[2]) == len(lines[0])
     assert "No time for fourier: give more seconds." in lines
-    assert "Not tried: signs: too long" in lines
+    assert "Some rows are not for signs: too long" in lines
     assert (len(found), found[1].name, [one.name for one in found]) == (
         2, "binning", ["minmax", "binning"],
     )  # fmt: skip

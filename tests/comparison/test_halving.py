@@ -151,6 +151,34 @@ def test_rows_that_a_candidate_cannot_take():
     ]
 
 
+@pytest.mark.parametrize("method", ["fit", "predict"])
+def test_rows_that_an_estimator_cannot_take(method, monkeypatch):
+    """The others are measured."""
+    clock = Clock()
+
+    class Refused(KnownModel):
+        pass
+
+    def refuse(self, X, y=None):
+        raise ValueError("a row is too long")
+
+    monkeypatch.setattr(Refused, method, refuse)
+
+    class Refusing(Known):
+        def estimator(self, *arguments):
+            return Refused(self.clock, self.share, self.cost, 1.0)
+
+    search = search_of(clock, 1000)
+    candidates = [
+        Candidate("one", "", "", Refusing(clock, 1.0, 1e-6)),
+        Candidate("two", "", "", Known(clock, 0.9, 1e-6)),
+    ]
+    measurement = Measurement(search, (search.rows[:100], search.y[:100]))
+    entries = measurement.run(search.run(candidates))
+    assert [entry.candidate.family for entry in entries] == ["two"]
+    assert measurement.problems == {"one": "a row is too long"}
+
+
 @pytest.mark.parametrize("best", [0.1, 1.0, 30.0, 3000.0])
 def test_strengths_move_to_the_best(best):
     clock = Clock()
