@@ -317,10 +317,11 @@ def test_rows_of_weight_0_are_as_if_left_out(loss, digits):
     np.testing.assert_allclose(weighted.coef_, left.coef_, atol=1e-4)
 
 
+LOSSES = KernelClassifier._LOSSES
 MISTAKES = [
     ({"C": 0}, "C must be a finite number above 0, got 0"),
     ({"C": np.nan}, "C must be a finite number"),
-    ({"loss": "log"}, "loss must be 'squared_hinge' or 'hinge' or 'log_loss', got 'log'"),
+    ({"loss": "log"}, f"loss must be {' or '.join(map(repr, LOSSES))}, got 'log'"),
     ({"tol": 0.0}, "tol must be a finite number above 0"),
     ({"max_iter": 0}, "max_iter must be from 1"),
     ({"intercept_scaling": 0}, "intercept_scaling must be"),
