@@ -446,14 +446,13 @@ cdef inline uint32_t root_of(uint32_t[::1] parents, uint32_t row) noexcept nogil
     return row
 
 
-def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents):
-    """Join the components of the two rows of each pair in place, and return how many pairs were of
-    two components. Such pairs are moved to the front. Pairs are those of `Buckets.verify`. A row's
-    parent is the row itself if it is the first of its component, or else an earlier row of
-    the component.
+def join_rows(const uint64_t[::1] pairs, uint32_t[::1] parents):
+    """Join the components of the two rows of each pair, by changing `parents` in place. Pairs are
+    those of `Buckets.verify`. A row's parent is the row itself if it is the first of its component,
+    or else an earlier row of the component.
 
     Pairs may come from a file: a row that is not there is a ValueError."""
-    cdef Py_ssize_t i, n = 0
+    cdef Py_ssize_t i
     cdef uint32_t one, other
     cdef uint64_t n_rows = parents.shape[0], pair
     cdef bint sound = True
@@ -467,15 +466,12 @@ def join_rows(uint64_t[::1] pairs, uint32_t[::1] parents):
             other = root_of(parents, <uint32_t>row_of(pair))
             if one != other:
                 parents[max(one, other)] = min(one, other)
-                pairs[n] = pair
-                n += 1
     if not sound:
         raise ValueError(f"a pair has rows {pair >> 32} and {row_of(pair)} of {n_rows}")
-    return n
 
 
 def find_first_rows(uint32_t[::1] parents):
-    """Replace the parents of `join_rows` by the first rows of the components."""
+    """Replace the parents of `join_rows` in place by the first rows of the components."""
     cdef Py_ssize_t row
     with nogil:
         for row in range(parents.shape[0]):

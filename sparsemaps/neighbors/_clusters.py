@@ -68,52 +68,31 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
 
 
 def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
-    """As `clusters`, for checked rows; `step` pairs at a time."""
-    components = Components(n)
+    """As `clusters`, for checked rows; `step` pairs at a time. It takes 12 bytes a row."""
+    # A row's parent is the row itself, or an earlier row of its component.
+    parents = np.arange(n, dtype=np.uint32)
     for start in range(0, len(i), step):
         some = slice(start, start + step)
-        components.join(pairs_of_rows(i[some], j[some]))
-    return components.numbers()
+        _loops.join_rows(pairs_of_rows(i[some], j[some]), parents)
+    _loops.find_first_rows(parents)
+    return _numbered(parents, step)
 
 
-class Components:
-    """The connected components of n rows, below 2^32, which pairs join. It takes 4 bytes a row."""
+def _numbered(first: Array, step: int) -> Array:
+    """Return the number of each row's component, by the first row of each row's component.
 
-    def __init__(self, n: int, parents: Array | None = None, step: int = _STEP) -> None:
-        self._step = step
-        # A row's parent is the row itself, or an earlier row of its component.
-        self.parents = np.arange(n, dtype=np.uint32) if parents is None else parents.copy()
-
-    def join(self, pairs: Array) -> Array:
-        """Join the two rows of each pair of `pairs_of_rows`. The pairs whose rows were in two
-        components, which are in `pairs` from now on; all pairs so far have the components of
-        these."""
-        n = 0
-        for start in range(0, len(pairs), self._step):
-            some = pairs[start : start + self._step]
-            n_joined = _loops.join_rows(some, self.parents)
-            pairs[n : n + n_joined] = some[:n_joined]
-            n += n_joined
-        return pairs[:n]
-
-    def first_rows(self) -> Array:
-        """Return the first row of each row's component."""
-        _loops.find_first_rows(self.parents)
-        return self.parents
-
-    def numbers(self) -> Array:
-        """Return the number of each row's component, in the order of their first rows."""
-        first = self.first_rows()
-        numbers = np.empty(len(first), np.int64)
-        n = 0
-        for start in range(0, len(first), self._step):
-            some = first[start : start + self._step]
-            stop = start + len(some)
-            is_first = some == np.arange(start, stop)
-            numbers[start:stop] = np.cumsum(is_first) + (n - 1)  # of first rows
-            numbers[start:stop] = numbers[some]
-            n += int(is_first.sum())
-        return numbers
+    Components are numbered in the order of their first rows; `step` rows are numbered at a time.
+    """
+    numbers = np.empty(len(first), np.int64)
+    n_before = 0  # components whose first rows are before these
+    for start in range(0, len(first), step):
+        some = first[start : start + step]
+        stop = start + len(some)
+        is_first = some == np.arange(start, stop)
+        numbers[start:stop] = n_before + np.cumsum(is_first) - 1  # right for first rows
+        numbers[start:stop] = numbers[some]  # the others take that of their first row
+        n_before += int(is_first.sum())
+    return numbers
 
 
 def _check_rows(name: str, rows: Any, n: int) -> Array:

@@ -7,7 +7,8 @@ from _data.chance import SEED
 from scipy.sparse import csgraph
 
 from sparsemaps import MinHash, neighbors
-from sparsemaps.neighbors import _clusters, _hashing
+from sparsemaps._loops import codes as _loops
+from sparsemaps.neighbors import _clusters
 
 
 def by_merging(i, j, n):
@@ -65,9 +66,8 @@ def test_only_the_set_of_pairs_matters(size):
 @pytest.mark.parametrize("step", [1, 7, 50, 1000])
 def test_steps_of_numbers(step):
     i, j = np.random.default_rng(SEED).integers(0, 200, (2, 130))
-    components = _clusters.Components(200, step=step)
-    components.join(_hashing.pairs_of_rows(i, j))
-    np.testing.assert_array_equal(components.numbers(), by_merging(i, j, 200))
+    found = _clusters.numbered_components(i, j, 200, step)
+    np.testing.assert_array_equal(found, by_merging(i, j, 200))
 
 
 @pytest.mark.parametrize("dtype", [np.int8, np.uint8, np.int32, np.uint32, np.uint64, list])
@@ -120,37 +120,11 @@ def test_bad_input(i, j, n, message):
         neighbors.clusters(i, j, n)
 
 
-@pytest.mark.parametrize("step", [1, 7, 1000])
-def test_pairs_that_join_two_components(step):
-    """Each of them is one of the given pairs; together they have the components of all."""
-    i, j = np.random.default_rng(SEED).integers(0, 100, (2, 150)).astype(np.uint64)
-    pairs = i << np.uint64(32) | j
-    components = _clusters.Components(100, step=step)
-    kept = np.concatenate([components.join(some.copy()) for some in np.split(pairs, [70])])
-    assert set(kept) <= set(pairs)
-    first = components.first_rows()
-    assert len(kept) == 100 - len(np.unique(first))
-    expected = neighbors.clusters(i, j, 100)
-    np.testing.assert_array_equal(first, np.unique(expected, return_index=True)[1][expected])
-    one, other = kept >> np.uint64(32), kept & np.uint64(2**32 - 1)
-    np.testing.assert_array_equal(neighbors.clusters(one, other, 100), expected)
-
-
-def test_components_that_begin_in_others():
-    """The others stay as they are."""
-    first = _clusters.Components(4)
-    first.join(np.array([0 << 32 | 1], np.uint64))
-    more = _clusters.Components(4, first.parents)
-    more.join(np.array([1 << 32 | 3], np.uint64))
-    assert more.numbers().tolist() == [0, 0, 1, 0]
-    assert first.numbers().tolist() == [0, 0, 1, 2]
-
-
 @pytest.mark.parametrize("rows", [(2, 3), (3, 2), (0, 2**32 - 1), (2**32 - 1, 0)])
 def test_rows_that_are_not_there(rows):
     """Pairs that come from a file, which may be damaged."""
-    components = _clusters.Components(3)
+    parents = np.arange(3, dtype=np.uint32)
     pairs = np.array([1, rows[0] << 32 | rows[1]], np.uint64)
     with pytest.raises(ValueError, match=f"a pair has rows {rows[0]} and {rows[1]} of 3"):
-        components.join(pairs)
-    assert components.numbers().tolist() == [0, 0, 1]
+        _loops.join_rows(pairs, parents)
+    assert parents.tolist() == [0, 0, 2]
