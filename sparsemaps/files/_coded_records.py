@@ -266,7 +266,7 @@ def similar(
     if not search.is_containment:
         find, wanted = _search.filtered, _search.for_candidates(own, *wanted)
     limits = limits._replace(steps=steps.within("rows"))
-    new = _search.new_rows(len(own), None if other is None else len(other))
+    new = _search.first_pairs(len(own), None if other is None else len(other))
     rows = find(*sets, *wanted, new, limits)
     if steps.is_share:
         return *rows, np.empty(0)

@@ -37,7 +37,7 @@ def find_removals(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> int:
         near = _near(coded, search, earlier, steps.folder, run, stack)
         limits = SearchRun(n_jobs=run.n_jobs, steps=steps)
         if steps.is_share:
-            _search.joined_rows(own, near.least, near.recall, limits, earlier)
+            _search.rows_near_others(own, near.least, near.recall, limits, earlier)
             return 0
         found = _removals.removed_rows(own, earlier, near, key, limits, steps.folder)
     # A record without samples is near the first of its equals.

@@ -182,7 +182,7 @@ def near_by_band(
 
     def find(keys: Array, bit: int, n_bits: int) -> Array:
         before = met.copy()
-        marks = hashed.marked(keys, bit, n_bits, n_given, before.copy())
+        marks = hashed.mark(keys, bit, n_bits, n_given, before.copy())
         np.bitwise_or(met, marks, out=met)  # the next steps leave out what is met
         return _rows_of_bits(marks & ~before)
 
@@ -241,39 +241,50 @@ class _Hashed:
         self.pairs = pairs_below(self._n_rows)
 
     def buckets(self, bit: int, n_bits: int, piece: int) -> Array:
-        """Return the rows of a piece that are not alone in their bucket, as 64-bit words: the
-        bucket's number above the row's number, sorted. In a bucket of more than `max_bucket` rows
-        all rows have the same bits."""
-        step = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
+        """Return the keys of the rows of a piece that are not alone in their bucket, sorted.
+
+        A key is a word of 64 bits: the number of the bucket above that of the row, 32 bits each.
+        The rows of a bucket share a hash of `n_bits` bits, from `bit` on. If a bucket has more than
+        `max_bucket` rows, all of them have equal bits.
+        """
+        max_rows = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
+        keys = self._hashed_rows(bit, n_bits, piece, max_rows)
+        keys.sort()
+        n_hashed, n = len(keys), _loops.drop_unshared(keys, self._row_bits, self._first_other)
+        # A copy of few keys frees the memory of all.
+        keys = keys[:n] if 2 * n > n_hashed else keys[:n].copy()
+        state = np.zeros(2, np.int64)
+        while state[0] < n:
+            _loops.number_buckets(
+                keys, self._codes.array, self._others, bit, n_bits, self._hash_keys[1],
+                self._search.max_bucket, max_rows, state,
+            )  # fmt: skip
+        return keys
+
+    def _hashed_rows(self, bit: int, n_bits: int, piece: int, max_rows: int) -> Array:
+        """Return the rows of a piece with samples, in their order: the hash of a row's bits above
+        the number of the row. The hash decides in which piece a row is. A call hashes `max_rows`
+        rows at most."""
         n_pieces = self._n_parts * self._n_pieces
-        if n_pieces > 1:  # room for the rows of a call, all of which may be of the piece
-            step = min(step, max(_LEAST_STEP, self._n_rows // (16 * n_pieces)))
-        # Pieces are of about one size, unless many rows have equal bits, which are in one piece.
-        room = self._n_rows * 17 // (16 * n_pieces) + step
+        if n_pieces > 1:  # there is room for all rows of a call, which may be of one piece
+            max_rows = min(max_rows, max(_LEAST_STEP, self._n_rows // (16 * n_pieces)))
+        # Pieces are of about one size, unless many rows have equal bits: then the room grows.
+        room = self._n_rows * 17 // (16 * n_pieces) + max_rows
         keys = np.empty(min(self._n_rows, room), np.uint64)
         n = first_row = 0
         for rows in self._sets:
             sampled = rows.sampled.view(np.uint8)
-            for start in range(0, len(rows), step):
-                some = slice(start, start + step)
-                if len(keys) < min(self._n_rows, n + step):
-                    before, keys = keys, np.empty(min(self._n_rows, 2 * n + step), np.uint64)
+            for start in range(0, len(rows), max_rows):
+                some = slice(start, start + max_rows)
+                if len(keys) < min(self._n_rows, n + max_rows):
+                    before, keys = keys, np.empty(min(self._n_rows, 2 * n + max_rows), np.uint64)
                     keys[:n] = before[:n]
                 n += _loops.band_keys(
                     rows.array[some], sampled[some], bit, n_bits, self._hash_keys[0],
                     first_row + start, self._row_bits, piece, n_pieces, keys[n:],
                 )  # fmt: skip
             first_row += len(rows)
-        keys[:n].sort()
-        n_hashed, n = n, _loops.drop_unshared(keys[:n], self._row_bits, self._first_other)
-        keys = keys[:n] if 2 * n > n_hashed else keys[:n].copy()
-        state = np.zeros(2, np.int64)
-        while state[0] < n:
-            _loops.number_buckets(
-                keys, self._codes.array, self._others, bit, n_bits, self._hash_keys[1],
-                self._search.max_bucket, step, state,
-            )  # fmt: skip
-        return keys
+        return keys[:n]
 
     def by_band(
         self,
@@ -317,44 +328,56 @@ class _Hashed:
         """Return the pairs of rows in one bucket of which few enough codes differ, as far as `keep`
         keeps them."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
-        for _, run in self._runs(keys, bit, n_bits):
+        for run in self._runs(keys, bit, n_bits):
             while not run.done:
                 n_pairs = run.verify(self._first_other, self._search.max_bucket, space)
                 parts.append(keep(space[:n_pairs]).copy())
         return np.concatenate(parts)
 
-    def marked(self, keys: Array, bit: int, n_bits: int, n_given: int, marks: Array) -> Array:
-        """Return `marks`, a bit for each row, where also the rows of `near_by_band` are marked."""
+    def mark(self, keys: Array, bit: int, n_bits: int, n_given: int, marks: Array) -> Array:
+        """Set the bits of the rows of `near_by_band` in `marks` in place, and return it."""
         keys = keys[: _loops.leave_marked(keys, n_given, self._search.max_bucket, marks)]
-        for _, run in self._runs(keys, bit, n_bits):
+        for run in self._runs(keys, bit, n_bits):
             while not run.done:
                 run.mark_near(n_given, marks)
         return marks
 
-    def _runs(self, keys: Array, bit: int, n_bits: int) -> Iterator[tuple[int, Any]]:
-        """Yield runs of keys whose rows are copied at a time: how many keys there are, and the
-        buckets of the run. The first rows may be those of a bucket that goes on."""
-        # The memory that the keys of a piece took, without that of keys which were kept.
-        n_keys = self._n_rows // (self._n_parts * self._n_pieces)
-        max_bucket = self._search.max_bucket
-        room = max(8 * max(n_keys - len(keys), n_keys // 4), self._sizes.call_bytes // 64)
-        step = max(max_bucket, room // (self._codes.shape[1] + 24)) if self._copied else len(keys)
-        before = keys[:0]
-        for start in range(0, len(keys), max(step, 1)):
+    def _runs(self, keys: Array, bit: int, n_bits: int) -> Iterator[Any]:
+        """Yield the buckets of `keys`, ready for comparison: in one run if codes are compared where
+        they stand, else in runs of keys whose codes are copied at a time.
+
+        A bucket that is cut goes on in the next run. That begins with the last rows of the bucket
+        again; with these, but not among these, the further rows are compared.
+        """
+        step = max(1, self._run_length(len(keys)) if self._copied else len(keys))
+        again = keys[:0]
+        for start in range(0, len(keys), step):
             run = keys[start : start + step]
-            if len(before):
-                run = np.concatenate([before, run])
+            if len(again):
+                run = np.concatenate([again, run])
             codes = self._codes.array, self._others
             if self._copied:
                 codes = _rows_of(run & _ROW, *codes, self._sizes), self._others[:0]
-            yield len(run), _loops.Buckets(
+            yield _loops.Buckets(
                 run, self._copied, *codes, self._codes.bits, self._codes.n_hashes, bit, n_bits,
-                self._max_differing, self._max_compared, len(before),
+                self._max_differing, self._max_compared, len(again),
             )  # fmt: skip
-            bucket = run[-1] & ~_ROW
-            end = bucket | np.uint64(self._first_other or _ROW)
-            first, stop = np.searchsorted(run, np.array([bucket, end]))
-            before = run[max(first, stop - max_bucket) : stop]
+            again = self._rows_to_repeat(run)
+
+    def _run_length(self, n_shared: int) -> int:
+        """Return the number of rows whose codes are copied at a time, if `n_shared` rows of a piece
+        share a bucket. They take the memory that the other keys of the piece took before."""
+        n_keys = self._n_rows // (self._n_parts * self._n_pieces)
+        n_bytes = max(8 * max(n_keys - n_shared, n_keys // 4), self._sizes.call_bytes // 64)
+        return max(self._search.max_bucket, n_bytes // (self._codes.shape[1] + 24))
+
+    def _rows_to_repeat(self, run: Array) -> Array:
+        """Return the keys at the end of a run with which later rows of its last bucket are compared,
+        `max_bucket` at most; of two sets, rows of the first."""
+        bucket = run[-1] & ~_ROW
+        end = bucket | np.uint64(self._first_other or _ROW)
+        first, stop = np.searchsorted(run, np.array([bucket, end]))
+        return run[max(first, stop - self._search.max_bucket) : stop]
 
 
 def pairs_of_copies(keys: Array, max_bucket: int) -> Array:

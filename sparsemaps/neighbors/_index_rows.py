@@ -240,19 +240,26 @@ class IndexRows:
         return state._replace(blocks=(*others, tail)), tail
 
     def _publish(self, state: State, tail: IndexBlock, n_tail: int, rows: Any) -> None:
-        """Publish the state with the rows that were added to the last block."""
+        """Let readers see the rows that were added: `state`, whose last block is now `tail`, with
+        `n_tail` rows. An index that keeps its rows gets those that were added as CSR."""
         row_blocks = state.rows
         if row_blocks is not None and rows is not None:
             row_blocks = row_blocks.followed_by(rows)
         blocks = (*state.blocks[:-1], tail._replace(n_rows=n_tail))
         n_rows = sum(block.n_rows for block in blocks)
         self.state = state._replace(blocks=blocks, n_rows=n_rows, rows=row_blocks)
-        if state.target is None or state.bands == _bands.fixed_bands(self.like, *state.target):
-            return
         if _rows_of_choice(n_rows) != _rows_of_choice(state.n_rows):
-            bands = self._choice(state.target)
-            if bands != state.bands:
-                self._make_tables(state.target, bands)
+            self._choose_bands_again()
+
+    def _choose_bands_again(self) -> None:
+        """Make the tables anew if other bands are the cheapest for as many rows as there are now.
+        The bands of ``inserting`` do not depend on the rows."""
+        target, bands = self.state.target, self.state.bands
+        if target is None or bands == _bands.fixed_bands(self.like, *target):
+            return
+        cheapest = self._choice(target)
+        if cheapest != bands:
+            self._make_tables(target, cheapest)
 
     # ---- tables ----------------------------------------------------------------------------------
 

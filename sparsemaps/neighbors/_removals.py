@@ -189,7 +189,7 @@ def removed_rows(
     _brute.check_searched(n_given + len(codes), codes.n_hashes)
     bands = _bands.fixed_bands(codes, near.least, near.recall)
     new_array = np.empty if folder is None else partial(_mapped, folder, search.sizes.mapped)
-    rows = _search.joined_rows(codes, near.least, near.recall, search, earlier, new_array)
+    rows = _search.rows_near_others(codes, near.least, near.recall, search, earlier, new_array)
     first = int(np.searchsorted(rows, n_given))
     if near.prepare is not None:
         near.prepare(rows[first:] - n_given)
@@ -220,9 +220,10 @@ def _mapped(folder: Any, least: int, n: int, dtype: type) -> Array:
 
 
 class _Sweep:
-    """Rows in their order, of which the first `n_given` are kept, and what is decided of them.
+    """Rows in their order, and what is decided of each: it is removed, or it survives.
 
-    `witness` has the place of each row's witness, -1 of a row that is kept.
+    A place is the number of a row in this order. The first `n_given` rows survive. `witness` has
+    the place of each removed row's witness, and -1 for a survivor.
     """
 
     def __init__(
@@ -245,17 +246,18 @@ class _Sweep:
         self.similarity = new_array(len(rows), np.float64)
 
     def run(self, n_bytes: int) -> None:
-        """Decide all rows, by tables of about so many bytes."""
+        """Decide all rows, by tables of about so many bytes: again and again with new tables, until
+        no row is left."""
         places = self._new_array(len(self._rows), np.int64)
         for start, stop in _blocks.ranges(0, len(places), self._search.sizes.answers):
             places[start:stop] = np.arange(start, stop)
         counts = np.empty((0, 0), np.uint16)
         while len(places):
             self.begin(max(self._search.sizes.block, min(len(places), n_bytes // self.row_bytes)))
-            places, counts = self._run_part(places, counts)
+            places, counts = self._decide_until_full(places, counts)
 
     def begin(self, capacity: int) -> None:
-        """Begin with empty tables for so many kept rows; without bands, with their codes alone."""
+        """Begin with empty tables for so many survivors; without bands, with their codes alone."""
         tables = BandTables.empty(self._n_bands, capacity)
         array = np.empty((capacity, self._sets[0].shape[1]), np.uint8)
         self._survivors = TableRows(
@@ -282,25 +284,28 @@ class _Sweep:
             first += len(some)
         return found
 
-    def _run_part(self, places: Array, counts: Array) -> tuple[Array, Array]:
-        """Decide rows until the tables are full; the rows that are left after that, which are near
-        none of the tables, and how many rows their buckets have in all tables so far. Rows that are
-        left move to the front of the arrays."""
+    def _decide_until_full(self, places: Array, counts: Array) -> tuple[Array, Array]:
+        """Decide rows in their order. Once the tables are full, rows are only looked up in them.
+
+        Returns the places of the rows that are not decided, as they are near no row of the full
+        tables; and for each of their buckets, how many rows it has in all tables so far, which
+        `counts` says of the tables before. Both are moved to the front of `places` and `counts` in
+        place.
+        """
         n_left, start, step = 0, 0, _FIRST_BLOCK
         while start < len(places):
-            some = places[start : start + step]
-            block = gathered(self._sets, self._rows[some])
-            is_open = self._look_up(some, block)
-            if self._survivors.n_rows == len(self._survivors.array):
-                to = slice(n_left, n_left + int(is_open.sum()))
-                if len(counts):
-                    counts[to] = counts[start : start + len(some)][is_open]
-                places[to] = some[is_open]
-                n_left = to.stop
-                start += len(some)
-            else:
-                start += self._settle(some, block, is_open, counts[start : start + step])
+            some = slice(start, start + step)
+            block = gathered(self._sets, self._rows[places[some]])
+            is_open = self._remove_near_survivors(places[some], block)
+            if self._survivors.n_rows < len(self._survivors.array):
+                start += self._decide(places[some], block, is_open, counts[some])
                 step = min(2 * step, self._search.sizes.block)
+                continue
+            to = slice(n_left, n_left + int(is_open.sum()))
+            places[to] = places[some][is_open]
+            if len(counts):
+                counts[to] = counts[some][is_open]
+            n_left, start = to.stop, some.stop
         left = places[:n_left]
         return left, self._counted(left, counts[:n_left])
 
@@ -318,50 +323,59 @@ class _Sweep:
             _loops.count_buckets(queries.array, self._survivors, counts[some])
         return counts
 
-    def _look_up(self, places: Array, block: PackedCodes) -> Array:
-        """Remove the rows that are near a row of the tables; which rows are not."""
+    def _remove_near_survivors(self, places: Array, block: PackedCodes) -> Array:
+        """Remove the rows of a block that are near a row of the tables; return which rows of the
+        block are open, that is, near none."""
         given = int(np.searchsorted(places, self._n_given))  # these come first
         queries, n_jobs = block[given:], self._search.n_jobs
         if self._n_bands:
             q, row, differing = found_pairs(queries, self._survivors, self._max_differing, n_jobs)
         else:
-            kept = self._survivors.array[: self._survivors.n_rows]
-            rows = with_rows(block, kept, np.ones(len(kept), bool))
+            array = self._survivors.array[: self._survivors.n_rows]
+            rows = with_rows(block, array, np.ones(len(array), bool))
             q, row, differing = _brute.all_pairs(queries, rows, self._max_differing, n_jobs)
         later, before = places[given + q], self._survivor_places[row]
-        order, similarity = self._near_pairs(later, before, differing)
-        first = order[np.diff(later[order], prepend=-1) > 0]
-        self.witness[later[first]] = before[first]
-        self.similarity[later[first]] = similarity[first]
+        near, similarity = self._near_pairs(later, before, differing)
+        first = np.flatnonzero(np.diff(later[near], prepend=-1) > 0)  # pair of each later row
+        self._remove(later[near][first], before[near][first], similarity[first])
         return self.witness[places] < 0
 
-    def _near_pairs(self, later: Array, before: Array, differing: Array) -> tuple[Array, Array]:
-        """Return which pairs of two places are near, by the later place; and how similar all pairs
-        are."""
-        similarity = self._near.similarity(self._rows[before], self._rows[later], differing)
-        order = np.flatnonzero(_search.reaches(similarity, self._near.threshold))
-        return order[np.lexsort((before[order], later[order]))], similarity
+    def _remove(self, places: Array, witnesses: Array, similarity: Array) -> None:
+        """Write that rows are removed, because of these witnesses."""
+        self.witness[places] = witnesses
+        self.similarity[places] = similarity
 
-    def _settle(self, places: Array, block: PackedCodes, is_open: Array, counts: Array) -> int:
-        """Decide the open rows of a block, and insert those that are kept (`band_tables.settle`).
-        Returns how many rows were decided: all, or those until the tables are full."""
+    def _near_pairs(self, later: Array, before: Array, differing: Array) -> tuple[Array, Array]:
+        """Return which of some pairs of places are near, in the order of (later, before), and their
+        similarities."""
+        similarity = self._near.similarity(self._rows[before], self._rows[later], differing)
+        near = np.flatnonzero(_search.reaches(similarity, self._near.threshold))
+        near = near[np.lexsort((before[near], later[near]))]
+        return near, similarity[near]
+
+    def _decide(self, places: Array, block: PackedCodes, is_open: Array, counts: Array) -> int:
+        """Decide the open rows of a block, one after the other: a row near an earlier survivor of
+        the block is removed, and any other is a survivor, which is inserted into the tables.
+
+        Returns how many rows of the block were decided: all, or those before the first for which
+        the tables had no room.
+        """
         given = int(np.searchsorted(places, self._n_given))
-        rest = np.flatnonzero(is_open)
-        i, j, differing = _brute.all_pairs(block[rest], None, self._max_differing, None)
-        some = np.flatnonzero(rest[j] >= given)
-        i, j, differing = rest[i[some]], rest[j[some]], differing[some]
-        order, similarity = self._near_pairs(places[j], places[i], differing)
-        i, j = i[order], j[order]
-        row, witness = np.empty((2, len(block)), np.int64)
+        open_rows = np.flatnonzero(is_open)
+        i, j, differing = _brute.all_pairs(block[open_rows], None, self._max_differing, None)
+        some = np.flatnonzero(open_rows[j] >= given)  # pairs of two given rows do not count
+        i, j, differing = open_rows[i[some]], open_rows[j[some]], differing[some]
+        near, similarity = self._near_pairs(places[j], places[i], differing)
+        i, j = i[near], j[near]
+        table_row, witness = np.empty((2, len(block)), np.int64)  # -1 for none
         n = _loops.settle(
             block.array, is_open.view(np.uint8), self._survivors,
-            np.stack([i, j]).astype(np.uint32), counts, row, witness,
+            np.stack([i, j]).astype(np.uint32), counts, table_row, witness,
         )  # fmt: skip
-        kept = np.flatnonzero(row[:n] >= 0)
-        self._survivor_places[row[kept]] = places[kept]
-        self._survivors = self._survivors._replace(n_rows=self._survivors.n_rows + len(kept))
+        new = np.flatnonzero(table_row[:n] >= 0)
+        self._survivor_places[table_row[new]] = places[new]
+        self._survivors = self._survivors._replace(n_rows=self._survivors.n_rows + len(new))
         decided = np.flatnonzero(j < n)
-        decided = decided[witness[j[decided]] == i[decided]]
-        self.witness[places[j[decided]]] = places[i[decided]]
-        self.similarity[places[j[decided]]] = similarity[order[decided]]
+        decided = decided[witness[j[decided]] == i[decided]]  # the pair of a row and its witness
+        self._remove(places[j[decided]], places[i[decided]], similarity[decided])
         return int(n)

@@ -65,7 +65,7 @@ def _pairs_that_pass(
     yield from search.steps.run("all", kind, find, steps, search.n_jobs)
 
 
-def joined_rows(
+def rows_near_others(
     codes: PackedCodes,
     least: int,
     recall: float,
@@ -73,9 +73,12 @@ def joined_rows(
     earlier: PackedCodes | None = None,
     new_array: _hashing.NewArray = np.empty,
 ) -> Array:
-    """Return the rows, ascending, that may be in a pair of which at least `least` codes agree, by
-    the bands of `_bands.fixed_bands`; those of `earlier` come first, and pairs of two of these do
-    not count."""
+    """Return the rows, ascending, that may be near another row: `least` of their codes agree.
+
+    Rows count through both sets, `earlier` first. Two rows of `earlier` are not compared. A row
+    near another is missed with probability ``1 - recall`` at most, by `_bands.fixed_bands`. A row
+    of the answer may be near none: without bands, the answer is all rows with samples.
+    """
     bands = _bands.fixed_bands(codes, least, recall)
     if bands is None:
         sampled = codes.sampled if earlier is None else np.r_[earlier.sampled, codes.sampled]
@@ -133,25 +136,28 @@ def filter_for(similarity: Callable[[Array, Array], Array], threshold: float) ->
     return lambda i, j: reaches(similarity(i, j), threshold)
 
 
-def new_rows(n_rows: int, n_other: int | None) -> Filter:
-    """Return a filter of the pairs of which a row was in no pair before: each row that another
-    filter may be asked about is in one of those that are kept, and there are no more of these than
-    rows."""
-    of_codes = np.zeros(n_rows, bool)
-    of_other = of_codes if n_other is None else np.zeros(n_other, bool)
+def first_pairs(n_rows: int, n_other: int | None) -> Filter:
+    """Return a filter with a memory: it passes a pair if one of its rows was in no pair before.
+
+    So the rows of the pairs that pass are those of all pairs the filter was asked about, and there
+    are no more such pairs than rows. `n_other` is the number of rows of the second set, None for
+    pairs of one set.
+    """
+    met = np.zeros(n_rows, bool)
+    met_of_other = met if n_other is None else np.zeros(n_other, bool)
     lock = threading.Lock()
 
-    def keep(i: Array, j: Array) -> Array:
+    def passes(i: Array, j: Array) -> Array:
         with lock:
-            is_new = np.zeros(len(i), bool)
-            for is_met, rows in ((of_codes, i), (of_other, j)):
+            is_first = np.zeros(len(i), bool)
+            for is_met, rows in ((met, i), (met_of_other, j)):
                 unmet = np.flatnonzero(~is_met[rows])
                 _, first = np.unique(rows[unmet], return_index=True)
-                is_new[unmet[first]] = True
+                is_first[unmet[first]] = True
                 is_met[rows] = True
-            return is_new
+            return is_first
 
-    return keep
+    return passes
 
 
 def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple[int, float]:

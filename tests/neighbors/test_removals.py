@@ -237,7 +237,7 @@ def test_memory_does_not_grow_with_the_pairs(recall):
 
 def test_rows_that_were_in_no_pair_before():
     """A pair stays if one of its rows is new: rows of one set, and of two."""
-    of_one, of_two = _search.new_rows(4, None), _search.new_rows(2, 4)
+    of_one, of_two = _search.first_pairs(4, None), _search.first_pairs(2, 4)
     i, j = np.array([0, 0, 0]), np.array([1, 2, 1])
     assert of_one(i, j).tolist() == [True, True, False]
     assert of_one(np.array([1, 2]), np.array([2, 3])).tolist() == [False, True]
@@ -254,7 +254,7 @@ def test_memory_does_not_grow_with_the_candidates(recall):
     array = np.repeat(rng.integers(0, 256, (1, 64), np.uint8), n_rows, axis=0)
     array[np.arange(n_rows)[:, None], rng.integers(0, 64, (n_rows, 4))] += 1
     codes, least = PackedCodes(array, 8, {}), 52
-    decided, new = [], _search.new_rows(n_rows, None)
+    decided, new = [], _search.first_pairs(n_rows, None)
 
     def refuse(i, j):
         assert (np.diff(i) >= 0).all()

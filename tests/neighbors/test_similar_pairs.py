@@ -244,7 +244,7 @@ def n_compared(codes, other, bands, max_bucket):
     places = [(band * n_bits, n_bits) for band in range(bands.n_bands)]
     space, n = np.empty(2**17, np.uint64), 0
     for place in places:
-        for _, run in hashed._runs(hashed.buckets(*place, 0), *place):
+        for run in hashed._runs(hashed.buckets(*place, 0), *place):
             while not run.done:
                 run.verify(hashed._first_other, max_bucket, space)
                 n += run.n_compared
