@@ -103,63 +103,89 @@ def solve(
     n_jobs: int | None,
     watch: Watch | None = None,
 ) -> Iterator[tuple[int, Solution]]:
-    """Solve the problems, in any order, and yield the number and the solution of each."""
+    """Solve the problems, and yield the number and the solution of each as soon as it is solved, in
+    any order.
+
+    Problems are solved in groups. Codes in memory are read by all groups at once; each thread works
+    on one group and then on another. Codes that are larger than `BLOCK_BYTES` and mapped from a
+    file are read in blocks, and all groups work on a block while it is in memory.
+    """
     codes = rows.codes
     key, key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
     n_jobs = _threads.resolve_n_jobs(n_jobs)
-    cuts = _cuts(n_models, n_jobs)
+    numbers = [range(first, stop) for first, stop in itertools.pairwise(_cuts(n_models, n_jobs))]
 
-    def begin(number: int) -> _Group:
-        return _Group(rows, objective, range(cuts[number], cuts[number + 1]), tol, key)
+    def begin(of_group: range) -> _Group:
+        return _Group(rows, objective, of_group, tol, key)
 
-    n_groups = len(cuts) - 1
     if _are_read_by_blocks(codes):
-        groups = [begin(number) for number in range(n_groups)]
+        groups = [begin(of_group) for of_group in numbers]
         _solve_by_blocks(rows, groups, tol, max_iter, key_of_blocks, n_jobs, watch)
         for group in groups:
             yield from group.solutions()
         return
 
-    n_jobs = min(n_jobs, n_groups)
-    unbegun, waiting = deque(range(n_groups)), deque[_Group]()
-    passes = dict[_Group, int]()  # of the groups that have begun and are not solved
+    n_threads = min(n_jobs, len(numbers))
+    turns = _Turns(begin, numbers, n_threads, max_iter)
     n_solved = 0
-
-    def take() -> _Group | None:
-        """Return a group that no thread has. The last ones take turns, so that the threads end
-        together."""
-        try:
-            if 0 < len(unbegun) < n_jobs or not waiting:
-                return begin(unbegun.popleft())
-            return waiting.popleft()
-        except IndexError:
-            return None
-
-    def work() -> list[tuple[int, Solution]]:
-        """Work on groups for some time, or until one is solved: solutions take memory until they
-        are yielded."""
-        end = time.monotonic() + _SECONDS
-        while (group := take()) is not None:
-            not_within = group.turn(0, codes.array, codes.sampled, max_iter)
-            if not group.goes_on:
-                passes.pop(group, None)
-                group.going = not_within
-                return list(group.solutions())
-            passes[group] = group.n_passes()
-            waiting.append(group)
-            if time.monotonic() > end:
-                break
-        return []
 
     def calls() -> Iterator[tuple[()]]:
         while n_solved < n_models:
             yield ()
 
-    for solutions in _threads.stream(work, calls(), n_jobs):
+    for solutions in _threads.stream(turns.work, calls(), n_threads):
         n_solved += len(solutions)
         yield from solutions
         if watch is not None:
-            watch(n_solved, n_models, max(passes.copy().values(), default=0))
+            watch(n_solved, n_models, turns.most_passes())
+
+
+class _Turns:
+    """Groups that threads work on in turns. A group is of one thread at a time.
+
+    A group is begun when a thread has none to go on with, as each takes memory. If fewer groups
+    than threads are left to begin, the last ones take turns, so that the threads end together.
+    """
+
+    def __init__(
+        self,
+        begin: Callable[[range], "_Group"],
+        numbers: list[range],
+        n_threads: int,
+        max_iter: int,
+    ) -> None:
+        self._begin, self._n_threads, self._max_iter = begin, n_threads, max_iter
+        self._unbegun = deque(numbers)
+        self._waiting: deque[_Group] = deque()  # begun, and of no thread
+        self._passes: dict[_Group, int] = {}  # of the groups that are begun and not solved
+
+    def most_passes(self) -> int:
+        """Return the passes of the group in work that has most."""
+        return max(self._passes.copy().values(), default=0)
+
+    def work(self) -> list[tuple[int, Solution]]:
+        """Work on groups for some time, or until one is solved; return its solutions. No more are
+        collected, as they take memory until they are yielded."""
+        end = time.monotonic() + _SECONDS
+        while (group := self._take()) is not None:
+            group.turn_over_all(self._max_iter)
+            if not group.goes_on:
+                self._passes.pop(group, None)
+                return list(group.solutions())
+            self._passes[group] = group.n_passes()
+            self._waiting.append(group)
+            if time.monotonic() > end:
+                break
+        return []
+
+    def _take(self) -> "_Group | None":
+        """Return a group that no thread has, or None if there is none."""
+        try:
+            if 0 < len(self._unbegun) < self._n_threads or not self._waiting:
+                return self._begin(self._unbegun.popleft())
+            return self._waiting.popleft()
+        except IndexError:  # another thread was faster
+            return None
 
 
 class Path:
@@ -191,12 +217,11 @@ class Path:
             )
             return
         for group in self._groups:
-            is_going = True
-            while is_going:
-                not_within = group.turn(0, codes.array, codes.sampled, max_iter)
-                is_going = group.goes_on
+            while True:
+                group.turn_over_all(max_iter)
                 yield
-            group.going = not_within
+                if not group.goes_on:
+                    break
 
     def solutions(self) -> Iterator[tuple[int, Solution]]:
         """Return the models, with their numbers."""
@@ -331,6 +356,14 @@ class _Group:
         if not self.goes_on:
             self._of_rows = None
         return int(not_within)
+
+    def turn_over_all(self, max_passes: int) -> None:
+        """Visit all rows for a turn. At the end of the passes, `going` has the models that have not
+        converged."""
+        codes = self._rows.codes
+        not_within = self.turn(0, codes.array, codes.sampled, max_passes)
+        if not self.goes_on:
+            self.going = not_within
 
     def go_on(self, C: float) -> None:
         """Take another C, and begin at multiples of the last solutions."""
