@@ -98,21 +98,34 @@ class Moments:
     """If `common` is not 0, the number of components of a block; if `paired`, of cosines."""
 
     def variance(self, size: float) -> Array:
-        """Return the variance at a size."""
+        """Return the variance at a size.
+
+        An estimate is a mean of components, so its variance is the sum of their variances and of
+        the covariances of all ordered pairs of them, over the square of the size. Components of one
+        block have the covariance `common`; those of different blocks are independent.
+
+        Of paired Fourier features, a component is the cosine of a difference, of two columns of the
+        output. Its variance is that of Sutherland & Schneider, "On the error of random Fourier
+        features", UAI 2015. If the size is odd, the last column is a component of weight 1/2, and
+        its covariances have half the weight.
+        """
         if not self.paired:
-            full, rest = np.divmod(size, np.maximum(self.block, 1))
-            n_pairs = full * self.block * (self.block - 1) + rest * (rest - 1)
+            n_pairs, _ = _pairs_in_blocks(size, np.maximum(self.block, 1))
             return self.unit / size + self.common * n_pairs / size**2
         whole, odd = divmod(size, 2)
         alone = (self.unit * 2 * whole + self.single * odd) / size**2
         if not self.common.any():
             return alone
-        # The number of ordered pairs of different cosines of one block. The last cosine of an odd
-        # number has weight 1/2 in the mean, and so have its pairs.
-        full, rest = np.divmod(whole + odd, self.block)
-        n_pairs = full * self.block * (self.block - 1) + rest * (rest - 1)
-        n_pairs = n_pairs - odd * (np.where(rest > 0, rest, self.block) - 1)
+        n_pairs, n_last = _pairs_in_blocks(whole + odd, self.block)
+        n_pairs = n_pairs - odd * (n_last - 1)
         return alone + 4 * self.common * n_pairs / size**2
+
+
+def _pairs_in_blocks(n: float, width: Array) -> tuple[Array, Array]:
+    """Return how many ordered pairs of different components are in one block, of n components in
+    blocks of this width, and how many components are in the last block."""
+    full, rest = np.divmod(n, width)
+    return full * width * (width - 1) + rest * (rest - 1), np.where(rest > 0, rest, width)
 
 
 class UnknownVarianceError(ValueError):

@@ -129,14 +129,26 @@ def _gain(base: Array, more: Array, degree: int) -> Array:
 
 
 def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
-    """Return the variance by fully random hashes, times the number of components, up to terms of
-    one over that number.
+    """Return the variance of a sketch of a series by fully random hashes, times the number of
+    components, up to terms of one over that number.
 
-    In a factor that two degrees share, the columns i, j of x and y of the one and i', j' of the
-    other meet where i = j and i' = j' (`same`, or with other columns one of `straight` and
-    `crossed`, as in the polynomial sketch). The factors that the higher degree has beyond the lower
-    one multiply by the inner product. Products of different degrees add their squares: there,
-    columns pair within x and within y (`lengths`), or between them (`inner`), or as `crossed`.
+    The sketch of x is the sum over the degrees m of sqrt(a_m) T_m(x); T_m is the convolution of the
+    first m count sketches. So an estimate is the sum over two degrees m, n of
+    sqrt(a_m a_n) <T_m(x), T_n(y)>, which has mean 0 unless m = n. Its square has these terms of
+    degrees low < high, beside the variance of each degree alone:
+
+    - the products of (low, low) and (high, high), less those of their means: `equal`;
+    - the products of (low, high) and (high, low): `between`;
+    - the squares of (low, high) and of (high, low): `within`.
+
+    In each factor that both degrees share, two columns of x and two of y are in one bucket with
+    signs that cancel if they are equal in pairs: each column of x with one of y (`same`, or
+    `crossed` with other columns), or those of x and those of y (`straight`, with other columns). A
+    factor that only the higher degree has multiplies by the inner product or, in `within`, by a
+    squared length.
+
+    Papers bound the variance of one power (Avron, Nguyen & Woodruff, "Subspace embeddings for the
+    polynomial kernel", NIPS 2014, lemma 2), and not that of a series.
     """
     inner, overlap = gamma * pairs.inner, gamma**2 * pairs.overlap
     square_x, square_y = gamma * pairs.square_x, gamma * pairs.square_y
@@ -144,7 +156,7 @@ def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
     unit = np.zeros_like(inner)
     for low, a in enumerate(coefficients):
         equal = _gain(same, straight, low) + _gain(same, crossed, low)
-        within = (same + straight + overlap - same + crossed) ** low
+        within = (square_x * square_y + crossed) ** low
         between = (same + crossed) ** low
         unit = unit + a**2 * equal
         for high in range(low + 1, len(coefficients)):

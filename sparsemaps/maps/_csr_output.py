@@ -1,6 +1,7 @@
 """CSR output whose rows have lengths that are not known beforehand."""
 
 from collections.abc import Callable, Iterator
+from typing import Any
 
 import numpy as np
 
@@ -22,7 +23,7 @@ def make_csr(
     width: int,
     may_overflow: Callable[[Block], bool],
 ) -> Matrix:
-    """CSR output whose rows have as many entries as ``write`` says.
+    """Make CSR output whose rows have as many entries as ``write`` says.
 
     ``write(block, values, columns, lengths)`` writes the entries of rows one behind the other, and
     the number of each row's entries, and returns the number of all entries.
@@ -31,49 +32,73 @@ def make_csr(
     """
     rows = work.rows
     parts, sizes = _cut_parts(work.blocks(), max_entries(rows.lengths()))
-    capacity = sum(sizes)
-    index_type = _sparse.index_type(max(capacity, width))
-    # The system allocates no memory for pages that are never written to. The rest is freed below.
-    values, columns = np.empty(capacity, rows.dtype), np.empty(capacity, index_type)
-    indptr = np.zeros(rows.n_rows + 1, index_type)
-    n_entries = n_placed = end = 0
-
-    def places() -> Iterator[tuple[int, int]]:
-        """Yield each part, and where it is written: behind the last place where the part before it
-        may end."""
-        nonlocal end
-        for number, size in enumerate(sizes):
-            first = n_entries if n_placed == number else end
-            end = first + size
-            yield number, first
+    entries = _Entries(sizes, rows.dtype, width)
+    indptr = np.zeros(rows.n_rows + 1, entries.columns.dtype)
+    lengths = indptr[1:]
 
     def write_part(number: int, first: int) -> tuple[int, int]:
+        """Write the entries of a part from the place `first` on; return this and how many."""
         start, stop = parts[number]
         block = rows.block(start, stop)
         if rows.may_grow and max_entries(np.diff(block.indptr)).sum() > sizes[number]:
             raise ValueError("X was changed while it was read: it has got more entries")
         room = slice(first, first + sizes[number])
-        out = values[room], columns[room], indptr[1 + start : 1 + stop]
-        n_written = call_quietly(write, block, *out)
+        out = entries.values[room], entries.columns[room], lengths[start:stop]
+        n = call_quietly(write, block, *out)
         is_checked = may_overflow(block)
-        entry = first_not_finite(values[first : first + n_written]) if is_checked else -1
+        entry = first_not_finite(entries.values[first : first + n]) if is_checked else -1
         if entry >= 0:
             row = int(np.searchsorted(np.cumsum(out[2]), entry, side="right"))
             raise block.error(row, beyond(rows.dtype))
-        return first, n_written
+        return first, n
 
     n_threads = max(1, min(_threads.resolve_n_jobs(work.n_jobs), len(parts)))
-    for first, n in _threads.stream(write_part, places(), n_threads):
-        if first != n_entries:
-            place, written = slice(n_entries, n_entries + n), slice(first, first + n)
-            values[place] = values[written]
-            columns[place] = columns[written]
-        n_entries += n
-        n_placed += 1
+    for first, n in _threads.stream(write_part, entries.places(), n_threads):
+        entries.close_gap(first, n)
     np.cumsum(indptr, out=indptr)
-    values.resize(n_entries, refcheck=False)
-    columns.resize(n_entries, refcheck=False)
+    values, columns = entries.cut()
     return _sparse.csr_of(rows.container, (values, columns, indptr), (rows.n_rows, width))
+
+
+class _Entries:
+    """Values and columns of CSR output, which threads write in parts of at most `sizes` entries.
+
+    How many entries a part has is known once it is written. Until then, the next part is written
+    behind all places that this one may need. The gap between them is closed in the order of the
+    parts: the entries of a part are moved behind those of the parts before.
+    """
+
+    def __init__(self, sizes: list[int], dtype: Any, width: int) -> None:
+        capacity = sum(sizes)
+        # The system allocates no memory for pages that are never written to. `cut` frees the rest.
+        self.values = np.empty(capacity, dtype)
+        self.columns = np.empty(capacity, _sparse.index_type(max(capacity, width)))
+        self._sizes = sizes
+        self._n_entries = 0  # of the parts without gaps between them
+        self._n_closed = 0  # how many these parts are
+
+    def places(self) -> Iterator[tuple[int, int]]:
+        """Yield the number of each part, and the place from which on it is written."""
+        end = 0  # of all places that the parts before may need
+        for number, size in enumerate(self._sizes):
+            first = self._n_entries if self._n_closed == number else end
+            end = first + size
+            yield number, first
+
+    def close_gap(self, first: int, n: int) -> None:
+        """Move the next part, which has n entries from `first` on, behind the parts before."""
+        if first != self._n_entries:
+            place, written = slice(self._n_entries, self._n_entries + n), slice(first, first + n)
+            self.values[place] = self.values[written]
+            self.columns[place] = self.columns[written]
+        self._n_entries += n
+        self._n_closed += 1
+
+    def cut(self) -> tuple[Array, Array]:
+        """Return both arrays, after their unused memory is freed."""
+        self.values.resize(self._n_entries, refcheck=False)
+        self.columns.resize(self._n_entries, refcheck=False)
+        return self.values, self.columns
 
 
 def _cut_parts(

@@ -372,7 +372,7 @@ class _Hashed:
         return max(self._search.max_bucket, n_bytes // (self._codes.shape[1] + 24))
 
     def _rows_to_repeat(self, run: Array) -> Array:
-        """Return the keys at the end of a run with which later rows of its last bucket are compared,
+        """Return the keys at the end of a run that later rows of its last bucket are compared with,
         `max_bucket` at most; of two sets, rows of the first."""
         bucket = run[-1] & ~_ROW
         end = bucket | np.uint64(self._first_other or _ROW)
