@@ -9,7 +9,7 @@ from _scripts import file_claims
 
 import sparsemaps
 from sparsemaps._io import _sources
-from sparsemaps.records._table import TEXT_FORMATS
+from sparsemaps.records import TEXT_FORMATS
 
 
 @pytest.mark.parametrize("kind", file_claims.KINDS)

@@ -187,6 +187,10 @@ def test_documentation_examples(name, tmp_path, monkeypatch):
             "sparsemaps/linear/_losses.py", "sparsemaps/_loops/c/linear/losses.h",
             "tests/_oracles/objectives.py",
         ]),
+        ("add_a_format", [
+            "sparsemaps/records/csv.py", "sparsemaps/records/lines.py",
+            "sparsemaps/records/__init__.py",
+        ]),
     ],
 )  # fmt: skip
 def test_pages_for_developers_show_the_code_that_is(page, files):

@@ -136,7 +136,7 @@ class Text:
     ) -> None:
         self.file, self._raw, self.name = file, raw, name
         self._own_name = own_name
-        self._max_line_bytes = max_line_bytes
+        self.max_line_bytes = max_line_bytes
         self._offset, self._length = offset, length
         self.is_beginning = offset <= 0
         """Whether the first line of the text is the first line of the file."""
@@ -195,7 +195,7 @@ class Text:
         if self._length > 0:
             # Lines that begin here or before are read, at least the first one.
             left = self._offset + self._length - self.file.tell()
-        block_bytes = min(block_bytes, self._max_line_bytes)  # a longer line spans several
+        block_bytes = min(block_bytes, self.max_line_bytes)  # a longer line spans several
         carried: list[bytes] = []  # pieces of a line without its end
         n_carried = 0
         while True:
@@ -207,7 +207,7 @@ class Text:
                 break
             end = text.rfind(b"\n") + 1
             n_line = n_carried + (text.find(b"\n") if end else len(text))
-            if n_line > self._max_line_bytes:
+            if n_line > self.max_line_bytes:
                 raise self._too_long()
             if end == 0:
                 carried.append(text)
@@ -228,9 +228,9 @@ class Text:
         """Pieces of a line, up to its end, of which `n_carried` bytes have been read."""
         while True:  # a call for the whole line would hold it twice
             with self._errors_naming():
-                piece = self.file.readline(min(self._max_line_bytes - n_carried + 1, _PIECE_BYTES))
+                piece = self.file.readline(min(self.max_line_bytes - n_carried + 1, _PIECE_BYTES))
             n_carried += len(piece.removesuffix(b"\n"))
-            if n_carried > self._max_line_bytes:
+            if n_carried > self.max_line_bytes:
                 raise self._too_long()
             yield piece
             if not piece or piece.endswith(b"\n"):
@@ -253,7 +253,7 @@ class Text:
                 pass
 
     def _too_long(self) -> LineTooLong:
-        return LineTooLong(f"longer than {setting('max_line_bytes', self._max_line_bytes)}")
+        return LineTooLong(f"longer than {setting('max_line_bytes', self.max_line_bytes)}")
 
     def _read(self, size: int) -> bytes:
         parts = []

@@ -125,8 +125,9 @@ def add_text(commands: Commands) -> None:
     )
     shared.add_inputs(
         text,
-        "file of texts: a text a line (.txt), JSON Lines (.jsonl), .parquet; the first two "
-        "plain or compressed (.gz, .bz2, .xz, .zst); directory, pattern, or - for standard input",
+        "file of texts: a text a line (.txt), JSON Lines (.jsonl), .csv, .parquet, .arrow; the "
+        "first three plain or compressed (.gz, .bz2, .xz, .zst); directory, pattern, or - for "
+        "standard input",
     )
     shared.add_output(text, "file to write; or directory, for one output for each input; or -")
     text.add_argument(

@@ -123,8 +123,8 @@ def _add_model_and_files(parser: argparse.ArgumentParser, more: str, *but: str) 
     shared.add_path(parser, "model", metavar="MODEL", help="file that train has written")
     shared.add_inputs(
         parser,
-        "texts (.txt, .jsonl, .parquet) if the model is of texts, and else LIBSVM file, "
-        f"{more}as for train; directory, pattern, or - for standard input",
+        "texts (.txt, .jsonl, .csv, .parquet, .arrow) if the model is of texts, and else LIBSVM "
+        f"file, {more}as for train; directory, pattern, or - for standard input",
     )
     shared.add_values(
         parser, Texts,

@@ -26,8 +26,8 @@ examples:
 """
 
 _RECORDS = (
-    "file of texts (.txt, .jsonl, .ndjson, .parquet) or LIBSVM file, plain or compressed (.gz, "
-    ".bz2, .xz, .zst) but for Parquet"
+    "file of texts (.txt, .jsonl, .csv, .parquet, .arrow) or LIBSVM file, plain or compressed "
+    "(.gz, .bz2, .xz, .zst) but for Parquet and Arrow"
 )
 """The files that hold records."""
 

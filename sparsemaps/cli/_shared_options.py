@@ -152,7 +152,9 @@ def add_texts(
     parser: argparse.ArgumentParser, but: Collection[str] = (), default: str | None = None
 ) -> None:
     """Add the options of raw texts, but some; `default` is what --texts is without it."""
-    group = parser.add_argument_group("raw texts: .txt, .jsonl, .parquet (.gz, .bz2, .xz, .zst)")
+    group = parser.add_argument_group(
+        "raw texts: .txt, .jsonl, .csv (.gz, .bz2, .xz, .zst), .parquet, .arrow"
+    )
     add_values(group, Texts, but=("max_line_bytes", *but), defaults={"analyzer": default})
 
 

@@ -19,14 +19,18 @@ TABLE = "the file of bad records"
 
 def bad_lines(input: Any, n_before: int, bad: Any) -> Iterator[bytes]:
     """Yield lines of the table: file, line and reason, and the line as it stands. `n_before` lines
-    of the file stand before those that are numbered in `bad`."""
+    of the file stand before those that are numbered in `bad`. A record of several lines becomes
+    one, in which backslashes and line ends are escaped."""
     given = getattr(input, "given", getattr(input, "path", input))
     name = "" if hasattr(given, "read") else str(given)
     name = "standard input" if name == "-" else name
     for number, reason, line in bad:
         reason = escaped(" ".join(reason.lstrip(":, ").split()))
         head = f"{escaped(name)}\t{n_before + number + 1}\t{reason}\t"
-        yield head.encode("utf-8", "surrogateescape") + line.rstrip(b"\r\n") + b"\n"
+        record = line.rstrip(b"\r\n")
+        if b"\n" in record:
+            record = record.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
+        yield head.encode("utf-8", "surrogateescape") + record + b"\n"
 
 
 class BadTable:

@@ -101,10 +101,10 @@ def deduplicate_files(
         A fitted map is used as it is; of other maps, a copy is fitted for rows of any width. None
         is ``MinHash(random_state=0)``, whose similarity is the Jaccard similarity of sets.
     inputs : str, path-like, file-like, or a sequence of these
-        Texts (.txt, .jsonl, .ndjson; .parquet) or LIBSVM files, all but Parquet plain or compressed
-        (.gz, .bz2, .xz, .zst); "-" is standard input. A directory stands for its files in the order
-        of their names, a pattern with ``*``, ``?`` or ``[`` for the files that match. Clusters may
-        have records of several inputs.
+        Texts (.txt, .jsonl, .csv; .parquet, .arrow) or LIBSVM files, all but Parquet and Arrow
+        plain or compressed (.gz, .bz2, .xz, .zst); "-" is standard input. A directory stands for
+        its files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for the files
+        that match. Clusters may have records of several inputs.
     output : str, path-like or file-like
         The file to write; the ending of its name chooses the compression; "-" is standard output. A
         directory, which

@@ -17,12 +17,11 @@ from sparsemaps._tools._allowed import Bool, Choice, Int, PathTo, Real, String
 from sparsemaps._tools._checks import LARGEST_INT, LARGEST_INT32, check_int
 from sparsemaps._tools._option_fields import Values, documented
 from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps.records import TEXT_FORMATS
 
 if TYPE_CHECKING:
     from sparsemaps.files._tasks import Engine
 
-TEXT_FORMATS = ("txt", "jsonl", "parquet")
-"""The names of formats of texts in the table of ``records``, which imports NumPy."""
 
 _MAX_LINE_BYTES = Int(1, LARGEST_INT).default(
     2**30,
@@ -74,7 +73,7 @@ class Texts(Values):
     _: KW_ONLY
     field: str = String().default(
         "text",
-        "The field of the text in a record of .jsonl, or its column in .parquet. In .txt, each "
+        'The field of the text, or its column; "doc.text" is the field within "doc". In .txt, each '
         "line is a text.",
     )
     label_field: str | None = String(none=True).default(

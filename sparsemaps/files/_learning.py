@@ -186,9 +186,10 @@ def train_files(
     model : KernelClassifier or KernelRegressor
         The model to train, with threads by its own `n_jobs`. With a `vectorizer`, inputs are texts.
     inputs : str, path-like, file-like, or a sequence of these
-        LIBSVM files, or texts (.txt, .jsonl, .parquet), or files of packed codes of the model's map
-        (.npy) with their labels beside, as `map_files` writes them; directories and patterns. The
-        codes of all records are kept in memory; one file of codes alone is mapped into it.
+        LIBSVM files, or texts (.txt, .jsonl, .csv, .parquet, .arrow), or files of packed codes of
+        the model's map (.npy) with their labels beside, as `map_files` writes them; directories and
+        patterns. The codes of all records are kept in memory; one file of codes alone is mapped
+        into it.
     output : str or path-like
         The file of the model, which `KernelClassifier.load` reads.
     calibrate : bool, or inputs, default=False

@@ -94,7 +94,7 @@ def similar_pairs_of_files(
     source : Texts, Svmlight, str or None, default=None
         What the inputs and `other` are, but for files of codes: `Texts`, or its analyzer, or
         `Svmlight`. None is ``Texts()`` if their names are those of texts (.txt, .jsonl, .ndjson,
-        .parquet, and with endings of compression), and ``Svmlight()`` otherwise.
+        .csv, .parquet, .arrow, and with endings of compression), and ``Svmlight()`` otherwise.
     [options]
 
     Returns

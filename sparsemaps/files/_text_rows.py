@@ -13,15 +13,22 @@ from sparsemaps._io._text_input import LineError
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array
-from sparsemaps._tools._whole_numbers import MixedNumbers, array_of
+from sparsemaps._tools._whole_numbers import MixedNumbers, array_of, number_of
 from sparsemaps.files._job_options import Texts
 from sparsemaps.files._rows import LibsvmRows, Piece, read_pieces
 from sparsemaps.libsvm._write import one_label_each
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
-from sparsemaps.records._fields import KINDS_OF_LABELS, Fields, kind_of_label
+from sparsemaps.records._fields import KINDS_OF_LABELS, Fields, kind_of_label, number_in
 from sparsemaps.records._format import Format
 from sparsemaps.records._table import format_of
+
+
+class Labels(NamedTuple):
+    """Different labels of records: those of files with types, and the others, which are strings."""
+
+    typed: set[Any]
+    untyped: set[Any]
 
 
 class TextRows(NamedTuple):
@@ -34,6 +41,8 @@ class TextRows(NamedTuple):
     vectorizer: Any
     given: Texts = Texts()
     classes: dict[Any, int] | None = None
+    reads_numbers: bool = False
+    """Whether labels of files without types are numbers, as all of them are."""
     key_field: str | None = None
     """The field of a number that orders the records."""
     sets_aside: bool = False
@@ -59,7 +68,7 @@ class TextRows(NamedTuple):
     def block(self, piece: Piece) -> Batch:
         """Return the records of a piece, with the rows that a vectorizer makes of them."""
         batch = piece.format.batch(piece.content, self.fields)
-        batch.heads = one_label_each(self._labels(batch))
+        batch.heads = one_label_each(self._labels(batch, piece.format.is_typed))
         batch.matrix, batch.encoder = partial(_rows_of, self.vectorizer), self.encoder
         if batch.ids is not None:
             batch.id_columns = [escaped(str(id)) for id in batch.ids]
@@ -76,6 +85,8 @@ class TextRows(NamedTuple):
         if self.classes is not None:
             text = "\n".join(map(str, self.classes)).encode("utf-8", "surrogatepass")
             labels = hashlib.sha256(text).hexdigest()[:16]
+        elif self.reads_numbers:
+            labels = "numbers"
         own = {"key_field": self.key_field, "sets_aside": self.sets_aside, "labels": labels}
         return {**given, **own}
 
@@ -87,12 +98,17 @@ class TextRows(NamedTuple):
         lines = (f"{number}\t{escaped(name)}\n" for name, number in classes.items())
         return "".join(lines).encode("utf-8", "surrogatepass")
 
-    def _labels(self, batch: Batch) -> Array:
+    def _labels(self, batch: Batch, is_typed: bool) -> Array:
         """Return the labels as numbers; 0 for inputs without labels."""
-        if batch.labels is None:
+        labels = batch.labels
+        if labels is None:
             return np.zeros(len(batch.texts))
+        if self.reads_numbers and not is_typed:
+            labels = [
+                label if (n := number_in(label)) is None else number_of(n) for label in labels
+            ]
         wanted = self._kind
-        for row, label in enumerate(batch.labels):
+        for row, label in enumerate(labels):
             if (kind := kind_of_label(label)) is not wanted:
                 expected = f"expected {KINDS_OF_LABELS[wanted]} as label, as in the first record"
                 found = KINDS_OF_LABELS[kind]
@@ -101,10 +117,10 @@ class TextRows(NamedTuple):
                 raise LineError(batch.line_of(row), f": the label {label!r} is new: has the "
                                 "input changed?")  # fmt: skip
         if self.classes is not None:
-            numbers = map(self.classes.__getitem__, batch.labels)
+            numbers = map(self.classes.__getitem__, labels)
             return np.fromiter(numbers, np.float64, len(batch.texts))
         try:
-            return array_of(batch.labels)
+            return array_of(labels)
         except MixedNumbers as error:
             raise LineError(batch.line_of(error.row), f": {error}") from None
 
@@ -113,10 +129,12 @@ class TextRows(NamedTuple):
         """The kind of the labels."""
         return float if self.classes is None else kind_of_label(next(iter(self.classes)))
 
-    def distinct_labels(self, piece: Piece) -> tuple[tuple[set[Any], int], int]:
+    def distinct_labels(self, piece: Piece) -> tuple[tuple[Labels, int], int]:
         """Return the labels of a piece, and how many records and lines it has."""
         batch = piece.format.batch(piece.content, self.fields)
-        return (set(batch.labels or ()), len(batch.texts)), batch.n_lines
+        labels = set(batch.labels or ())
+        of_piece = Labels(labels, set()) if piece.format.is_typed else Labels(set(), labels)
+        return (of_piece, len(batch.texts)), batch.n_lines
 
 
 Source = LibsvmRows | TextRows
@@ -143,22 +161,27 @@ def number_labels(
     if source.given.label_field is None:
         return source, inputs
     inputs = spooled(inputs, stack)
-    labels: set[Any] = set()
+    labels = Labels(set(), set())
     for input in inputs:
         with contextlib.closing(
             read_pieces(source, input, source.distinct_labels, n_jobs=n_jobs)
         ) as pieces:
             for some in pieces:
-                labels |= some
-                if any(kind_of_label(label) is float for label in some):
-                    return source, inputs
+                labels.typed.update(some.typed)
+                labels.untyped.update(some.untyped)
+                if any(kind_of_label(label) is float for label in some.typed):
+                    are_typed = all(source.format(one).is_typed for one in inputs)
+                    return source._replace(reads_numbers=not are_typed), inputs
     return with_classes(source, labels), inputs
 
 
-def with_classes(source: TextRows, labels: set[Any]) -> TextRows:
+def with_classes(source: TextRows, labels: Labels) -> TextRows:
     """Return the source with classes for those of the labels that are strings; without strings, for
-    booleans."""
-    names: list[Any] = sorted(label for label in labels if isinstance(label, str))
-    if not names and any(isinstance(label, bool) for label in labels):
+    booleans. Labels without types are numbers if all of them are."""
+    if labels.untyped and not labels.typed and None not in map(number_in, labels.untyped):
+        return source._replace(reads_numbers=True)
+    every = labels.typed | labels.untyped
+    names: list[Any] = sorted(label for label in every if isinstance(label, str))
+    if not names and any(isinstance(label, bool) for label in labels.typed):
         names = [False, True]
     return source._replace(classes={name: n for n, name in enumerate(names)}) if names else source

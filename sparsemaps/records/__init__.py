@@ -1,13 +1,24 @@
 """Formats of inputs: each is a file, which reads its records and writes them back.
 
 - ``_format`` is the contract: what a format has, and what is asked of it.
-- ``_table`` is the table of all formats, and finds that of an input.
+- ``_table`` finds the format of an input among those of the table below.
 - ``_batch`` has `Batch`: some consecutive records, and the rows that a job has of them.
 - ``_fields`` says which fields are taken of a record, and what their values may be.
 - ``lines`` reads a text a line, ``jsonl`` JSON Lines, ``svmlight`` LIBSVM text: ``_line_format`` is
   what formats of lines share.
-- ``parquet`` reads Parquet; ``_columns`` makes records of the columns of Arrow.
+- ``csv`` reads CSV with a header.
+- ``parquet`` reads Parquet, ``arrow`` Arrow IPC; ``_columns`` makes records of their columns.
 - ``codes`` are packed codes in place of records.
 
 ``text`` and ``files`` call these modules.
 """
+
+TEXT_FORMATS = {
+    "txt": "lines",
+    "jsonl": "jsonl",
+    "csv": "csv",
+    "parquet": "parquet",
+    "arrow": "arrow",
+}
+"""The table of formats of texts: the names that options have, and the modules whose ``FORMAT`` they
+are. It is read without loading these."""

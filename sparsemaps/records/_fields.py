@@ -2,6 +2,7 @@
 
 import decimal
 import math
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
@@ -45,12 +46,15 @@ class Fields:
     """Whether lines or rows that are no records are set aside, and are no error."""
     _kind_of_labels: type | None = field(default=None, init=False)
 
+    def __post_init__(self) -> None:
+        self._numbers = [one for one in (self.label, self.key) if one is not None]
+
     def take(self, record: Any, into: Any, again: Callable[[], Any] | None = None) -> None:
         """Append the fields of a JSON object. `again` gives the object once more, with all digits
         of whole numbers; readers of JSON round those of more than 64 bits."""
         if not isinstance(record, dict):
             raise BadRecord("a JSON object", _kind(record))
-        if again is not None and any(map(_may_be_rounded, map(record.get, (self.label, self.key)))):
+        if again is not None and any(_may_be_rounded(_value(record, one)) for one in self._numbers):
             record = again()
         text = _field(record, self.text)
         if not isinstance(text, str):
@@ -58,7 +62,7 @@ class Fields:
         self.check_lengths([text])
         label = None if self.label is None else self.check_label(_field(record, self.label))
         id = None if self.id is None else self.check_id(_field(record, self.id))
-        key = None if self.key is None else self.check_key(record.get(self.key))
+        key = None if self.key is None else self.check_key(_value(record, self.key))
         into.texts.append(text)
         if label is not None:
             into.labels.append(label)
@@ -123,6 +127,26 @@ class Fields:
         return id
 
 
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
+
+
+def number_in(text: str) -> int | float | None:
+    """Return the number that a text is, as JSON writes numbers; None if it is none, or has more
+    than 64 bits or is not finite. "007" and "+1" are texts."""
+    found = _NUMBER.fullmatch(text)
+    if found is None or len(text) > _LONGEST_NUMBER:
+        return None
+    if found[1] is None and found[2] is None:
+        whole = int(text)
+        is_held = _whole_numbers.LEAST <= whole <= _whole_numbers.LARGEST
+        return whole if is_held else None
+    number = float(text)
+    return number if math.isfinite(number) else None
+
+
+_LONGEST_NUMBER = 400
+"""The most characters of a number that is read."""
+
 KINDS_OF_LABELS = {float: "a number", str: "a string", bool: "a boolean"}
 """The kinds of labels, of which a job has one, in words."""
 
@@ -158,10 +182,33 @@ def _plain(value: Any) -> Any:
 
 
 def _field(record: dict[str, Any], name: str) -> Any:
-    if name not in record:
+    """Return the value of a field; an error if it is missing."""
+    if name in record:
+        return record[name]
+    value = _value(record, name, _MISSING)
+    if value is _MISSING:
         names = ", ".join(map(repr, list(record)[:8])) or "an object without fields"
         raise BadRecord(f"the field {name!r}", names + (", ..." if len(record) > 8 else ""))
-    return record[name]
+    return value
+
+
+_MISSING = object()
+
+
+def _value(record: dict[str, Any], path: str, missing: Any = None) -> Any:
+    """Return the value of a field, or of one within objects, whose names have points between them.
+    A field whose own name is the path comes first."""
+    if path in record:
+        return record[path]
+    place = path.find(".")
+    while place >= 0:
+        inner = record.get(path[:place])
+        if isinstance(inner, dict):
+            value = _value(inner, path[place + 1 :], missing)
+            if value is not missing:
+                return value
+        place = path.find(".", place + 1)
+    return missing
 
 
 def _check_scalar(

@@ -1,9 +1,9 @@
 """The contract of a format of inputs: what a file of this folder has, and what is asked of it.
 
-A format is one object of a class of its own, which is listed in ``_table``. Nothing outside of this
-folder compares names of formats: what differs between them is here. Formats whose records are lines
-derive from `LineFormat` (``_line_format``), those that Arrow reads take their columns by
-``_columns``.
+A format is one object of a class of its own, the ``FORMAT`` of its module, which the folder's
+``__init__`` lists. Nothing outside of this folder compares names of formats: what differs between
+them is here. Formats whose records are lines derive from `LineFormat` (``_line_format``), those
+that Arrow reads take their columns by ``_columns``.
 """
 
 from abc import ABC, abstractmethod
@@ -56,8 +56,6 @@ class Format(ABC):
     """As errors name it."""
     endings: ClassVar[tuple[str, ...]]
     """The endings of names of files, in small letters; none belongs to two formats."""
-    holds_texts: ClassVar[bool] = True
-    """Whether records are texts."""
     has_fields: ClassVar[bool] = True
     """Whether records have fields beside their texts."""
     is_typed: ClassVar[bool] = True
@@ -102,9 +100,9 @@ class Format(ABC):
         a file without records is written with what it has beside them."""
         return self.pieces(text, fields, n_jobs, None)
 
-    @abstractmethod
     def raw(self, piece: Any, fields: Fields) -> Raw:
         """Return the good records of a piece as the input has them."""
+        return Raw(len(piece.texts), piece.records)
 
     @abstractmethod
     def writer(self, file: IO[bytes]) -> RecordWriter:
@@ -113,3 +111,13 @@ class Format(ABC):
     def check(self, inputs: list[Any]) -> None:  # noqa: B027
         """Raise a ValueError if the records of these inputs cannot stand in one output, before any
         is read."""
+
+
+def name_of(text: Text) -> str:
+    """Return the name of a file in errors."""
+    return text.name.removesuffix(": ") or "a file object"
+
+
+def other_columns(one: Any, other: Any) -> ValueError:
+    """Return the error of two inputs whose rows cannot stand in one file."""
+    return ValueError(f"{one} and {other} have different columns; write to a directory")

@@ -1,36 +1,24 @@
-"""The table of all formats, and which of them an input has."""
+"""Which format an input has."""
 
+import importlib
 import os
 from typing import Any
 
 from sparsemaps._io import _text_input
 from sparsemaps._io._sources import is_regular, is_standard
+from sparsemaps.records import TEXT_FORMATS
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Format
 from sparsemaps.records.codes import CodeRecords
-from sparsemaps.records.jsonl import JsonRecords
-from sparsemaps.records.lines import LineRecords
-from sparsemaps.records.parquet import ParquetRecords
-from sparsemaps.records.svmlight import SvmlightRecords
 
-FORMATS: tuple[Format, ...] = (
-    LineRecords(),
-    JsonRecords(),
-    ParquetRecords(),
-    SvmlightRecords(),
-    CodeRecords(),
-)
-"""A line for each format."""
+FORMATS: dict[str, Format] = {
+    name: importlib.import_module(f"sparsemaps.records.{module}").FORMAT
+    for name, module in TEXT_FORMATS.items()
+}
+"""The formats of texts by their names."""
 
-_NAMED = {format.name: format for format in FORMATS}
-
-TEXT_FORMATS = tuple(format.name for format in FORMATS if format.holds_texts)
-"""The names of formats of texts, as options have them."""
-
-ENDINGS = {ending: format for format in FORMATS for ending in format.endings}
-"""The formats that the endings of names tell."""
-
-_OF_TEXTS = [ending for ending, format in ENDINGS.items() if format.holds_texts]
+ENDINGS = {ending: format for format in FORMATS.values() for ending in format.endings}
+"""The formats of texts that the endings of names tell."""
 
 
 def format_by_name(name: Any) -> Format | None:
@@ -47,15 +35,15 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
     if is_path:
         name, known = os.fspath(input), format_by_name(input)
     if format is not None:
-        known = _NAMED[format]
+        known = FORMATS[format]
     base = _text_input.without_compression(name)
-    if known is None and _text_input.ending_of(base) in (".csv", ".tsv"):
-        make = f"pandas.read_csv({base!r}).to_json('x.jsonl', orient='records', lines=True)"
-        raise ValueError(f"{name}: tables of CSV are not read; make JSON Lines of it: {make}")
-    if known is None or not known.holds_texts:
+    if known is None and _text_input.ending_of(base) == ".tsv":
+        make = f"pandas.read_csv({name!r}, sep='\\t').to_csv('x.csv', index=False)"
+        raise ValueError(f"{name}: columns between tabs are not read; make CSV of them: {make}")
+    if known is None:
         raise ValueError(
             f"{name}: format must be given ({' or '.join(TEXT_FORMATS)}), as the name does not end "
-            f"in {', '.join(_OF_TEXTS)}"
+            f"in {', '.join(ENDINGS)}"
         )
     is_stream = isinstance(input, (str, os.PathLike)) and not is_regular(input)
     if not known.is_streamed and (is_stream or _text_input.without_compression(name) != name):
@@ -72,14 +60,13 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
 
 def is_text_file(path: Any) -> bool:
     """Return whether an input is texts, by its name."""
-    known = format_by_name(path) if isinstance(path, (str, os.PathLike)) else None
-    return known is not None and known.holds_texts
+    return isinstance(path, (str, os.PathLike)) and format_by_name(path) is not None
 
 
 def cannot_be_rows(path: Any) -> bool:
     """Return whether a file cannot be LIBSVM text, by its name."""
     known = format_by_name(path) if isinstance(path, (str, os.PathLike)) else None
-    return known is not None and known.holds_texts and not known.may_be_rows
+    return known is not None and not known.may_be_rows
 
 
 def holds_codes(input: Any) -> bool:

@@ -15,7 +15,6 @@ class CodeRecords(Format):
     """Codes are made of records, which cannot be read of them."""
 
     name, title, endings = "codes", "packed codes", (".npy",)
-    holds_texts = False
     has_fields = False
     is_streamed = False
 

@@ -48,6 +48,9 @@ class JsonRecords(LineFormat):
         return next(n for record, n in enumerate(numbers) if record == row)
 
 
+FORMAT = JsonRecords()
+
+
 def _read_json(
     loads: Callable[[bytes], Any], piece: bytes, is_first: bool, fields: Fields, into: Batch
 ) -> None:

@@ -22,6 +22,9 @@ class LineRecords(LineFormat):
         return [] if lines.is_first and lines.text == MARK else all_lines(lines)
 
 
+FORMAT = LineRecords()
+
+
 def _read(lines: bytes, is_first: bool, fields: Fields, into: Batch) -> None:
     content = lines.removeprefix(MARK) if is_first else lines
     try:

@@ -24,10 +24,11 @@ from sparsemaps.records._columns import (
     cut,
     good_rows,
     is_one_of,
+    is_text,
     paths_of,
 )
 from sparsemaps.records._fields import RECORD_BYTES, Fields
-from sparsemaps.records._format import Format, Raw, RecordWriter
+from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other_columns
 
 _READ_AS_NUMBERS = {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"}
 """Encodings of columns that Arrow reads as numbers and dictionaries."""
@@ -85,9 +86,7 @@ class ParquetRecords(Format):
         check_inputs(inputs)
 
 
-def name_of(text: Text) -> str:
-    """Return the name of a file in errors."""
-    return text.name.removesuffix(": ") or "a file object"
+FORMAT = ParquetRecords()
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -107,24 +106,23 @@ class Opened(NamedTuple):
 
     @classmethod
     def of(cls, file: Any, name: str, fields: Fields | None, **options: Any) -> "Opened":
-        """Open a file: the columns of the fields, or all of its columns if the rows are wanted, or
-        no fields are. Columns within others are read as numbers where the rows are not wanted."""
+        """Open a file: the columns of the fields, or all if rows are wanted or no fields are. Arrow
+        does not read columns within others as numbers."""
         parquet = library("pyarrow.parquet", "reading Parquet")
         with _text_input.array_errors_naming(name):
             plain = parquet.ParquetFile(file, **options)
         schema, about = plain.schema_arrow, plain.metadata
         paths = {} if fields is None else paths_of(schema, fields, name)
         is_whole = fields is None or fields.records
-        nested = {".".join(path.names) for path in paths.values() if len(path.names) > 1}
         strings = [field.name for field in schema if is_one_of(field.type, STRINGS)]
-        within = [".".join(path.names) for path in paths.values() if is_one_of(path.kind, STRINGS)]
-        strings += [one for one in within if one in nested]
-        others = set(_of_other_encodings(about)) | (nested if is_whole else set())
+        others = set(_of_other_encodings(about))
         names = [one for one in strings if one not in others]
+        within = [one for one in paths.values() if len(one.names) > 1 and is_text(one.kind)]
         with _text_input.array_errors_naming(name):
             opened = parquet.ParquetFile(file, metadata=about, read_dictionary=names, **options)
         columns = [".".join(path.names) for path in paths.values()]
-        most_rows = _MOST_ROWS if len(names) == len(strings) else _MOST_OTHER_ROWS
+        are_numbers = len(names) == len(strings) and not within
+        most_rows = _MOST_ROWS if are_numbers else _MOST_OTHER_ROWS
         wanted = None if is_whole else columns
         return cls(opened, plain, name, schema, paths, wanted, most_rows)
 
@@ -258,10 +256,7 @@ def check_inputs(inputs: list[Any]) -> None:
             _check_instants(input)
     for input, schema in zip(inputs, schemas, strict=True):
         if not schema[0].equals(schemas[0][0]) or schema[1] != schemas[0][1]:
-            raise ValueError(
-                f"{_name(inputs[0])} and {_name(input)} have different columns; write to a "
-                "directory"
-            )
+            raise other_columns(_name(inputs[0]), _name(input))
 
 
 def _name(input: Any) -> str:

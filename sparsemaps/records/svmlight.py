@@ -33,7 +33,6 @@ class SvmlightRecords(LineFormat):
     multilabel: bool = True
 
     name, title, endings = "svmlight", "LIBSVM text", ()
-    holds_texts = False
     has_fields = False
 
     def reader(self) -> Reader:

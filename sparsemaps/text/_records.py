@@ -6,10 +6,11 @@ from typing import Any
 from sparsemaps._io import _text_input
 from sparsemaps._io._sources import expand, open_input
 from sparsemaps._tools import _checks
+from sparsemaps.records import TEXT_FORMATS
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Format
-from sparsemaps.records._table import TEXT_FORMATS, format_of
+from sparsemaps.records._table import format_of
 
 
 def iter_records(
@@ -25,34 +26,38 @@ def iter_records(
 ) -> Iterator[Batch]:
     r"""Read the texts of files, a batch at a time.
 
-    Three formats are read. "txt" has a text a line. "jsonl" (JSON Lines) has a JSON object a line.
-    "parquet" has a column for each field. Parquet is read by pyarrow, and .zst by backports.zstd
-    before Python 3.14. JSON is read by orjson, or at half the speed by the standard library, with
-    the same results. ``pip install "sparsemaps[text]"`` brings these libraries.
+    "txt" has a text a line. "jsonl" (JSON Lines) has a JSON object a line. "csv" has a header and
+    fields between commas. "parquet" and "arrow" have a column for each field, and are read by
+    pyarrow. JSON is read by orjson, or at half the speed by the standard library, with the same
+    results; .zst by backports.zstd before Python 3.14. ``pip install "sparsemaps[text]"`` brings
+    these libraries.
 
     Parameters
     ----------
     inputs : str, path-like, file-like, or a sequence of these
-        Files; text and JSON may be compressed (.gz, .bz2, .xz, .zst, .zstd). A directory stands for
-        its files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for the files
-        that match, and "-" for standard input. Pipes and file objects, which are opened in binary
-        mode, are not decompressed.
+        Files; text, JSON and CSV may be compressed (.gz, .bz2, .xz, .zst, .zstd). A directory
+        stands for its files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for
+        the files that match, and "-" for standard input. Pipes and file objects, which are opened
+        in binary mode, are not decompressed.
     field : str, default="text"
-        The field of an object, or the column, that holds the text. Lines of text have no fields.
+        The field of an object, or the column, that holds the text; "doc.text" is the field "text"
+        within "doc", unless a field has this name. Lines of text have no fields.
     label_field, id_field : str or None, default=None
         Fields of a label and of an id. Labels are strings, booleans or numbers; ids are strings or
-        numbers.
-    format : {"txt", "jsonl", "parquet"} or None, default=None
-        The format of all inputs. None follows the names: .txt; .jsonl, .ndjson or .json; .parquet,
-        in letters of any case. It must be given for pipes, file objects and other names.
+        numbers. Of CSV, both are strings.
+    format : {"txt", "jsonl", "csv", "parquet", "arrow"} or None, default=None
+        The format of all inputs. None follows the names: .txt; .jsonl, .ndjson or .json; .csv;
+        .parquet; .arrow or .feather, in letters of any case. It must be given for pipes, file
+        objects and other names.
     batch_bytes : int, default=2**24
         The number of bytes of records in a batch, nearly. A longer record is a batch by itself. 32
         bytes are added to the size of each record, so that batches of short records are bounded
         too.
     records : bool, default=True
-        Whether to return the raw records. For Parquet, all columns are then read.
+        Whether to return the raw records. For Parquet and Arrow, all columns are then read.
     max_line_bytes : int, default=2**30
-        A longer line is an error: a small compressed file can hold one that fills the memory.
+        A longer line is an error, and so is a longer record of CSV, or a larger compressed record
+        batch of Arrow: a small file can hold one that fills the memory.
 
     Yields
     ------
@@ -82,7 +87,11 @@ def iter_records(
     "jsonl" are not records. An empty file has no records. NUL is a character like others. NaN and
     Infinity in JSON are numbers. ``"\ud800"`` and other halves of surrogate pairs are not JSON.
 
-    The memory is that of two batches; for Parquet, that of a page of each column in addition.
+    CSV is read as Python's csv reads it; an error names the line in which the record begins. Blank
+    lines are not records.
+
+    The memory is that of two batches; for Parquet, that of a page of each column in addition, for
+    Arrow that of a record batch.
 
     Examples
     --------

@@ -14,6 +14,7 @@ import zipfile
 
 import numpy as np
 import scipy.sparse as sp
+from _data import record_files
 from _data.chance import SEED
 
 from _scripts.damaged_files import description_start, places_in
@@ -25,12 +26,12 @@ from sparsemaps.files._summary import summarize
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.neighbors import KernelNeighbors
+from sparsemaps.records import TEXT_FORMATS
 from sparsemaps.text import _frequencies, iter_records
 from sparsemaps.text._analyzers import vectorizer_of
 
 try:
     import pyarrow
-    from pyarrow import parquet
 except ImportError:
     pyarrow = None
 
@@ -188,12 +189,7 @@ def read_comments(path):
 
 def write_texts(folder, format):
     path = folder / f"texts.{format}"
-    if format == "parquet":
-        table = pyarrow.table({"text": LABELLED[0], "label": LABELLED[1]})
-        parquet.write_table(table, path)
-        return path
-    lines = LABELLED[0] if format == "txt" else [json.dumps({"text": one}) for one in LABELLED[0]]
-    path.write_text("".join(f"{line}\n" for line in lines))
+    record_files.WRITERS[format](path, [{"text": one} for one in LABELLED[0]])
     return path
 
 
@@ -235,7 +231,8 @@ KINDS = {
     f"records{_sources.COMMENTS}": (write_comments, read_comments),
     **{
         f"texts of {format}": (lambda folder, f=format: write_texts(folder, f), read_texts)
-        for format in ("txt", "jsonl", *([] if pyarrow is None else ["parquet"]))
+        for format in TEXT_FORMATS
+        if pyarrow is not None or format not in ("parquet", "arrow")
     },
 }  # fmt: skip
 """How each kind of file is written and read."""

@@ -7,6 +7,7 @@ import lzma
 import os
 
 import pytest
+from _data.record_files import WRITERS
 
 from sparsemaps import MinHash
 from sparsemaps._io import _text_input, _zstd
@@ -24,13 +25,13 @@ COMPRESSIONS = {
     ".zst": zstd.compress,
     ".zstd": zstd.compress,
 }
-FORMATS = {".txt": "txt", ".jsonl": "jsonl", ".ndjson": "jsonl", ".json": "jsonl"}
-CONTENTS = {"txt": b"a text\n", "jsonl": b'{"text": "a text"}\n'}
+FORMATS = {ending: format for ending, format in ENDINGS.items() if format.is_streamed}
 
 
 def test_all_endings_are_tried():
     assert {*COMPRESSIONS} - {""} == _text_input._READERS.keys()
-    assert {*FORMATS, ".parquet", ".npy"} == ENDINGS.keys()
+    assert {".txt", ".jsonl", ".ndjson", ".json", ".csv"} <= FORMATS.keys()
+    assert {".parquet", ".arrow", ".feather"} <= ENDINGS.keys() - FORMATS.keys()
 
 
 @pytest.mark.parametrize("case", [str.lower, str.upper, str.title])
@@ -38,7 +39,8 @@ def test_all_endings_are_tried():
     ("format", "compression"), itertools.product(FORMATS, COMPRESSIONS), ids=str
 )
 def test_endings(tmp_path, format, compression, case):
-    content = CONTENTS[FORMATS[format]]
+    WRITERS[FORMATS[format].name](tmp_path / "plain", [{"text": "a text"}])
+    content = (tmp_path / "plain").read_bytes()
     path = tmp_path / ("in" + case(format + compression))
     path.write_bytes(COMPRESSIONS[compression](content))
     assert [batch.texts for batch in iter_records(path)] == [["a text"]]
@@ -48,13 +50,13 @@ def test_endings(tmp_path, format, compression, case):
     assert out.read_bytes()[:3] == path.read_bytes()[:3]  # compressed alike
     with (
         pytest.raises(ValueError, match="is a file of texts: say so")
-        if format != ".txt"
+        if not FORMATS[format].may_be_rows
         else (pytest.raises(ValueError, match="expected a number as label"))
     ):
         map_files(MinHash(), path, tmp_path / "mapped")
 
 
-def test_parquet_of_another_case(tmp_path):
+def test_tables_of_another_case(tmp_path):
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pa.table({"text": ["a text"]}), tmp_path / "in.PARQUET")
     deduplicate_files(None, tmp_path / "in.PARQUET", tmp_path / "out.Parquet")

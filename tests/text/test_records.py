@@ -360,7 +360,7 @@ def test_bad_parameters(tmp_path):
         ({"field": None}, "field must be a string, got None"),
         ({"label_field": 1}, "label_field must be a string, got 1"),
         ({"id_field": b"id"}, "id_field must be a string"),
-        ({"format": "csv"}, "format must be 'txt' or 'jsonl' or 'parquet', got 'csv'"),
+        ({"format": "tsv"}, "format must be 'txt' or 'jsonl' or .*, got 'tsv'"),
         ({"batch_bytes": 0}, "batch_bytes must be from 1"),
         ({"batch_bytes": 1.5}, "batch_bytes must be an integer"),
         ({"max_line_bytes": 0}, "max_line_bytes must be from 1"),
@@ -405,8 +405,10 @@ def test_missing_library(tmp_path, monkeypatch, name, module):
         read(path)
 
 
-@pytest.mark.parametrize("name", ["a.csv", "a.TSV", "a.csv.gz"])
-def test_tables_of_csv_are_named(tmp_path, name):
-    path = write(tmp_path / name, b"text,label\na,1\n")
-    with pytest.raises(ValueError, match=r"CSV are not read; make JSON Lines of it: pandas\.read_"):
+@pytest.mark.parametrize("name", ["a.tsv", "a.TSV", "a.tsv.gz"])
+def test_tables_of_tabs_are_named(tmp_path, name):
+    path = write(tmp_path / name, b"text\tlabel\na\t1\n")
+    with pytest.raises(
+        ValueError, match=r"tabs are not read; make CSV of them: pandas\.read_csv\("
+    ):
         read(path)

@@ -1,0 +1,300 @@
+"""CSV with a header: records as Python's csv reads them, each with the bytes that it stands in.
+
+The header names the columns. A record may span several lines, as a quoted field may hold line ends.
+Values have no types: labels and ids are strings.
+"""
+
+import csv
+import itertools
+from collections.abc import Iterator
+from functools import partial
+from typing import IO, Any, NamedTuple
+
+from sparsemaps._io._sources import is_regular, open_input
+from sparsemaps._io._text_input import LineTooLong, Text, UnreadableRecord
+from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._typing import Array
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, number_in
+from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other_columns
+from sparsemaps.records._line_format import MARK
+
+_BLOCK_BYTES = 2**18
+"""Bytes of a file that are decoded at a time."""
+
+
+class CsvRecords(Format):
+    """The records of CSV; blank lines are not records."""
+
+    name, title, endings = "csv", "CSV", (".csv",)
+    is_typed = False
+    is_table = True
+
+    def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
+        for piece in _pieces(text, fields, n_bytes):
+            if piece.batch.texts or piece.batch.bad:
+                yield piece.batch
+
+    def raw_pieces(self, text: Text, fields: Fields, n_jobs: int | None) -> Iterator["_Piece"]:
+        return _pieces(text, fields, _BLOCK_BYTES)
+
+    def raw(self, piece: "_Piece", fields: Fields) -> Raw:
+        return Raw(len(piece.batch.texts), (piece.header, piece.batch.records, piece.name))
+
+    def writer(self, file: IO[bytes]) -> RecordWriter:
+        return _CsvWriter(file)
+
+    def check(self, inputs: list[Any]) -> None:
+        known = None
+        for input in inputs:
+            if hasattr(input, "read") or not is_regular(input):
+                return  # its columns are compared when it is read for the output
+            with open_input(input) as text:
+                header = next(_Reader(text).records(), None)
+            if header is None:
+                continue
+            if known is not None and known[0] != header.values:
+                raise other_columns(known[1], input)
+            known = known or (header.values, input)
+
+
+FORMAT = CsvRecords()
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+class _Record(NamedTuple):
+    """The values of a record, its bytes, and the number of lines before it."""
+
+    values: list[str]
+    raw: bytes
+    n_before: int
+
+
+class _Reader:
+    """The records of a text, with the header."""
+
+    def __init__(self, text: Text) -> None:
+        self._text = text
+        self._lines: list[bytes] = []  # of a record that has begun
+        self._has_others = False
+        self.n_lines = 0
+        """The number of lines of the records so far."""
+
+    def records(self) -> Iterator[_Record]:
+        """Yield the records. A field whose quote is open at the end of the text is an error."""
+        name, lines = self._text.name, self._lines
+        try:
+            for values in csv.reader(self._decoded()):
+                raw = lines[0] if len(lines) == 1 else b"".join(lines)
+                n_before = self.n_lines
+                self.n_lines += len(lines)
+                lines.clear()
+                if values:
+                    yield _Record(values, raw, n_before)
+        except LineTooLong as error:
+            raise ValueError(f"{name}line {self.n_lines + 1} is {error}") from error
+        except (_Unended, csv.Error) as error:
+            raise ValueError(f"{name}line {self.n_lines + 1}: {error}") from error
+
+    def _decoded(self) -> Iterator[str]:
+        """Yield lines, each of which is appended to those of the record first."""
+        lines, text, n_bytes = self._lines, self._text, 0
+        is_first, least = True, min(_FIELD_BYTES, text.max_line_bytes)
+        for block in text.blocks(_BLOCK_BYTES):
+            self._has_others = self._has_others or not _is_utf8(block)
+            for line in block.splitlines(keepends=True):
+                n_bytes = n_bytes + len(line) if lines else len(line)
+                if n_bytes > least:
+                    _allow(n_bytes, text.max_line_bytes)
+                lines.append(line)
+                if is_first:
+                    is_first = False
+                    yield line.removeprefix(MARK).decode("utf-8", "surrogateescape")
+                else:
+                    yield line.decode("utf-8", "surrogateescape")
+        if lines:
+            raise _Unended("expected the quote that ends a field; found the end of the file")
+
+    def check(self, record: _Record) -> None:
+        """Raise a `BadRecord` if a record is not UTF-8."""
+        if self._has_others:
+            try:
+                record.raw.decode()
+            except UnicodeDecodeError as error:
+                byte = f"byte 0x{error.object[error.start]:02x} as byte {error.start + 1}"
+                raise BadRecord("UTF-8", f"{byte} of the record") from None
+
+
+class _Unended(ValueError):
+    """A record does not end where it has to."""
+
+
+_FIELD_BYTES = 2**17
+"""The length of a field up to which Python's csv reads it without being told."""
+
+MOST_BYTES = 2**28
+"""The longest record that is read, as csv takes several times its memory."""
+
+
+def _allow(n_bytes: int, max_line_bytes: int) -> None:
+    """Let csv read fields of so many bytes; the limit of the process only grows."""
+    if n_bytes > min(max_line_bytes, MOST_BYTES):
+        is_set = max_line_bytes <= MOST_BYTES
+        limit = setting("max_line_bytes", max_line_bytes) if is_set else f"{MOST_BYTES} bytes"
+        raise _Unended(f"the record is longer than {limit}; is there a quote that ends its field?")
+    if n_bytes > csv.field_size_limit():
+        csv.field_size_limit(2 * n_bytes)
+
+
+def _is_utf8(block: bytes) -> bool:
+    try:
+        block.decode()
+    except UnicodeDecodeError:
+        return False
+    return True
+
+
+class _Piece(NamedTuple):
+    """Some records of an input, whose name errors have, and its header, if it has one."""
+
+    header: _Record | None
+    batch: Batch
+    name: str
+
+
+def _pieces(text: Text, fields: Fields, n_bytes: int) -> Iterator[_Piece]:
+    """Yield the records in batches of so many bytes, nearly; at least one."""
+    reader, name = _Reader(text), name_of(text)
+    records = reader.records()
+    header = next(records, None)
+    if header is None:
+        yield _Piece(None, Batch.empty(fields), name)
+        return
+    columns = _Places(header, fields, reader, text.name)
+    batch, lines, bad = Batch.empty(fields), list[int](), list[tuple[int, str, bytes]]()
+    size = first = position = 0
+    for number, record in enumerate(records, 1):
+        n_new = len(record.raw) + RECORD_BYTES
+        if size and size + n_new > n_bytes:
+            before, position = position, text.position()
+            yield _Piece(
+                header, _ended(batch, lines, bad, record.n_before - first, position - before), name
+            )
+            batch, lines, bad = Batch.empty(fields), [], []
+            size, first = 0, record.n_before
+        size += n_new
+        try:
+            columns.take(record, batch)
+        except BadRecord as error:
+            if not fields.sets_aside:
+                message = f"{text.name}line {record.n_before + 1}: {error}"
+                raise UnreadableRecord(message, number) from None
+            bad.append((record.n_before - first, f": {error}", record.raw))
+        else:
+            lines.append(record.n_before - first)
+    yield _Piece(
+        header, _ended(batch, lines, bad, reader.n_lines - first, text.position() - position), name
+    )
+
+
+def _ended(batch: Batch, lines: list[int], bad: list[Any], n_lines: int, n_bytes: int) -> Batch:
+    """Return a batch with the places of its records: the numbers of lines before each."""
+    batch.line_of, batch.bad, batch.n_lines = partial(_line_in, lines), bad, n_lines
+    batch.n_bytes = n_bytes
+    return batch
+
+
+def _line_in(lines: list[int], record: int) -> int:
+    return lines[record] + 1
+
+
+class _Places:
+    """The places of the fields that are wanted, by the header."""
+
+    def __init__(self, header: _Record, fields: Fields, reader: _Reader, name: str) -> None:
+        self._fields, self._reader, self._n = fields, reader, len(header.values)
+        line = f"{name}line {header.n_before + 1}"
+        try:
+            reader.check(header)
+        except BadRecord as error:
+            raise ValueError(f"{line}: {error}") from None
+        self._text, self._label, self._id, self._key = (
+            None if field is None else _place_of(field, header.values, line)
+            for field in (fields.text, fields.label, fields.id, fields.key)
+        )
+
+    def take(self, record: _Record, into: Batch) -> None:
+        """Append the fields of a record to a batch."""
+        values, fields = record.values, self._fields
+        self._reader.check(record)
+        if len(values) != self._n:
+            raise BadRecord(f"{self._n} fields, as the header has", str(len(values)))
+        text = values[self._text]  # type: ignore[index]  # there always is one
+        fields.check_lengths([text])
+        label: Any = None
+        key: Any = None
+        if self._label is not None:
+            label = values[self._label]
+            if not label:
+                raise BadRecord(f"a label in the column {fields.label!r}", "an empty field")
+            label = fields.check_label(label, "column")
+        if self._key is not None:
+            key = fields.check_key(_key_in(values[self._key], fields.key), "column")
+        into.texts.append(text)
+        if label is not None:
+            into.labels.append(label)
+        if self._id is not None:
+            into.ids.append(values[self._id])
+        if key is not None:
+            into.keys.append(key)
+        if fields.records:
+            into.records.append(record.raw)
+
+
+def _place_of(field: str, header: list[str], line: str) -> int:
+    if header.count(field) != 1:
+        columns = ", ".join(map(repr, header[:8])) + (", ..." if len(header) > 8 else "")
+        raise ValueError(f"{line}: expected one column {field!r}; found {columns}")
+    return header.index(field)
+
+
+def _key_in(value: str, field: str | None) -> int | float | None:
+    """Return the number of a field; None if it is empty."""
+    if not value.strip():
+        return None
+    number = number_in(value.strip())
+    if number is None:
+        raise BadRecord(f"a number in the column {field!r}", f"{value[:40]!r}")
+    return number
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+
+class _CsvWriter(RecordWriter):
+    """It writes the header of the first input, and records of all."""
+
+    def __init__(self, file: IO[bytes]) -> None:
+        self._file = file
+        self._header: list[str] | None = None
+        self._end, self._last, self._name = b"", b"", ""
+
+    def write(self, raw: Raw, kept: Array) -> None:
+        header, records, name = raw.records
+        if header is None:
+            return
+        if self._header is None:
+            self._header, self._name = header.values, name
+            self._end = b"\r\n" if header.raw.endswith(b"\r\n") else b"\n"
+            self._write(header.raw)
+        elif self._header != header.values:
+            raise other_columns(self._name, name)
+        self._write(b"".join(itertools.compress(records, kept)))
+
+    def _write(self, lines: bytes) -> None:
+        if lines:
+            has_ended = self._last in (b"", b"\n", b"\r")
+            self._file.write(lines if has_ended else self._end + lines)
+            self._last = lines[-1:]
