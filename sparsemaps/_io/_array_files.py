@@ -59,7 +59,7 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
         shape, dtype = _checked_header(file, path, size, kind)
         offset, n = file.tell(), math.prod(shape)
         if mmap and n:
-            array: Array = np.memmap(path, dtype, "r", offset, shape)
+            array: Array = np.memmap(file, dtype, "r", offset, shape)
         else:
             array = np.fromfile(file, dtype, n).reshape(shape)
     _check_range(path, array, kind)

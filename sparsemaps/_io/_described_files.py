@@ -15,6 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from sparsemaps._io._array_files import MAX_HEADER_BYTES, read_header
+from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 
 FOOTER = struct.Struct("<Q8s")
@@ -51,15 +52,15 @@ def ending_of(description: Mapping[str, Any], mark: bytes) -> bytes:
 
 def is_marked(path: str, mark: bytes) -> bool:
     """Return whether a file ends with a mark."""
-    with open(path, "rb") as file:
-        file.seek(max(os.path.getsize(path) - len(mark), 0))
+    with open_regular(path) as file:
+        file.seek(max(os.fstat(file.fileno()).st_size - len(mark), 0))
         return file.read() == mark
 
 
 def read_description(file: IO[bytes], path: str, mark: bytes, kind: str) -> tuple[Any, int]:
     """Return the description of a file, and where it begins; a ValueError if it is no file of
     `kind`."""
-    size = os.path.getsize(path)
+    size = os.fstat(file.fileno()).st_size
     file.seek(max(size - FOOTER.size, 0))
     end = file.read()
     if len(end) != FOOTER.size or not end.endswith(mark):

@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import IO, Any
 
-from sparsemaps._io import _text_input
+from sparsemaps._io import _text_input, _urls
 from sparsemaps._io._sources import is_standard
 from sparsemaps._io._zstd import zstd_writer
 
@@ -49,6 +49,10 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
             yield sys.stdout.buffer
             sys.stdout.buffer.flush()
         return
+    if _urls.is_url(path):
+        with _urls.staged(path) as here, atomic_output(here, synced=False) as file:
+            yield file
+        return
     if os.path.exists(path) and not os.path.isfile(path):
         with errors_naming(path), open(path, "wb") as device:
             yield device
@@ -59,6 +63,17 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
         _WRITERS.get(_text_input.ending_of(path), contextlib.nullcontext)(file) as compressed,
     ):
         yield compressed
+
+
+@contextlib.contextmanager
+def staged(output: Any, endings: tuple[str, ...]) -> Iterator[Any]:
+    """Yield where an output, and files beside it, are written: a path of this machine, if the
+    output is a URL, where the files appear if there is no error."""
+    if _urls.is_url(output):
+        with _urls.staged(output, ("", *endings)) as path:
+            yield path
+    else:
+        yield output
 
 
 @contextlib.contextmanager
@@ -123,6 +138,12 @@ def like_file(path: str, target: str) -> Iterator[None]:
                 os.unlink(path)
 
 
+def make_folder(folder: str) -> None:
+    """Make a folder of outputs, unless it is there; at a URL, a file makes it."""
+    if not _urls.is_url(folder):
+        os.makedirs(folder, exist_ok=True)
+
+
 def make_folder_like(folder: str, output: str) -> None:
     """Make a folder, unless it is there, that those can read who can read an output."""
     mode = _mode_of(output)
@@ -150,6 +171,8 @@ _TEMPORARY = re.compile(r"\.sparsemaps-[0-9a-f]{16}\.tmp")
 def remove_temporaries(folder: str) -> None:
     """Remove the temporary files that processes which were killed have left in a folder. No other
     process may write there."""
+    if _urls.is_url(folder):  # writers there exclude no others
+        return
     for name in os.listdir(folder):
         if _TEMPORARY.fullmatch(name):
             with contextlib.suppress(FileNotFoundError):
@@ -176,7 +199,7 @@ def refuse_clashes(
     `outputs` are the files that will be written, each with words for it. "-" is standard input or
     output, which may have been redirected to a file. `made` are folders that the job makes.
     """
-    folders = [os.path.realpath(path) for path in made]
+    folders = [os.path.realpath(path) for path in made if not _urls.is_url(path)]
     read: dict[Any, Any] = {}
     for path in inputs:
         standard = is_standard(path)
@@ -194,7 +217,9 @@ def refuse_clashes(
                 raise ValueError(
                     f"{name}{role} is the input {read[identity]}; write to another file"
                 )
-        if isinstance(path, (str, os.PathLike)) and not standard:
+        if _urls.is_url(path):
+            _urls.refuse_read_only(path)
+        elif isinstance(path, (str, os.PathLike)) and not standard:
             _check_place(os.fspath(path), folders)
         if place is None:
             continue
@@ -237,6 +262,8 @@ def _place(path: Any) -> str | None:
     """Return the path of a regular file, with its links resolved; None for anything else."""
     if not isinstance(path, (str, os.PathLike)) or is_standard(path):
         return None
+    if _urls.is_url(path):
+        return str(path)
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
         return None
     return os.path.normcase(os.path.realpath(path))

@@ -10,7 +10,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeGuard
 
-from sparsemaps._io import _text_input
+from sparsemaps._io import _text_input, _urls
 from sparsemaps._tools._typing import Destination, StrPath
 
 RECEIPT, LABELS, QIDS, CLASSES, IDS = (
@@ -99,7 +99,7 @@ class InputFile:
     def recipe(self) -> list[Any]:
         """The facts that decide the content, for a later run: path, size, time and range. The
         inode is not one of them, as a copy has another."""
-        return [os.path.abspath(self.path), *self._identity[:2], *self._range]
+        return [_urls.full_path(self.path), *self._identity[:2], *self._range]
 
     def cut(self, max_bytes: int) -> "list[InputFile]":
         """Return ranges of at most so many bytes, which together have each line once. Their lengths
@@ -124,7 +124,7 @@ class InputFile:
     def __getstate__(self) -> dict[str, Any]:
         """With the absolute path, as the current directory of another process may be another one.
         Copies of the object have this state too."""
-        return {**self.__dict__, "path": os.path.abspath(self.path)}
+        return {**self.__dict__, "path": _urls.full_path(self.path)}
 
     def refuse_change(self) -> None:
         """Raise a ValueError if the file is another one than at the beginning."""
@@ -143,7 +143,9 @@ class InputFile:
 _IDENTITY = "size", "time in nanoseconds", "inode"
 
 
-def _identity(path: str) -> tuple[int, int, int]:
+def _identity(path: str) -> tuple[int, Any, Any]:
+    if _urls.is_url(path):
+        return _urls.identity(path)
     about = os.stat(path)
     return about.st_size, about.st_mtime_ns, about.st_ino
 
@@ -195,6 +197,8 @@ def is_regular(input: object) -> TypeGuard[StrPath]:
     object."""
     if not isinstance(input, (str, os.PathLike)) or is_standard(input):
         return False
+    if _urls.is_url(input):
+        return True
     return os.path.isfile(input) or not os.path.exists(input)
 
 
@@ -224,7 +228,12 @@ def refuse_changes(inputs: Iterable[Any]) -> None:
 def refuse_inside(folder: str, paths: list[Any]) -> None:
     """Raise a ValueError if an input is a file of the folder of stages."""
     for path in paths:
-        if is_regular(path) and os.path.realpath(folder) == os.path.dirname(os.path.realpath(path)):
+        is_here = not (_urls.is_url(folder) or _urls.is_url(path))
+        if (
+            is_here
+            and is_regular(path)
+            and os.path.realpath(folder) == os.path.dirname(os.path.realpath(path))
+        ):
             raise ValueError(f"the input {path} is in the folder of stages; move it elsewhere")
 
 
@@ -238,7 +247,9 @@ def is_directory(output: Destination) -> TypeGuard[StrPath]:
         return False
     path: Any = output
     name = os.fspath(path)
-    return name.endswith(("/", os.sep)) or os.path.isdir(name)
+    if _urls.is_url(name):
+        _urls.refuse_read_only(name)
+    return name.endswith(("/", os.sep)) or _urls.is_folder(name)
 
 
 def expand(inputs: Any) -> list[Any]:
@@ -250,11 +261,11 @@ def expand(inputs: Any) -> list[Any]:
         if hasattr(input, "read"):
             paths.append(input)
             continue
-        name = os.fspath(input)
-        if os.path.isdir(name):
+        name = os.fspath(_urls.as_path(input))
+        if _urls.is_folder(name):
             files = _inputs_in(name)
-        elif glob.has_magic(name) and not os.path.exists(name):
-            files = [path for path in glob.glob(name, recursive=True) if os.path.isfile(path)]
+        elif glob.has_magic(name) and not _urls.exists(name):
+            files = _matching(name)
         else:
             paths.append(name)
             continue
@@ -266,14 +277,23 @@ def expand(inputs: Any) -> list[Any]:
     return paths
 
 
+def _matching(pattern: str) -> list[str]:
+    if _urls.is_url(pattern):
+        return _urls.matching(pattern)
+    return [path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path)]
+
+
 def _inputs_in(folder: str) -> list[str]:
     """Return the files of a directory, but for hidden ones, and those that jobs write beside
     outputs."""
-    names = {entry.name for entry in os.scandir(folder) if entry.is_file()}
+    if _urls.is_url(folder):
+        names = set(_urls.names_in(folder))
+    else:
+        names = {entry.name for entry in os.scandir(folder) if entry.is_file()}
     beside = LABELS, QIDS, CLASSES, IDS, BAD
 
     def is_input(name: str) -> bool:
         is_record = name.endswith(RECEIPT) and name.removesuffix(RECEIPT) in names
         return not (name.startswith(".") or name.endswith(beside) or is_record)
 
-    return [os.path.join(folder, name) for name in names if is_input(name)]
+    return [_urls.join(folder, name) for name in names if is_input(name)]

@@ -6,7 +6,7 @@ are any, and the description.
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import Any, NamedTuple
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
@@ -94,15 +94,14 @@ def read(path: str, mmap_mode: Any) -> Contents:
             file.seek(offset)
             array: Array = np.fromfile(file, np.uint8, n_rows * n_bytes).reshape(n_rows, n_bytes)
         else:
-            array = np.memmap(path, np.uint8, mmap_mode, offset, (n_rows, n_bytes))
+            array = np.memmap(file, np.uint8, mmap_mode, offset, (n_rows, n_bytes))
+        further = _read_further(file, path, mmap_mode, description, text_start)
     sampled = np.unpackbits(mask, count=n_rows, bitorder="little").view(bool)
-    return Contents(
-        array, sampled, description, _read_further(path, mmap_mode, description, text_start)
-    )
+    return Contents(array, sampled, description, further)
 
 
 def _read_further(
-    path: str, mmap_mode: Any, description: Mapping[str, Any], text_start: int
+    file: IO[bytes], path: str, mmap_mode: Any, description: Mapping[str, Any], text_start: int
 ) -> dict[str, Array]:
     """Return the further arrays, which are between the codes and the description."""
     further: dict[str, Array] = {}
@@ -115,10 +114,11 @@ def _read_further(
             n_bytes = math.prod(lengths) * dtype.itemsize
             start = _checks.check_int("start", start, description["end"], text_start - n_bytes)
             if n_bytes == 0 or mmap_mode is None:
-                array = np.fromfile(path, dtype, math.prod(lengths), offset=start)
+                file.seek(start)
+                array = np.fromfile(file, dtype, math.prod(lengths))
                 further[name] = array.reshape(lengths)
             else:
-                further[name] = np.memmap(path, dtype, mmap_mode, start, lengths)
+                further[name] = np.memmap(file, dtype, mmap_mode, start, lengths)
     return further
 
 

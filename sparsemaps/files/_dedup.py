@@ -1,6 +1,5 @@
 """`deduplicate_files`: records without near-duplicates, for ``sparsemaps dedup``."""
 
-import os
 from contextlib import ExitStack
 from typing import Any, NamedTuple, Unpack
 
@@ -190,7 +189,7 @@ def run(plan: DedupPlan, running: JobRun) -> Deduplicated:
     running.check(lambda: listing(plan), plan.is_shared)
     has_directory = is_directory(plan.output) and not plan.tables.dry_run
     if has_directory:
-        os.makedirs(plan.output, exist_ok=True)
+        _output_files.make_folder(plan.output)
     try:
         with opened(plan.folder, shared=running.is_share) as results, ExitStack() as stack:
             if has_directory and not running.is_share:

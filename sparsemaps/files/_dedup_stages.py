@@ -1,12 +1,11 @@
 """The stages of a deduplication: codes, the search, clusters, and the records that are kept."""
 
-import os
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
-from sparsemaps._io import _output_files
+from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import SIMILARITY, refuse_changes
 from sparsemaps.files._coded_records import CodedInputs, encode
@@ -102,7 +101,7 @@ def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Resul
         path = None
         if plan.folder is not None:  # of names that were not given, a link is not followed
             is_given = output is plan.output
-            path = os.path.realpath(output) if is_given else os.path.abspath(output)
+            path = _urls.real_path(output) if is_given else _urls.full_path(output)
         of = coded, results.path(kept.file), own, None if path else output, against
         size = sum(getattr(input, "n_bytes", 0) for input in coded.inputs[own])
         tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))

@@ -5,7 +5,6 @@ two stages before the outputs: the scores of each input, and the cut, which is o
 """
 
 import math
-import os
 import shutil
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,8 +14,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io import _output_files
+from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import BAD, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._bad_table import opened_table
@@ -102,7 +102,7 @@ class FractionStages:
         return [cut.least.hex(), cut.n_equal]
 
     def _scores_in(self, file: str) -> Array:
-        return read_array(os.path.join(self.folder, file), ArrayKind("<f8"))
+        return read_array(_urls.join(self.folder, file), ArrayKind("<f8"))
 
     def make(self, number: int, path: str, run: TaskRun) -> list[int]:
         """Write the output of an input, and beside it the table of bad records."""
@@ -120,7 +120,7 @@ class FractionStages:
             refuse_changes([input])
         for ending in self._ending:
             with (
-                open(os.path.join(self.folder, scores.file + ending), "rb") as table,
+                open_regular(_urls.join(self.folder, scores.file + ending)) as table,
                 _output_files.atomic_output(path + ending) as copy,
             ):
                 shutil.copyfileobj(table, copy)

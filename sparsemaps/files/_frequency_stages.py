@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._input._sparse import open_sparse
-from sparsemaps._io import _sources, _text_input
+from sparsemaps._io import _sources, _text_input, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._coded_records import ranges_of
@@ -103,8 +103,8 @@ def with_own_ngrams(job: Job, table: str) -> Job:
 
 def with_table_of(job: Job, folder: str) -> Job:
     """Return a job that takes the table of an earlier run, if it limits n-grams and has none."""
-    given, table = limits(job.source), os.path.join(folder, FREQUENCIES)
-    if given is None or given.frequencies is not None or not os.path.exists(table):
+    given, table = limits(job.source), _urls.join(folder, FREQUENCIES)
+    if given is None or given.frequencies is not None or not _urls.exists(table):
         return job
     source: Any = job.source
     return job._replace(source=source._replace(given=replace(given, frequencies=table)))

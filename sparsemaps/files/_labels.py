@@ -8,7 +8,7 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from sparsemaps._io import _output_files, _text_input
+from sparsemaps._io import _output_files, _text_input, _urls
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._sources import IDS, expand, refuse_changes, spooled
 from sparsemaps._tools._option_fields import takes
@@ -337,7 +337,7 @@ class Labelling(NamedTuple):
 
     def _has_ids(self, input: Any) -> bool:
         if holds_codes(input):
-            return os.path.exists(os.fspath(input) + IDS)
+            return _urls.exists(os.fspath(input) + IDS)
         return isinstance(self.source, TextRows) and self.source.given.id_field is not None
 
     def _write_records(
@@ -512,10 +512,10 @@ def _scored_codes(model: Model, path: StrPath, bar: Any) -> Iterator[Scored]:
         refuse_other_codes(model, codes)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    has_ids = os.path.exists(os.fspath(path) + IDS)
+    has_ids = _urls.exists(os.fspath(path) + IDS)
     with names_of_rows(path, len(codes)) as name:
         for start in range(0, len(codes), _CODED_ROWS):
             some = codes[start : start + _CODED_ROWS]
             ids = [name(start + row) for row in range(len(some))] if has_ids else None
             yield Scored(scores_of(model, some), some.sampled, ids)
-    bar.add(os.path.getsize(path), len(codes))
+    bar.add(getattr(path, "n_bytes", 0), len(codes))

@@ -2,6 +2,7 @@
 
 import contextlib
 import dataclasses
+import io
 import os
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -9,9 +10,10 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 import scipy
 
-from sparsemaps._io import _output_files
+from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._progress import FileProgress, training
+from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import CLASSES, LABELS, expand, known_inputs, refuse_changes
 from sparsemaps._tools import _memory, _seeding
 from sparsemaps._tools._escapes import escaped, unescaped
@@ -141,10 +143,10 @@ def _joined(paths: list[Any], labels: list[Array]) -> Array:
 def _coded_and_labelled(path: StrPath) -> LabelledRows:
     codes = PackedCodes.load(path)
     beside = os.fspath(path) + LABELS
-    if not os.path.exists(beside):
+    if not _urls.exists(beside):
         raise ValueError(f"{path}: its labels are not in {beside}")
     labels = read_array(beside, ArrayKind(None, (len(codes),)))
-    if os.path.exists(os.fspath(path) + CLASSES):
+    if _urls.exists(os.fspath(path) + CLASSES):
         names = _names_in(os.fspath(path) + CLASSES)
         if not np.isin(labels, np.arange(len(names))).all():
             raise ValueError(f"{beside}: not all labels are in the table {path}{CLASSES}")
@@ -155,7 +157,7 @@ def _coded_and_labelled(path: StrPath) -> LabelledRows:
 def _names_in(path: str) -> list[str]:
     """Return the labels of a table, which are numbered from 0."""
     names = []
-    with open(path, encoding="utf-8", newline="\n") as file:
+    with open_regular(path) as raw, io.TextIOWrapper(raw, "utf-8", newline="\n") as file:
         for number, line in enumerate(file):
             first, tab, text = line.removesuffix("\n").partition("\t")
             if first != str(number) or not tab:

@@ -6,7 +6,8 @@ from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
-from sparsemaps._io import _output_files, _sources
+from sparsemaps._io import _output_files, _sources, _urls
+from sparsemaps._io._folders import writing
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
@@ -17,7 +18,7 @@ from sparsemaps.files._job_options import JOBS, Aside, MappedRows, Run, Svmlight
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import MapFilesKeywords
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
-from sparsemaps.files._results import FOLDER_ENDING, Results, counts, opened, writing
+from sparsemaps.files._results import FOLDER_ENDING, Results, counts, opened
 from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
 from sparsemaps.records._table import holds_codes
 
@@ -173,7 +174,7 @@ def make_plan(job: Any, inputs: Inputs, output: Destination) -> OutputPlan:
         written.append((job.bad_records, TABLE))
     folders = folders_of(output)
     if folders and job.in_common([], "") is not None:
-        folders.append(os.path.abspath(folders[0]) + FOLDER_ENDING)
+        folders.append(_urls.full_path(folders[0]) + FOLDER_ENDING)
     _output_files.refuse_clashes(paths, written, folders)
     job.check([(name, own) for name, own, _ in outputs])
     return OutputPlan(job, paths, output, written)
@@ -200,7 +201,8 @@ def run(plan: OutputPlan, running: JobRun) -> list[MadeOutput]:
         job, inputs = plan.job.prepared(_sources.known_inputs(plan.inputs), stack)
         if plan.is_shared:
             return _make_each(plan._replace(job=job), inputs, running)
-        values = job.run(inputs, plan.output, TaskRun(job.n_jobs, None, running.progress))
+        with _output_files.staged(plan.output, job.beside) as path:
+            values = job.run(inputs, path, TaskRun(job.n_jobs, None, running.progress))
     return [
         MadeOutput(path, plan.output, counts(value, job.n_counts), False)
         for path, value in zip(plan.inputs, values, strict=True)
@@ -213,7 +215,7 @@ def _make_each(
     """Make the output of each input, as a task."""
     job, directory = plan.job, os.fspath(plan.output)
     outputs = [output for output, _, _ in outputs_of(plan.inputs, directory, job.name_of_output)]
-    folder = os.path.abspath(directory)  # which workers reach from any directory
+    folder = _urls.full_path(directory)  # which workers reach from any directory
     common = job.in_common(inputs, folder + FOLDER_ENDING)
     whole, tasks = job.recipe(), []
     if common is not None:
@@ -246,7 +248,7 @@ def _make_each(
 def recipe_of_input(source: Any, input: _sources.InputFile) -> dict[str, Any]:
     """Return what is known of an input, and of the file of ids beside codes."""
     recipe: dict[str, Any] = {"input": [*input.recipe, source.format(input).name]}
-    if holds_codes(input) and os.path.exists(ids := input.path + _sources.IDS):
+    if holds_codes(input) and _urls.exists(ids := input.path + _sources.IDS):
         recipe["ids"] = _sources.InputFile(ids).recipe
     return recipe
 
@@ -277,7 +279,7 @@ def outputs_of(
     for path in paths:
         if not _sources.is_regular(path):
             raise ValueError("an output directory needs inputs that are files")
-        name = os.path.join(output, name_of(os.path.basename(os.fspath(path))))
+        name = _urls.join(output, name_of(os.path.basename(os.fspath(path))))
         if name in inputs:
             raise ValueError(f"{inputs[name]} and {path} have the same output {name}")
         inputs[name] = path

@@ -1,13 +1,12 @@
 """`similar_pairs_of_files`: near-duplicates among the rows of files, for ``sparsemaps pairs``."""
 
 import contextlib
-import os
 from collections.abc import Generator, Iterator
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from sparsemaps._io import _output_files, _sources
+from sparsemaps._io import _output_files, _sources, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import SIMILARITY
 from sparsemaps._tools._option_fields import takes
@@ -184,12 +183,12 @@ def make_plan(
         raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
     if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
-    folder = os.path.abspath(output) + FOLDER_ENDING if _sources.is_regular(output) else None
+    folder = _urls.full_path(output) + FOLDER_ENDING if _sources.is_regular(output) else None
     names = [(output, _output_files.OUTPUT)]
     if bad_records is not None:
         names.append((bad_records, TABLE))
     if folder is not None:
-        names += [(os.path.join(folder, name), "a result of a stage") for name in STAGE_FILES]
+        names += [(_urls.join(folder, name), "a result of a stage") for name in STAGE_FILES]
         _sources.refuse_inside(folder, read)
     _output_files.refuse_clashes(read, names, [] if folder is None else [folder])
     _refuse_different(job, coded)
@@ -260,9 +259,9 @@ def stages(plan: PairsPlan, results: Results) -> Iterator[Stage]:
     about = "pairs of similar rows"
     last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY), about=about)
     yield from search_stages(last, results, n_tasks_of([*plan.inputs, *plan.others]))
-    output = None if plan.folder is None else os.path.abspath(plan.output)
+    output = None if plan.folder is None else _urls.full_path(plan.output)
     of_lines = results.path(pairs.file), sides, plan.output if output is None else None
-    target = None if output is None else os.path.realpath(output)
+    target = None if output is None else _urls.real_path(output)
     lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=target)
     endings = () if output is None else ("",)
     yield Stage("output", [lines], _write_output, endings, about="a line for each pair")

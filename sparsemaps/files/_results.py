@@ -4,7 +4,6 @@ import contextlib
 import json
 import os
 import re
-import shutil
 import tempfile
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -12,9 +11,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io import _output_files, _regular_files, _text_input
+from sparsemaps._io import _output_files, _text_input, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
-from sparsemaps._io._locks import one_writer
+from sparsemaps._io._folders import folder_at, writing
 from sparsemaps._io._sources import BESIDE, RECEIPT
 from sparsemaps._io._steps import Steps
 from sparsemaps._tools._typing import Array
@@ -33,9 +32,6 @@ _HIDDEN = rf"\.sparsemaps-[0-9a-f]{{{_DIGITS}}}(\.(gz|bz2|xz|zst))?({_BESIDE})?"
 
 _RESULT = rf"[a-z]+(-[a-z0-9]+)*-[0-9a-f]{{{_DIGITS}}}(\.[a-z.]+)?|{_HIDDEN}"
 """Names of the files of results in a folder that has nothing else."""
-
-_LARGEST_RECEIPT = 2**28
-"""Bytes of a receipt; a larger one is damaged."""
 
 
 def named(name: str, digest_of_recipe: str) -> str:
@@ -68,11 +64,21 @@ class Results:
     """
 
     def __init__(self, folder: str, *, is_shared: bool = False, is_own: bool = False) -> None:
-        self.folder = folder
+        self._files = folder_at(folder)
         self._is_shared, self._is_own = is_shared, is_own
 
+    @property
+    def folder(self) -> str:
+        return self._files.path
+
+    @property
+    def scratch(self) -> str:
+        """A folder of this machine for temporary files."""
+        return self._files.scratch
+
     def path(self, name: str) -> str:
-        return os.path.join(self.folder, name)
+        """Return the path or the URL of a file."""
+        return self._files.place(name)
 
     def find(
         self,
@@ -108,16 +114,14 @@ class Results:
             found = self._found(file, file, recipe, endings)
             if found is not None:
                 return found._replace(is_new=True)
-        for ending in (RECEIPT, "", *BESIDE):
-            self._remove(file + ending)
+        self._files.remove(file + ending for ending in (RECEIPT, "", *BESIDE))
         try:
-            with self._making(file, endings, output) as path:
+            with self._files.making(file, endings, output) as path:
                 value = make(path)
         except BaseException:
-            for ending in endings:  # those that appeared before the error
-                self._remove(file + ending)
+            self._files.remove(file + ending for ending in endings)  # that appeared before it
             raise
-        sizes = {file + ending: self._size(file + ending) for ending in endings}
+        sizes = {file + ending: self._files.size(file + ending) for ending in endings}
         self._write_receipt(file, recipe, sizes, value)
         return Result(json.loads(json.dumps(value)), digest(recipe), is_new=True)
 
@@ -130,50 +134,54 @@ class Results:
             if self.find(name, recipe, endings, output) is None:
                 raise ValueError(f"{self.path(output)} has been removed meanwhile; run again")
             return
-        before = (read_receipt(self.read(name + RECEIPT)) or {}).get("files")
-        self._remove(name + RECEIPT)
+        before = (read_receipt(self._files.read(name + RECEIPT)) or {}).get("files")
+        self._files.remove([name + RECEIPT])
         base = os.path.basename(output)
         known = [
             ending for ending in BESIDE if isinstance(before, dict) and base + ending in before
         ]
         sizes = {}
         for ending in (*dict.fromkeys([*endings[1:], *known]), *endings[:1]):
-            size = sizes[base + ending] = self._size(file + ending)
+            size = sizes[base + ending] = self._files.size(file + ending)
             if size is not None:
-                self._move(file + ending, output + ending)
+                self._files.move(file + ending, output + ending)
             elif ending:  # the recipe before may have had it
-                self._remove(output + ending)
+                self._files.remove([output + ending])
         self._write_receipt(name, recipe, sizes, found.value)
-        self._remove(file + RECEIPT)
+        self._files.remove([file + RECEIPT])
 
     def value(self, file: str, digest_of_recipe: str) -> Any:
         """Return the value of the result in a file; None if it is not there."""
-        receipt = read_receipt(self.read(file + RECEIPT)) or {}
+        receipt = read_receipt(self._files.read(file + RECEIPT)) or {}
         return receipt.get("value") if digest(receipt.get("recipe")) == digest_of_recipe else None
 
     def forget(self, name: str, recipe: object, output: str | None = None) -> None:
         """Let a result count as not there."""
         if output is None:
-            self._remove(named(name, digest(recipe)) + RECEIPT)
+            self._files.remove([named(name, digest(recipe)) + RECEIPT])
         else:
-            self._remove(name + RECEIPT)
-            self._remove(_hidden(name, recipe, output) + RECEIPT)
+            self._files.remove([name + RECEIPT])
+            self._files.remove([_hidden(name, recipe, output) + RECEIPT])
 
     def remove(self, names: str) -> None:
         """Remove the files of the folder whose names match a regular expression, unless it is
         shared."""
-        for name in [] if self._is_shared else self._names():
+        for name in [] if self._is_shared else self._files.names():
             if re.fullmatch(names, name):
-                self._remove(name)
+                self._files.remove([name])
 
     def remove_others(self, kept: Iterable[str]) -> None:
         """Remove results of other recipes, unless the folder is shared. `kept` are the files of
         results that stay."""
         stay = {file + ending for file in kept for ending in ("", RECEIPT, *BESIDE)}
         pattern = _RESULT if self._is_own else _HIDDEN
-        for name in [] if self._is_shared else self._names():
+        for name in [] if self._is_shared else self._files.names():
             if name not in stay and re.fullmatch(pattern, name):
-                self._remove(name)
+                self._files.remove([name])
+
+    def remove_output(self, output: str) -> None:
+        """Remove an output of another recipe."""
+        self._files.remove([output])
 
     def publish(self, results: Iterable[tuple[str, str]]) -> None:
         """Give results of a run that is complete names without a digest, too. So whoever reads the
@@ -181,28 +189,29 @@ class Results:
         names = [
             (name + ending, file + ending) for name, file in results for ending in ("", *BESIDE)
         ]
-        changed = [pair for pair in names if not self._are_one(*pair)]
+        changed = [pair for pair in names if not self._files.are_one(*pair)]
         for name, _ in reversed(changed):
-            self._remove(name)
+            self._files.remove([name])
         for name, file in changed:
-            if self._size(file) is not None:
-                _link(self.path(file), self.path(name))
+            if self._files.size(file) is not None:
+                self._files.link(file, name)
 
     def _found(self, name: str, file: str, recipe: object, endings: Sequence[str]) -> Result | None:
         """Return the result that a receipt describes, if its files are there."""
-        receipt = read_receipt(self.read(name + RECEIPT))
+        receipt = read_receipt(self._files.read(name + RECEIPT))
         if receipt is None or not isinstance(receipt.get("files"), dict):
             return None
         as_read = json.loads(json.dumps(recipe))
         if receipt.get("recipe") != as_read or receipt.get("value") is None:
             return None
-        folder, base = os.path.split(file)
+        base = os.path.basename(file)
         allowed = {base + ending for ending in ("", *BESIDE)}  # whatever a receipt says
         if not receipt["files"].keys() <= allowed or (
             "" in endings and base not in receipt["files"]
         ):
             return None
-        if any(self._size(os.path.join(folder, one)) != n for one, n in receipt["files"].items()):
+        folder = file.removesuffix(base)
+        if any(self._files.size(folder + one) != n for one, n in receipt["files"].items()):
             return None
         return Result(receipt["value"], digest(recipe), is_new=False)
 
@@ -211,68 +220,7 @@ class Results:
     ) -> None:
         files = {os.path.basename(file): n for file, n in sizes.items() if n is not None}
         receipt = {"recipe": recipe, "files": files, "value": value}
-        self._write(name + RECEIPT, json.dumps(receipt).encode() + b"\n")
-
-    # The methods below are for files of the operating system; `UrlResults` of Dask has others.
-
-    @contextlib.contextmanager
-    def _making(self, file: str, endings: Sequence[str], output: str | None) -> Iterator[str]:
-        """Yield the path where the files of a result are written. Files of an output have the
-        permissions of those that they will replace, from the start."""
-        path = self.path(file)
-        if output is None:
-            yield path
-            return
-        target = self.path(output)
-        with contextlib.ExitStack() as stack:
-            for ending in endings:
-                stack.enter_context(_output_files.like_file(path + ending, target + ending))
-            try:
-                yield path
-            except OSError as error:  # which names what the caller knows
-                if isinstance(error.filename, str) and error.filename.startswith(path):
-                    error.filename = target + error.filename.removeprefix(path)
-                raise
-
-    def _names(self) -> Iterable[str]:
-        return os.listdir(self.folder)
-
-    def read(self, name: str) -> bytes:
-        """Return the content of a receipt; empty if it is not there, or no regular file."""
-        try:
-            with _regular_files.open_regular(self.path(name), follow=False) as file:
-                if os.fstat(file.fileno()).st_size <= _LARGEST_RECEIPT:
-                    return file.read()
-        except (OSError, ValueError):
-            pass
-        return b""
-
-    def _write(self, name: str, content: bytes) -> None:
-        self._remove(name)  # a link is not followed
-        # A loss of power may leave it empty: the result is not there then.
-        with _output_files.atomic_output(self.path(name), synced=False) as file:
-            file.write(content)
-
-    def _size(self, name: str) -> int | None:
-        return _regular_files.size_of(self.path(name))
-
-    def remove_output(self, output: str) -> None:
-        """Remove an output of another recipe."""
-        self._remove(output)
-
-    def _move(self, name: str, target: str) -> None:
-        _output_files.move(self.path(name), self.path(target))
-
-    def _are_one(self, name: str, other: str) -> bool:
-        """Return whether two names are of one file, or of none."""
-        try:
-            return os.path.samestat(os.lstat(self.path(name)), os.lstat(self.path(other)))
-        except OSError:
-            return not any(os.path.lexists(self.path(one)) for one in (name, other))
-
-    def _remove(self, name: str) -> None:
-        with contextlib.suppress(FileNotFoundError):
-            os.unlink(self.path(name))
+        self._files.write(name + RECEIPT, json.dumps(receipt).encode() + b"\n")
 
 
 def _hidden(name: str, recipe: object, output: str) -> str:
@@ -280,17 +228,6 @@ def _hidden(name: str, recipe: object, output: str) -> str:
     an output may be as long as names can be; its ending chooses a compression."""
     ending = output.removeprefix(_text_input.without_compression(output))
     return f".sparsemaps-{digest([name, recipe])[:_DIGITS]}{ending}"
-
-
-def _link(path: str, name: str) -> None:
-    """Give a file a second name; where the file system has none, copy it."""
-    try:
-        os.link(path, name)
-    except FileExistsError:  # by a process that does the same
-        pass
-    except OSError:
-        with open(path, "rb") as file, _output_files.atomic_output(name) as copy:
-            shutil.copyfileobj(file, copy)
 
 
 @contextlib.contextmanager
@@ -301,6 +238,10 @@ def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
         with tempfile.TemporaryDirectory() as folder:
             yield Results(folder)
         return
+    if _urls.is_url(folder):
+        with writing(folder):
+            yield Results(folder, is_shared=shared, is_own=True)
+        return
     _output_files.make_folder_like(folder, folder.removesuffix(FOLDER_ENDING))
     try:
         with writing(folder, shared=shared):
@@ -308,16 +249,6 @@ def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
     finally:
         with contextlib.suppress(OSError):
             os.rmdir(folder)
-
-
-@contextlib.contextmanager
-def writing(folder: str, *, shared: bool = False) -> Iterator[None]:
-    """Lock a folder, as by `one_writer`. Remove the temporary files of killed processes, unless the
-    folder is shared: another process may be writing them."""
-    with one_writer(folder, shared=shared):
-        if not shared:
-            _output_files.remove_temporaries(folder)
-        yield
 
 
 NOWHERE = Results("", is_shared=True)
@@ -363,7 +294,7 @@ class KeptSteps(Steps):
         super().__init__(shown)
         self._results, self._prefix, self._share = results, prefix, share
         self._recipe = recipe
-        self.folder = results.folder
+        self.folder = results.scratch
         self.is_share = share is not None
 
     def run(

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsemaps._io import _urls
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import COMMENTS, IDS
 from sparsemaps._tools._escapes import as_column
@@ -21,13 +22,17 @@ def names_of_rows(codes: StrPath, n_rows: int) -> Iterator[Callable[[int], str]]
     ids; to its number, from 1 on, if there is no such file. A ValueError if there are more or fewer
     lines than rows."""
     path = os.fspath(codes) + IDS
-    if not os.path.exists(path) or not (n_rows or os.path.getsize(path)):
+    if not _urls.exists(path):
         yield lambda row: str(row + 1)
         return
     with contextlib.ExitStack() as stack:
+        file = stack.enter_context(open_regular(path))
+        size = os.fstat(file.fileno()).st_size
+        if not (n_rows or size):
+            yield lambda row: str(row + 1)
+            return
         lines: Any = b""  # which cannot be mapped
-        if os.path.getsize(path):
-            file = stack.enter_context(open_regular(path))
+        if size:
             lines = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         ends = _ends_of_lines(lines)
         if len(ends) - 1 != n_rows or ends[-1] != len(lines):
@@ -68,7 +73,7 @@ def comment_lines(comments: Iterable[tuple[int, str]], first: int) -> bytes:
 def read_comments(codes: StrPath, n_rows: int) -> list[tuple[int, str]]:
     """Return the rows that have comments, ascending, and these."""
     path = os.fspath(codes) + COMMENTS
-    if not os.path.exists(path):
+    if not _urls.exists(path):
         return []
     comments: list[tuple[int, str]] = []
     with (

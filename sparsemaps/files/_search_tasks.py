@@ -7,7 +7,6 @@ task that comes next runs the search once more: it takes the results that are th
 makes the missing ones.
 """
 
-import os
 from collections.abc import Iterator, Sequence
 from typing import Any
 
@@ -48,7 +47,7 @@ def search_stages(
 def _search(of: Any, path: str, run: TaskRun) -> Any:
     search, task, prefix, share = of
     shown = False if share is None else run.progress
-    steps = KeptSteps(Results(os.path.dirname(path)), f"{prefix}-", task.recipe, shown, share)
+    steps = KeptSteps(run.results, f"{prefix}-", task.recipe, shown, share)
     value = search(task.of, path, run, steps)
     return value if share is None else True
 

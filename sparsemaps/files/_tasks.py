@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from sparsemaps._io._progress import FileProgress, Progress
 from sparsemaps._tools import _memory
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import Result, Results, named
+from sparsemaps.files._results import NOWHERE, Result, Results, named
 
 Listing = list[tuple[str, int, str]]
 """Name, number of tasks, and meaning of each stage of a job."""
@@ -25,6 +25,8 @@ class TaskRun(NamedTuple):
     n_jobs: int | None = None
     bar: Progress | None = None
     progress: bool | None = False
+    results: Results = NOWHERE
+    """The results of the job, among which a task keeps the steps of a search."""
 
     def reading(
         self, inputs: Sequence[Any], title: str = ""
@@ -81,9 +83,10 @@ class Stage(NamedTuple):
     def make_one(self, task: Task, results: Results, run: TaskRun) -> Result:
         """Make the result of a task unless it is there, and return it. Any process may do this, at
         any time: names that are not of this recipe alone are left to `deliver`."""
+        own = run._replace(results=results)
         with _memory.out_of_memory_in(f"the stage {self.name}"):
             return results.made(
-                task.name, task.recipe, lambda path: self.make(task.of, path, run), self.endings,
+                task.name, task.recipe, lambda path: self.make(task.of, path, own), self.endings,
                 task.output,
             )  # fmt: skip
 

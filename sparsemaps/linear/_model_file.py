@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 import sparsemaps
 from sparsemaps._io import _described_files, _output_files, _text_input
+from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array
@@ -361,7 +362,7 @@ def _read(path: str) -> tuple[dict[str, Any], Array, Any]:
 
     All sizes are compared with that of the file.
     """
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         description, start = _described_files.read_description(file, path, MARK, "a linear model")
         with _described_files.damage_named(path, "its description"):
             idf, config = None, description.get("vectorizer")
@@ -377,6 +378,6 @@ def _read(path: str) -> tuple[dict[str, Any], Array, Any]:
                 or not _described_files.has_header(file, "<f8", shape, offset)
             ):
                 raise ValueError
-    if 0 in shape:
-        raise ValueError(f"{path} is damaged: it has no weights")
-    return description, np.memmap(path, "<f8", "r", offset, shape), idf
+        if 0 in shape:
+            raise ValueError(f"{path} is damaged: it has no weights")
+        return description, np.memmap(file, "<f8", "r", offset, shape), idf

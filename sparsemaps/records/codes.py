@@ -1,11 +1,11 @@
 """Packed codes (.npy), which a job takes in place of records."""
 
-import os
 from collections.abc import Iterator
 from typing import IO, Any
 
 from sparsemaps._io._sources import COMMENTS, IDS, InputFile
 from sparsemaps._io._text_input import Text
+from sparsemaps._io._urls import exists
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Format, Raw, RecordWriter
@@ -35,5 +35,5 @@ def _no_records(text: Text) -> ValueError:
 def recipe_of(input: InputFile) -> list[Any]:
     """Return the facts that decide a file of codes, and the ids and comments of its rows."""
     paths = [input.path + ending for ending in (IDS, COMMENTS)]
-    beside = [InputFile(path).recipe for path in paths if os.path.exists(path)]
+    beside = [InputFile(path).recipe for path in paths if exists(path)]
     return [input.recipe, *beside]

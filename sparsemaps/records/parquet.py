@@ -12,6 +12,7 @@ from typing import IO, Any, NamedTuple
 
 from sparsemaps._io import _text_input
 from sparsemaps._io._text_input import Text
+from sparsemaps._io._urls import local_path
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch
@@ -268,7 +269,7 @@ def _opened(input: Any, **options: Any) -> Iterator[Any]:
     """Yield a file of Parquet; a file object is where it was afterwards."""
     parquet = library("pyarrow.parquet", "reading Parquet")
     place = input.tell() if hasattr(input, "read") else 0
-    file = parquet.ParquetFile(input, **options)
+    file = parquet.ParquetFile(local_path(input), **options)
     try:
         yield file
     finally:

@@ -16,6 +16,7 @@ import numpy as np
 
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._io import _described_files, _output_files
+from sparsemaps._io._regular_files import open_regular
 from sparsemaps._loops import text as _text
 from sparsemaps._tools import _blocks, _checks, _seeding, _threads
 from sparsemaps._tools._typing import Array
@@ -147,7 +148,7 @@ def write(path: Any, table: Frequencies, about: Mapping[str, Any]) -> None:
 
 def read(path: str) -> tuple[Frequencies, dict[str, Any]]:
     """Return the table of a file, and the description."""
-    with open(path, "rb") as file:
+    with open_regular(path) as file:
         description, end = _described_files.read_description(
             file, path, MARK, "a table of frequencies"
         )

@@ -1,0 +1,332 @@
+"""Files by their URLs, on any file system that fsspec knows: ``s3://``, ``https://``, ``memory://``.
+
+A file is read through fsspec, a block at a time. What must be mapped into memory, or read in any
+order, is copied to this machine first. A file is written on this machine, and appears under its URL
+when it is complete. Options of a file system, such as keys, are those of fsspec's configuration.
+"""
+
+import atexit
+import contextlib
+import errno
+import io
+import os
+import re
+import secrets
+import shutil
+import tempfile
+import threading
+from collections.abc import Iterator
+from typing import Any
+
+from sparsemaps._tools._extras import library
+from sparsemaps._tools._typing import StrPath
+
+_URL = re.compile(r"(?!file:)[a-z][a-z0-9+.\-]*(://|::)", re.IGNORECASE)
+
+_VERSIONS = (
+    *("ETag", "etag", "md5Hash", "Content-MD5", "mtime", "LastModified", "last_modified"),
+    *("Last-Modified", "created"),
+)
+"""Names of the text or time that changes with the content of a file, of several file systems."""
+
+
+def is_url(path: Any) -> bool:
+    """Return whether a path is a URL; those of this machine's files are none."""
+    return isinstance(path, str) and _URL.match(path) is not None
+
+
+def as_path(path: Any) -> Any:
+    """Return the path of a URL of this machine's files; anything else as it is."""
+    if isinstance(path, str) and path.lower().startswith("file://"):
+        return system_of(path)[1]
+    return path
+
+
+def full_path(path: StrPath) -> str:
+    """Return the path that other processes know a file or a folder by."""
+    name = os.fspath(path)
+    return name.rstrip("/") if is_url(name) else os.path.abspath(name)
+
+
+def real_path(path: StrPath) -> str:
+    """Return the path of a file, with its links resolved."""
+    name = os.fspath(path)
+    return name if is_url(name) else os.path.realpath(name)
+
+
+def join(folder: StrPath, name: str) -> str:
+    """Return the path of a file of a folder."""
+    path = os.fspath(folder)
+    return f"{path.rstrip('/')}/{name}" if is_url(path) else os.path.join(path, name)
+
+
+def system_of(url: str) -> tuple[Any, str]:
+    """Return the file system of a URL, and its place there. A list of a folder that was read before
+    is forgotten."""
+    fsspec = library("fsspec.core", "a URL", "fsspec", extra="urls")
+    fs, place = fsspec.url_to_fs(url)
+    fs.invalidate_cache(place)
+    fs.invalidate_cache(place.rpartition("/")[0])
+    return fs, place
+
+
+@contextlib.contextmanager
+def _errors_naming(url: str) -> Iterator[None]:
+    """Make an OSError with the URL of any error of a file system."""
+    try:
+        yield
+    except (ImportError, ValueError, MemoryError):
+        raise
+    except Exception as error:
+        number = errno.EIO
+        for kind, its_number in _NUMBERS.items():
+            if isinstance(error, kind):
+                number = its_number
+        reason = " ".join(str(error).split()) or type(error).__name__
+        said = reason if number == errno.EIO else os.strerror(number)
+        raise OSError(number, said, url) from error
+
+
+_NUMBERS = {
+    FileNotFoundError: errno.ENOENT,
+    PermissionError: errno.EACCES,
+    IsADirectoryError: errno.EISDIR,
+}
+
+
+def _is_of_web(url: str) -> bool:
+    return url.partition(":")[0].lower() in ("http", "https")
+
+
+def refuse_read_only(url: str) -> None:
+    """Raise a ValueError if files at a URL can only be read."""
+    if _is_of_web(url):
+        raise ValueError(f"{url} can only be read; write to a file, or to a URL such as s3://")
+
+
+def exists(path: str) -> bool:
+    """Return whether there is a file or a folder."""
+    if not is_url(path):
+        return os.path.exists(path)
+    with _errors_naming(path):
+        fs, place = system_of(path)
+        return bool(fs.exists(place))
+
+
+def is_folder(path: str) -> bool:
+    if not is_url(path):
+        return os.path.isdir(path)
+    with _errors_naming(path):
+        fs, place = system_of(path)
+        return bool(fs.isdir(place))
+
+
+def names_in(folder: str) -> list[str]:
+    """Return the names of the files of a folder at a URL."""
+    with _errors_naming(folder):
+        fs, place = system_of(folder)
+        found = fs.ls(place, detail=True) if fs.exists(place) else []
+    names = (str(one["name"]).rstrip("/").rpartition("/")[2] for one in found
+             if one["type"] == "file")  # fmt: skip
+    return [name for name in names if name]
+
+
+def folders_in(folder: str) -> list[str]:
+    """Return the names of the folders of a folder."""
+    if not is_url(folder):
+        return [entry.name for entry in os.scandir(folder) if entry.is_dir()]
+    with _errors_naming(folder):
+        fs, place = system_of(folder)
+        found = fs.ls(place, detail=True)
+    return [one["name"].rstrip("/").rpartition("/")[2] for one in found
+            if one["type"] == "directory"]  # fmt: skip
+
+
+def matching(pattern: str) -> list[str]:
+    """Return the URLs of the files that match a pattern."""
+    with _errors_naming(pattern):
+        fs, place = system_of(pattern)
+        found = fs.glob(place, detail=True)
+    return [str(fs.unstrip_protocol(name)) for name, one in found.items() if one["type"] == "file"]
+
+
+def identity(url: str) -> tuple[int, str, str]:
+    """Return the size of a file, and the text that changes with its content."""
+    with _errors_naming(url):
+        fs, place = system_of(url)
+        return _identity(url, fs.info(place))
+
+
+def _identity(url: str, info: Any) -> tuple[int, str, str]:
+    if info["type"] == "directory":
+        raise IsADirectoryError(21, os.strerror(21), url)
+    version = next((str(info[name]) for name in _VERSIONS if info.get(name) is not None), "")
+    return int(info.get("size") or 0), version, ""
+
+
+# ---- reading -------------------------------------------------------------------------------------
+
+
+@contextlib.contextmanager
+def opened(path: str) -> Iterator[Any]:
+    """Yield a file to read, in any order, by its path or URL. A file is copied first, if its server
+    gives whole files only."""
+    if not is_url(path):
+        with open(path, "rb") as file:
+            yield file
+        return
+    with contextlib.ExitStack() as stack:
+        with _errors_naming(path):
+            fs, place = system_of(path)
+            if type(fs).__name__ == "MemoryFileSystem":  # its readers share one position
+                raw: Any = io.BytesIO(fs.cat_file(place))
+            elif _is_of_web(path) and not fs.info(place).get("partial"):
+                raw = stack.enter_context(open(local_copy(path), "rb"))
+            else:
+                raw = stack.enter_context(_Raw(path, fs.open(place, "rb")))
+        yield io.BufferedReader(raw, 2**20)
+
+
+class _Raw(io.RawIOBase):
+    """A file of a file system, whose errors name it."""
+
+    def __init__(self, url: str, file: Any) -> None:
+        self._url, self._file = url, file
+
+    def readable(self) -> bool:
+        return True
+
+    def seekable(self) -> bool:
+        return True
+
+    def seek(self, offset: int, whence: int = 0) -> int:
+        return int(self._file.seek(offset, whence))
+
+    def tell(self) -> int:
+        return int(self._file.tell())
+
+    def readinto(self, buffer: Any) -> int:
+        with _errors_naming(self._url):
+            content = self._file.read(len(buffer))
+        buffer[: len(content)] = content
+        return len(content)
+
+    def close(self) -> None:
+        if not self.closed:
+            self._file.close()
+        super().close()
+
+
+_copies: dict[str, tuple[tuple[int, str, str], str]] = {}
+_lock = threading.Lock()
+_folder: list[str] = []
+
+
+def local_path(path: str) -> str:
+    """Return a path of this machine: that of a copy of a URL's file, which stays until the process
+    ends."""
+    return local_copy(path) if is_url(path) else path
+
+
+def local_copy(url: str) -> str:
+    """Return the path of a copy of a file."""
+    with _errors_naming(url), _lock:
+        fs, place = system_of(url)
+        now = _identity(url, fs.info(place))
+        before, path = _copies.get(url, (None, ""))
+        if before == now:
+            return path
+        path = _new_place(url)
+        fs.get_file(place, path)
+        _copies[url] = now, path
+        return path
+
+
+def _new_place(url: str) -> str:
+    """Return a path of a new file in a folder of this process, with the name that a URL has."""
+    if not _folder or not os.path.isdir(_folder[0]):
+        _folder[:] = [tempfile.mkdtemp(prefix="sparsemaps-")]
+        atexit.register(shutil.rmtree, _folder[0], ignore_errors=True)
+    folder = os.path.join(_folder[0], secrets.token_hex(8))
+    os.mkdir(folder)
+    return os.path.join(folder, url.rstrip("/").rpartition("/")[2])
+
+
+def forget(folder: str) -> None:
+    """Remove the copies of the files of a folder at a URL."""
+    with _lock:
+        for url in [url for url in _copies if url.startswith(f"{folder.rstrip('/')}/")]:
+            with contextlib.suppress(OSError):  # a file that is mapped, on Windows
+                shutil.rmtree(os.path.dirname(_copies.pop(url)[1]))
+
+
+# ---- writing -------------------------------------------------------------------------------------
+
+_OBJECT_STORES = {"s3", "gs", "gcs", "abfs", "az", "oss", "oci", "r2", "hf"}
+"""File systems that have no folders, and where a file that is uploaded appears complete."""
+
+
+@contextlib.contextmanager
+def staged(url: str, endings: tuple[str, ...] = ("",)) -> Iterator[str]:
+    """Yield a path of this machine where a file, and others beside it, are written. They appear at
+    the URL if there is no error, the file itself last."""
+    refuse_read_only(url)
+    path = _new_place(url)
+    try:
+        yield path
+        for ending in (*endings[1:], *endings[:1]):
+            if os.path.exists(path + ending):
+                put(path + ending, url + ending)
+    finally:
+        shutil.rmtree(os.path.dirname(path), ignore_errors=True)
+
+
+def put(path: str, url: str) -> None:
+    """Give a file of this machine a URL, where it appears complete."""
+    with _errors_naming(url):
+        _put(path, url)
+
+
+def _put(path: str, url: str) -> None:
+    fs, place = system_of(url)
+    parent = place.rpartition("/")[0]
+    temporary = f"{parent}/.sparsemaps-{secrets.token_hex(8)}.tmp"
+    protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
+    if protocols & _OBJECT_STORES:
+        fs.put_file(path, place)
+        return
+    with contextlib.suppress(OSError, NotImplementedError):
+        fs.makedirs(parent, exist_ok=True)
+    try:
+        fs.put_file(path, temporary)
+        fs.mv(temporary, place)
+    except BaseException:
+        with contextlib.suppress(Exception):  # the first error is the one to report
+            fs.rm_file(temporary)
+        raise
+
+
+def move(url: str, target: str) -> None:
+    with _errors_naming(target):
+        fs, place = system_of(url)
+        fs.mv(place, system_of(target)[1])
+
+
+def copy(url: str, target: str) -> None:
+    with _errors_naming(target):
+        fs, place = system_of(url)
+        fs.cp_file(place, system_of(target)[1])
+
+
+def remove(url: str) -> None:
+    """Remove a file, if it is there."""
+    with contextlib.suppress(FileNotFoundError), _errors_naming(url):
+        fs, place = system_of(url)
+        fs.rm_file(place)
+
+
+def content(url: str) -> bytes:
+    with _errors_naming(url):
+        fs, place = system_of(url)
+        found: bytes = fs.cat_file(place)
+        return found
