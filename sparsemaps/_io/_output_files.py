@@ -17,6 +17,7 @@ from typing import IO, Any
 from sparsemaps._io import _text_input, _urls
 from sparsemaps._io._sources import is_standard
 from sparsemaps._io._zstd import zstd_writer
+from sparsemaps._tools._typing import Destination
 
 _WRITERS: dict[str, Callable[[Any], Any]] = {
     # Without name and time: the same content makes the same file.
@@ -258,7 +259,7 @@ OUTPUT = "the output"
 """The words for the only output."""
 
 
-def _place(path: Any) -> str | None:
+def _place(path: Destination) -> str | None:
     """Return the path of a regular file, with its links resolved; None for anything else."""
     if not isinstance(path, (str, os.PathLike)) or is_standard(path):
         return None

@@ -8,10 +8,10 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterable, Iterator
-from typing import Any, TypeGuard
+from typing import Any, TypeAlias, TypeGuard
 
 from sparsemaps._io import _text_input, _urls
-from sparsemaps._tools._typing import Destination, StrPath
+from sparsemaps._tools._typing import Destination, Reader, StrPath
 
 RECEIPT, LABELS, QIDS, CLASSES, IDS = (
     ".json", ".labels.npy", ".qids.npy", ".classes.tsv", ".ids.txt",
@@ -164,6 +164,10 @@ class SpooledInput:
     def open_text(self, max_line_bytes: int) -> Iterator[_text_input.Text]:
         self._file.seek(0)
         yield _text_input.Text(self._file, self._file, self._name, max_line_bytes)
+
+
+Input: TypeAlias = InputFile | SpooledInput | StrPath | Reader
+"""An input of a job: a file that it knows, or what can be read once."""
 
 
 def known_inputs(inputs: Iterable[Any]) -> list[Any]:

@@ -10,7 +10,7 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import IO, Any
 
 from sparsemaps._io import _urls
 from sparsemaps._io._zstd import open_zstd, zstd_errors
@@ -127,8 +127,8 @@ class Text:
 
     def __init__(
         self,
-        file: Any,
-        raw: Any,
+        file: IO[bytes],
+        raw: IO[bytes],
         name: str,
         max_line_bytes: int,
         offset: int = 0,

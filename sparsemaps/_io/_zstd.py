@@ -2,7 +2,7 @@
 
 import io
 import sys
-from typing import Any
+from typing import IO, Any
 
 from sparsemaps._tools._extras import library
 
@@ -21,7 +21,7 @@ _LARGEST_WINDOW = 31 if sys.maxsize > 2**32 else 30
 """The logarithm of the size of the largest window."""
 
 
-def zstd_writer(file: Any) -> Any:
+def zstd_writer(file: IO[bytes]) -> Any:
     """Return a file object that writes to `file`, compressed, and leaves it open."""
     writer = _zstd().ZstdFile(file, "w")
     writer.write(b"")  # so that empty content has a frame too, without which zstd reads no file

@@ -5,36 +5,36 @@ NumPy's complex products also depend on the shapes of arrays and on their addres
 """
 
 import math
-from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sparsemaps._loops import rows as _loops
 from sparsemaps._tools._typing import Array
 
 
-def _each(function: int, x: Any, parameter: float = 0) -> Array:
+def _each(function: int, x: npt.ArrayLike, parameter: float = 0) -> Array:
     out = np.array(x, dtype=float, order="C")
     _loops.each(function, out.reshape(-1), parameter)
     return out
 
 
-def exp(x: Any) -> Array:
+def exp(x: npt.ArrayLike) -> Array:
     """e^x."""
     return _each(_loops.EXP, x)
 
 
-def acos(x: Any) -> Array:
+def acos(x: npt.ArrayLike) -> Array:
     """arccos(x) of -1 <= x <= 1."""
     return _each(_loops.ACOS, x)
 
 
-def log_one_plus_square(x: Any) -> Array:
+def log_one_plus_square(x: npt.ArrayLike) -> Array:
     """ln(1 + x^2)."""
     return _each(_loops.LOG_ONE_PLUS_SQUARE, x)
 
 
-def root(x: Any, n: int) -> Array:
+def root(x: npt.ArrayLike, n: int) -> Array:
     """Return the n-th root of x > 0."""
     return _each(_loops.ROOT, x, n)
 
@@ -53,12 +53,12 @@ def real_power(x: Array, p: float) -> Array:
     return np.copysign(out, x)
 
 
-def gamma_quantile(shape: float, p: Any) -> Array:
+def gamma_quantile(shape: float, p: npt.ArrayLike) -> Array:
     """Quantiles of the Gamma distribution of scale 1, for probabilities 0 < p < 1."""
     return _each(_loops.GAMMA_QUANTILE, p, shape)
 
 
-def cosine_quantile(dimension: int, p: Any) -> Array:
+def cosine_quantile(dimension: int, p: npt.ArrayLike) -> Array:
     """Quantiles of the cosine of the angle between a fixed direction and a uniform one."""
     return _each(_loops.COSINE_QUANTILE, p, dimension)
 

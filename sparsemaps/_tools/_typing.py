@@ -1,7 +1,7 @@
 """Names for the types of arguments and results."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias
 
 import numpy as np
@@ -88,6 +88,13 @@ else:
 
     Output = TypeVar("Output", covariant=True)
 """The output of a map: an array, or a CSR matrix."""
+
+
+class Vectorizer(Protocol):
+    """A scikit-learn estimator that makes rows of texts."""
+
+    def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
+    def transform(self, texts: Iterable[str], /) -> Any: ...
 
 
 class Reader(Protocol):

@@ -106,7 +106,7 @@ def kernel_error(
 
 
 def _sampled(
-    map: Any, X: Any, n_pairs: int, n_seeds: int, random_state: RandomState
+    map: SparseMap, X: MatrixLike, n_pairs: int, n_seeds: int, random_state: RandomState
 ) -> tuple[Any, Any, Pairs, list[int]]:
     """Return the fitted map, a sample of rows, its pairs with their exact kernel, and seeds."""
     _check_at_least("n_pairs", n_pairs, 1)
@@ -267,7 +267,7 @@ def min_components(
     return size
 
 
-def _too_large(map: Any, size: int, moments: Moments, refused: ParameterError) -> ValueError:
+def _too_large(map: SparseMap, size: int, moments: Moments, refused: ParameterError) -> ValueError:
     """Return the error for a size that the map does not take."""
     needed = f"{map.size_name} would have to be {size}, and it must be {refused.rule}"
     largest = float(np.abs(moments.kernel).max())
@@ -330,7 +330,7 @@ _ANY_SIZE = 2**60
 """A size at which all errors are negligible that become smaller with the size."""
 
 
-def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
+def _pairs_at_angles(map: SparseMap, angle: float | None) -> Pairs:
     """Return pairs of rows of unit length, at up to that angle."""
     law = map.law
     if not law.is_of_inner_products:
@@ -344,7 +344,9 @@ def _pairs_at_angles(map: Any, angle: float | None) -> Pairs:
     return replace(law.any_pairs(), inner=rows[:, 0], kernel=kernel)
 
 
-def _pairs_of_rows(map: Any, X: Any, n_pairs: int, angle: float | None) -> tuple[Law, Pairs]:
+def _pairs_of_rows(
+    map: SparseMap, X: MatrixLike, n_pairs: int, angle: float | None
+) -> tuple[Law, Pairs]:
     """Return the law of the map, fitted to X, and pairs of a sample of rows, with measured
     rates."""
     fitted, sample = _error.sample_rows(map, X, n_pairs, np.random.default_rng(0))

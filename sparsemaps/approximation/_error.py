@@ -9,8 +9,9 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _sklearn
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike
 from sparsemaps.laws._moments import Pairs, UnknownVarianceError
+from sparsemaps.maps._sparse_map import SparseMap
 
 _N_COMPARED = 2**20
 """Samples of pairs of rows that are compared at once."""
@@ -121,14 +122,16 @@ class KernelError:
         )
 
 
-def resized(random_map: Any, size: int) -> Any:
+def resized(random_map: SparseMap, size: int) -> Any:
     """Return a copy with another number of components."""
     copy = _sklearn.clone(random_map)
     copy.set_size(size)
     return copy
 
 
-def sample_rows(random_map: Any, X: Any, n_pairs: int, rng: np.random.Generator) -> Any:
+def sample_rows(
+    random_map: SparseMap, X: MatrixLike, n_pairs: int, rng: np.random.Generator
+) -> Any:
     """Return a copy of the map that is fitted to `X`, whose parameters hold what ``fit`` computed
     from the data; and a sample of the rows, in arrays of its own."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
@@ -151,7 +154,7 @@ def upper(gram: Any) -> Array:
     return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
 
 
-def exact_pairs(fitted: Any, sample: Any) -> Pairs:
+def exact_pairs(fitted: SparseMap, sample: CsrMatrix) -> Pairs:
     """Return the exact kernel of all pairs of rows, and what else the variance formulas ask of
     them."""
     # No kernel depends on columns that no row has: without them, products take less memory.
@@ -180,7 +183,7 @@ def exact_pairs(fitted: Any, sample: Any) -> Pairs:
     )
 
 
-def _peaks(sample: Any, distances: Array) -> Array:
+def _peaks(sample: CsrMatrix, distances: Array) -> Array:
     """For each pair, the sum of (x_i - y_i)^4 over the squared sum of (x_i - y_i)^2."""
     first, second = np.triu_indices(sample.shape[0], 1)
     cubes, fourth = sample.power(3) @ sample.T, sample.power(2) @ sample.power(2).T
@@ -191,7 +194,7 @@ def _peaks(sample: Any, distances: Array) -> Array:
 
 
 def measured(
-    fitted: Any, sample: Any, pairs: Pairs, seeds: Sequence[int], *, signs: bool = False
+    fitted: SparseMap, sample: CsrMatrix, pairs: Pairs, seeds: Sequence[int], *, signs: bool = False
 ) -> Pairs:
     """Return `pairs` with the rates of 0-bit samples of those seeds; with `signs`, also the mean
     errors of signs that agree at nearly the rate of the kernel."""
@@ -206,7 +209,7 @@ def measured(
 
 
 def _add_measured(
-    features: Any, sample: Any, pairs: Pairs, weight: float, kinds: tuple[str, ...]
+    features: Any, sample: CsrMatrix, pairs: Pairs, weight: float, kinds: tuple[str, ...]
 ) -> Pairs:
     """Return `pairs` with the rates of one seed, times `weight`, added to those of other seeds."""
     if features.factors:
@@ -237,7 +240,7 @@ def _rates_of_zero_bits(i: Array, t: Array) -> Array:
     return total / i.shape[1]
 
 
-def estimates_by_seed(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
+def estimates_by_seed(fitted: SparseMap, sample: CsrMatrix, seeds: Sequence[int]) -> Array:
     """For each seed a row of the estimates for all pairs of rows."""
     out = []
     features = _sklearn.clone(fitted)
@@ -248,14 +251,16 @@ def estimates_by_seed(fitted: Any, sample: Any, seeds: Sequence[int]) -> Array:
     return np.array(out)
 
 
-def _peak(sample: Any) -> float:
+def _peak(sample: CsrMatrix) -> float:
     """Return the largest entry over the norm of its row, over all rows."""
     squares = np.asarray(sample.power(2).max(axis=1).todense()).reshape(-1)
     norms = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
     return float(np.sqrt((squares[norms > 0] / norms[norms > 0]).max(initial=0)))
 
 
-def summary(fitted: Any, pairs: Pairs, errors: Array, sample: Any = None) -> KernelError:
+def summary(
+    fitted: SparseMap, pairs: Pairs, errors: Array, sample: CsrMatrix | None = None
+) -> KernelError:
     """Return the result. `errors` has a row for each seed, `pairs` the measured rates, `sample` the
     rows."""
     n_seeds = len(errors)

@@ -199,7 +199,7 @@ def refuse_other_options(options: argparse.Namespace, path: str) -> None:
             )
 
 
-def _maps_of(config: Any) -> Iterator[dict[str, Any]]:
+def _maps_of(config: object) -> Iterator[dict[str, Any]]:
     """Yield the map of a configuration, and the maps that it is made of."""
     if isinstance(config, list):
         for item in config:

@@ -4,7 +4,7 @@ import argparse
 import sys
 from typing import Any
 
-from sparsemaps import from_config
+from sparsemaps import files, from_config
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools._escapes import escaped, print_line
@@ -103,7 +103,7 @@ _MOST_LABELS = 10
 """The largest number of labels that a line names."""
 
 
-def _labels_of(answer: Any) -> str:
+def _labels_of(answer: files.LabelledFile) -> str:
     """Return the part of a line that counts labels, the most frequent first."""
     some = list(answer.labels.items())
     words = [f"{escaped(name_of(label))} {n}" for label, n in some[:_MOST_LABELS]]
@@ -112,7 +112,7 @@ def _labels_of(answer: Any) -> str:
     return f": {', '.join(words)}" if words else ""
 
 
-def _unknown(answer: Any) -> str:
+def _unknown(answer: files.LabelledFile | files.FilteredFile) -> str:
     """Return the end of a line about records, if some are unknown."""
     n, n_empty = answer.n_unknown, getattr(answer, "n_empty", answer.n_unknown)
     if not n_empty:
@@ -121,7 +121,7 @@ def _unknown(answer: Any) -> str:
     return f", {n} unknown ({of_them}without an n-gram or an entry)"
 
 
-def _bad(answer: Any) -> str:
+def _bad(answer: files.LabelledFile | files.FilteredFile) -> str:
     """Return the end of a line about records, if some are bad."""
     return f", {answer.n_bad} bad" if answer.n_bad else ""
 

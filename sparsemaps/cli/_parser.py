@@ -124,7 +124,7 @@ class _Version(argparse.Action):
 
 class _Completion(argparse.Action):
     def __call__(
-        self, parser: argparse.ArgumentParser, namespace: Any, values: Any, *rest: Any
+        self, parser: argparse.ArgumentParser, namespace: object, values: object, *rest: Any
     ) -> NoReturn:
         try:
             shtab = importlib.import_module("shtab")

@@ -22,7 +22,7 @@ LARGEST_SET = 2**32 - 1
 """The largest size of a set that is kept, in 32 bits; larger sets have this size."""
 
 
-def check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
+def check_sizes_of_sets(sizes: object, n_rows: int) -> Array:
     """Return `sizes` as uint32, one for each row."""
     sizes = np.asarray(sizes)
     if sizes.shape != (n_rows,) or sizes.dtype.kind not in "iu":
@@ -40,18 +40,18 @@ def check_sizes_of_sets(sizes: Any, n_rows: int) -> Array:
     return np.ascontiguousarray(sizes, np.uint32)
 
 
-def check_codes(name: str, codes: Array) -> Array:
+def check_codes(name: str, codes: object) -> Array:
     """Return `codes` as an array of packed codes."""
-    codes = np.asarray(codes)
-    if codes.dtype != np.uint8 or codes.ndim != 2 or codes.shape[1] == 0:
+    array = np.asarray(codes)
+    if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(
             f"{name} must be a two-dimensional array of uint8 with at least one byte a row, got "
-            f"shape {codes.shape} of {codes.dtype}"
+            f"shape {array.shape} of {array.dtype}"
         )
-    return np.ascontiguousarray(codes)
+    return np.ascontiguousarray(array)
 
 
-def check_sizes(name: str, codes: Array, bits: Any, n_hashes: Any) -> tuple[int, int]:
+def check_sizes(name: str, codes: Array, bits: object, n_hashes: object) -> tuple[int, int]:
     """Return the bits of a code and the number of codes of a row, which fit into the rows of
     `codes`."""
     bits = _checks.check_int("bits", bits, 1, LARGEST_BITS)

@@ -6,14 +6,14 @@ are any, and the description.
 
 import math
 from collections.abc import Iterable, Mapping
-from typing import IO, Any, NamedTuple
+from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 
 from sparsemaps._io import _described_files, _output_files
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools import _checks, _seeding
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, StrPath
 
 MARK = b"SMCODES1"
 
@@ -31,7 +31,7 @@ class Contents(NamedTuple):
 
 
 def write(
-    path: Any,
+    path: StrPath,
     blocks: Iterable[Array],
     shape: tuple[int, int],
     sampled: Array,
@@ -63,7 +63,7 @@ def write(
         file.write(_described_files.ending_of(description, MARK))
 
 
-def read(path: str, mmap_mode: Any) -> Contents:
+def read(path: str, mmap_mode: Literal["r", "c"] | None) -> Contents:
     """Read a file. All sizes are compared with the size of the file before memory is allocated."""
     if mmap_mode is not None:
         _checks.check_choice("mmap_mode", mmap_mode, ("r", "c"))
@@ -101,7 +101,11 @@ def read(path: str, mmap_mode: Any) -> Contents:
 
 
 def _read_further(
-    file: IO[bytes], path: str, mmap_mode: Any, description: Mapping[str, Any], text_start: int
+    file: IO[bytes],
+    path: str,
+    mmap_mode: Literal["r", "c"] | None,
+    description: Mapping[str, Any],
+    text_start: int,
 ) -> dict[str, Array]:
     """Return the further arrays, which are between the codes and the description."""
     further: dict[str, Array] = {}

@@ -12,7 +12,7 @@ import numpy.typing as npt
 from sparsemaps._loops import codes as _loops
 from sparsemaps._loops.codes import PACKED
 from sparsemaps._tools import _checks
-from sparsemaps._tools._typing import Array, Bytes, Floats
+from sparsemaps._tools._typing import Array, Bytes, Floats, StrPath
 from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import (
     LARGEST_N_BITS,
@@ -240,7 +240,7 @@ class PackedCodes:
             array, bits, self.config, n_hashes=self.n_hashes, sampled=self.sampled, law=law
         )
 
-    def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
+    def __array__(self, dtype: npt.DTypeLike | None = None, copy: bool | None = None) -> Array:
         array = np.asarray(self.array, dtype)
         return array.copy() if copy else array
 
@@ -250,7 +250,7 @@ class PackedCodes:
             f"{self.config.get('class')})"
         )
 
-    def save(self, path: Any, about: Mapping[str, Any] | None = None) -> None:
+    def save(self, path: StrPath, about: Mapping[str, Any] | None = None) -> None:
         """Write a file for `load`. It appears only when it is complete.
 
         Parameters
@@ -263,7 +263,7 @@ class PackedCodes:
         save_blocks(path, [checked("the codes", self)], about)
 
     @classmethod
-    def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> "PackedCodes":
+    def load(cls, path: StrPath, *, mmap_mode: Literal["r", "c"] | None = "r") -> "PackedCodes":
         """Open a file of `save`.
 
         Parameters
@@ -368,7 +368,7 @@ def gathered(sets: Sequence[PackedCodes], numbers: Array) -> PackedCodes:
     return with_rows(sets[0], array, np.ones(len(array), bool))
 
 
-def checked(name: str, codes: Any) -> PackedCodes:
+def checked(name: str, codes: object) -> PackedCodes:
     """Return codes of the same attributes, which anybody can set; a ValueError that begins with
     `name` if they do not fit together. Compiled code reads only codes that this has checked."""
     if not isinstance(codes, PackedCodes):
@@ -407,7 +407,7 @@ def joined_facts(blocks: Iterable[PackedCodes]) -> tuple[PackedCodes, Array, Arr
     return like, np.concatenate(sampled), np.concatenate(sizes) if has_sizes else None
 
 
-def open_file(path: str, mmap_mode: Any) -> tuple[PackedCodes, _file.Contents]:
+def open_file(path: str, mmap_mode: Literal["r", "c"] | None) -> tuple[PackedCodes, _file.Contents]:
     """Return the codes of a file, and its whole contents."""
     contents = _file.read(path, mmap_mode)
     description = contents.description
@@ -432,7 +432,7 @@ def description_of(codes: PackedCodes) -> dict[str, Any]:
 
 
 def save_blocks(
-    path: Any,
+    path: StrPath,
     blocks: Iterable[PackedCodes],
     about: Mapping[str, Any] | None = None,
     further: Mapping[str, Array] | None = None,
@@ -466,7 +466,7 @@ def rows_a_call(n_queries: int, row_bits: int) -> int:
     return max(1, _CALL_BITS // (max(n_queries, 1) * max(row_bits, 64)))
 
 
-def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> PackedCodes:
+def as_packed(name: str, codes: object, bits: int | None, n_hashes: int | None) -> PackedCodes:
     """Return the argument of a public function, packed codes or a plain array, as `PackedCodes`.
 
     In a plain array, a row of which all bits are 0 has no samples. But rows of less than 64 bits
@@ -494,7 +494,7 @@ def as_packed(name: str, codes: Any, bits: int | None, n_hashes: int | None) -> 
 
 
 def as_packed_pair(
-    names: tuple[str, str], A: Any, B: Any, bits: int | None, n_hashes: int | None
+    names: tuple[str, str], A: object, B: object, bits: int | None, n_hashes: int | None
 ) -> tuple[PackedCodes, PackedCodes]:
     """Return two arguments that are compared, as `as_packed`; a plain array is of the other's
     map."""

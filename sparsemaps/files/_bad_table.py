@@ -6,7 +6,7 @@ from typing import IO, Any
 
 from sparsemaps._io import _output_files
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._io._sources import is_standard
+from sparsemaps._io._sources import Input, is_standard
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.files._bad_records import BadRecords
@@ -17,7 +17,7 @@ TABLE = "the file of bad records"
 """Words for the table in errors about names."""
 
 
-def bad_lines(input: Any, n_before: int, bad: Any) -> Iterator[bytes]:
+def bad_lines(input: Input, n_before: int, bad: Any) -> Iterator[bytes]:
     """Yield lines of the table: file, line and reason, and the line as it stands. `n_before` lines
     of the file stand before those that are numbered in `bad`. A record of several lines becomes
     one, in which backslashes and line ends are escaped."""
@@ -45,7 +45,7 @@ class BadTable:
         """Begin with the records of other inputs, which must not be all bad either."""
         self._counts = BadRecords()
 
-    def add(self, input: Any, n_before: int, bad: Any, n_good: int) -> None:
+    def add(self, input: Input, n_before: int, bad: Any, n_good: int) -> None:
         """Write the bad records of a block of an input, of which `n_before` lines were read before,
         and count the good ones."""
         lines = list(bad_lines(input, n_before, bad))

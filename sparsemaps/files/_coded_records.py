@@ -17,6 +17,7 @@ from sparsemaps._io import _output_files, _sources, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._regular_files import open_regular
+from sparsemaps._io._sources import Input
 from sparsemaps._tools import _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
@@ -320,7 +321,7 @@ def rows_of(
     source, inputs = coded.job.source, coded.inputs
     n_rows = width = 0
 
-    def chosen(input: Any) -> Iterator[tuple[Batch, Array]]:
+    def chosen(input: Input) -> Iterator[tuple[Batch, Array]]:
         """Yield blocks of an input with the wanted rows of each."""
         nonlocal n_rows
         for block in read_rows(source, input, lambda block: block, n_jobs=run.n_jobs, bar=bar):

@@ -33,6 +33,7 @@ from sparsemaps.files._job_options import (
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import DeduplicateFilesKeywords
 from sparsemaps.files._results import counts, named, opened
+from sparsemaps.maps._sparse_map import SparseMap
 
 
 class DeduplicatedFile(NamedTuple):
@@ -78,7 +79,7 @@ class Deduplicated(NamedTuple):
 
 @takes(*JOBS["deduplicate_files"])
 def deduplicate_files(
-    map: Any,
+    map: SparseMap | None,
     inputs: Inputs,
     output: Destination,
     *,

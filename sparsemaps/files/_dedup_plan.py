@@ -20,6 +20,7 @@ from sparsemaps.files._kept_records import check_outputs
 from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._map import outputs_of
 from sparsemaps.files._results import FOLDER_ENDING
+from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
 
@@ -60,7 +61,7 @@ class DedupPlan(NamedTuple):
 
 
 def make_plan(
-    map: Any,
+    map: SparseMap | None,
     inputs: Inputs,
     output: Destination,
     source: GivenSource,

@@ -23,7 +23,8 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._io import _output_files, _sources
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._tools._typing import Array
+from sparsemaps._io._sources import Input
+from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
@@ -70,7 +71,9 @@ class OutputFormat(ABC):
     """Endings of the names of files that are written beside an output; the types of their numbers,
     or None for text."""
 
-    def __init__(self, map: Any, path: Any, options: FormatOptions, stack: ExitStack) -> None:
+    def __init__(
+        self, map: Any, path: Destination, options: FormatOptions, stack: ExitStack
+    ) -> None:
         self._map, self._options, self._stack = map, options, stack
         self._beside = self.files_beside(path, stack)
         self._begin(path)
@@ -84,10 +87,10 @@ class OutputFormat(ABC):
         }
 
     @abstractmethod
-    def _begin(self, path: Any) -> None:
+    def _begin(self, path: Destination) -> None:
         """Open the files that are written."""
 
-    def begin_input(self, input: Any) -> None:  # noqa: B027 (most formats need nothing here)
+    def begin_input(self, input: Input) -> None:  # noqa: B027 (most formats need nothing here)
         """Go on with the rows of an input."""
 
     @abstractmethod
@@ -111,7 +114,7 @@ class OutputFormat(ABC):
 class SvmlightFormat(OutputFormat):
     """LIBSVM text, which counts from 1."""
 
-    def _begin(self, path: Any) -> None:
+    def _begin(self, path: Destination) -> None:
         self._file = self._stack.enter_context(_output_files.atomic_output(path))
         self._n_rows = self._n_qids = 0
         if self._options.header:
@@ -258,7 +261,7 @@ class RecordsFormat(_CodesFormat):
         checksums = block.checksums() if self._options.checksums else None
         return codes, (block.lengths(), checksums, columns), comments, block.without_rows()
 
-    def begin_input(self, input: Any) -> None:
+    def begin_input(self, input: Input) -> None:
         self._input, self._n_lines = input, 0
         self._leads, self._counts = getattr(input, "is_first", False), BadRecords()
         self._before: int | None = None

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 
 from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._progress import Progress
-from sparsemaps._io._sources import CLASSES, is_standard, refuse_changes
+from sparsemaps._io._sources import CLASSES, Input, is_standard, refuse_changes
 from sparsemaps._tools import _threads
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sklearn import width_of
-from sparsemaps._tools._typing import Destination, StrPath
+from sparsemaps._tools._typing import Destination, StrPath, Vectorizer
 from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import GivenSource, MappedRows, Svmlight, Texts
@@ -19,7 +19,7 @@ from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.files._text_rows import Source, TextRows, number_labels
-from sparsemaps.maps._sparse_map import as_fitted
+from sparsemaps.maps._sparse_map import SparseMap, as_fitted
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
 
@@ -83,7 +83,7 @@ class Job(NamedTuple):
             refuse_changes(inputs)
         return numbers
 
-    def make(self, input: Any, path: str, run: TaskRun) -> int:
+    def make(self, input: Input, path: str, run: TaskRun) -> int:
         return self.run([input], path, run)[0][0]
 
     @property
@@ -93,7 +93,7 @@ class Job(NamedTuple):
 
     def _map(
         self,
-        input: Any,
+        input: Input,
         target: OutputFormat,
         n_jobs: int | None,
         bar: Progress,
@@ -140,7 +140,7 @@ class Job(NamedTuple):
 
 
 def make_job(
-    map: Any,
+    map: SparseMap,
     source: Texts | Svmlight,
     written: MappedRows,
     n_jobs: int | None = None,
@@ -171,7 +171,7 @@ def make_job(
 
 
 def coding_job(
-    map: Any,
+    map: SparseMap,
     source: Texts | Svmlight,
     n_jobs: int | None,
     *,
@@ -194,7 +194,7 @@ def coding_job(
     return Job(fitted, rows, options, "records", n_jobs)
 
 
-def rows_for(map: Any, source: Texts | Svmlight) -> tuple[Source, dict[str, Any]]:
+def rows_for(map: SparseMap, source: Texts | Svmlight) -> tuple[Source, dict[str, Any]]:
     """Return the rows of inputs for a fitted map, and the entries of `FormatOptions` for texts."""
     if isinstance(source, Svmlight):
         return LibsvmRows(source), {}
@@ -214,7 +214,7 @@ def rows_for(map: Any, source: Texts | Svmlight) -> tuple[Source, dict[str, Any]
     return TextRows(vectorizer, source, encoder=encoder), of_texts
 
 
-def vectorizer_for(map: Any, texts: Texts) -> Any:
+def vectorizer_for(map: SparseMap, texts: Texts) -> Any:
     from sparsemaps.text._analyzers import vectorizer_of
 
     return vectorizer_of(
@@ -230,7 +230,10 @@ def refuse_limits(source: GivenSource) -> None:
 
 
 def make_text_job(
-    vectorizer: Any, texts: Texts, n_jobs: int | None = None, bad_records: StrPath | None = None
+    vectorizer: Vectorizer,
+    texts: Texts,
+    n_jobs: int | None = None,
+    bad_records: StrPath | None = None,
 ) -> Job:
     """Return a job that writes the rows that a vectorizer makes of texts."""
     refuse_limits(texts)

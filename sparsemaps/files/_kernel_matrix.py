@@ -8,7 +8,7 @@ import scipy.sparse as sp
 
 from sparsemaps._io import _output_files
 from sparsemaps._io._progress import counted
-from sparsemaps._io._sources import known_inputs, refuse_changes
+from sparsemaps._io._sources import Input, known_inputs, refuse_changes
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import joined
@@ -62,7 +62,7 @@ def write_kernel_file(
 
 
 def _load(
-    function: Callable[[Any, Any], Any], source: LibsvmRows, input: Any, n_jobs: int | None
+    function: Callable[[Any, Any], Any], source: LibsvmRows, input: Input, n_jobs: int | None
 ) -> tuple[Any, Array]:
     """Return the rows of a file, after a check that the kernel takes them, and their labels."""
 

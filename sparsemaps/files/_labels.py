@@ -4,12 +4,12 @@ import dataclasses
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any, NamedTuple, Unpack
+from typing import IO, Any, NamedTuple, Unpack
 
 import numpy as np
 
 from sparsemaps._io import _output_files, _text_input, _urls
-from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._progress import FileProgress, Progress
 from sparsemaps._io._sources import IDS, expand, refuse_changes, spooled
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
@@ -162,7 +162,7 @@ def filter_files(
     inputs: Inputs,
     output: Destination,
     *,
-    label: Any,
+    label: object,
     source: Texts | Svmlight | None = None,
     **options: Unpack[FilterFilesKeywords],
 ) -> FilteredFile:
@@ -313,7 +313,12 @@ class Labelling(NamedTuple):
         return numbers
 
     def _write_lines(
-        self, inputs: list[Any], file: Any, is_json: bool, run: TaskRun, aside: BadTable | None
+        self,
+        inputs: list[Any],
+        file: IO[bytes],
+        is_json: bool,
+        run: TaskRun,
+        aside: BadTable | None,
     ) -> list[list[int]]:
         assert self.lines is not None
         form = JsonLines if is_json else Table
@@ -341,7 +346,7 @@ class Labelling(NamedTuple):
         return isinstance(self.source, TextRows) and self.source.given.id_field is not None
 
     def _write_records(
-        self, inputs: list[Any], file: Any, run: TaskRun, aside: BadTable | None
+        self, inputs: list[Any], file: IO[bytes], run: TaskRun, aside: BadTable | None
     ) -> list[list[int]]:
         assert self.rule is not None
         marks, n_unknown, n_bad = zip(*self.marks(inputs, run, aside), strict=True)
@@ -401,7 +406,7 @@ def _n_classes(model: Model) -> int:
 
 
 def plan_of(
-    model: Any,
+    model: Model,
     inputs: Inputs,
     output: Destination,
     source: GivenSource,
@@ -482,8 +487,8 @@ class LabelFilter(NamedTuple):
 
 
 def rule_of(
-    model: Any,
-    labels: Any,
+    model: Model,
+    labels: object,
     least: LabelChoice,
 ) -> LabelFilter:
     """Return the rule of `filter_files`, after a check."""
@@ -505,7 +510,7 @@ def rule_of(
 # ---- scores --------------------------------------------------------------------------------------
 
 
-def _scored_codes(model: Model, path: StrPath, bar: Any) -> Iterator[Scored]:
+def _scored_codes(model: Model, path: StrPath, bar: Progress) -> Iterator[Scored]:
     """Yield the scores of the records of a file of codes."""
     codes = PackedCodes.load(path)
     try:

@@ -19,7 +19,7 @@ from sparsemaps._tools import _memory, _seeding
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._typing import Array, Destination, Inputs, StrPath
+from sparsemaps._tools._typing import Array, Inputs, StrPath
 from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
@@ -33,6 +33,7 @@ from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._model import watched
 from sparsemaps.linear._model_checks import check_parameters, map_of
+from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._table import cannot_be_rows, holds_codes
@@ -61,10 +62,10 @@ class LabelledRows(NamedTuple):
 
 
 def read_labelled(
-    map: Any,
+    map: SparseMap,
     inputs: Inputs,
     *,
-    vectorizer: Any = None,
+    vectorizer: object = None,
     source: Texts | Svmlight | str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
@@ -123,7 +124,7 @@ def read_labelled(
     return LabelledRows(codes, numbers)
 
 
-def _labelled(map: Any, block: Batch) -> LabelledRows:
+def _labelled(map: SparseMap, block: Batch) -> LabelledRows:
     if len(block.heads.labels) != block.n_rows:
         row = int(np.argmax(np.diff(block.heads.label_ends, prepend=0) != 1))
         raise block.error(row, 0, ": expected one label")
@@ -173,9 +174,9 @@ def _names_in(path: str) -> list[str]:
 def train_files(
     model: Model,
     inputs: Inputs,
-    output: Destination,
+    output: StrPath,
     *,
-    calibrate: Any = False,
+    calibrate: bool | Inputs = False,
     source: Texts | Svmlight | None = None,
     **options: Unpack[TrainFilesKeywords],
 ) -> TrainedModel:
@@ -240,7 +241,7 @@ def train_files(
 def train(
     model: Model,
     inputs: Inputs,
-    output: Destination,
+    output: StrPath,
     *,
     calibrate: bool,
     unseen: list[Any],
@@ -316,7 +317,12 @@ def _check_labels(model: Model, labels: Array) -> None:
 
 
 def rows_of(
-    map: Any, vectorizer: Any, source: GivenSource, paths: list[Any], *, multilabel: bool = True
+    map: SparseMap,
+    vectorizer: Any,
+    source: GivenSource,
+    paths: list[Any],
+    *,
+    multilabel: bool = True,
 ) -> Source:
     """Return the rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM
     files."""
@@ -346,7 +352,7 @@ def rows_of(
     return TextRows(vectorizer, given, encoder=TextEncoder(map, vectorizer))
 
 
-def name_of(label: Any) -> str:
+def name_of(label: object) -> str:
     """Return a label as text: whole numbers have no point, booleans are those of JSON."""
     if isinstance(label, bool):
         return "true" if label else "false"

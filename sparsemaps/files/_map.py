@@ -8,6 +8,7 @@ from typing import Any, NamedTuple, Unpack
 
 from sparsemaps._io import _output_files, _sources, _urls
 from sparsemaps._io._folders import writing
+from sparsemaps._io._sources import Input
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
@@ -20,6 +21,7 @@ from sparsemaps.files._keywords import MapFilesKeywords
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._results import FOLDER_ENDING, Results, counts, opened
 from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
+from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.records._table import holds_codes
 
 
@@ -37,7 +39,7 @@ class MappedFile(NamedTuple):
 
 @takes(*JOBS["map_files"])
 def map_files(
-    map: Any,
+    map: SparseMap,
     inputs: Inputs,
     output: Destination,
     *,
@@ -253,7 +255,7 @@ def recipe_of_input(source: Any, input: _sources.InputFile) -> dict[str, Any]:
     return recipe
 
 
-def _make(job: Any, input: Any, path: str, run: TaskRun) -> int | list[int]:
+def _make(job: Any, input: Input, path: str, run: TaskRun) -> int | list[int]:
     """Make the output of an input; a table of its bad records stands beside it. One count stands
     without a list."""
     if job.bad_records is not None:

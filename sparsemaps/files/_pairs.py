@@ -44,6 +44,7 @@ from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
 from sparsemaps.maps._config import from_config
+from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.records._table import holds_codes
 from sparsemaps.records.codes import recipe_of
 
@@ -62,7 +63,7 @@ class FoundPairs(NamedTuple):
 
 @takes(*JOBS["similar_pairs_of_files"])
 def similar_pairs_of_files(
-    map: Any,
+    map: SparseMap | None,
     inputs: Inputs,
     output: Destination,
     *,
@@ -160,7 +161,7 @@ class PairsPlan(NamedTuple):
 
 
 def make_plan(
-    map: Any,
+    map: SparseMap | None,
     inputs: Inputs,
     output: Destination,
     other: Inputs | None,
@@ -211,7 +212,11 @@ def _refuse_different(job: Job, coded: list[str]) -> None:
 
 
 def _job(
-    map: Any, coded: list[str], rows: list[Any], source: GivenSource, n_jobs: int | None
+    map: SparseMap | None,
+    coded: list[str],
+    rows: list[Any],
+    source: GivenSource,
+    n_jobs: int | None,
 ) -> Job:
     """Return the job that makes codes of `rows`, the inputs that are no files of codes. Without a
     map, it is that of the first file of codes."""

@@ -4,8 +4,10 @@ import hashlib
 import json
 from typing import Any
 
+from sparsemaps.maps._sparse_map import SparseMap
 
-def config_of(map: Any) -> dict[str, Any]:
+
+def config_of(map: SparseMap) -> dict[str, Any]:
     """Return a fitted map for JSON; by the text of its parameters where one is no JSON."""
     try:
         config: dict[str, Any] = map.to_config()

@@ -5,7 +5,7 @@ import io
 import mmap
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from sparsemaps._io import _urls
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import COMMENTS, IDS
 from sparsemaps._tools._escapes import as_column
-from sparsemaps._tools._typing import Array, StrPath
+from sparsemaps._tools._typing import Array, Bytes, StrPath
 
 
 @contextlib.contextmanager
@@ -45,7 +45,7 @@ def names_of_rows(codes: StrPath, n_rows: int) -> Iterator[Callable[[int], str]]
         )
 
 
-def _ends_of_lines(lines: Any) -> Array:
+def _ends_of_lines(lines: Bytes) -> Array:
     parts = [np.zeros(1, np.int64)]
     for start in range(0, len(lines), 2**24):
         block = np.frombuffer(lines[start : start + 2**24], np.uint8)
@@ -57,7 +57,7 @@ _LINES = 2**14
 """Lines that are written at a time."""
 
 
-def write_table(file: Any, columns: Sequence[Array], line: Callable[..., str]) -> None:
+def write_table(file: IO[bytes], columns: Sequence[Array], line: Callable[..., str]) -> None:
     """Write ``line(*numbers)`` of the numbers in each row of some columns."""
     for start in range(0, len(columns[0]), _LINES):
         numbers = (column[start : start + _LINES].tolist() for column in columns)

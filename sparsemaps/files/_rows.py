@@ -11,12 +11,13 @@ import scipy.sparse as sp
 
 from sparsemaps._input._row_reader import EntryError
 from sparsemaps._io._progress import Progress
-from sparsemaps._io._sources import open_input
+from sparsemaps._io._sources import Input, open_input
 from sparsemaps._tools._escapes import escaped
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import BadTable
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.libsvm._pipeline import in_order
+from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Format, Raw
@@ -34,7 +35,7 @@ class Piece(NamedTuple):
 
 def read_rows(
     source: Any,
-    input: Any,
+    input: Input,
     convert: Callable[[Batch], T],
     *,
     aside: BadTable | None = None,
@@ -62,7 +63,7 @@ def read_rows(
 
 def read_pieces(
     source: Any,
-    input: Any,
+    input: Input,
     step: Callable[[Any], tuple[tuple[T, int], int]],
     *,
     n_jobs: int | None = None,
@@ -85,7 +86,7 @@ def read_pieces(
                 update(n_rows)
 
 
-def read_raw(source: Any, input: Any, n_jobs: int | None, bar: Progress) -> Iterator[Raw]:
+def read_raw(source: Any, input: Input, n_jobs: int | None, bar: Progress) -> Iterator[Raw]:
     """Yield the good records of an input as they are written back, some at a time, in order."""
     format, fields = source.format(input), dataclasses.replace(source.fields, records=True)
 
@@ -100,7 +101,7 @@ def read_raw(source: Any, input: Any, n_jobs: int | None, bar: Progress) -> Iter
 
 
 def read_each(
-    source: Any, input: Any, take: Callable[[Any], Any], **how: Any
+    source: Any, input: Input, take: Callable[[Any], Any], **how: Any
 ) -> Generator[Any, None, None]:
     """Return the records that `take` makes of each piece of an input, in order."""
 
@@ -111,7 +112,7 @@ def read_each(
     return read_pieces(source, input, step, **how)
 
 
-def apply(map: Any, function: Callable[[Any], T], block: Batch) -> T:
+def apply(map: SparseMap, function: Callable[[Any], T], block: Batch) -> T:
     """Return ``function(X)`` for the rows of a block; it may be a method of `map`, which is fitted.
 
     Errors name the line, and the index as the input numbers it.
@@ -165,7 +166,7 @@ class LibsvmRows(NamedTuple):
     def fields(self) -> Fields:
         return Fields("", None, None, records=False, sets_aside=self.sets_aside)
 
-    def format(self, input: Any) -> Format:
+    def format(self, input: Input) -> Format:
         """Return the format of an input, by which records are told apart."""
         return self._format
 

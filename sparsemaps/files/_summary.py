@@ -260,7 +260,7 @@ def _of_record_beside(output: str) -> Iterator[str]:
             yield from _of_config(recipe.get("map"))
 
 
-def _recipe(record: Any) -> dict[str, Any] | None:
+def _recipe(record: dict[str, Any] | None) -> dict[str, Any] | None:
     """Return the recipe of a record that a job has written, if it has a map."""
     recipe = record.get("recipe") if isinstance(record, dict) else None
     is_recipe = isinstance(recipe, dict) and isinstance(recipe.get("options"), dict)
@@ -317,7 +317,7 @@ _LONGEST_VALUE = 80
 """Characters of a value that are shown."""
 
 
-def _of_config(config: Any) -> Iterator[str]:
+def _of_config(config: object) -> Iterator[str]:
     """Yield lines about a map, and about the vectorizer of texts if there is one."""
     if not isinstance(config, dict) or "class" not in config:
         return

@@ -2,17 +2,18 @@
 
 import contextlib
 import hashlib
+from collections.abc import Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._io._sources import spooled
+from sparsemaps._io._sources import Input, spooled
 from sparsemaps._io._text_input import LineError
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._sklearn import width_of
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps._tools._whole_numbers import MixedNumbers, array_of, number_of
 from sparsemaps.files._job_options import Texts
 from sparsemaps.files._rows import LibsvmRows, Piece, read_pieces
@@ -60,7 +61,7 @@ class TextRows(NamedTuple):
             *names, records=False, key=self.key_field, lengths=lengths, sets_aside=self.sets_aside
         )
 
-    def format(self, input: Any) -> Format:
+    def format(self, input: Input) -> Format:
         """Return the format of an input. It is an error if neither the name nor an option tells
         it."""
         return format_of(getattr(input, "path", input), self.given.format, self.fields)
@@ -141,7 +142,7 @@ Source = LibsvmRows | TextRows
 """A kind of inputs: it cuts an input into pieces, and makes the rows of a piece."""
 
 
-def _rows_of(vectorizer: Any, texts: Any) -> Any:
+def _rows_of(vectorizer: Vectorizer, texts: Sequence[Any]) -> Any:
     if not len(texts):
         return sp.csr_array((0, width_of(vectorizer)))
     return sp.csr_array(vectorizer.transform(texts))

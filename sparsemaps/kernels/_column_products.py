@@ -7,19 +7,24 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._tools import _threads
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 
 
-def product_kernel(X: Any, Y: Any, factor: Callable[[Array], Array], n_jobs: int | None) -> Array:
+def product_kernel(
+    X: MatrixLike,
+    Y: MatrixLike | None,
+    factor: Callable[[Array], Array],
+    n_jobs: int | None,
+) -> Array:
     """Return the product of ``factor(|x_i - y_i|)`` over the columns i in which rows differ.
 
     `Y` is None for `X` again.
     """
-    X, Y = _numbered_alike(X, X if Y is None else Y)
-    out = np.ones((X.shape[0], Y.shape[0]))
+    A, B = _numbered_alike(X, X if Y is None else Y)
+    out = np.ones((A.shape[0], B.shape[0]))
 
     def write(row: int) -> None:
-        difference = abs(X[[row] * Y.shape[0]] - Y)
+        difference = abs(A[[row] * B.shape[0]] - B)
         filled = np.flatnonzero(np.diff(difference.indptr))
         starts = difference.indptr[filled]
         out[row, filled] = np.multiply.reduceat(factor(difference.data), starts)
@@ -28,7 +33,7 @@ def product_kernel(X: Any, Y: Any, factor: Callable[[Array], Array], n_jobs: int
     return out
 
 
-def _numbered_alike(X: Any, Y: Any) -> list[Any]:
+def _numbered_alike(X: MatrixLike, Y: MatrixLike) -> list[Any]:
     """Both matrices as float64 CSR, without the columns that no row has: SciPy takes memory for
     each column where rows are not in order."""
     both = [sp.csr_array(rows, dtype=float) for rows in (X, Y)]

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,7 +13,7 @@ from sparsemaps._input._sparse import check_indices
 from sparsemaps._loops import rows as _loops
 from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 
 _BLOCK = 2**14, 512
 """Largest numbers of entries and of rows in a block of the first matrix: a table of its columns
@@ -129,7 +129,7 @@ Pair: TypeAlias = tuple[RowReader, RowReader | None]
 """Readers of two matrices; None for the second one is the first."""
 
 
-def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> Pair:
+def open_pair(X: MatrixLike, Y: MatrixLike | None, nonnegative: str | None = None) -> Pair:
     """Readers of two matrices of equal width. `nonnegative` is the rule in the error for negative
     values; None if they are allowed."""
     rows = _open(X, "X", nonnegative)
@@ -141,7 +141,7 @@ def open_pair(X: Any, Y: Any, nonnegative: str | None = None) -> Pair:
     return rows, others
 
 
-def check_gamma(gamma: Any, n_columns: int | None = None) -> float:
+def check_gamma(gamma: object, n_columns: int | None = None) -> float:
     """Return `gamma`, which must be above 0; None is 1 / `n_columns`, where that is given."""
     if gamma is None and n_columns is not None:
         return 1 / n_columns
@@ -267,7 +267,7 @@ def _from_zero(block: Block, kernel: GramKernel) -> Block:
     return Block(kernel.prepare(block), block.indices[first:last], block.indptr - first)
 
 
-def _open(X: Any, name: str, nonnegative: str | None) -> RowReader:
+def _open(X: MatrixLike, name: str, nonnegative: str | None) -> RowReader:
     if not sp.issparse(X):
         with _row_reader.conversion(X, name):
             X = _sklearn.check_array(

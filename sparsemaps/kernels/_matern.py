@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 
@@ -16,7 +15,7 @@ LARGEST_NU = 10_000
 """From here on the kernel differs from the Gaussian kernel by less than 2e-5."""
 
 
-def check_nu(nu: Any) -> float:
+def check_nu(nu: object) -> float:
     """Return `nu`, which must be above 0 and at most LARGEST_NU."""
     nu = _checks.check_real("nu", nu, 0, open_low=True)
     if nu > LARGEST_NU:

@@ -60,18 +60,20 @@ class AgreementLaw(ABC):
         return False
 
     @abstractmethod
-    def estimate(self, counts: Any, n_hashes: int) -> tuple[Array, Array]:
+    def estimate(
+        self, counts: "npt.ArrayLike | ProductCounts", n_hashes: int
+    ) -> tuple[Array, Array]:
         """Estimates of the kernel from the number of codes that agree, and their standard errors.
 
         `counts` are `ProductCounts` where the law takes parts.
         """
 
-    def highest(self, counts: Any, n_hashes: int) -> Array:
+    def highest(self, counts: npt.ArrayLike, n_hashes: int) -> Array:
         """Return the highest estimates where so many codes agree."""
         return self.estimate(counts, n_hashes)[0]
 
     @abstractmethod
-    def least_rate(self, kernel: Any) -> Array:
+    def least_rate(self, kernel: npt.ArrayLike) -> Array:
         """Return the rate at which codes agree where the kernel has this value. A product has
         several such rates; the result is at most the least of them."""
 
@@ -117,13 +119,15 @@ class ByChance(AgreementLaw):
             raise ParameterError("chance", str(self.chance), "at least 0 and below 1")
         vars(self).update(bits=bits, chance=chance)
 
-    def estimate(self, counts: Any, n_hashes: int) -> tuple[Array, Array]:
+    def estimate(
+        self, counts: "npt.ArrayLike | ProductCounts", n_hashes: int
+    ) -> tuple[Array, Array]:
         chance = self.chance
         counts = _checked(counts, n_hashes)
         std = _error_of_rate(counts, n_hashes)[1]
         return (counts / n_hashes - chance) / (1 - chance), std / (1 - chance)
 
-    def least_rate(self, kernel: Any) -> Array:
+    def least_rate(self, kernel: npt.ArrayLike) -> Array:
         kernel = np.clip(kernel, 0, 1)
         return np.asarray(kernel + (1 - kernel) * self.chance)
 
@@ -159,14 +163,16 @@ class BySigns(AgreementLaw):
         if self.kernel is not None:
             _checks.check_choice("kernel", self.kernel, ("rbf", "laplacian"))
 
-    def estimate(self, counts: Any, n_hashes: int) -> tuple[Array, Array]:
+    def estimate(
+        self, counts: "npt.ArrayLike | ProductCounts", n_hashes: int
+    ) -> tuple[Array, Array]:
         rates, values = self._table()
         counts = _checked(counts, n_hashes)
         near, std = _error_of_rate(counts, n_hashes)
         slope = np.interp(near, rates, np.gradient(values, rates))
         return np.interp(counts / n_hashes, rates, values), std * slope
 
-    def least_rate(self, kernel: Any) -> Array:
+    def least_rate(self, kernel: npt.ArrayLike) -> Array:
         rates, values = self._table()
         return np.asarray(np.interp(np.clip(kernel, 0, 1), values, rates))
 
@@ -231,7 +237,9 @@ class ByProduct(AgreementLaw):
             )
         return any(chances)
 
-    def estimate(self, counts: Any, n_hashes: int) -> tuple[Array, Array]:
+    def estimate(
+        self, counts: "npt.ArrayLike | ProductCounts", n_hashes: int
+    ) -> tuple[Array, Array]:
         """For two maps, the mean over samples of a number that depends on which of the two codes
         agree."""
         if not self.needs_parts:
@@ -258,11 +266,12 @@ class ByProduct(AgreementLaw):
         variance = (shares * (numbers - mean) ** 2).sum(axis=0)
         return kernel, np.sqrt(variance / n_hashes)
 
-    def highest(self, counts: Any, n_hashes: int) -> Array:
+    def highest(self, counts: npt.ArrayLike, n_hashes: int) -> Array:
         # It is highest where a part agrees in no other sample.
-        return self.estimate(ProductCounts(counts, counts, counts), n_hashes)[0]
+        agreeing = np.asarray(counts)
+        return self.estimate(ProductCounts(agreeing, agreeing, agreeing), n_hashes)[0]
 
-    def least_rate(self, kernel: Any) -> Array:
+    def least_rate(self, kernel: npt.ArrayLike) -> Array:
         return np.asarray(np.clip(kernel, 0, 1))
 
 

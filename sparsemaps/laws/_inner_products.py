@@ -1,12 +1,11 @@
 """Laws of sketches and projections whose inner products estimate those of the rows."""
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from sparsemaps import kernels
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.laws._law import Law
 from sparsemaps.laws._moments import Moments, Pairs, UnknownVarianceError
 
@@ -15,7 +14,7 @@ from sparsemaps.laws._moments import Moments, Pairs, UnknownVarianceError
 class _InnerProductLaw(Law):
     is_of_inner_products = True
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         return kernels.polynomial_kernel(X, Y, degree=1, gamma=1, coef0=0, n_jobs=n_jobs)
 
 
@@ -57,7 +56,7 @@ class ProjectionLaw(_InnerProductLaw):
 
     distribution: str
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         if self.distribution == "cauchy":
             raise ValueError(
                 "inner products of Cauchy projections have no mean, so that there is no exact "

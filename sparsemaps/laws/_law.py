@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.laws._agreement import AgreementLaw
 from sparsemaps.laws._moments import N_GRID, Bias, Moments, Pairs, UnknownVarianceError
 
@@ -57,7 +57,7 @@ class Law(ABC):
         return None
 
     @abstractmethod
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         """Return the kernel of the rows of `X` and of `Y`, which is None for `X` itself.
 
         Sparse matrices are sound.

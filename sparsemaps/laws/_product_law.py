@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.laws._agreement import ByChance, ByProduct
 from sparsemaps.laws._inner_products import ProjectionLaw
 from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
@@ -55,7 +55,7 @@ class ProductLaw(Law):
         other: Any = self.other
         return int(sampled.bits + (other.bits if self.is_one_hot else 0))
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         product = self.sampled.exact_kernel(X, Y, n_jobs)
         product *= self.other.exact_kernel(X, Y, n_jobs)
         return product

@@ -80,7 +80,7 @@ class JaccardLaw(SampledLaw):
     samples_empty_rows = False
     is_of_sets = True
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         return kernels.min_max_kernel(
             _members(X), None if Y is None else _members(Y), n_jobs=n_jobs
         )
@@ -122,7 +122,7 @@ class MinMaxLaw(SampledLaw):
             rule += f"; {signed} takes both signs, by the generalized min-max kernel"
         return f"{rule}; HashingVectorizer gives no negative values with alternate_sign=False"
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
         return kernel(X, Y, power=self.power, n_jobs=n_jobs)
 
@@ -188,7 +188,7 @@ class SignsLaw(SampledLaw):
     def is_one_hot(self) -> bool:
         return not self.dense_output
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         kernel = kernels.acos_kernel if self.kernel == "acos" else kernels.acos_chi2_kernel
         agreement = kernel(X, Y, n_jobs=n_jobs)
         return 2 * agreement - 1 if self.dense_output else agreement

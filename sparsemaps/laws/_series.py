@@ -8,7 +8,7 @@ import scipy
 
 from sparsemaps import kernels
 from sparsemaps._tools import _portable_math
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs
 
@@ -35,7 +35,7 @@ class _SeriesLaw(Law):
     def _named(self) -> str:
         return name_of(self.kernel)
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         if self._named == "poly":
             return kernels.polynomial_kernel(
                 X, Y, degree=self.degree, gamma=self.gamma, coef0=self.coef0, n_jobs=n_jobs

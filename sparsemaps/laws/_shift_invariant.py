@@ -9,7 +9,7 @@ import scipy
 import scipy.sparse as sp
 
 from sparsemaps import kernels
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.kernels._column_products import product_kernel
 from sparsemaps.kernels._distance import squared_distances
 from sparsemaps.laws import _pitches, _spectrum
@@ -43,7 +43,7 @@ class FourierLaw(Law):
         """The table of a spectrum."""
         return None if self.spectrum is None else _spectrum.table(self.spectrum)
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         gamma = _known(self.gamma)
         if self.quantiles is not None:
             return product_kernel(X, Y, _spectrum.factor(self.quantiles, gamma), n_jobs)
@@ -128,7 +128,7 @@ class FastfoodLaw(Law):
     widths: tuple[int, ...]
     """The width of blocks, or where it is not known all that it may be."""
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         gamma = _known(self.gamma)
         if self.kernel == "rbf":
             return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
@@ -190,7 +190,7 @@ class BinningLaw(SampledLaw):
         """The inverses of equally likely pitches, if there is a density of pitches."""
         return None if self.pitch_density is None else _pitches.inverses(self.pitch_density)
 
-    def exact_kernel(self, X: Any, Y: Any, n_jobs: int | None) -> Array:
+    def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         gamma = _known(self.gamma)
         if self.inverse_pitches is None:
             return kernels.laplacian_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)

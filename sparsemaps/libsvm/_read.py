@@ -265,7 +265,7 @@ def check_options(
     )
 
 
-def _load(f: Any, options: Options, one_based: bool, n_jobs: int | None) -> _parse.RowsRead:
+def _load(f: File, options: Options, one_based: bool, n_jobs: int | None) -> _parse.RowsRead:
     """Return the rows of a file."""
 
     def parse(text: bytes) -> tuple[tuple[_parse.Part, int], int]:

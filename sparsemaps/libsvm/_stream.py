@@ -140,7 +140,7 @@ def iter_svmlight_file(
 
 
 def _iterate(
-    path: Any, block_bytes: int, options: Options, n_jobs: int | None
+    path: File, block_bytes: int, options: Options, n_jobs: int | None
 ) -> Iterator[tuple[Any, ...]]:
     one_based = not options.zero_based
 

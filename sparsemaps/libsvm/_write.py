@@ -5,7 +5,6 @@ import io
 import itertools
 import math
 import numbers
-import os
 from collections.abc import Callable
 from importlib import metadata
 from typing import Any, NamedTuple
@@ -20,7 +19,7 @@ from sparsemaps._io import _output_files
 from sparsemaps._loops import text as _loops
 from sparsemaps._tools import _blocks, _sklearn, _threads
 from sparsemaps._tools._checks import LARGEST_INT, check_bool
-from sparsemaps._tools._typing import Array, MatrixLike, SparseMatrix, Writer
+from sparsemaps._tools._typing import Array, Destination, MatrixLike, SparseMatrix
 from sparsemaps._tools._whole_numbers import are_equal
 
 _BLOCK_ENTRIES = 2**14
@@ -32,7 +31,7 @@ _no_qids = np.empty(0, np.int64)
 def dump_svmlight_file(
     X: MatrixLike,
     y: npt.ArrayLike | SparseMatrix,
-    f: str | os.PathLike[str] | Writer,
+    f: Destination,
     *,
     zero_based: bool = True,
     comment: str | bytes | None = None,
@@ -194,7 +193,7 @@ def _label_tuples(y: Any) -> _LabelTuples:
     return _LabelTuples(labels, np.cumsum(counts), (len(y),))
 
 
-def _checked_label(label: Any, row: int) -> float:
+def _checked_label(label: object, row: int) -> float:
     """Return a label as a float, which must be the same number."""
     if isinstance(label, (numbers.Real, np.bool_)):
         with contextlib.suppress(OverflowError):
@@ -233,7 +232,7 @@ def _check_indicators(y: Any) -> None:
 
 
 def write_lines(
-    f: Any,
+    f: Destination,
     header: bytes,
     lines: Callable[[int, int], bytes],
     blocks: list[tuple[int, int]],
@@ -341,7 +340,7 @@ def _labels(y: Any) -> Heads:
     return Heads(y.indices.astype(np.float64), y.indptr[1:], _no_qids)
 
 
-def _check_query_id(query_id: Any, n_rows: int) -> Array:
+def _check_query_id(query_id: object, n_rows: int) -> Array:
     """Return `query_id` as int64. An id that int64 does not hold is an error."""
     ids = np.asarray(query_id)
     if ids.shape != (n_rows,):

@@ -1,18 +1,21 @@
 """A linear classifier on packed codes."""
 
+from collections.abc import Mapping
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, Floats
+from sparsemaps._tools._typing import Array, Floats, RandomState
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _calibration, _explanation, _indicators, _losses, _model_checks
 from sparsemaps.linear._losses import OfClasses
 from sparsemaps.linear._model import CodesModel
 from sparsemaps.linear._solver import TrainingRows
+from sparsemaps.maps._sparse_map import SparseMap
 
 
 class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
@@ -114,17 +117,17 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
 
     def __init__(
         self,
-        map: Any,
+        map: SparseMap,
         *,
         vectorizer: Any = None,
         loss: OfClasses = "squared_hinge",
         C: float = 1.0,
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.map = map
@@ -139,7 +142,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Train on rows.
 
         Parameters
@@ -173,7 +176,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         return self
 
     def _begin(
-        self, X: Any, y: Any, sample_weight: Any, *, several: bool = False
+        self, X: Any, y: Any, sample_weight: npt.ArrayLike | None, *, several: bool = False
     ) -> tuple[PackedCodes, Any, Array | None]:
         several, kind = _indicators.is_indicator(y), _indicators.kind_of(y)
         begun = super()._begin(X, y, sample_weight, several=several)
@@ -320,7 +323,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         """
         return self._from_scores(X, lambda scores: log_probabilities(self, scores))
 
-    def calibrate(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def calibrate(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Make probabilities of the scores, by rows that ``fit`` has not seen.
 
         One slope and an offset for each class are chosen such that the softmax of
@@ -395,7 +398,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         self.calibration_ = _calibration.fit(scores, labels, weights)
         return self
 
-    def explain(self, X: Any, label: Any = None, *, total: bool = False) -> Any:
+    def explain(self, X: Any, label: object = None, *, total: bool = False) -> Any:
         """Return what each column of a row, or each n-gram of a text, adds to a score.
 
         A sample of `MinHash` and of `ConsistentWeightedSampling` comes from one column of its row.
@@ -463,7 +466,12 @@ def _classes_of(labels: Array) -> Array:
     return np.array(classes.tolist()) if classes.dtype.kind == "U" else classes
 
 
-def _weights_of(classes: Array, class_weight: Any, labels: Array, costs: Array | None) -> Array:
+def _weights_of(
+    classes: Array,
+    class_weight: Mapping[Any, float] | str | None,
+    labels: Array,
+    costs: Array | None,
+) -> Array:
     """Return the weight of each class. `labels` are numbers of classes, `costs` weights of the
     rows."""
     if isinstance(class_weight, str) and class_weight == "balanced":

@@ -1,19 +1,21 @@
 """Models whose C is chosen by cross-validation, along a path of growing C."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from sparsemaps._tools import _checks, _seeding, _sklearn
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, RandomState
 from sparsemaps.linear import _indicators, _solver
 from sparsemaps.linear._classifier import KernelClassifier
 from sparsemaps.linear._losses import OfClasses, OfNumbers
 from sparsemaps.linear._model import CodesModel
 from sparsemaps.linear._regressor import KernelRegressor
+from sparsemaps.maps._sparse_map import SparseMap
 
 
 class _OverC(CodesModel):
@@ -31,7 +33,7 @@ class _OverC(CodesModel):
     _MODEL: Any
     """The class of the model of one C."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Choose C by cross-validation, and train on all rows.
 
         Parameters
@@ -73,7 +75,7 @@ class _OverC(CodesModel):
         scores, unfinished = np.empty((len(splits), len(Cs))), set[float]()
         seed = _seeding.draw_seed(self.random_state)
 
-        def steps(fold: int, train: Any, test: Any) -> Iterator[None]:
+        def steps(fold: int, train: Array, test: Array) -> Iterator[None]:
             """Train on the rows that a fold leaves, one C after the other."""
             train, test = (_row_numbers(part, len(y)) for part in (train, test))
             own = np.bincount(train, minlength=len(y)) * (1.0 if costs is None else costs)
@@ -168,7 +170,7 @@ def _checked_Cs(Cs: Any) -> list[float]:
     return np.unique(given).tolist()
 
 
-def _row_numbers(part: Any, n_rows: int) -> Array:
+def _row_numbers(part: npt.ArrayLike, n_rows: int) -> Array:
     """Return the rows of a part of a split, which are numbers or marks."""
     part = np.asarray(part)
     if part.dtype == bool and part.shape == (n_rows,):
@@ -247,9 +249,9 @@ class KernelClassifierCV(_OverC, KernelClassifier):
 
     def __init__(
         self,
-        map: Any,
+        map: SparseMap,
         *,
-        Cs: Any = 10,
+        Cs: int | Sequence[float] = 10,
         cv: Any = None,
         scoring: Any = None,
         refit: bool = True,
@@ -257,10 +259,10 @@ class KernelClassifierCV(_OverC, KernelClassifier):
         loss: OfClasses = "squared_hinge",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        class_weight: Any = None,
+        class_weight: Mapping[Any, float] | str | None = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.map = map
@@ -340,9 +342,9 @@ class KernelRegressorCV(_OverC, KernelRegressor):
 
     def __init__(
         self,
-        map: Any,
+        map: SparseMap,
         *,
-        Cs: Any = 10,
+        Cs: int | Sequence[float] = 10,
         cv: Any = None,
         scoring: Any = None,
         refit: bool = True,
@@ -353,7 +355,7 @@ class KernelRegressorCV(_OverC, KernelRegressor):
         intercept_scaling: float = 1.0,
         tol: float = 1e-3,
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.map = map

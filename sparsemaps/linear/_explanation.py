@@ -1,14 +1,18 @@
 """The columns of rows, and the n-grams of texts, that decide scores."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._tools import _checks, _sklearn
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.codes import PackedCodes, unpack
+
+if TYPE_CHECKING:
+    from sparsemaps.linear._model import CodesModel
+    from sparsemaps.text import ByteNgrams
 
 TOGETHER = " / "
 """Between the names of n-grams that share a column."""
@@ -31,7 +35,7 @@ class Score(NamedTuple):
     the second times -1."""
 
 
-def reasons_of(model: Any, X: Any, score: Score | None, *, total: bool) -> Any:
+def reasons_of(model: "CodesModel", X: Any, score: Score | None, *, total: bool) -> Any:
     """Explain the scores of one text, of texts or of rows, or the sums of the scores of all. No
     score is that of the class that each row gets."""
     _checks.check_bool("total", total)
@@ -69,7 +73,7 @@ _Names = Sequence[str] | list[dict[int, str]] | None
 """Names of columns by their numbers, for all rows, or dictionaries for each; None is none."""
 
 
-def _of_rows(model: Any, X: Any) -> Iterator[_Part]:
+def _of_rows(model: "CodesModel", X: Any) -> Iterator[_Part]:
     names = getattr(model, "feature_names_in_", None)
     X = X.tocsr() if sp.issparse(X) else X
     n_rows = _sklearn._num_samples(X)
@@ -81,7 +85,7 @@ def _of_rows(model: Any, X: Any) -> Iterator[_Part]:
         yield _Part(part, None if names is None else names.tolist())
 
 
-def _of_texts(vectorizer: Any, texts: Any) -> Iterator[_Part]:
+def _of_texts(vectorizer: Vectorizer, texts: Sequence[str]) -> Iterator[_Part]:
     from sparsemaps.text._inputs import as_list, blocks
 
     for _, block in blocks(texts):
@@ -99,7 +103,7 @@ class _Shares(NamedTuple):
     values: Array
 
 
-def _shares(model: Any, rows: Any, score: Score | None) -> _Shares:
+def _shares(model: "CodesModel", rows: Any, score: Score | None) -> _Shares:
     """Return the sums of the weights of the codes whose samples come from a column, for each row.
 
     A code is a hash that many columns share, but a sample tells its column.
@@ -191,7 +195,7 @@ def _together(names: Iterable[str]) -> str:
     return TOGETHER.join(dict.fromkeys(one for name in names for one in name.split(TOGETHER)))
 
 
-def ngrams_of_columns(vectorizer: Any, text: Any) -> dict[int, str]:
+def ngrams_of_columns(vectorizer: Vectorizer, text: str) -> dict[int, str]:
     """Return the n-grams of a text by their columns. Those of one column are named together."""
     from sparsemaps.text import ByteNgrams, HashingVectorizer
 
@@ -219,7 +223,7 @@ def ngrams_of_columns(vectorizer: Any, text: Any) -> dict[int, str]:
     return {column: TOGETHER.join(names) for column, names in found.items()}
 
 
-def _of_bytes(vectorizer: Any, text: Any) -> dict[int, str]:
+def _of_bytes(vectorizer: "ByteNgrams", text: Any) -> dict[int, str]:
     low, high = vectorizer.ngram_range
     data = text.encode() if isinstance(text, str) else bytes(text)
     data = data.lower() if vectorizer.lowercase else data

@@ -16,7 +16,7 @@ Kind = Literal["dense", "matrix", "array"]
 KINDS: tuple[Kind, ...] = "dense", "matrix", "array"
 
 
-def is_indicator(y: Any) -> bool:
+def is_indicator(y: object) -> bool:
     """Return whether labels are a matrix: sparse, or dense with other than one column."""
     if sp.issparse(y):
         return True
@@ -27,14 +27,14 @@ def is_indicator(y: Any) -> bool:
     return shape is not None and len(shape) == 2 and shape[1] != 1
 
 
-def kind_of(y: Any) -> Kind:
+def kind_of(y: object) -> Kind:
     """Return what an indicator matrix is."""
     if not sp.issparse(y):
         return "dense"
     return "array" if isinstance(y, sp.sparray) else "matrix"
 
 
-def checked(y: Any) -> Any:
+def checked(y: object) -> Any:
     """Return an indicator matrix as CSC, with an entry for each label of a row.
 
     A ValueError names a value that is not 0 or 1.
@@ -66,7 +66,7 @@ def checked(y: Any) -> Any:
     return sp.csc_array((np.ones(len(rows), np.int8), (rows, columns)), shape=found.shape)
 
 
-def _error(value: Any, row: int, column: int) -> ValueError:
+def _error(value: object, row: int, column: int) -> ValueError:
     rule = "y of two dimensions must have 0 and 1 alone"
     return ValueError(f"{rule}, got {value!r} in row {row}, column {column}")
 
@@ -96,6 +96,6 @@ def of_scores(scores: Floats, kind: Kind) -> Any:
     return sp.csr_array(scores > 0).astype(np.int64)
 
 
-def as_kind(labels: Any, kind: Kind) -> Any:
+def as_kind(labels: Array, kind: Kind) -> Any:
     """Return labels as the matrix that ``fit`` has seen."""
     return sp.csr_matrix(labels) if kind == "matrix" else labels

@@ -8,12 +8,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
-from sparsemaps._tools._typing import Array, Floats
+from sparsemaps._tools._typing import Array, Floats, StrPath
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import checked
 from sparsemaps.linear import _indicators, _losses, _model_checks, _model_file, _solver
@@ -75,7 +76,7 @@ class CodesModel(_sklearn.BaseEstimator):
         _checks.check_real("C", self.C, 0, open_low=True)
 
     def _begin(
-        self, X: Any, y: Any, sample_weight: Any, *, several: bool = False
+        self, X: Any, y: Any, sample_weight: npt.ArrayLike | None, *, several: bool = False
     ) -> tuple[PackedCodes, Any, Array | None]:
         """Check the arguments of ``fit``, fit the map, and encode the rows of `X`: codes, labels or
         targets, and weights of rows. With `several`, labels are an indicator matrix, as CSC."""
@@ -293,7 +294,7 @@ class CodesModel(_sklearn.BaseEstimator):
 
     # ---- files -----------------------------------------------------------------------------------
 
-    def save(self, path: Any) -> None:
+    def save(self, path: StrPath) -> None:
         """Write the model to a file for `load`; it appears only when it is complete.
 
         Parameters
@@ -315,7 +316,7 @@ class CodesModel(_sklearn.BaseEstimator):
             file.writelines(_model_file.content_of(self))
 
     @classmethod
-    def load(cls, path: Any) -> Self:
+    def load(cls, path: StrPath) -> Self:
         """Open a model that was saved; its weights are mapped into memory.
 
         Parameters
@@ -359,7 +360,9 @@ class CodesModel(_sklearn.BaseEstimator):
 
     if TYPE_CHECKING:
 
-        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self: ...
+        def fit(
+            self, X: Any, y: npt.ArrayLike, sample_weight: npt.ArrayLike | None = None
+        ) -> Self: ...
 
 
 def scores_of(model: CodesModel, codes: PackedCodes) -> Floats:

@@ -4,9 +4,10 @@ import contextlib
 import json
 import numbers
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 import sparsemaps
@@ -16,8 +17,11 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._code_checks import TEXTS
 
+if TYPE_CHECKING:
+    from sparsemaps.linear._model import CodesModel
 
-def check_parameters(model: Any) -> None:
+
+def check_parameters(model: "CodesModel") -> None:
     """Raise a ValueError where a parameter of a model is not allowed."""
     needed = ("encode", "fit_any_width", "to_config")
     if isinstance(model.map, type) or not all(hasattr(model.map, name) for name in needed):
@@ -34,7 +38,7 @@ def check_parameters(model: Any) -> None:
     _threads.resolve_n_jobs(model.n_jobs)
 
 
-def _check_vectorizer(vectorizer: Any) -> None:
+def _check_vectorizer(vectorizer: object) -> None:
     if hasattr(vectorizer, "transform") and not isinstance(vectorizer, type):
         return
     from sparsemaps.text._analyzers import is_said
@@ -45,7 +49,7 @@ def _check_vectorizer(vectorizer: Any) -> None:
         )
 
 
-def map_of(model: Any, codes: PackedCodes) -> Any:
+def map_of(model: "CodesModel", codes: PackedCodes) -> Any:
     """Return the fitted map of codes, which must have the class and the parameters of a model's
     `map`."""
     config = {key: value for key, value in codes.config.items() if key != TEXTS}
@@ -91,7 +95,7 @@ def fitted_vectorizer(vectorizer: Any, X: Any, *, is_of_sets: bool) -> tuple[Any
     return _weighted_ngrams.fitted(vectorizer, None if of_codes else X), X
 
 
-def refuse_other_codes(model: Any, codes: PackedCodes) -> None:
+def refuse_other_codes(model: "CodesModel", codes: PackedCodes) -> None:
     """Raise unless codes are as the fitted map of a model makes them."""
     own, other = model.map_.to_config(), dict(codes.config)
     for key in ("class", "parameters", "seed", "scheme"):
@@ -113,7 +117,7 @@ _LABELS = (("strings", str), ("booleans", (bool, np.bool_)), ("numbers", numbers
 """Types of labels. Python's booleans are numbers too, so that they stand before these."""
 
 
-def labels_of_one_type(y: Any) -> Any:
+def labels_of_one_type(y: object) -> Any:
     """Return labels that are strings, numbers or booleans; a ValueError if one is missing, or of
     another type than the first. Lists and arrays of objects become arrays of that type."""
     array = y if isinstance(y, np.ndarray) else np.array(y, object)
@@ -150,7 +154,7 @@ def labels_of_one_type(y: Any) -> Any:
     raise ValueError("y must have integers that one type of 64 bits holds, or strings")
 
 
-def checked_labels(y: Any, *, classes: bool) -> Array:
+def checked_labels(y: object, *, classes: bool) -> Array:
     """Return labels, or targets if not `classes`, as an array of one dimension."""
     y = of_rows("y", y)
     y = labels_of_one_type(y) if classes else _numbers("y", y)
@@ -203,7 +207,7 @@ def refuse_other_lengths(rows: Any, y: Any) -> None:
         )
 
 
-def number_of_label(classes: Array, label: Any) -> int | None:
+def number_of_label(classes: Array, label: object) -> int | None:
     """Return the number of a class; None if there is no such class. Labels are compared as they
     are: a string is no number."""
     is_string = isinstance(label, str)
@@ -225,7 +229,7 @@ def refuse_beyond_float64(weights: Array, intercepts: Array, n_codes: int) -> No
         )
 
 
-def checked_weights(sample_weight: Any, n_rows: int) -> Array | None:
+def checked_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Array | None:
     """Return `sample_weight` as float64, one for each row; None is 1 for all."""
     if sample_weight is None:
         return None

@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,10 +18,13 @@ from sparsemaps._io import _described_files, _output_files, _text_input
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._sklearn import width_of
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps.linear._calibration import Calibration
 from sparsemaps.linear._indicators import KINDS, Kind
 from sparsemaps.linear._model_checks import check_parameters, refuse_beyond_float64
+
+if TYPE_CHECKING:
+    from sparsemaps.linear._model import CodesModel
 
 MARK = b"SMLINEAR"
 _VERSION, _CALIBRATED, _SEVERAL = 1, 2, 3
@@ -45,7 +48,7 @@ _LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
 
 
 @contextlib.contextmanager
-def new_file(path: Any) -> Iterator[IO[bytes]]:
+def new_file(path: StrPath) -> Iterator[IO[bytes]]:
     """Yield a file for the content of a model, which appears when it is complete."""
     if _text_input.without_compression(os.fspath(path)) != os.fspath(path):
         raise ValueError(f"{path}: a model is mapped into memory, and is not compressed")
@@ -53,7 +56,7 @@ def new_file(path: Any) -> Iterator[IO[bytes]]:
         yield file
 
 
-def digest_of(model: Any) -> str:
+def digest_of(model: "CodesModel") -> str:
     """Return a digest of the file of a model; a ValueError if the model cannot be saved."""
     found = hashlib.sha256()
     for piece in content_of(model):
@@ -119,7 +122,7 @@ def _described_labels(classes: Array) -> list[Any]:
     return [classes.dtype.kind, labels]
 
 
-def _for_json(name: str, value: Any) -> Any:
+def _for_json(name: str, value: object) -> Any:
     """Return a parameter in types that JSON has, from which `_from_json` makes it again."""
     if isinstance(value, np.generic):
         value = value.item()
@@ -137,7 +140,7 @@ def _for_json(name: str, value: Any) -> Any:
     raise ValueError(f"a model with {name}={value!r} cannot be saved")
 
 
-def _from_json(value: Any) -> Any:
+def _from_json(value: object) -> Any:
     if not isinstance(value, dict):
         return value
     if "pairs" in value:
@@ -315,7 +318,7 @@ def _calibration_in(description: dict[str, Any], model: Any) -> Calibration:
     return Calibration(slope, offsets)
 
 
-def _sizes_in(config: Any) -> Iterator[Any]:
+def _sizes_in(config: dict[str, Any]) -> Iterator[Any]:
     """Yield the numbers of codes that a map's config names, of its parts too: a map may take memory
     of that size when it is made."""
     if isinstance(config, dict):
@@ -328,7 +331,7 @@ def _sizes_in(config: Any) -> Iterator[Any]:
             yield from _sizes_in(value)
 
 
-def _vectorizer_of(config: Any, idf: Any) -> Any:
+def _vectorizer_of(config: dict[str, Any], idf: Any) -> Any:
     if config is None:
         return None
     from sparsemaps import text

@@ -3,14 +3,16 @@
 from typing import Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from sparsemaps._tools import _sklearn
-from sparsemaps._tools._typing import Array, Floats
+from sparsemaps._tools._typing import Array, Floats, RandomState
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _explanation, _losses
 from sparsemaps.linear._losses import OfNumbers
 from sparsemaps.linear._model import CodesModel
 from sparsemaps.linear._solver import TrainingRows
+from sparsemaps.maps._sparse_map import SparseMap
 
 
 class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
@@ -72,7 +74,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
 
     def __init__(
         self,
-        map: Any,
+        map: SparseMap,
         *,
         vectorizer: Any = None,
         loss: OfNumbers = "squared_epsilon_insensitive",
@@ -82,7 +84,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         intercept_scaling: float = 1.0,
         tol: float = 1e-3,
         max_iter: int = 1000,
-        random_state: Any = None,
+        random_state: RandomState = None,
         n_jobs: int | None = None,
     ) -> None:
         self.map = map
@@ -97,7 +99,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         self.random_state = random_state
         self.n_jobs = n_jobs
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
         """Train on rows.
 
         Parameters

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+import numpy.typing as npt
 
 from sparsemaps._input import _sparse
 from sparsemaps._input._row_reader import Block, RowReader
@@ -74,7 +75,7 @@ def call_quietly(write: Callable[..., Any], block: Block, *out: Any) -> Any:
         return write(block, *out)
 
 
-def beyond(dtype: Any) -> str:
+def beyond(dtype: npt.DTypeLike) -> str:
     """Return the rule in the error about a row whose output is not finite."""
     return f"the output of this row is beyond {np.dtype(dtype)}: scale the rows"
 
@@ -113,7 +114,7 @@ class Draw(ABC):
 
         def __getattr__(self, name: str) -> Any: ...
 
-    def __setattr__(self, name: str, value: Any) -> None:
+    def __setattr__(self, name: str, value: object) -> None:
         if "is_complete" in vars(self):
             raise AttributeError(f"a fitted map's {type(self).__name__} does not change")
         vars(self)[name] = value

@@ -85,7 +85,7 @@ class PolynomialSketch:
             return _factors_for_lengths_below(longest + 1, *rule)[lengths]
         return _factors_for_lengths(lengths, *rule)
 
-    def _convolve(self, block: Block, rows: Array, dtype: Any) -> Array:
+    def _convolve(self, block: Block, rows: Array, dtype: np.dtype[Any]) -> Array:
         """Sketches of some rows of a block, by Fourier transforms."""
         keys, scale, extra = self._factors
         shape = (len(rows), self._n_components)

@@ -164,7 +164,7 @@ class SparseMap(
 
     # ---- for users -------------------------------------------------------------------------------
 
-    def fit(self, X: MatrixLike, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Check parameters and data, and draw the seed.
 
         Parameters
@@ -250,7 +250,7 @@ class SparseMap(
 
     if TYPE_CHECKING:
 
-        def fit_transform(self, X: MatrixLike, y: Any = None) -> Output: ...
+        def fit_transform(self, X: MatrixLike, y: object = None) -> Output: ...
 
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None = None) -> Array:
         """Return the exact kernel that the fitted map approximates, for all pairs of rows.
@@ -399,7 +399,7 @@ class SparseMap(
 
     # ---- reading ---------------------------------------------------------------------------------
 
-    def _work(self, X: Any) -> Work:
+    def _work(self, X: MatrixLike) -> Work:
         """Return the rows of `X`, for the draw. They must suit the map as it was at ``fit``."""
         return Work(read_input(self, X, self._draw.nonnegative_rule, reset=False), self.n_jobs)
 
@@ -426,7 +426,7 @@ def random_map(cls: type[Map]) -> type[Map]:
     return made
 
 
-def _as_json(name: str, value: Any) -> Any:
+def _as_json(name: str, value: object) -> Any:
     """Return a parameter in types that JSON has."""
     if isinstance(value, SparseMap):
         return value._describe()
@@ -439,7 +439,7 @@ def _as_json(name: str, value: Any) -> Any:
     raise ValueError(f"{name} must be a number, a string or a sequence of them, got {value!r}")
 
 
-def as_fitted(random_map: Any) -> SparseMap:
+def as_fitted(random_map: object) -> SparseMap:
     """Return the map itself if it is fitted; otherwise a copy that is fitted for rows of any
     width."""
     if not isinstance(random_map, SparseMap):

@@ -144,7 +144,7 @@ class TaylorSketch:
             # Whole arrays are added, as NumPy crashes if memory ends while it adds slices.
             out += np.roll(of_degree, shift, axis=1)
 
-    def _convolved(self, block: Block, rows: Array, dtype: Any) -> Array:
+    def _convolved(self, block: Block, rows: Array, dtype: np.dtype[Any]) -> Array:
         """Sketches of some rows of a block, by Fourier transforms."""
         n = self._n_components
         frequencies = np.arange(n // 2 + 1)

@@ -4,6 +4,7 @@ import warnings
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import scipy
 
 from sparsemaps._input._row_reader import Block, RowReader
@@ -105,7 +106,7 @@ class FastfoodDraw(Draw):
         work.each_block(write_parts, out)
         return out
 
-    def _scales_and_phases(self, dtype: Any) -> tuple[Array, Array]:
+    def _scales_and_phases(self, dtype: npt.DTypeLike) -> tuple[Array, Array]:
         phases = np.zeros(len(self.scales), dtype)
         phases[-1] = self.last_phase
         if self.scales.dtype == np.float32:
@@ -113,7 +114,7 @@ class FastfoodDraw(Draw):
         with np.errstate(over="ignore"):  # a row of such angles is far
             return self.scales.astype(dtype, copy=False), phases
 
-    def _make_dense(self, block: Block, dtype: Any) -> Array:
+    def _make_dense(self, block: Block, dtype: np.dtype[Any]) -> Array:
         if self.hash_dim is None:
             return _orthogonal.make_dense(block, self.dense_width, dtype)
         sketch = np.zeros((block.n_rows, self.hash_dim), dtype)

@@ -5,6 +5,7 @@ from contextlib import nullcontext
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import codes as _codes
@@ -62,7 +63,7 @@ class FourierDraw(CodesDraw):
         kernel = self.kernel if self.spectrum is None else "spectrum"
         return _seeding.keys(self.seed, "random_fourier", 3, kernel)
 
-    def _features(self, dtype: Any, n_pairs: int) -> Callable[[Block, Array], None]:
+    def _features(self, dtype: npt.DTypeLike, n_pairs: int) -> Callable[[Block, Array], None]:
         """Return a function that writes the features of a block: first those of pairs of a cosine
         and a sine, then cosines alone."""
         n_vectors = self.n_components - n_pairs

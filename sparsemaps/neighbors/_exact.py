@@ -10,7 +10,8 @@ import scipy.sparse as sp
 
 from sparsemaps._input._sparse import used_columns
 from sparsemaps._tools import _blocks
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, CsrMatrix
+from sparsemaps.maps._sparse_map import SparseMap
 
 _KERNEL_ROWS = 256
 """Rows of the first matrix whose pairs are computed together."""
@@ -38,7 +39,7 @@ _ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 def remembered_kernel(
-    map: Any, X: Any, Y: Any, bits: int = _REMEMBERED_BITS
+    map: SparseMap, X: CsrMatrix, Y: CsrMatrix, bits: int = _REMEMBERED_BITS
 ) -> Callable[[Array, Array], Array]:
     """Return a function of row i of `X` and row j of `Y`, with ascending i, that gives the exact
     kernel. The last pairs are remembered: one that shares several bands is computed once."""
@@ -60,7 +61,7 @@ def remembered_kernel(
 
 
 def exact_pairs(
-    map: Any, X: Any, Y: Any, i: Array, j: Array, call_entries: int = _CALL_ENTRIES
+    map: SparseMap, X: Any, Y: Any, i: Array, j: Array, call_entries: int = _CALL_ENTRIES
 ) -> Array:
     """Return the exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i.
     `X` and `Y` are CSR."""

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _checks, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, CsrMatrix, Floats, MatrixLike, Objects, Rows
+from sparsemaps._tools._typing import Array, CsrMatrix, Floats, MatrixLike, Objects, Rows, StrPath
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.neighbors import _index_file, _search
@@ -142,7 +142,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     # ---- rows ------------------------------------------------------------------------------------
 
-    def fit(self, X: MatrixLike, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Make an index of the rows of `X`.
 
         Parameters
@@ -159,7 +159,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self._begin(X, None)
         return self
 
-    def partial_fit(self, X: MatrixLike, y: Any = None) -> Self:
+    def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Add the rows of `X`. Their numbers follow those of the rows before.
 
         New rows are added to the tables. The cost does not depend on the number of rows before.
@@ -511,7 +511,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     if TYPE_CHECKING:
 
-        def fit_transform(self, X: MatrixLike, y: Any = None) -> CsrMatrix: ...
+        def fit_transform(self, X: MatrixLike, y: object = None) -> CsrMatrix: ...
 
     def transform(self, X: MatrixLike) -> CsrMatrix:
         """Return the graph of distances from the rows of `X`, for estimators with
@@ -535,7 +535,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     # ---- files -----------------------------------------------------------------------------------
 
-    def save(self, path: Any) -> None:
+    def save(self, path: StrPath) -> None:
         """Write the index to a file for `load`; with `rerank`, its rows to ``path + ".rows.npz"``.
 
         The file has the rows of one moment, even if other threads add rows. It has the tables too.
@@ -562,7 +562,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self._saved = _index_file.save(os.fspath(path), self._index_rows, parameters, self._saved)
 
     @classmethod
-    def load(cls, path: Any, *, mmap_mode: Literal["r", "c"] | None = "r") -> Self:
+    def load(cls, path: StrPath, *, mmap_mode: Literal["r", "c"] | None = "r") -> Self:
         """Open an index that was saved; its codes and tables are mapped into memory.
 
         New rows stay in memory until the index is saved again. The file does not change before.

@@ -15,13 +15,13 @@ import secrets
 import tempfile
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _checks
-from sparsemaps._tools._typing import Array, Floats, Rows
+from sparsemaps._tools._typing import Array, Floats, Rows, StrPath
 from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes, gathered, with_rows
 from sparsemaps.neighbors import _bands, _brute, _hashing, _search
@@ -68,7 +68,7 @@ def removals(
     key: Array | None = None,
     earlier: PackedCodes | None = None,
     max_bytes: int = _hashing.MAX_BYTES,
-    folder: Any = None,
+    folder: StrPath | None = None,
     n_jobs: int | None = None,
 ) -> Removals:
     """Return the rows that are near an earlier row that is not removed.
@@ -182,7 +182,7 @@ def removed_rows(
     near: NearBy,
     key: Array | None,
     search: SearchRun,
-    folder: Any = None,
+    folder: StrPath | None = None,
 ) -> Removals:
     """As `removals`, by the similarity of `near`."""
     n_given = 0 if earlier is None else len(earlier)
@@ -206,7 +206,7 @@ def removed_rows(
     return found
 
 
-def _mapped(folder: Any, least: int, n: int, dtype: type) -> Array:
+def _mapped(folder: StrPath, least: int, n: int, dtype: type) -> Array:
     """Return an array that is mapped from a temporary file, which goes when the array does; one of
     fewer than `least` bytes is in memory."""
     zeros, n_bytes = bytes(2**20), n * np.dtype(dtype).itemsize

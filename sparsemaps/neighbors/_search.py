@@ -4,7 +4,6 @@ import bisect
 import threading
 from collections.abc import Callable, Iterator
 from functools import lru_cache, partial
-from typing import Any
 
 import numpy as np
 import scipy
@@ -221,7 +220,7 @@ def reaches(similarity: Array, threshold: float) -> Array:
     return np.asarray(similarity >= threshold - 1e-12)
 
 
-def check_share(name: str, value: Any) -> float:
+def check_share(name: str, value: object) -> float:
     """Return `value` as a float above 0 and at most 1."""
     share = _checks.check_real(name, value, 0, open_low=True)
     if share > 1:

@@ -74,7 +74,7 @@ _SAID = "analyzer", "token_pattern", "normalize"
 """Fields of a value that says which n-grams texts have, such as `sparsemaps.files.Texts`."""
 
 
-def is_said(vectorizer: Any) -> bool:
+def is_said(vectorizer: object) -> bool:
     """Return whether a parameter `vectorizer` says which n-grams texts have: "char:3", or a value
     with the fields of `sparsemaps.files.Texts`."""
     if isinstance(vectorizer, type) or hasattr(vectorizer, "transform"):
@@ -156,7 +156,7 @@ def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]
     return config
 
 
-def _for_json(value: Any) -> Any:
+def _for_json(value: object) -> Any:
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):

@@ -5,6 +5,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import numpy.typing as npt
 
 from sparsemaps._input import _sparse
 from sparsemaps._loops import text as _text
@@ -67,7 +68,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         ngram_range: tuple[int, int] = (3, 3),
         binary: bool = False,
         lowercase: bool = False,
-        dtype: Any = np.float64,
+        dtype: npt.DTypeLike = np.float64,
         n_jobs: int | None = None,
     ) -> None:
         self.ngram_range = ngram_range
@@ -76,7 +77,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         self.dtype = dtype
         self.n_jobs = n_jobs
 
-    def fit(self, X: Iterable[Any], y: Any = None) -> Self:
+    def fit(self, X: Iterable[Any], y: object = None) -> Self:
         """Check the parameters. Texts are not read.
 
         Parameters
@@ -98,7 +99,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
 
     if TYPE_CHECKING:
 
-        def fit_transform(self, X: Iterable[Any], y: Any = None) -> CsrMatrix: ...
+        def fit_transform(self, X: Iterable[Any], y: object = None) -> CsrMatrix: ...
 
     def transform(self, X: Iterable[Any]) -> CsrMatrix:
         """Count the n-grams of each text.

@@ -19,7 +19,7 @@ from sparsemaps._io import _described_files, _output_files
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._loops import text as _text
 from sparsemaps._tools import _blocks, _checks, _seeding, _threads
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, StrPath
 
 MARK = b"SMCOUNTS"
 _VERSION = 1
@@ -136,7 +136,7 @@ def read_before(file: IO[bytes], facts: Any, end: int) -> tuple[Frequencies, int
     return table, start
 
 
-def write(path: Any, table: Frequencies, about: Mapping[str, Any]) -> None:
+def write(path: StrPath, table: Frequencies, about: Mapping[str, Any]) -> None:
     """Write a file of a table and a description of what it belongs to. It appears when it is
     complete."""
     description = {**about, "version": _VERSION, **facts_of(table)}
@@ -166,7 +166,7 @@ def read(path: str) -> tuple[Frequencies, dict[str, Any]]:
     return table, description
 
 
-def _checked_shape(description: Any, end: int) -> tuple[int, int]:
+def _checked_shape(description: dict[str, Any], end: int) -> tuple[int, int]:
     """Return the shape of a table whose bytes are before `end`; an error if there is none."""
     n_rows, n_buckets = description["shape"]
     n_rows = _checks.check_int("the number of rows", n_rows, 1, _LARGEST_N_ROWS)

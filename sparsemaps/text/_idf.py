@@ -1,7 +1,7 @@
 """Weights of columns by how few records have them."""
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import IO, TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -15,7 +15,7 @@ from sparsemaps._loops import text as _text
 from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
 from sparsemaps._tools._allowed import Allowed, Bool, PowerOfTwo, Real
 from sparsemaps._tools._parameters import ParameterError
-from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike
+from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike, StrPath
 from sparsemaps.text import _frequencies
 from sparsemaps.text._frequencies import LARGEST_N_BUCKETS, Frequencies
 
@@ -122,7 +122,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         self.sublinear_tf = sublinear_tf
         self.n_jobs = n_jobs
 
-    def fit(self, X: MatrixLike, y: Any = None) -> Self:
+    def fit(self, X: MatrixLike, y: object = None) -> Self:
         """Count the records that have each column.
 
         Parameters
@@ -149,7 +149,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         self._table = table
         return self
 
-    def partial_fit(self, X: MatrixLike, y: Any = None) -> Self:
+    def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
         """Count further records.
 
         Parameters
@@ -244,7 +244,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
     if TYPE_CHECKING:
 
-        def fit_transform(self, X: MatrixLike, y: Any = None) -> CsrMatrix: ...
+        def fit_transform(self, X: MatrixLike, y: object = None) -> CsrMatrix: ...
 
     @property
     def n_records_(self) -> int:
@@ -269,7 +269,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
             "table": self._table.digest(),
         }
 
-    def save(self, path: Any) -> None:
+    def save(self, path: StrPath) -> None:
         """Write the table and the parameters to a file for `load`.
 
         Parameters
@@ -289,7 +289,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         _frequencies.write(path, self._table, self._about())
 
     @classmethod
-    def load(cls, path: Any) -> Self:
+    def load(cls, path: StrPath) -> Self:
         """Read a transformer that was saved.
 
         Parameters
@@ -317,7 +317,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
             return cls._of_table(description, table)
 
     @classmethod
-    def _of_table(cls, description: Any, table: Frequencies) -> Self:
+    def _of_table(cls, description: dict[str, Any], table: Frequencies) -> Self:
         """Return the transformer of a description; an error of a wrong value if there is none."""
         parameters = description["parameters"]
         if sorted(parameters) != sorted(_SAVED):
@@ -343,7 +343,9 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         return _frequencies.bytes_of(self._table)
 
     @classmethod
-    def read_before(cls, file: IO[bytes], description: Any, end: int) -> tuple[Self, int]:
+    def read_before(
+        cls, file: IO[bytes], description: dict[str, Any], end: int
+    ) -> tuple[Self, int]:
         """Return the transformer of a description whose table is before `end` in a file, and where
         the table begins; an error of some wrong value if there is none."""
         table, start = _frequencies.read_before(file, description, end)
@@ -372,7 +374,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
                 "n_buckets", str(self.n_buckets), f"{counted}, as before, to count more records"
             )
 
-    def _run(self, rows: RowReader, function: Any) -> list[Any]:
+    def _run(self, rows: RowReader, function: Callable[..., Any]) -> list[Any]:
         """Return the results of a function of blocks (start, stop) of rows."""
         n_jobs = _threads.resolve_n_jobs(self.n_jobs)
         blocks = _blocks.cut_rows(rows.n_rows, rows.work_before, n_jobs)

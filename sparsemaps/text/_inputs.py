@@ -47,7 +47,7 @@ def as_list(block: Any) -> list[Any]:
     return [chunk.item(i) for i in range(start, stop)]
 
 
-def _arrow_chunks(texts: Any) -> Iterator[Any] | None:
+def _arrow_chunks(texts: Iterable[Any]) -> Iterator[Any] | None:
     """Chunks of strings in Arrow's memory; None for other texts, and for a column of Python
     objects, which Arrow would copy."""
     if isinstance(getattr(texts, "dtype", None), np.dtype):

@@ -7,7 +7,7 @@ less those of T[p:q], which both parts have.
 """
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -46,7 +46,9 @@ class PiecewiseVectorizer:
         self._n_characters, self._n_shared = PIECE_CHARACTERS, OVERLAP_CHARACTERS
         self.has_sets = self._rows.has_sets
 
-    def rows(self, first: int, texts: Any, sets: bool = False) -> tuple[Array, Any, Array, int]:
+    def rows(
+        self, first: int, texts: Iterable[Any], sets: bool = False
+    ) -> tuple[Array, Any, Array, int]:
         """As `Vectorizer.rows`. Only the last text of a block can be long."""
         text = self._long_text(texts)
         counts = None if text is None else self._count(text)
@@ -59,12 +61,12 @@ class PiecewiseVectorizer:
         columns = np.concatenate((columns, counts.columns))
         return columns, values, np.append(ends, len(columns)), n_ngrams + counts.n_ngrams
 
-    def give_back(self, columns: Array, values: Any) -> None:
+    def give_back(self, columns: Array, values: object) -> None:
         """Lend the arrays of `rows` to the next call, but for joined ones."""
         if columns.base is not None:
             self._rows.give_back(columns, values)
 
-    def _long_text(self, texts: Any) -> str | None:
+    def _long_text(self, texts: Iterable[Any]) -> str | None:
         """Return the last text of a block, if it is a long one."""
         if isinstance(texts, list):
             text = texts[-1] if texts else None
@@ -117,7 +119,7 @@ class PiecewiseVectorizer:
         return blank.start() + 1 if blank else len(text)
 
 
-def _without_last(texts: Any) -> Any:
+def _without_last(texts: Iterable[Any]) -> Any:
     if isinstance(texts, list):
         return texts[:-1]
     chunk, start, stop = texts

@@ -6,6 +6,7 @@ at least `min_own` of them. Any other record, such as a member of a large family
 judged by all of its n-grams.
 """
 
+from collections.abc import Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,7 +15,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._tools._sklearn import width_of
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.text import _frequencies
 from sparsemaps.text._analyzers import DerivedVectorizer, compiled_loops
 from sparsemaps.text._frequencies import Frequencies
@@ -36,7 +37,7 @@ class OwnNgrams(DerivedVectorizer):
         The least number of own n-grams of a text that is judged by them.
     """
 
-    def __init__(self, vectorizer: Any, table: str, max_df: int, min_own: int) -> None:
+    def __init__(self, vectorizer: Vectorizer, table: str, max_df: int, min_own: int) -> None:
         self.vectorizer, self.table = vectorizer, table
         self.max_df, self.min_own = max_df, min_own
 
@@ -53,7 +54,7 @@ class OwnNgrams(DerivedVectorizer):
         """The number of columns."""
         return width_of(self.vectorizer)
 
-    def transform(self, texts: Any) -> Any:
+    def transform(self, texts: Iterable[Any]) -> Any:
         """Return the rows of texts as CSR."""
         X = sp.csr_array(self.vectorizer.transform(texts))
         columns, values, ends = self.own(X.indices, X.data, X.indptr[1:])

@@ -6,6 +6,7 @@ from typing import Any
 from sparsemaps._io import _text_input
 from sparsemaps._io._sources import expand, open_input
 from sparsemaps._tools import _checks
+from sparsemaps._tools._typing import Inputs
 from sparsemaps.records import TEXT_FORMATS
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import Fields
@@ -14,7 +15,7 @@ from sparsemaps.records._table import format_of
 
 
 def iter_records(
-    inputs: Any,
+    inputs: Inputs,
     *,
     field: str = "text",
     label_field: str | None = None,

@@ -9,6 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._loops import text as _text
@@ -141,7 +142,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         binary: bool = False,
         norm: str | None = "l2",
         alternate_sign: bool = True,
-        dtype: Any = np.float64,
+        dtype: npt.DTypeLike = np.float64,
         normalize: str | None = None,
         n_jobs: int | None = None,
     ) -> None:
@@ -166,7 +167,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         self.normalize = normalize
         self.n_jobs = n_jobs
 
-    def fit(self, X: Iterable[Any], y: Any = None) -> Self:
+    def fit(self, X: Iterable[Any], y: object = None) -> Self:
         """Check the parameters. Texts are not read.
 
         Parameters
@@ -259,7 +260,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         """Return the compiled loops; None if they do not handle all parameters."""
         return self._vectorizer() if self._is_compiled() else None
 
-    def _transform_elsewhere(self, texts: Any) -> Matrix:
+    def _transform_elsewhere(self, texts: Iterable[Any]) -> Matrix:
         """Return the rows by scikit-learn's code, which checks `n_features` in ``fit`` only."""
         self._check_normalize()
         if isinstance(self.n_features, numbers.Integral) and self.n_features < 1:

@@ -5,10 +5,11 @@ becomes one vectorizer, whose rows are weighted in place.
 """
 
 import copy
+from collections.abc import Iterable
 from typing import Any, NamedTuple
 
 from sparsemaps._tools import _sklearn
-from sparsemaps._tools._typing import Array, CsrMatrix
+from sparsemaps._tools._typing import Array, CsrMatrix, Vectorizer
 from sparsemaps.text import _inputs
 from sparsemaps.text._analyzers import DerivedVectorizer, compiled_loops
 from sparsemaps.text._idf import IdfWeights
@@ -17,7 +18,7 @@ from sparsemaps.text._idf import IdfWeights
 class WeightedNgrams(DerivedVectorizer):
     """A vectorizer whose rows are those of another one, weighted by a fitted `IdfWeights`."""
 
-    def __init__(self, vectorizer: Any, weights: IdfWeights) -> None:
+    def __init__(self, vectorizer: Vectorizer, weights: IdfWeights) -> None:
         self.vectorizer, self.weights = vectorizer, weights
 
     @property
@@ -25,7 +26,7 @@ class WeightedNgrams(DerivedVectorizer):
         """The number of columns."""
         return self.weights.n_features_in_
 
-    def transform(self, texts: Any) -> CsrMatrix:
+    def transform(self, texts: Iterable[Any]) -> CsrMatrix:
         """Return the weighted rows of texts as CSR."""
         return self.weights.transform(self.vectorizer.transform(texts))
 
@@ -53,7 +54,7 @@ class _WeightedLoops(NamedTuple):
         self.loops.give_back(columns, values)
 
 
-def weighted(vectorizer: Any) -> Any:
+def weighted(vectorizer: Vectorizer) -> Any:
     """Return one vectorizer for a pipeline of a vectorizer and a fitted `IdfWeights`, and anything
     else unchanged."""
     parts = _parts_of(vectorizer)
@@ -62,7 +63,7 @@ def weighted(vectorizer: Any) -> Any:
     return WeightedNgrams(*parts)
 
 
-def fitted(vectorizer: Any, texts: Any) -> Any:
+def fitted(vectorizer: Any, texts: Iterable[Any] | None) -> Any:
     """Return the vectorizer for a model that learns from texts: a copy, of which an `IdfWeights`
     that is not fitted counts the texts. `texts` is None where there are codes in their place."""
     if isinstance(vectorizer, WeightedNgrams):
@@ -84,7 +85,7 @@ def fitted(vectorizer: Any, texts: Any) -> Any:
     return WeightedNgrams(inner, weights)
 
 
-def _parts_of(vectorizer: Any) -> tuple[Any, IdfWeights] | None:
+def _parts_of(vectorizer: Vectorizer) -> tuple[Any, IdfWeights] | None:
     """Return the vectorizer and the weights of a pipeline of these two."""
     steps = [step for _, step in getattr(vectorizer, "steps", ())]
     if len(steps) != 2 or not isinstance(steps[1], IdfWeights):
