@@ -119,7 +119,7 @@ def _linear(facts: Facts) -> Iterator[Candidate]:
         names += ["one-hot"]
     if facts.are_counts and not facts.is_narrow:
         names += ["tf-idf"]
-    for name in names:
+    for name in reversed(names):  # the strongest first, if there is little time
         yield Candidate(LINEAR, "", name, OnRows())
 
 

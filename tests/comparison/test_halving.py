@@ -133,6 +133,16 @@ def test_a_candidate_that_is_slow_is_left_out():
     assert len(fast.learner.n_rows) == 3
 
 
+def test_no_step_begins_that_ends_after_its_round():
+    """A step of the last round takes .54 of 6 s: of the half of them, .48 are left after one."""
+    clock = Clock()
+    search = search_of(clock, 6)
+    equal = [Candidate(f"family {n}", "", "", Known(clock, 0.9, 1e-5)) for n in range(8)]
+    search.run(equal)
+    assert clock.now == pytest.approx(8 * 6 * 1e-5 * (1125 + 3000) + 6 * 1e-5 * 9000)
+    assert sum(len(one.learner.n_rows) for one in equal) == 8 + 8 + 1
+
+
 def test_rows_that_a_candidate_cannot_take():
     class Refusing(Known):
         def scores(self, *arguments):
