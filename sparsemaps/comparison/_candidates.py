@@ -24,6 +24,9 @@ from sparsemaps.text._analyzers import as_vectorizer
 
 LINEAR = "linear model"
 
+MOST_COLUMNS = 2**20
+"""The largest number of columns of linear models. More are hashed."""
+
 MOST_EXACT_ROWS = 5000
 """The largest number of rows of exact kernels."""
 
@@ -34,7 +37,10 @@ _POWERS = 0.5, 1.0, 2.0
 _LEVELS_OF_ROW = 4000
 _BITS = 8
 
+FEWER = "hashed columns"
+
 COUNTS, SETS, HASHED = "counts of n-grams", "sets of n-grams", "hashed n-grams"
+OF_LINEAR_TEXTS = f"{HASHED} + tf-idf"
 _OF_TEXTS = COUNTS, SETS, HASHED
 """The rows of texts: in exact columns or nearly, and in 2**20 columns for linear models."""
 
@@ -65,12 +71,21 @@ class Preparations:
 
     def steps(self, name: str) -> list[Any]:
         """Return the transformers of a preparation."""
+        if name == OF_LINEAR_TEXTS and self._has_exact_columns():
+            name = f"{COUNTS} + idf + unit rows + {FEWER}"
         return [self._step(part) for part in name.split(" + ")] if name else []
+
+    def _has_exact_columns(self) -> bool:
+        """Return whether the vectorizer of texts cannot hash its columns, as that of bytes."""
+        return not hasattr(as_vectorizer(self.analyzer, binary=False), "n_features")
 
     def _step(self, name: str) -> Any:
         if name in _OF_TEXTS:
             made = as_vectorizer(self.analyzer, binary=name == SETS)
-            return made.set_params(n_features=2**20) if name == HASHED else made
+            return made.set_params(n_features=MOST_COLUMNS) if name == HASHED else made
+        if name == FEWER:
+            sketch = sparsemaps.CountSketch(n_components=MOST_COLUMNS, random_state=0)
+            return sketch.set_params(dense_output=False)
         return {
             "unit rows": _sklearn.Normalizer,
             "columns to 1": _sklearn.MaxAbsScaler,
@@ -91,7 +106,7 @@ def candidates_of(facts: Facts, X: Any) -> list[Candidate]:
 
 
 def _of_texts(facts: Facts) -> Iterator[Candidate]:
-    yield Candidate(LINEAR, "", f"{HASHED} + tf-idf", OnRows())
+    yield Candidate(LINEAR, "", OF_LINEAR_TEXTS, OnRows())
     for name, map in (
         (SETS, sparsemaps.MinHash(bits=_BITS, random_state=0)),
         (COUNTS, _sampling(method="levels")),
@@ -119,6 +134,10 @@ def _linear(facts: Facts) -> Iterator[Candidate]:
         names += ["one-hot"]
     if facts.are_counts and not facts.is_narrow:
         names += ["tf-idf"]
+    if facts.n_columns > MOST_COLUMNS:  # numbers for each column would be too many
+        names = [f"unit rows + {FEWER}"]
+        if facts.are_counts:
+            names += [f"idf + unit rows + {FEWER}"]
     for name in reversed(names):  # the strongest first, if there is little time
         yield Candidate(LINEAR, "", name, OnRows())
 

@@ -32,6 +32,9 @@ TOLERANCE = 0.01
 """The tolerance of linear models. Those of a smaller one are as accurate and take longer."""
 
 
+MOST_SAMPLES = 2**13
+"""The largest number of codes of a row."""
+
 MOST_FEATURES = 2**25
 """The largest number of dense features of all rows."""
 
@@ -132,7 +135,12 @@ class OnCodes(Learner):
         return max(size, samples // 4) if searched else samples
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
-        return [(size, strength) for size in (256, 1024, 4096, 64)]
+        sizes = (256, 1024, 4096, 64)
+        return [
+            (size, strength)
+            for size in sizes
+            if self.components(size, searched=False) <= MOST_SAMPLES
+        ]
 
     def map_of(self, size: int, *, searched: bool = False) -> Any:
         map = _sklearn.clone(self.map)

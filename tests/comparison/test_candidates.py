@@ -23,6 +23,7 @@ def kinds():
     rng = np.random.default_rng(SEED + 59)
     counts = rng.poisson(1.0, (N, 12)).astype(float)
     wide = sp.random(N, 3000, 0.01, format="csr", random_state=rng)
+    far = sp.csr_array((wide.data, wide.indices.astype(np.int64) * 10**6, wide.indptr))
     wide_counts = wide.copy()
     wide_counts.data = np.ceil(3 * wide_counts.data)
     return {
@@ -33,6 +34,7 @@ def kinds():
         "both signs": rng.normal(size=(N, 8)),
         "wide": wide,
         "wide counts": wide_counts,
+        "very wide": far,
         "texts": np.array([" ".join("abcde"[k] for k in rng.integers(5, size=9)) for _ in range(N)],
                           object),
     }  # fmt: skip
@@ -50,6 +52,7 @@ FAMILIES = {
     "both signs": ALWAYS | {"minmax", "boosted trees"},
     "wide": ALWAYS | POSITIVE | {"minmax"},
     "wide counts": ALWAYS | POSITIVE | {"minmax"},
+    "very wide": ALWAYS | POSITIVE | {"minmax"},
     "texts": {"linear model", "minhash", "minmax"},
 }
 LINEAR = {
@@ -60,6 +63,7 @@ LINEAR = {
     "both signs": {"unit rows", "variance 1", "columns to 1"},
     "wide": {"unit rows", "columns to 1"},
     "wide counts": {"unit rows", "columns to 1", "tf-idf"},
+    "very wide": {"unit rows + hashed columns"},
     "texts": {"hashed n-grams + tf-idf"},
 }
 

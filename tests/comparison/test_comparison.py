@@ -51,10 +51,11 @@ def test_numbers_are_predicted():
     assert compared(0.1, X, Y, regression=True).metric == "R2"
 
 
-def test_texts_are_measured():
+@pytest.mark.parametrize("vectorizer", ["char:1-2", "byte:2"])
+def test_texts_are_measured(vectorizer):
     texts = [" ".join(["a", "b", "c", "ab"[k % 2] * (k % 7 + 2)]) for k in range(60)]
     labels = ["xy"[k % 2] for k in range(60)]
-    found = compared(1, texts, labels, vectorizer="char:1-2")
+    found = compared(1, texts, labels, vectorizer=vectorizer)
     assert found.best.score > 0.9
     model = found.choice.estimator.fit(texts, labels)
     assert model.predict(texts[:2]).tolist() == labels[:2]
