@@ -14,6 +14,7 @@ HERE = Path(__file__).resolve().parent
 
 ALWAYS_THE_SAME = {
     "_scripts/digests.py",  # what golden.json has
+    "files/test_digests_of_jobs.py",
     "test_golden.py",
     "typing/client.py",  # is checked, and not run
 }
@@ -22,7 +23,7 @@ ALWAYS_THE_SAME = {
 def seeds_without_chance(text):
     """Generators that SEED has no part in, and seeds of maps in tests against standard errors."""
     tree = ast.parse(text)
-    by_chance = re.search(r"\btheorems\b|standard error", text)
+    by_chance = re.search(r"\btheorems\b|standard error(?![\"':])", text)
     for node in ast.walk(tree):
         if not isinstance(node, ast.Call):
             continue

@@ -159,8 +159,9 @@ def test_the_greater_cause_of_the_bias_is_told():
     X = coverage_pairs()["far"]
     with pytest.raises(ValueError, match="it is of codes that agree by chance"):
         min_components(CWS(bits=4), 0.02, X=X)
-    with pytest.raises(ValueError, match="it is of samples that agree in i"):
+    with pytest.raises(ValueError, match="it is of samples that agree in i") as raised:
         min_components(CWS(bits=16), 0.0001, X=X)
+    assert "give X" not in str(raised.value)  # which is given
     # Of a relative error, both causes count in the same unit.
     with pytest.raises(ValueError, match="it is of codes that agree by chance"):
         min_components(CWS(bits=4), 0.02, X=X, relative=True)

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from sklearn.base import BaseEstimator
 
 from sparsemaps.comparison._budget import Budget, Costs
@@ -63,7 +64,7 @@ def search_of(clock, seconds, n_rows=20_000):
     rows = y[:, None].astype(float)
     goal = Goal(is_regression=False, n_jobs=None, clock=clock)
     return Halving(
-        rows, y, goal, Budget(seconds, clock), Preparations(), print, np.random.default_rng(0)
+        rows, y, goal, Budget(seconds, clock), Preparations(), print, np.random.default_rng(SEED)
     )
 
 

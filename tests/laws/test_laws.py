@@ -8,11 +8,14 @@ import scipy.sparse as sp
 from _data.chance import SEED
 from _oracles import theorems
 
+from sparsemaps import CountSketch
 from sparsemaps.kernels import acos_kernel, min_max_kernel, rbf_kernel
+from sparsemaps.laws._block_covariance import covariance_in_block
 from sparsemaps.laws._inner_products import CountSketchLaw, ProjectionLaw
 from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 from sparsemaps.laws._product_law import ProductLaw
 from sparsemaps.laws._sampled import JaccardLaw, MinMaxLaw, SignsLaw
+from sparsemaps.laws._series import TensorSketchLaw
 from sparsemaps.laws._shift_invariant import FourierLaw
 
 X = np.array([[0.6, 0.0, 0.5, 0.2], [0.3, 0.4, 0.0, 0.7]])
@@ -236,3 +239,86 @@ def test_all_causes_are_in_the_bias():
     bias = Bias(np.array([0.1]), np.array([0.02]), np.array([0.003]))
     assert bias.total[0] == pytest.approx(0.123)
     assert np.ravel(bias.means(np.array([1.0]))) == pytest.approx([1, 1.1, 1.12, 1.123])
+
+
+# ---- formulas at their ends ----------------------------------------------------------------------
+
+
+def test_signs_of_dense_output_have_four_times_the_variance():
+    """Their estimates are 2 K - 1 of a kernel K, also where vectors are orthogonal."""
+    kernel = np.linspace(0, 1, 11)
+    for width in (None, 16):
+        bits, dense = (
+            dataclasses.replace(ACOS, dense_output=is_dense, width=width).moments(Pairs(of))
+            for is_dense, of in ((False, kernel), (True, 2 * kernel - 1))
+        )
+        for size in (1, 7, 16, 100):
+            np.testing.assert_allclose(dense.variance(size), 4 * bits.variance(size), atol=1e-15)
+
+
+def test_a_rate_that_is_rounded_above_1_has_no_variance():
+    for law in (ACOS, JaccardLaw(bits=24)):
+        assert (law.moments(Pairs(np.array([1 + 2**-52, 1.0]))).unit == 0).all()
+
+
+def test_the_variance_of_a_product_of_rounded_kernels():
+    """That of a product of two independent numbers."""
+    levels = MinMaxLaw(bits=8, t_bits=0, signed=False, power=1.0, method="levels", resolution=1.0)
+    means, variances = np.array([[0.3], [0.7]]), np.array([[0.02], [0.05]])
+    factors = tuple(Pairs(mean, rounding=one) for mean, one in zip(means, variances, strict=True))
+    found = ProductLaw(sampled=levels, other=levels).common_variance(
+        Pairs(means.prod(axis=0), factors=factors)
+    )
+    expected = (variances + means**2).prod(axis=0) - (means**2).prod(axis=0)
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_product_takes_the_rule_of_each_map():
+    gaussian_rule, rule = GAUSSIAN.nonnegative_rule, MIN_MAX.nonnegative_rule
+    assert gaussian_rule is None
+    for sampled, other in ((MIN_MAX, GAUSSIAN), (ACOS, MIN_MAX)):
+        assert ProductLaw(sampled=sampled, other=other).nonnegative_rule == rule
+    assert ProductLaw(sampled=ACOS, other=GAUSSIAN).nonnegative_rule is None
+
+
+def sketch_law(kernel, coefficients, **parameters):
+    values = {"degree": 2, "gamma": 1.0, "coef0": 0.0, "factor": 1.0, **parameters}
+    return TensorSketchLaw(kernel=kernel, coefficients=np.array(coefficients), **values)
+
+
+def test_coefficients_leave_out_nothing():
+    """A series that a user gives ends where it ends; that of exp goes on."""
+    pairs = pairs_of(CountSketchLaw())
+    given = [1.0, 1.0, 0.5]
+    assert (sketch_law(given, given).bias(pairs).total == 0).all()
+    left_out = sketch_law("exp", given).bias(pairs).total
+    inner = pairs.inner
+    np.testing.assert_allclose(left_out, 1 + inner + inner**2 / 2 - np.exp(inner), rtol=1e-9)
+
+
+def test_jumps_are_the_largest_errors_of_two_columns():
+    """Two columns share a bucket in some seeds, and errors of nothing else are there."""
+    X = sp.csr_array([[1.0, 1.0], [1.0, 1.0]])
+    jump = CountSketchLaw().moments(Pairs(np.array([2.0]), longest=np.ones(1))).jump
+    sketches = (CountSketch(n_components=4, random_state=SEED + i) for i in range(60))
+    errors = {abs(float((Z @ Z.T)[0, 1]) - 2) for Z in (one.fit_transform(X) for one in sketches)}
+    assert errors == {0.0, *jump.tolist()}
+    plain = sketch_law("poly", [], degree=1).moments(
+        Pairs(np.array([2.0]), longest=np.ones(1), square_x=np.full(1, 2.0), square_y=np.ones(1))
+    )
+    assert plain.jump == jump
+
+
+def test_rows_that_are_empty_are_not_rounded():
+    law = MinMaxLaw(bits=8, t_bits=0, signed=False, power=1.0, method="levels", resolution=1.0)
+    rows = sp.csr_array([[0.0, 0.0], [0.0, 0.0], [0.5, 0.0]])
+    assert law.rounding(rows, np.zeros(3))[0] == 0
+
+
+@pytest.mark.parametrize("width", [2, 3, 8])
+def test_the_covariance_in_a_block_is_below_the_variance(width):
+    """At most as the columns are that differ, which are no flatter than all of them."""
+    kernel = np.array([1e-3, 0.1, 0.5, 0.99])
+    flat = covariance_in_block(kernel, np.full(4, 1 / width), width)
+    assert (covariance_in_block(kernel, np.zeros(4), width) == flat).all()
+    assert (flat < (1 - kernel**2) ** 2 / 2).all()

@@ -208,6 +208,10 @@ def test_products_with_others():
         ({"pitch_density": lambda p: 0.95 * np.exp(-p) * p}, "must integrate .* integral is 0.95"),
         ({"pitch_density": lambda p: 1.05 * np.exp(-p) * p}, "must integrate .* integral is 1.05"),
         ({"pitch_density": lambda p: -p}, "finite number of at least 0 for each pitch"),
+        (
+            {"pitch_density": lambda p: np.where(p > 1, np.inf, p)},
+            "finite number of at least 0 for each pitch",
+        ),
         ({"pitch_density": lambda p: 1.0}, "finite number of at least 0 for each pitch"),
     ],
 )
