@@ -371,7 +371,8 @@ def _without_zeros(block: Block) -> Block:
 def _find(
     block: Block, start: int, is_wrong: Callable[[Array, Array], Array]
 ) -> tuple[int, int, Any]:
-    """Row and column of the first entry with ``is_wrong(values, columns)``, and its value."""
+    """Return row and column of the first entry with ``is_wrong(values, columns)``, and its
+    value."""
     first, last = block.indptr[0], block.indptr[-1]
     wrong = is_wrong(block.values[first:last], block.indices[first:last])
     position = int(first) + int(np.argmax(wrong))

@@ -89,7 +89,8 @@ def own_rows(X: Any) -> Any:
 
 
 def used_columns(Z: Any) -> Any:
-    """Sparse rows without the columns that no row has, as products take memory for each column."""
+    """Return sparse rows without the columns that no row has, as products take memory for each
+    column."""
     if not sp.issparse(Z):
         return Z
     used, indices = np.unique(Z.indices, return_inverse=True)
@@ -181,7 +182,7 @@ def _csr_of_dok(X: Any, name: str, shape: tuple[int, int]) -> Any:
 
 
 def _integers(items: Iterable[Any]) -> Array:
-    """Python's integers as int64. Items of other types are an error."""
+    """Return Python's integers as int64. Items of other types are an error."""
     return np.fromiter(map(operator.index, items), np.int64)
 
 
@@ -279,7 +280,7 @@ def _convertible(values: Array) -> Array:
 
 
 def as_float(values: Array) -> Array:
-    """float32 values as they are, and others as float64."""
+    """Return float32 values unchanged, and others as float64."""
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: X has values of {values.dtype}")
     dtype = np.float32 if values.dtype.newbyteorder("=") == np.float32 else np.float64

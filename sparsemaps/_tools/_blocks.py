@@ -27,7 +27,7 @@ def cut_rows(
     n_jobs: int,
     max_work: int | None = None,
 ) -> list[tuple[int, int]]:
-    """Consecutive ranges (start, stop) that together have all rows.
+    """Return consecutive ranges (start, stop) that together have all rows.
 
     ``work_before(row)`` is the work in all rows above `row`, in entries. A block has at most
     `max_work` entries (None is `BLOCK_ENTRIES`) or a single row.

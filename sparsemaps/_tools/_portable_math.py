@@ -20,17 +20,17 @@ def _each(function: int, x: npt.ArrayLike, parameter: float = 0) -> Array:
 
 
 def exp(x: npt.ArrayLike) -> Array:
-    """e^x."""
+    """Return e^x."""
     return _each(_loops.EXP, x)
 
 
 def acos(x: npt.ArrayLike) -> Array:
-    """arccos(x) of -1 <= x <= 1."""
+    """Return arccos(x) of -1 <= x <= 1."""
     return _each(_loops.ACOS, x)
 
 
 def log_one_plus_square(x: npt.ArrayLike) -> Array:
-    """ln(1 + x^2)."""
+    """Return ln(1 + x^2)."""
     return _each(_loops.LOG_ONE_PLUS_SQUARE, x)
 
 
@@ -40,7 +40,8 @@ def root(x: npt.ArrayLike, n: int) -> Array:
 
 
 def real_power(x: Array, p: float) -> Array:
-    """|x|^p with the sign of x, of numbers that are not 0, within p |ln x| units in the last place.
+    """Return |x|^p with the sign of x, of numbers that are not 0, within p |ln x| units in the last
+    place.
 
     Raises ValueError where it is infinite or 0.
     """
@@ -54,12 +55,12 @@ def real_power(x: Array, p: float) -> Array:
 
 
 def gamma_quantile(shape: float, p: npt.ArrayLike) -> Array:
-    """Quantiles of the Gamma distribution of scale 1, for probabilities 0 < p < 1."""
+    """Return quantiles of the Gamma distribution of scale 1, for probabilities 0 < p < 1."""
     return _each(_loops.GAMMA_QUANTILE, p, shape)
 
 
 def cosine_quantile(dimension: int, p: npt.ArrayLike) -> Array:
-    """Quantiles of the cosine of the angle between a fixed direction and a uniform one."""
+    """Return quantiles of the cosine of the angle between a fixed direction and a uniform one."""
     return _each(_loops.COSINE_QUANTILE, p, dimension)
 
 
@@ -70,7 +71,7 @@ def multiply_complex(x: Array, y: Array) -> None:
 
 
 def power(x: Array, n: int) -> Array:
-    """x^n for n >= 1, by repeated squaring. `x` may be changed."""
+    """Return x^n for n >= 1, by repeated squaring. It may change `x` in place."""
     while n % 2 == 0:
         np.multiply(x, x, out=x)
         n //= 2
@@ -84,7 +85,8 @@ def power(x: Array, n: int) -> Array:
 
 
 def powers(x: float, count: int) -> Array:
-    """x^n for n < count and x >= 0, correctly rounded: ratios of whole numbers of any size."""
+    """Return x^n for n < count and x >= 0, correctly rounded: ratios of whole numbers of any
+    size."""
     numerator, denominator = float(x).as_integer_ratio()
     out = np.ones(count)
     above = below = 1

@@ -93,7 +93,7 @@ def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
 
 
 def uniforms(key: np.uint64, n: int) -> npt.NDArray[np.float64]:
-    """Uniform numbers in (0, 1), one for each component."""
+    """Return uniform numbers in (0, 1), one for each component."""
     words = np.empty(n, np.uint64)
     _loops.random_words(key, words)
     return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52

@@ -141,8 +141,8 @@ def _taken_as_matrix(name: str, X: Any) -> Iterator[None]:
 
 
 def check_array(array: Any, **checks: Any) -> Any:
-    """scikit-learn's function of this name; a ValueError too for integers beyond float64, and for
-    an object whose class says that it is no matrix."""
+    """Call scikit-learn's function of this name; raise ValueError also for integers beyond float64,
+    and for an object whose class says that it is no matrix."""
     from sklearn.utils import check_array
 
     with _taken_as_matrix(checks.get("input_name") or "the array", array):
@@ -150,7 +150,7 @@ def check_array(array: Any, **checks: Any) -> Any:
 
 
 def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
-    """scikit-learn's function of this name; a ValueError too as of `check_array`."""
+    """Call scikit-learn's function of this name; raise ValueError also where `check_array` does."""
     from sklearn.utils.validation import validate_data
 
     with _taken_as_matrix("X", X):

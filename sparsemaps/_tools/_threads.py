@@ -65,7 +65,7 @@ def run(
 def stream(
     function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: int | None
 ) -> Iterator[T]:
-    """Like ``run``, but results are yielded one after the other; few are computed in advance.
+    """Yield the results of ``run`` one after the other; few are computed in advance.
 
     `blocks` may be any iterable, of which no more is read than is needed. The caller is one of the
     threads: while it waits for a result, it makes others.
@@ -222,7 +222,7 @@ class _Share:
             self.end.come()
 
     def close(self) -> None:
-        """Never begin this share; if another thread has begun it, wait for its end.
+        """Keep this share from being begun; if another thread has begun it, wait for its end.
 
         The garbage collector may close an iterator that is dropped, in any thread.
         """
@@ -259,7 +259,7 @@ class _Pool:
 
 
 def _run_shares(shares: "SimpleQueue[_Share | None]") -> None:
-    """The main loop of a thread of a pool."""
+    """Run the main loop of a thread of a pool."""
     _current.in_task = True
     while (share := shares.get()) is not None:
         share.run()

@@ -184,7 +184,7 @@ def exact_pairs(fitted: SparseMap, sample: CsrMatrix) -> Pairs:
 
 
 def _peaks(sample: CsrMatrix, distances: Array) -> Array:
-    """For each pair, the sum of (x_i - y_i)^4 over the squared sum of (x_i - y_i)^2."""
+    """Return, for each pair, the sum of (x_i - y_i)^4 over the squared sum of (x_i - y_i)^2."""
     first, second = np.triu_indices(sample.shape[0], 1)
     cubes, fourth = sample.power(3) @ sample.T, sample.power(2) @ sample.power(2).T
     own = np.asarray(sample.power(4).sum(axis=1)).reshape(-1)
@@ -229,7 +229,7 @@ def _add_measured(
 
 
 def _rates_of_zero_bits(i: Array, t: Array) -> Array:
-    """For each pair of rows, the share of samples that agree in i* and not in t*."""
+    """Return, for each pair of rows, the share of samples that agree in i* and not in t*."""
     first, second = np.triu_indices(len(i), 1)
     total = np.zeros(len(first))
     step = max(1, _N_COMPARED // len(first))
@@ -241,7 +241,7 @@ def _rates_of_zero_bits(i: Array, t: Array) -> Array:
 
 
 def estimates_by_seed(fitted: SparseMap, sample: CsrMatrix, seeds: Sequence[int]) -> Array:
-    """For each seed a row of the estimates for all pairs of rows."""
+    """Return a row for each seed: the estimates for all pairs of rows."""
     out = []
     features = _sklearn.clone(fitted)
     for seed in seeds:

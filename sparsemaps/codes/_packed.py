@@ -392,8 +392,9 @@ def mapped_file(array: Any) -> mmap.mmap | None:
 
 
 def joined_facts(blocks: Iterable[PackedCodes]) -> tuple[PackedCodes, Array, Array | None]:
-    """Facts of all rows of some blocks, of one map: no rows of the first block that has a
-    vectorizer, or of the first one; which rows have samples; the sizes of sets if all have them."""
+    """Return the facts of all rows of some blocks, of one map: no rows of the first block that has
+    a vectorizer, or of the first one; which rows have samples; the sizes of sets if all have
+    them."""
     like: PackedCodes | None = None
     sampled, sizes = [], []
     for codes in blocks:
@@ -523,5 +524,5 @@ def as_packed_pair(
 
 
 def _all_sampled(array: Array, n_bits: int) -> Array | None:
-    """True for each row, if rows have so few bits that all may be 0 by chance."""
+    """Return True for each row, if rows have so few bits that all may be 0 by chance."""
     return None if n_bits >= 64 else np.ones(len(array), bool)

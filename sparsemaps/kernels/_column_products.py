@@ -34,8 +34,8 @@ def product_kernel(
 
 
 def _numbered_alike(X: MatrixLike, Y: MatrixLike) -> list[Any]:
-    """Both matrices as float64 CSR, without the columns that no row has: SciPy takes memory for
-    each column where rows are not in order."""
+    """Return both matrices as float64 CSR, without the columns that no row has: SciPy takes memory
+    for each column where rows are not in order."""
     both = [sp.csr_array(rows, dtype=float) for rows in (X, Y)]
     used, numbers = np.unique(np.concatenate([rows.indices for rows in both]), return_inverse=True)
     parts = np.split(numbers, [both[0].nnz])

@@ -31,7 +31,7 @@ def rbf_kernel(
     *,
     n_jobs: int | None = None,
 ) -> Array:
-    r"""Gaussian kernel :math:`e^{-\gamma \|u - v\|^2}`.
+    r"""Return the Gaussian kernel :math:`e^{-\gamma \|u - v\|^2}`.
 
     The parameters and their defaults are those of scikit-learn's function of this name. Squared
     distances have a relative error below 2^-20, however close the rows are, beside an absolute
@@ -58,7 +58,7 @@ def rbf_kernel(
 def normalized_rbf_kernel(
     X: MatrixLike, Y: MatrixLike | None = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
-    r""":math:`e^{-\gamma (1 - \rho)}`, :math:`\rho` the cosine of the angle between two rows.
+    r"""Return :math:`e^{-\gamma (1 - \rho)}`, :math:`\rho` the cosine of the angle of two rows.
 
     For rows of unit length it is `rbf_kernel` with ``gamma / 2``. The cosine with an empty row is
     0. The cosine has an absolute error of at most (n + 8) 2^-52. Here n is the number of entries of
@@ -85,7 +85,7 @@ def normalized_rbf_kernel(
 def folded_rbf_kernel(
     X: MatrixLike, Y: MatrixLike | None = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
-    r"""Folded RBF :math:`\frac12 e^{-\gamma (1 - \rho)} + \frac12 e^{-\gamma (1 + \rho)}`.
+    r"""Return :math:`\frac12 e^{-\gamma (1 - \rho)} + \frac12 e^{-\gamma (1 + \rho)}`.
 
     :math:`\rho` is the cosine of the angle between two rows. With an empty row it is 0. It has an
     absolute error of at most (n + 8) 2^-52. Here n is the number of entries of both rows.
@@ -114,7 +114,7 @@ def folded_rbf_kernel(
 def laplacian_kernel(
     X: MatrixLike, Y: MatrixLike | None = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
-    r""":math:`e^{-\gamma \|u - v\|_1}`.
+    r"""Return the Laplacian kernel :math:`e^{-\gamma \|u - v\|_1}`.
 
     Distances have a relative error below 2^-20, however close the rows are.
 
@@ -139,7 +139,7 @@ def laplacian_kernel(
 def cauchy_kernel(
     X: MatrixLike, Y: MatrixLike | None = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
-    r""":math:`\prod_i 1 / (1 + \gamma^2 (u_i - v_i)^2)`.
+    r"""Return the Cauchy kernel :math:`\prod_i 1 / (1 + \gamma^2 (u_i - v_i)^2)`.
 
     Parameters
     ----------
@@ -178,7 +178,7 @@ def matern_kernel(
     nu: float = 1.5,
     n_jobs: int | None = None,
 ) -> Array:
-    r"""Matern kernel of smoothness `nu` and length scale :math:`1 / \sqrt{2 \gamma}`.
+    r"""Return the Matérn kernel of smoothness `nu` and length scale :math:`1 / \sqrt{2 \gamma}`.
 
     :math:`\frac{2^{1 - \nu}}{\Gamma(\nu)} s^\nu K_\nu(s)` with :math:`s = 2 \sqrt{\nu \gamma} \|u -
     v\|`. For large `nu` it comes near `rbf_kernel`. Squared distances have a relative error below

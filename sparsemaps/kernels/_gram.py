@@ -130,8 +130,8 @@ Pair: TypeAlias = tuple[RowReader, RowReader | None]
 
 
 def open_pair(X: MatrixLike, Y: MatrixLike | None, nonnegative: str | None = None) -> Pair:
-    """Readers of two matrices of equal width. `nonnegative` is the rule in the error for negative
-    values; None if they are allowed."""
+    """Return readers of two matrices of equal width. `nonnegative` is the rule in the error for
+    negative values; None if they are allowed."""
     rows = _open(X, "X", nonnegative)
     others = None if Y is None else _open(Y, "Y", nonnegative)
     if others is not None and rows.n_columns != others.n_columns:
@@ -240,7 +240,7 @@ class _Columns:
             self._numbers[columns] = np.arange(len(columns), dtype=np.int32)
 
     def sums(self, block: Block, u: Array, v: Array) -> Array:
-        """For all pairs of rows, the sum over their common columns, or the distance."""
+        """Return, for all pairs of rows, the sum over their common columns, or the distance."""
         values, indices, indptr = _from_zero(block, self._kernel)
         others = np.empty(len(values)), np.empty(len(values), np.int32), np.empty_like(indptr)
         places = indices
@@ -262,7 +262,8 @@ class _Columns:
 
 
 def _from_zero(block: Block, kernel: GramKernel) -> Block:
-    """Return a block whose arrays begin with its first entry; the values as `kernel` sums them."""
+    """Return a block whose arrays begin with its first entry, and the values as `kernel` sums
+    them."""
     first, last = block.indptr[0], block.indptr[-1]
     return Block(kernel.prepare(block), block.indices[first:last], block.indptr - first)
 

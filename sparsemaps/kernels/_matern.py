@@ -45,7 +45,7 @@ def matern(nu: float) -> Callable[[Array], Array]:
 
 
 def matern_mixture(nu: float) -> tuple[Array, Array]:
-    r"""Weights and rates of exponentials of -q whose sum is the Matern kernel.
+    r"""Return weights and rates of exponentials of -q whose sum is the Matern kernel.
 
     The kernel is a mixture of Gaussians: with v of the Gamma distribution of shape nu, the mean of
     :math:`e^{-q / v}`. As an integral over t = ln v, it is summed by the trapezoidal rule, whose

@@ -34,7 +34,7 @@ def polynomial_kernel(
     *,
     n_jobs: int | None = None,
 ) -> Array:
-    r"""Polynomial kernel :math:`(\gamma \langle u, v \rangle + c)^{degree}`, c being `coef0`.
+    r"""Return the polynomial kernel :math:`(\gamma \langle u, v \rangle + coef_0)^{degree}`.
 
     The parameters and their defaults are those of scikit-learn's function of this name. With
     ``degree=1, gamma=1, coef0=0`` it is the inner product. A kernel beyond the range of the
@@ -74,7 +74,7 @@ def min_max_kernel(
     power: float = 1.0,
     n_jobs: int | None = None,
 ) -> Array:
-    r"""Min-max kernel :math:`\sum_i \min(u_i, v_i)^p / \sum_i \max(u_i, v_i)^p` of rows >= 0.
+    r"""Return :math:`\sum_i \min(u_i, v_i)^p / \sum_i \max(u_i, v_i)^p` of rows >= 0.
 
     For binary rows it is the Jaccard similarity. The kernel of an empty row with any row is 0.
 
@@ -102,7 +102,7 @@ def generalized_min_max_kernel(
     power: float = 1.0,
     n_jobs: int | None = None,
 ) -> Array:
-    r"""Min-max kernel of rows of both signs.
+    r"""Return the min-max kernel of rows of both signs.
 
     Each column becomes two: its positive values, and the absolute values of its negative ones.
     The kernel of an empty row with any row is 0.
@@ -127,7 +127,7 @@ def generalized_min_max_kernel(
 def chi2_similarity(
     X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
 ) -> Array:
-    r"""Chi-square similarity :math:`\sum_i 2 u_i v_i / (u_i + v_i)` of rows >= 0.
+    r"""Return the chi-square similarity :math:`\sum_i 2 u_i v_i / (u_i + v_i)` of rows >= 0.
 
     Rows are not scaled. For rows that sum to 1 it is at most 1.
 
@@ -147,7 +147,7 @@ def chi2_similarity(
 
 @documented
 def acos_kernel(X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None) -> Array:
-    r""":math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the cosine of the angle between two rows.
+    r"""Return :math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the cosine of the angle of two rows.
 
     The cosine with an empty row is 0.
 
@@ -168,7 +168,8 @@ def acos_kernel(X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | Non
 def acos_chi2_kernel(
     X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
 ) -> Array:
-    r""":math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the chi-square similarity of scaled rows.
+    r"""Return :math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the chi-square similarity of scaled
+    rows.
 
     Rows are scaled to sum 1. With an empty row, :math:`\rho` is 0.
 

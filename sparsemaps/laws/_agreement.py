@@ -63,7 +63,8 @@ class AgreementLaw(ABC):
     def estimate(
         self, counts: "npt.ArrayLike | ProductCounts", n_hashes: int
     ) -> tuple[Array, Array]:
-        """Estimates of the kernel from the number of codes that agree, and their standard errors.
+        """Return estimates of the kernel from the number of codes that agree, and their standard
+        errors.
 
         `counts` are `ProductCounts` where the law takes parts.
         """
@@ -240,8 +241,8 @@ class ByProduct(AgreementLaw):
     def estimate(
         self, counts: "npt.ArrayLike | ProductCounts", n_hashes: int
     ) -> tuple[Array, Array]:
-        """For two maps, the mean over samples of a number that depends on which of the two codes
-        agree."""
+        """Return, for two maps, the mean over samples of a number that depends on which of the two
+        codes agree."""
         if not self.needs_parts:
             both = counts.both if isinstance(counts, ProductCounts) else counts
             return ByChance(self.bits, 0.0).estimate(both, n_hashes)
@@ -327,7 +328,8 @@ def _error_of_rate(counts: Array, n_hashes: int) -> tuple[Array, Array]:
 
 @lru_cache
 def signs_table(kernel: str) -> tuple[Array, Array]:
-    """Rates at which bits agree, in ascending order, and the kernel's value at each rate."""
+    """Return the rates at which bits agree, in ascending order, and the kernel's value at each
+    rate."""
     if kernel == "rbf":  # K(c delta) = K**(c * c)
         roots = np.linspace(5, 0, 5001)
         total = np.zeros(len(roots))

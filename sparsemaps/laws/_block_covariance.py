@@ -17,7 +17,7 @@ _N_ANGLES = 20_001
 
 
 def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
-    r"""Covariance of two cosines of one of Fastfood's blocks, for the Gaussian kernel.
+    r"""Return the covariance of two cosines of one of Fastfood's blocks, for the Gaussian kernel.
 
     Let v be the difference of the rows, times the root of 2 gamma, d the width, h = d / 2, and
     x = |v|^2 / 2, so that the kernel is exp(-x). Two projections are the products of independent
@@ -51,7 +51,8 @@ def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
 
 
 def _kummer(x: Array, half: float, m: int, less_kernel: bool = False) -> Array:
-    """1F1(2 h + 2 m, h + 2 m, -x); with `less_kernel`, less exp(-2 x), to full relative precision.
+    """Return 1F1(2 h + 2 m, h + 2 m, -x); with `less_kernel`, less exp(-2 x), to full relative
+    precision.
 
     By Kummer's transformation it is exp(-x) 1F1(-h, h + 2 m, x).
     """
@@ -66,7 +67,7 @@ def _kummer(x: Array, half: float, m: int, less_kernel: bool = False) -> Array:
 
 
 def covariance_of_signs(kernel: Array, width: int) -> Array:
-    r"""Covariance of two bits of one block that say whether signs of two rows agree.
+    r"""Return the covariance of two bits of one block that say whether signs of two rows agree.
 
     `kernel` is the probability that they do. For directions that are uniform on the sphere, two
     orthogonal ones are projected on the plane of the rows. Their 2 x 2 matrix W has a density in

@@ -104,12 +104,13 @@ class Law(ABC):
         return ""
 
     def rounding(self, rows: Any, kernel: Array) -> Array:
-        """The variance, at most, of the kernel of rows that are rounded to whole levels, for all
-        pairs of different rows of a CSR matrix, whose exact kernel is given."""
+        """Return the variance, at most, of the kernel of rows that are rounded to whole levels, for
+        all pairs of different rows of a CSR matrix, whose exact kernel is given."""
         return np.zeros_like(kernel)
 
     def common_variance(self, pairs: Pairs) -> Array:
-        """The part of the variance that all components share, so that no size makes it smaller."""
+        """Return the part of the variance that all components share, so that no size makes it
+        smaller."""
         return pairs.rounding
 
     def worst_measured(self, kernel: Array) -> Array:

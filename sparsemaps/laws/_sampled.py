@@ -29,7 +29,7 @@ def moments_of_agreements(law: Law, pairs: Pairs) -> Moments:
 
 
 def with_common(moments: Moments, variance: Array) -> Moments:
-    """Moments with a variance that all components share. Errors are then normal."""
+    """Return moments with a variance that all components share. Errors are then normal."""
     if not variance.any():
         return moments
     return replace(moments, distribution="normal", common=variance, block=_ONE_BLOCK)
@@ -141,7 +141,7 @@ class MinMaxLaw(SampledLaw):
         return 1 - kernel  # rows of one column: i* is always the same
 
     def rounding(self, rows: Any, kernel: Array) -> Array:
-        """At most the variance of the fractions over the squared sum of the larger levels.
+        """Return at most the variance of the fractions over the squared sum of the larger levels.
 
         Levels are right on average, and so are the sums of the smaller and of the larger ones of
         two rows. To first order the error of their quotient, the kernel K, is that of the smaller

@@ -207,7 +207,7 @@ class RowsRead:
     def finish(
         self, n_features: int, one_based: bool, multilabel: bool, query_id: bool
     ) -> list[Any]:
-        """X, labels, and with `query_id` the numbers of qid."""
+        """Return X, labels, and with `query_id` the numbers of qid."""
         index_type = _sparse.index_type(max(n_features, self._values.n))
         indices = self._indices.finish()
         if one_based:

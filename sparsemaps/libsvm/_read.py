@@ -218,7 +218,7 @@ def load_svmlight_files(
 
 
 def _loaded(files: Sequence[File], options: Options, n_jobs: int | None) -> list[Any]:
-    """As `load_svmlight_files`."""
+    """Load files as `load_svmlight_files` does."""
     zero_based = options.zero_based
     if options.offset != 0 or options.length > 0:
         if zero_based == "auto":

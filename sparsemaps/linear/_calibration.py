@@ -111,8 +111,8 @@ def _of_classes(scores: Floats) -> Floats:
 
 
 def _parts(logits: Floats) -> tuple[Floats, Floats, Floats]:
-    """Differences from the largest logit of a row, their exponentials, and the sum of these without
-    that of the largest, which is 1."""
+    """Return the differences from the largest logit of a row, their exponentials, and the sum of
+    these without that of the largest, which is 1."""
     best = logits.argmax(axis=1)[:, None]
     differences = logits - np.take_along_axis(logits, best, axis=1)
     powers = np.exp(differences)
@@ -129,7 +129,7 @@ def log_softmax(logits: Floats) -> Floats:
 
 
 def softmax(logits: Floats) -> Floats:
-    """Exponentials divided by their sum."""
+    """Return the exponentials divided by their sum."""
     _, powers, rest = _parts(logits)
     return powers / (1 + rest)
 

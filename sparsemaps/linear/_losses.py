@@ -68,8 +68,8 @@ class Loss(ABC):
     def scale(
         self, ratio: float, y: Array, variables: Array, costs: Array, square: float, epsilon: float
     ) -> float:
-        """Multiply the variables in place, to begin with `ratio` times the C there was; return the
-        factor.
+        """Multiply the variables in place, to begin with `ratio` times the C there was, and return
+        the factor.
 
         Of the multiples that the new `costs` allow, the result has the highest dual objective.
         `square` is that of the weights of the solution.

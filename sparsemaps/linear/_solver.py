@@ -164,8 +164,8 @@ class _Turns:
         return max(self._passes.copy().values(), default=0)
 
     def work(self) -> list[tuple[int, Solution]]:
-        """Work on groups for some time, or until one is solved; return its solutions. No more are
-        collected, as they take memory until they are yielded."""
+        """Work on groups for some time, or until one is solved, and return its solutions. No more
+        are collected, as they take memory until they are yielded."""
         end = time.monotonic() + _SECONDS
         while (group := self._take()) is not None:
             group.turn_over_all(self._max_iter)
@@ -337,8 +337,8 @@ class _Group:
         """The passes that count, for each model; None is the passes of its turns."""
 
     def turn(self, first: int, codes: Array, sampled: Array, max_passes: int) -> int:
-        """Visit the rows from `first` on, whose codes are given; returns a bit for each model that
-        has not converged on them."""
+        """Visit the rows from `first` on, whose codes are given. Change their variables in place,
+        and return a bit for each model that has not converged on them."""
         some = slice(first, first + len(codes))
         sides, targets, weights = (
             None if array is None else array[some]
@@ -398,7 +398,7 @@ class _Group:
 
 
 def aligned_zeros(n_rows: int, n_columns: int) -> Array:
-    """Zeros that begin at a multiple of 64 bytes."""
+    """Return zeros that begin at a multiple of 64 bytes."""
     zeros = np.zeros(n_rows * n_columns + 8)
     first = -zeros.ctypes.data % 64 // 8
     return zeros[first : first + n_rows * n_columns].reshape(n_rows, n_columns)
@@ -413,7 +413,8 @@ def _solve_by_blocks(
     n_jobs: int,
     watch: Watch | None,
 ) -> None:
-    """Turns of all models on one block of rows after the other (Yu, Hsieh, Chang & Lin 2010).
+    """Solve by turns of all models on one block of rows after the other (Yu, Hsieh, Chang & Lin
+    2010).
 
     The blocks of each round are read in a random order. A model has converged when the rows, as
     they are met first in a round, are within the tolerance that ends the passes over all rows.

@@ -143,7 +143,8 @@ def _median(rows: RowReader, of: Of, exponent: int) -> float:
 
 
 def _sample(rows: RowReader, exponent: int) -> Any:
-    """At most `_MAX_ROWS` rows, as float64 CSR, without the columns that none of them has."""
+    """Return at most `_MAX_ROWS` rows, as float64 CSR, without the columns that none of them
+    has."""
     values, columns, lengths = [], [], [0]
     for row in _sampled(rows).tolist():
         block = rows.block(row, row + 1)

@@ -37,7 +37,8 @@ def make_csr(
     lengths = indptr[1:]
 
     def write_part(number: int, first: int) -> tuple[int, int]:
-        """Write the entries of a part from the place `first` on; return this and how many."""
+        """Write the entries of a part from the place `first` on, and return this place and their
+        number."""
         start, stop = parts[number]
         block = rows.block(start, stop)
         if rows.may_grow and max_entries(np.diff(block.indptr)).sum() > sizes[number]:

@@ -150,7 +150,7 @@ class CodesDraw(Draw):
         return int(self.size << self.law.bits)
 
     def encode(self, work: Work, *, packed: bool) -> tuple[Bytes, Array, Array | None]:
-        """Packed codes of the rows, which rows have samples, and the sizes of sets or None.
+        """Return packed codes of the rows, which rows have samples, and the sizes of sets or None.
 
         Without `packed`, only the codes are computed; the other two mean nothing.
         """

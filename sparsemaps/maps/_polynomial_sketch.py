@@ -54,8 +54,9 @@ class PolynomialSketch:
             out[rows] = self._convolve(block, rows, out.dtype)
 
     def write_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
-        """Write the values that are not 0 of the rows of a block, one behind the other, and the
-        number of each row's values to `lengths`; returns the number of all."""
+        """Write the values that are not 0 of the rows of a block into `values` and `columns`, one
+        behind the other, and the number of each row's values into `lengths`. Return the number of
+        all."""
         n_summed = self._factors_to_sum(np.diff(block.indptr), values.itemsize)
         n_others = np.cumsum(n_summed == 0)
         step = self._chunk_rows(values)
@@ -75,7 +76,8 @@ class PolynomialSketch:
         return max(1, _CHUNK_BYTES // (self._n_components * array.itemsize))
 
     def _factors_to_sum(self, lengths: Array, itemsize: int) -> npt.NDArray[np.int32]:
-        """For each row, of how many factors tuples are summed; 0 for Fourier transforms."""
+        """Return the number of factors whose tuples are summed, for each row; 0 for Fourier
+        transforms."""
         keys, _, extra = self._factors
         longest = int(lengths.max(initial=0))
         rule = len(keys), extra != 0, self._n_components, self._method, itemsize
@@ -86,7 +88,7 @@ class PolynomialSketch:
         return _factors_for_lengths(lengths, *rule)
 
     def _convolve(self, block: Block, rows: Array, dtype: np.dtype[Any]) -> Array:
-        """Sketches of some rows of a block, by Fourier transforms."""
+        """Return sketches of some rows of a block, by Fourier transforms."""
         keys, scale, extra = self._factors
         shape = (len(rows), self._n_components)
         if not len(rows):
@@ -120,8 +122,8 @@ def _factors_for_lengths_below(limit: int, *rule: Any) -> npt.NDArray[np.int32]:
 def _factors_for_lengths(
     lengths: Array, degree: int, extra: bool, n_components: int, method: str, itemsize: int
 ) -> npt.NDArray[np.int32]:
-    """For rows of these lengths, and an entry more if `extra`, of how many factors tuples are
-    summed."""
+    """Return the number of factors whose tuples are summed, for rows of these lengths, and of an
+    entry more if `extra`."""
     lengths = lengths + extra
     if method == "fft":
         return np.zeros(len(lengths), np.int32)

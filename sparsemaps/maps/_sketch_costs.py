@@ -25,8 +25,8 @@ def butterflies(n_components: int, itemsize: int) -> float:
 def factors_to_sum(
     lengths: Array, degree: int, n_components: int, itemsize: int
 ) -> tuple[npt.NDArray[np.int32], Array]:
-    """For rows of these lengths that are summed directly, the number of factors whose tuples are
-    summed, and the number of these tuples.
+    """Return, for rows of these lengths that are summed directly, the number of factors whose
+    tuples are summed, and the number of these tuples.
 
     It is the least number of factors with as many tuples as the cost of adding one entry.
     """

@@ -347,7 +347,7 @@ class SparseMap(
         return {}
 
     def _describe(self) -> dict[str, Any]:
-        """Class and parameters, in types that JSON has."""
+        """Return class and parameters, in types that JSON has."""
         return {
             "class": type(self).__name__,
             "parameters": {

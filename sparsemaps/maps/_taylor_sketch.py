@@ -79,12 +79,12 @@ class TaylorSketch:
         return np.where(self._is_direct(lengths, itemsize), tuples, self._n_components)
 
     def may_overflow(self, block: Block) -> bool:
-        """As of `PolynomialSketch`."""
+        """Return what that of `PolynomialSketch` does."""
         return block.powers_may_overflow(self._most_entries)
 
     @np.errstate(over="ignore", invalid="ignore")
     def write_dense(self, block: Block, out: Array) -> None:
-        """As of `PolynomialSketch`."""
+        """Write what that of `PolynomialSketch` does."""
         direct = self._is_direct(np.diff(block.indptr), out.itemsize)
         for part, here in block.parts(4 * self._n_components * out.itemsize):
             chosen = direct[here]
@@ -105,7 +105,7 @@ class TaylorSketch:
                 out[tiny] = damped
 
     def write_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
-        """As of `PolynomialSketch`."""
+        """Write what that of `PolynomialSketch` does."""
         n_stored, none = 0, (np.zeros((1, 3), np.uint64), 1.0, 0.0)
         for part, here in block.parts(4 * self._n_components * values.itemsize):
             dense = np.zeros((part.n_rows, self._n_components), values.dtype)
@@ -116,7 +116,7 @@ class TaylorSketch:
         return n_stored
 
     def _is_direct(self, lengths: Array, itemsize: int) -> npt.NDArray[np.bool_]:
-        """For rows of these lengths, whether each degree is summed directly."""
+        """Return, for rows of these lengths, whether each degree is summed directly."""
         if self._method != "auto":
             return np.full(len(lengths), self._method == "direct")
         join = join_cost(self._n_components, itemsize)
@@ -145,7 +145,7 @@ class TaylorSketch:
             out += np.roll(of_degree, shift, axis=1)
 
     def _convolved(self, block: Block, rows: Array, dtype: np.dtype[Any]) -> Array:
-        """Sketches of some rows of a block, by Fourier transforms."""
+        """Return sketches of some rows of a block, by Fourier transforms."""
         n = self._n_components
         frequencies = np.arange(n // 2 + 1)
         product = total = None

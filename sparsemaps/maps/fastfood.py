@@ -52,7 +52,8 @@ class FastfoodDraw(Draw):
         self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
 
     def _draw_blocks(self, signs: int, permutations: int, normals: int) -> Array:
-        """Draw what stands between the transforms; returns the norms of the normal numbers."""
+        """Draw the factors between the transforms, write them in place, and return the norms of the
+        normal numbers."""
         n_blocks, width = self.n_blocks, self.dense_width
         n_permuted = width // 2 - 1 if self.transform_type == "fft" else width
         self.signs = np.empty((n_blocks, width), np.int8)
@@ -70,7 +71,7 @@ class FastfoodDraw(Draw):
         return norms
 
     def _lengths(self, key: np.uint64, n: int) -> Array:
-        """Random lengths of n vectors of d' dimensions, for gamma = 1/2."""
+        """Return random lengths of n vectors of d' dimensions, for gamma = 1/2."""
         width = self.dense_width
         if self.kernel == "rbf":
             return np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
@@ -325,7 +326,7 @@ class Fastfood(SparseMap[Array]):
         return {"gamma": gamma, "hash_dim": hash_dim}
 
     def _padded_width(self, length: int | None) -> int:
-        """d', for rows of `length` columns."""
+        """Return d', for rows of `length` columns."""
         if self.transform_type == "orthogonal":
             return _orthogonal.padded_width("transform_type", self.transform_type, length)
         assert length is not None

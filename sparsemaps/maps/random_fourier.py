@@ -43,10 +43,10 @@ class FourierDraw(CodesDraw):
         return self.size
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
-        """All rows have codes."""
+        """Do nothing: all rows have codes."""
 
     def _scales(self, key: np.uint64, n: int) -> Array:
-        """For each of n vectors, what its projections are multiplied by, in turns."""
+        """Return the factors of the projections of each of n vectors, in turns."""
         if self.kernel in ("laplacian", "cauchy") or self.spectrum is not None:
             scale = np.full(n, self.gamma)
         else:

@@ -109,7 +109,7 @@ class MaclaurinDraw(Draw):
         return int((self.firsts[-1] + self.n_components) * out.itemsize)
 
     def _write(self, block: Block, out: Array) -> None:
-        """The random features of a few rows."""
+        """Write the random features of a few rows."""
         n_projections = self.firsts[-1]
         projections = np.empty((len(out), n_projections), out.dtype)
         _loops.project(*block, self._key, _loops.RADEMACHER, n_projections, projections)
@@ -217,7 +217,7 @@ class RandomMaclaurin(SparseMap[Array]):
             )
 
     def _series(self) -> Array:
-        """a_n gamma^n for n = 0, 1, ..."""
+        """Return a_n gamma^n for n = 0, 1, ..."""
         with np.errstate(over="ignore", invalid="ignore"):
             if not isinstance(self.kernel, str):
                 a = [float(value) for value in self.kernel]

@@ -89,7 +89,7 @@ class TensorSketchDraw(Draw):
         return out
 
     def _check_lengths(self, block: Block, numbers: range) -> None:
-        """For the degree that was chosen, the rows must be as short as they were said to be."""
+        """Raise unless the rows are as short as was said when the degree was chosen."""
         with np.errstate(over="ignore"):
             squares = sums_of_rows(block, np.square(values_of(block)))
         longest = int(np.argmax(squares))

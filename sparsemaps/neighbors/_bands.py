@@ -110,8 +110,8 @@ def bands_for_rates(
     rates: Array,
     is_copied: bool = False,
 ) -> Bands | None:
-    """As `bands_for_rows`; `rates` are those at which codes of some pairs of rows agree, and
-    `is_copied` tells whether rows that share a bucket are copied."""
+    """Return bands as `bands_for_rows` does; `rates` are those at which codes of some pairs of rows
+    agree, and `is_copied` tells whether rows that share a bucket are copied."""
     n_words = n_hashes * bits / 64
     least, best = n_pairs * (_PAIR_COST + _WORD_COST * n_words), None
     for length in range(1, min(_MAX_BAND, n_agreeing) + 1):

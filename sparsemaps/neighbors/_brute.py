@@ -136,7 +136,8 @@ def tiles(
 
 
 def within(queries: PackedCodes, codes: PackedCodes, max_differing: int) -> Iterator[Array]:
-    """As `all_pairs`, of few queries and of rows with samples, some rows at a time."""
+    """Yield the pairs of `all_pairs`, of few queries and of rows with samples, some rows at a
+    time."""
     step = min(_ROWS, _packed.rows_a_call(len(queries), codes.bits * codes.n_hashes))
     space = np.empty((3, len(queries) * min(step, len(codes))), np.uint32)
     sampled = codes.sampled.view(np.uint8)

@@ -68,7 +68,8 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
 
 
 def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
-    """As `clusters`, for checked rows; `step` pairs at a time. It takes 12 bytes a row."""
+    """Return what `clusters` does, for checked rows; `step` pairs at a time. It takes 12 bytes a
+    row."""
     # A row's parent is the row itself, or an earlier row of its component.
     parents = np.arange(n, dtype=np.uint32)
     for start in range(0, len(i), step):

@@ -123,7 +123,7 @@ def contained(
     recall: float,
     search: SearchRun,
 ) -> tuple[Array, Array, Array, Array]:
-    """As `contained_pairs`, with standard errors."""
+    """Return what `contained_pairs` does, with standard errors."""
     searched, others = _with_sizes("codes", codes), None
     if other is not None:
         others = _with_sizes("other", other)

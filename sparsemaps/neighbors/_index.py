@@ -602,7 +602,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         _threads.resolve_n_jobs(self.n_jobs)
 
     def _begin(self, X: MatrixLike, n_rows: int | None) -> tuple[PackedCodes, Any]:
-        """Fit the map, and begin with the first `n_rows` rows; returns codes and rows of all."""
+        """Fit the map, begin with the first `n_rows` rows, and return codes and rows of all."""
         self._check_parameters()
         fitted = _sklearn.clone(self.map).fit(X)
         codes, rows = fitted.encode(X, packed=True), _sparse.own_rows(X) if self.rerank else None
@@ -631,7 +631,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return self.map_.n_columns
 
     def _queries(self, X: _Queries) -> tuple[PackedCodes, Any]:
-        """As `_encoded`; None takes the rows of the index."""
+        """Encode queries as `_encoded` does; None takes the rows of the index."""
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
         if X is not None:
@@ -664,8 +664,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
 
 def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:
-    """Neighbours of the rows of an index without the row itself, or without the last where the row
-    is not among them."""
+    """Return the neighbours of the rows of an index without the row itself, or without the last
+    where the row is not among them."""
     kept = indices != np.arange(len(indices))[:, None]
     kept[kept.all(axis=1), -1] = False
     shape = len(indices), indices.shape[1] - 1

@@ -127,7 +127,7 @@ class IndexRows:
         return codes[0] if len(codes) == 1 else PackedCodes.concatenate(codes)
 
     def tables(self) -> BandTables | None:
-        """Tables of all rows in one piece; None without tables."""
+        """Return tables of all rows in one piece; None without tables."""
         state = self.state
         if state.bands is None or len(state.blocks) == 1:
             return state.blocks[0].tables
@@ -136,7 +136,7 @@ class IndexRows:
         return self._made(block, state.bands).tables
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return a pickle has no tables: a copy makes them when it needs them."""
+        """Return the parts of a pickle, without tables: a copy makes them when it needs them."""
         state = self.state
         rows = None if state.rows is None else state.rows.stacked()
         return IndexRows, (self.all_codes(state), rows)
@@ -157,7 +157,7 @@ class IndexRows:
             self._publish(state, tail, last, rows)
 
     def insert_new(self, codes: PackedCodes, target: Target) -> Array:
-        """Add the rows of which fewer than `target.least` codes agree with each row before; returns
+        """Add the rows of which fewer than `target.least` codes agree with each row before. Return
         which rows were added. A similar row may be missed, as the target allows."""
         new = np.zeros(len(codes), bool)
         with self.lock:
@@ -173,7 +173,7 @@ class IndexRows:
         return new
 
     def _insert_by_comparing(self, codes: PackedCodes, max_differing: int) -> Array:
-        """Compare the first of `codes` with all rows, and add the new ones; returns which it
+        """Compare the first of `codes` with all rows, add the new ones, and return which it
         added."""
         codes = codes[:256]
         new = np.ones(len(codes), bool)
@@ -187,7 +187,7 @@ class IndexRows:
         return new
 
     def _insert_by_tables(self, codes: PackedCodes, max_differing: int) -> Array:
-        """Look `codes` up in the tables, and add the new ones; returns which it added."""
+        """Look `codes` up in the tables, add the new ones, and return which it added."""
         state, tail = self._with_room(len(codes))
         bands = state.bands
         assert bands is not None
@@ -264,8 +264,9 @@ class IndexRows:
     # ---- tables ----------------------------------------------------------------------------------
 
     def serving(self, target: Target) -> State:
-        """Return a state whose tables reach the target; the tables are made first if there are none
-        for so low a similarity. It has no bands where comparing all rows costs less."""
+        """Return a state whose tables reach the target. Make and publish the tables first, if there
+        are none for so low a similarity. The state has no bands if comparing all rows costs
+        less."""
         state = self.state
         if target.recall >= 1 or target.least == 0:
             return state._replace(bands=None)
@@ -276,8 +277,8 @@ class IndexRows:
             return self._make_tables(target, self._choice(target))
 
     def inserting(self, target: Target) -> State:
-        """Return a state with tables of the bands by which `removals` finds near rows; they are
-        made first if there are others. It has no bands where all rows are compared."""
+        """Return a state with tables of the bands by which `removals` finds near rows. Make and
+        publish them first, if there are others. The state has no bands if all rows are compared."""
         bands = _bands.fixed_bands(self.like, *target)
         if self.state.bands == bands:
             return self.state

@@ -184,7 +184,7 @@ def removed_rows(
     search: SearchRun,
     folder: StrPath | None = None,
 ) -> Removals:
-    """As `removals`, by the similarity of `near`."""
+    """Return what `removals` does, by the similarity of `near`."""
     n_given = 0 if earlier is None else len(earlier)
     _brute.check_searched(n_given + len(codes), codes.n_hashes)
     bands = _bands.fixed_bands(codes, near.least, near.recall)
@@ -324,7 +324,7 @@ class _Sweep:
         return counts
 
     def _remove_near_survivors(self, places: Array, block: PackedCodes) -> Array:
-        """Remove the rows of a block that are near a row of the tables; return which rows of the
+        """Remove the rows of a block that are near a row of the tables. Return which rows of the
         block are open, that is, near none."""
         given = int(np.searchsorted(places, self._n_given))  # these come first
         queries, n_jobs = block[given:], self._search.n_jobs

@@ -33,7 +33,7 @@ class BandTables(NamedTuple):
 
     @classmethod
     def empty(cls, n_bands: int, capacity: int) -> "BandTables":
-        """Tables with room for so many rows."""
+        """Return tables with room for so many rows."""
         n_slots = 1 << max(1, capacity.bit_length() - 1)
         heads = np.full((n_bands, n_slots), _loops.NONE, np.uint32)
         return cls(heads, np.empty((capacity, n_bands), np.uint32))
@@ -68,8 +68,8 @@ def found_pairs(
     n_jobs: int | None = None,
     any_row: bool = False,
 ) -> Array:
-    """As `_brute.all_pairs`, of queries and rows that share a bucket. `any_row` ends the search for
-    a query at its first pair."""
+    """Return the pairs of `_brute.all_pairs`, of queries and rows that share a bucket. `any_row`
+    ends the search for a query at its first pair."""
 
     def search(start: int, stop: int) -> Array:
         some = slice(start, stop)

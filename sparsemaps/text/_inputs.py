@@ -48,7 +48,7 @@ def as_list(block: Any) -> list[Any]:
 
 
 def _arrow_chunks(texts: Iterable[Any]) -> Iterator[Any] | None:
-    """Chunks of strings in Arrow's memory; None for other texts, and for a column of Python
+    """Return chunks of strings in Arrow's memory; None for other texts, and for a column of Python
     objects, which Arrow would copy."""
     if isinstance(getattr(texts, "dtype", None), np.dtype):
         return None

@@ -49,7 +49,7 @@ class PiecewiseVectorizer:
     def rows(
         self, first: int, texts: Iterable[Any], sets: bool = False
     ) -> tuple[Array, Any, Array, int]:
-        """As `Vectorizer.rows`. Only the last text of a block can be long."""
+        """Return what `Vectorizer.rows` does. Only the last text of a block can be long."""
         text = self._long_text(texts)
         counts = None if text is None else self._count(text)
         if counts is None:

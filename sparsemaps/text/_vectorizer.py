@@ -192,7 +192,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         return self
 
     def _accents_and_case(self) -> Any:
-        """scikit-learn's preparation of a text; accents are removed in linear time."""
+        """Prepare a text as scikit-learn does, but remove accents in linear time."""
         plain = copy.copy(self)
         if isinstance(self.strip_accents, str):
             plain.strip_accents = ACCENTS.get(self.strip_accents, self.strip_accents)
