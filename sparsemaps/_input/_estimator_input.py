@@ -74,7 +74,7 @@ def _column_of_strings(X: Any) -> Any:
         return None
     try:
         row = np.asarray(X[:1], object)[0]
-    except BaseException as raised:  # what cannot be converted is no string
+    except BaseException as raised:  # what cannot be converted is not a string
         if not _row_reader.is_error(raised):
             raise
         return None

@@ -274,7 +274,7 @@ def conversion(X: Any, name: str) -> Iterator[None]:
 
 
 def is_error(raised: BaseException) -> bool:
-    """Return whether an exception is an error, such as a panic of polars, which is no Exception."""
+    """Return whether an exception is an error. A panic of polars is one, but not an Exception."""
     return isinstance(raised, Exception) or type(raised).__name__ == "PanicException"
 
 

@@ -27,7 +27,7 @@ cdef extern from "c/text/normalize.h" nogil:
 
 
 cdef class Normalizer(Pages):
-    """A function from a text to its form; a text that stays as it is, is returned itself.
+    """A function from a text to its form; an unchanged text is returned itself.
 
     Parameters
     ----------

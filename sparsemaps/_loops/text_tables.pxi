@@ -121,7 +121,7 @@ cdef class Pages:
 cdef class Characters(Pages):
     """Characters as the running Python has them, and their classes.
 
-    A character that is no token's need not be right, so surrogates are harmless among words.
+    A character that is not a token's need not be right, so surrogates are harmless among words.
     """
     cdef readonly bint lower
     cdef int of

@@ -2,7 +2,7 @@
 #
 # Characters are read where Python has them, without the interpreter's lock: the block holds its
 # texts, and a str does not change. Whatever only Python knows (lower case of some characters, what
-# is no text) is asked for with the lock, one text at a time.
+# is not text) is asked for with the lock, one text at a time.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy

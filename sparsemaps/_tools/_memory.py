@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def bytes_of_machine() -> int | None:
-    """Return the number of bytes of memory that the machine has; None where it does not tell."""
+    """Return the number of bytes of memory that the machine has; None if it does not tell."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf

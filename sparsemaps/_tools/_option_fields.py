@@ -85,7 +85,7 @@ class Values:
             object.__setattr__(self, option.name, plain)
 
     def _check_together(self) -> None:
-        """Raise a ValueError where options are not allowed together."""
+        """Raise a ValueError if options are not allowed together."""
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:

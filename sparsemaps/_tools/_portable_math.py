@@ -43,7 +43,7 @@ def real_power(x: Array, p: float) -> Array:
     """Return |x|^p with the sign of x, of numbers that are not 0, within p |ln x| units in the last
     place.
 
-    Raises ValueError where it is infinite or 0.
+    Raises ValueError if it is infinite or 0.
     """
     if p == 1:
         return np.array(x, dtype=float)

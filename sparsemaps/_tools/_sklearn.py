@@ -142,7 +142,7 @@ def _taken_as_matrix(name: str, X: Any) -> Iterator[None]:
 
 def check_array(array: Any, **checks: Any) -> Any:
     """Call scikit-learn's function of this name; raise ValueError also for integers beyond float64,
-    and for an object whose class says that it is no matrix."""
+    and for an object whose class says that it is not a matrix."""
     from sklearn.utils import check_array
 
     with _taken_as_matrix(checks.get("input_name") or "the array", array):

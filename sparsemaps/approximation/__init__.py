@@ -282,7 +282,7 @@ def _too_large(map: SparseMap, size: int, moments: Moments, refused: ParameterEr
 def _check_bias(
     law: Law, pairs: Pairs, moments: Moments, error: float, unit: Array, is_of_rows: bool
 ) -> None:
-    """Raise where no size is enough, with what makes the bias smaller."""
+    """Raise if no size is enough, with what makes the bias smaller."""
     if not unit.all():
         raise ValueError(
             f"relative=True needs kernels that are not 0, and {np.sum(unit == 0)} pairs have 0: "
@@ -316,7 +316,7 @@ def _check_bias(
 def _check_rounding(
     law: Law, pairs: Pairs, moments: Moments, error: Array, confidence: float
 ) -> None:
-    """Raise where no size is enough, as values are rounded to whole levels."""
+    """Raise if no size is enough, as values are rounded to whole levels."""
     rounding = law.common_variance(pairs)
     if rounding.any() and not (coverage(moments, _ANY_SIZE, error) >= confidence).all():
         raise ValueError(

@@ -34,7 +34,7 @@ class KernelError:
     bias, bias_std_error : float
         The mean error and its standard error. More components do not make it smaller.
     rms_bias : float
-        Root of the mean over pairs of their squared bias: what is left of `rmse` when the size
+        Root of the mean over pairs of their squared bias: the rest of `rmse` when the size
         grows. It is at least the absolute value of `bias`, up to chance.
     std, std_std_error : float
         The standard deviation of one pair's error over seeds (the root of its mean square over
@@ -54,11 +54,11 @@ class KernelError:
         acos-chi2 kernel and "rademacher" vectors of `SignProjection`, `hash_dim` of `Fastfood` and
         series of `TensorSketch`, which are approximations.
     theory_std : float or None
-        `std` as the variance formula of the map says; None where there is none.
+        `std` as the variance formula of the map says; None if there is none.
     theory_bias : float
         ``chance_bias + zero_bit_bias``; of a series of `TensorSketch`, what it leaves out.
     theory_rmse : float or None
-        `rmse` by `theory_std` and the biases that `theory_bias` is the mean of; None where there is
+        `rmse` by `theory_std` and the biases that `theory_bias` is the mean of; None if there is
         no formula.
     peak : float or None
         For `CountSketch` and `TensorSketch`, the largest ``max(abs(x)) / norm(x)`` of the rows x;

@@ -61,7 +61,7 @@ class PackedCodes:
         How the kernel follows from the number of codes that agree. None is ``ByChance(bits)``.
     sizes : array-like of int, shape (n_rows,), or None, default=None
         For codes of `MinHash`, the number of members of each set, at most 2**32 - 1, which
-        `sparsemaps.neighbors.contained_pairs` needs. None where it is not known.
+        `sparsemaps.neighbors.contained_pairs` needs. None if it is not known.
 
     Attributes
     ----------

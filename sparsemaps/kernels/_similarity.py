@@ -48,7 +48,7 @@ def polynomial_kernel(
     gamma : float or None, default=None
         Factor of the inner product, above 0; None is ``1 / n_features``.
     coef0 : float, default=1
-        What is added to the inner product; it may be negative.
+        A term added to the inner product; it may be negative.
     [n_jobs, the matrix and errors]
 
     [examples, with rows X]

@@ -280,7 +280,7 @@ _LAWS: tuple[type[AgreementLaw], ...] = ByChance, BySigns, ByProduct
 
 
 def law_described_by(description: Any) -> AgreementLaw:
-    """Return the law that `AgreementLaw.described` described; a ValueError where it is of another
+    """Return the law that `AgreementLaw.described` described; a ValueError if it is of another
     form."""
     if not isinstance(description, dict):
         raise ValueError(f"law must be a dictionary, got {description!r}")

@@ -34,12 +34,12 @@ class Law(ABC):
 
     @property
     def nonnegative_rule(self) -> str | None:
-        """The rule in the error for negative values; None where the kernel takes them."""
+        """The rule in the error for negative values; None if the kernel takes them."""
         return None
 
     @property
     def codes(self) -> AgreementLaw | None:
-        """The law of codes, which `PackedCodes` keep; None where rows have no codes."""
+        """The law of codes, which `PackedCodes` keep; None if rows have no codes."""
         return None
 
     @property
@@ -77,7 +77,7 @@ class Law(ABC):
 
     def safe_peak(self, size: int) -> float | None:
         """Return the largest ``max(abs(x)) / norm(x)`` of rows whose squared lengths are kept up to
-        a tenth in 95 % of the seeds; None where nothing is known of it."""
+        a tenth in 95 % of the seeds; None if nothing is known of it."""
         return None
 
     # ---- pairs of rows ---------------------------------------------------------------------------

@@ -8,7 +8,7 @@
 - ``_indicators`` has the matrices of labels where rows may have several.
 - ``_explanation`` finds the n-grams that decide a score. ``_model_file`` reads and writes the file
   of a model.
-- ``_losses`` has the losses: what is minimised, its dual, what ends the passes.
+- ``_losses`` has the losses: the objective, its dual, the rule that ends the passes.
 - ``_documentation`` has the parts that docstrings share.
 - ``_solver`` solves the problems by turns of the loops, in threads, and in blocks where the
   codes are larger than the memory.

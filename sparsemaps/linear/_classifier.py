@@ -349,8 +349,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Raises
         ------
         ValueError
-            If there is no row, lengths differ, a label is no class of the model, or a value is not
-            allowed.
+            If there is no row, lengths differ, a label is not a class of the model, or a value is
+            not allowed.
 
         Notes
         -----
@@ -426,7 +426,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Raises
         ------
         ValueError
-            If `label` is no class, the samples of the map are not columns, or `X` is not as the
+            If `label` is not a class, the samples of the map are not columns, or `X` is not as the
             model takes it.
 
         Examples

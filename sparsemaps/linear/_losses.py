@@ -1,4 +1,4 @@
-"""The losses: values that say what is minimised, its dual, and what ends the solver's passes.
+"""The losses: values that have the objective, its dual, and what ends the solver's passes.
 
 The compiled solver has a function for each (``_loops/c/linear/losses.h``). What needs to know of a
 loss takes it from here: types, checks, docstrings, the command's option ``--loss``, the documents.
@@ -223,7 +223,7 @@ class Objective(NamedTuple):
 
     def primal(self, y: Array, scores: Array, weights: Array | None) -> float:
         """Return C times the sum of the losses. `y` is -1 and 1, or the targets; `weights` are
-        those of the rows, None where all are 1."""
+        those of the rows, None if all are 1."""
         losses = self.loss.primal(y, scores, self.epsilon)
         return self.C * float(losses.sum() if weights is None else losses @ weights)
 

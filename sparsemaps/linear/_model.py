@@ -69,7 +69,7 @@ class CodesModel(_sklearn.BaseEstimator):
     # ---- rows ------------------------------------------------------------------------------------
 
     def _plain(self) -> Any:
-        """Return the model as it is saved."""
+        """Return the model that is saved."""
         return self
 
     def _check_C(self) -> None:
@@ -142,7 +142,7 @@ class CodesModel(_sklearn.BaseEstimator):
         return encoder
 
     def _codes_of_few(self, X: Any) -> Array | None:
-        """Return the packed codes of a few rows or texts; None where `X` must be encoded as many
+        """Return the packed codes of a few rows or texts; None if `X` must be encoded as many
         rows are.
 
         That is so for many rows, and where all bits of a row are 0, as it may have no samples.
@@ -310,7 +310,7 @@ class CodesModel(_sklearn.BaseEstimator):
             If a parameter of the map or of the vectorizer is a function, or the vectorizer is of
             another class than `HashingVectorizer` and `ByteNgrams`, alone or before `IdfWeights`.
         OSError
-            If the file cannot be written. An earlier file of this name then stays as it is.
+            If the file cannot be written. An earlier file of this name then stays.
         """
         with _model_file.new_file(path) as file:
             file.writelines(_model_file.content_of(self))

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 def check_parameters(model: "CodesModel") -> None:
-    """Raise a ValueError where a parameter of a model is not allowed."""
+    """Raise a ValueError if a parameter of a model is not allowed."""
     needed = ("encode", "fit_any_width", "to_config")
     if isinstance(model.map, type) or not all(hasattr(model.map, name) for name in needed):
         raise ParameterError("map", repr(model.map), "a map with encode")
@@ -163,7 +163,7 @@ def checked_labels(y: object, *, classes: bool) -> Array:
 
 def of_rows(name: str, values: Any) -> Any:
     """Return what a series, a frame or an array has for each row as an array, with all digits;
-    lists and sparse matrices as they are. A ValueError if values are masked or times, which NumPy
+    lists and sparse matrices unchanged. A ValueError if values are masked or times, which NumPy
     would take for numbers."""
     if isinstance(values, (list, tuple)) or sp.issparse(values):
         return values
@@ -209,7 +209,7 @@ def refuse_other_lengths(rows: Any, y: Any) -> None:
 
 def number_of_label(classes: Array, label: object) -> int | None:
     """Return the number of a class; None if there is no such class. Labels are compared as they
-    are: a string is no number."""
+    are: a string is not a number."""
     is_string = isinstance(label, str)
     for number, one in enumerate(classes.tolist()):
         if isinstance(one, str) == is_string and one == label:

@@ -62,7 +62,7 @@ class SparseMap(
 ):
     """A random feature map: a pure function of (seed, row), the same for every row.
 
-    ``fit`` draws the seed and makes a `Draw` of it and the parameters, as they are then: an
+    ``fit`` draws the seed and makes a `Draw` of it and the parameters of that time: an
     immutable value that maps rows. The methods of a fitted map use that, so that ``set_params``
     takes effect at the next ``fit``. A subclass has
 
@@ -88,7 +88,7 @@ class SparseMap(
     """The names of the parameters, in order."""
 
     _allowed: ClassVar[Mapping[str, Allowed]]
-    """What is allowed of parameters."""
+    """The ranges of parameters."""
 
     law_class: ClassVar[type[Law]]
 
@@ -286,7 +286,7 @@ class SparseMap(
         -------
         config : dict
             "class" and "parameters" of the map, "seed", "scheme" (the number of the family of
-            random numbers) and "n_features" (None where the map was fitted for any width).
+            random numbers) and "n_features" (None if the map was fitted for any width).
             Parameters that were computed from data are numbers. `random_state`, `n_jobs`
             and the names of columns are left out.
 
@@ -329,19 +329,19 @@ class SparseMap(
     # ---- methods of subclasses -------------------------------------------------------------------
 
     def _law_facts(self) -> dict[str, Any]:
-        """Return the fields of the law that are no parameters, or have another value.
+        """Return the fields of the law that are not parameters, or have another value.
 
         It is called on a copy whose parameters have the values that ``fit`` computed.
         """
         return {}
 
     def _check_together(self) -> None:
-        """Raise a ValueError where parameters are not allowed together."""
+        """Raise a ValueError if parameters are not allowed together."""
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         """Return the parameters that ``fit`` computes from the data, with their values.
 
-        Both arguments are None where the width is not known, and `rows` where there are no data.
+        Both arguments are None if the width is not known, and `rows` where there are no data.
         They become public attributes, whose names end in an underscore.
         """
         return {}

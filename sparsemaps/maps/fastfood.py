@@ -197,7 +197,7 @@ class Fastfood(SparseMap[Array]):
     hash_dim : int or None, default=None
         Width that rows are count-sketched to first, [allowed]. It keeps inner products on average,
         with a variance of about ``|x|**2 |y|**2 / hash_dim``, and so adds noise to the kernel. None
-        leaves rows as they are up to 131,072 columns; wider ones are sketched to 16,384, with a
+        leaves rows of up to 131,072 columns unchanged; wider ones are sketched to 16,384, with a
         warning. `sparsemaps map`, which cannot know the width beforehand, needs a number.
     [random_state, n_jobs]
 

@@ -36,7 +36,7 @@ class BinningDraw(CodesDraw):
 
     @np.errstate(over="ignore")
     def _check_bins(self, block: Block) -> None:
-        """Raise where the numbers of bins, scaled as the loops scale them, are beyond float64."""
+        """Raise if the numbers of bins, scaled as the loops scale them, are beyond float64."""
         if block.indptr[0] == block.indptr[-1]:
             return
         start = block.indptr[0]

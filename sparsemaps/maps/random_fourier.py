@@ -167,7 +167,7 @@ class RandomFourier(HasCodes[Array]):
     Notes
     -----
     The factor sqrt(2 / n_components) is in the values (1 / sqrt(n_components) for "folded_rbf"), so
-    that inner products estimate the kernel as they are. The variance of such an estimate is
+    that inner products estimate the kernel directly. The variance of such an estimate is
 
     - paired, for an even D: :math:`\frac1D P`, with
       :math:`P = 1 + k(2\Delta) - 2 k(\Delta)^2` and D / 2 pairs;

@@ -25,7 +25,7 @@ _VECTORS = {
     ("acos", "orthogonal"): None,
     ("acos_chi2", None): _loops.CAUCHY,
 }
-"""The distribution of the random vectors; None where they are blocks of orthogonal ones."""
+"""The distribution of the random vectors; None if they are blocks of orthogonal ones."""
 
 
 class _SignParameters(TypedDict, total=False):

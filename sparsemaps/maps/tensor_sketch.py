@@ -304,7 +304,7 @@ class TensorSketch(SparseMap[Output]):
 
     @property
     def _degree(self) -> int | None:
-        """The highest degree; None where no degree is enough."""
+        """The highest degree; None if no degree is enough."""
         if not isinstance(self.kernel, str):
             return len(self.kernel) - 1
         if self.degree is not None or self.kernel == "poly":

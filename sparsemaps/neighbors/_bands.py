@@ -84,7 +84,7 @@ def fixed_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | N
     similar.
 
     They depend on the form of the codes alone, and not on the rows. So a search for pairs of some
-    rows finds those that a search of more rows finds. None where all pairs are compared.
+    rows finds those that a search of more rows finds. None if all pairs are compared.
     """
     return _fixed_bands(codes.bits, codes.n_hashes, n_agreeing, recall)
 

@@ -28,7 +28,7 @@ LARGEST_N_ROWS = 2**32 - 1
 
 
 def check_searched(n_rows: int, n_hashes: int) -> None:
-    """Raise where there are more rows or codes than a search takes."""
+    """Raise if there are more rows or codes than a search takes."""
     if n_hashes > LARGEST_N_HASHES:
         raise ValueError(f"rows of at most {LARGEST_N_HASHES} codes are searched, got {n_hashes}")
     if n_rows > LARGEST_N_ROWS:

@@ -38,7 +38,7 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     Raises
     ------
     ValueError
-        If `i` or `j` is no one-dimensional array of integers from 0 to n - 1, or they differ in
+        If `i` or `j` is not a one-dimensional array of integers from 0 to n - 1, or they differ in
         length.
 
     See Also

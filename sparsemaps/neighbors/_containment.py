@@ -259,7 +259,7 @@ def _least_similarity(smallest: float, largest: float, threshold: float) -> floa
 
 
 def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> None:
-    """Raise where the codes are too few for the smallest set and the largest."""
+    """Raise if the codes are too few for the smallest set and the largest."""
     a, b, similarity = _extremes(codes, other, threshold)
     if similarity > 1:
         return
@@ -278,7 +278,7 @@ def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> No
 def _check_candidates(
     codes: PackedCodes, other: PackedCodes, threshold: float, recall: float
 ) -> None:
-    """Raise where nearly all pairs of the smallest set and the largest would be candidates."""
+    """Raise if nearly all pairs of the smallest set and the largest would be candidates."""
     a, b, similarity = _extremes(codes, other, threshold)
     if similarity > 1:
         return

@@ -42,7 +42,7 @@ _LEAST_STEP = 2**12
 
 
 class Sizes(NamedTuple):
-    """Largest numbers of what is hashed, compared and returned at a time."""
+    """Largest numbers of rows and pairs that are hashed, compared and returned at a time."""
 
     keys: int = MAX_BYTES // 8  # rows whose keys are held, by all threads together
     part: int = MAX_BYTES // 8  # rows of a step

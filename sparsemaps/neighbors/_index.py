@@ -552,7 +552,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             If the index was loaded from this file, or saved to it, and another index has been
             written there since.
         OSError
-            If the file cannot be written. An earlier file of this name then stays as it is.
+            If the file cannot be written. An earlier file of this name then stays.
         """
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
@@ -649,7 +649,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return radius
 
     def _index_search(self) -> IndexSearch:
-        """Return the search of the rows, by the parameters as they are now."""
+        """Return the search of the rows, by the present parameters."""
         least = _SIMILAR if self.radius is None else 1 - self._radius(self.radius)
         recall = 1.0 if self.algorithm == "brute" else self.recall
         return IndexSearch(

@@ -60,7 +60,7 @@ def save(path: str, index_rows: IndexRows, parameters: dict[str, Any], before: S
 
 
 def _refuse_overwriting(path: str, before: SavedAs) -> None:
-    """Raise where another writer would lose what it has written."""
+    """Raise if another writer would lose what it has written."""
     if before.path != os.path.realpath(path) or not os.path.exists(path):
         return
     if open_file(path, "r")[1].description.get("saved") != before.number:

@@ -110,7 +110,7 @@ class IndexRows:
         self._n_removed = 0
         self._rates: tuple[int, Array] = (0, np.zeros(1))
 
-    # ---- rows as they are ------------------------------------------------------------------------
+    # ---- reading ---------------------------------------------------------------------------------
 
     def codes(self, state: State) -> list[PackedCodes]:
         """Return the codes of each block."""
@@ -286,7 +286,7 @@ class IndexRows:
             return self._make_tables(target, bands)
 
     def _choice(self, target: Target) -> Bands | None:
-        """Return the bands of least cost for a query; None where comparing all rows costs less.
+        """Return the bands of least cost for a query; None if comparing all rows costs less.
 
         They depend on the first rows of the index alone, a number of rows that grows fourfold from
         choice to choice. So they do not depend on how rows were divided among calls.

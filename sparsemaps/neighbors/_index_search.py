@@ -84,7 +84,7 @@ class IndexSearch(NamedTuple):
         return _by_distance(indices, distances, k)
 
     def recall_at(self, similarity: float) -> float:
-        """Return the probability with which the tables as they are find a row of this
+        """Return the probability with which the present tables find a row of this
         similarity."""
         n_hashes = self.index_rows.like.n_hashes
         target = self.target(self.least_similarity)

@@ -84,7 +84,7 @@ def is_said(vectorizer: object) -> bool:
 
 def as_vectorizer(vectorizer: Any, *, binary: bool) -> Any:
     """Return the vectorizer of a parameter `vectorizer`. What says n-grams is made one, which
-    counts them, or with `binary` makes sets of them; another object is returned as it is."""
+    counts them, or with `binary` makes sets of them; another object is returned itself."""
     if not is_said(vectorizer):
         return vectorizer
     fields = (vectorizer,)

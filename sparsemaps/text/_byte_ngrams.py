@@ -37,7 +37,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         Whether an n-gram that occurs has the value 1, instead of its count. `MinHash` compares sets
         of n-grams.
     lowercase : bool, default=False
-        Whether ASCII letters are lowered first. Other letters stay as they are.
+        Whether ASCII letters are lowered first. Other letters stay unchanged.
     dtype : {float64, float32, int64, int32}, default=float64
         Type of the counts.
     n_jobs : int or None, default=None

@@ -51,7 +51,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         :doc:`/frequencies` for what that loses.
     sublinear_tf : bool, default=True
         Whether a value above 1 counts as :math:`1 + \ln x`, as in scikit-learn's
-        ``TfidfTransformer``, in place of :math:`x`. Values below 1 count as they are.
+        ``TfidfTransformer``, in place of :math:`x`. Values below 1 count unchanged.
     n_jobs : int or None, default=None
         Number of threads: None is one, -1 all processors. The output does not depend on it.
 
@@ -195,7 +195,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Raises
         ------
         ValueError
-            If `other` is no fitted transformer with tables of this form.
+            If `other` is not a fitted transformer with tables of this form.
         """
         _sklearn.check_is_fitted(self)
         if not isinstance(other, IdfWeights) or not other.__sklearn_is_fitted__():
@@ -281,7 +281,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Raises
         ------
         OSError
-            If the file cannot be written. An earlier file of this name then stays as it is.
+            If the file cannot be written. An earlier file of this name then stays.
         """
         _sklearn.check_is_fitted(self)
         if _text_input.without_compression(os.fspath(path)) != os.fspath(path):

@@ -112,7 +112,7 @@ def normalize(text: str, form: str = "plain") -> str:
     Notes
     -----
     Forms are those of Unicode 14.0, whatever the version of Python. Characters that are newer stay
-    as they are.
+    unchanged.
 
     References
     ----------

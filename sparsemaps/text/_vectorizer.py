@@ -31,7 +31,7 @@ _BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text.WITHOUT_B
 WORDS_AND_CHARACTERS = rf"[{_BLOCKS}]|[^\s{_BLOCKS}]+"
 """A token pattern for texts in any language: a token is a single character in scripts without
 blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and elsewhere a run of
-characters that are no spaces."""
+characters that are not spaces."""
 
 RUNS = {
     r"\b\w\w+\b": ("letters", 2),
@@ -88,7 +88,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         Type of the values. float64, float32, int64 and int32 are compiled.
     normalize : {"nfc", "nfkc", "plain"} or None, default=None
         The normal form of each text whose n-grams are taken (`sparsemaps.text.normalize`). None
-        takes texts as they are, as scikit-learn's class does.
+        takes texts unchanged, as scikit-learn's class does.
     n_jobs : int or None, default=None
         Number of threads: None is one, -1 all processors. The output is the same.
 
@@ -267,7 +267,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
             super().fit([])
         try:
             return super().transform(texts)
-        except StopIteration:  # scikit-learn's error where there is no text
+        except StopIteration:  # scikit-learn's error if there is no text
             container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
             return container((0, int(self.n_features)), dtype=self.dtype)
 

@@ -65,7 +65,7 @@ def weighted(vectorizer: Vectorizer) -> Any:
 
 def fitted(vectorizer: Any, texts: Iterable[Any] | None) -> Any:
     """Return the vectorizer for a model that learns from texts: a copy, of which an `IdfWeights`
-    that is not fitted counts the texts. `texts` is None where there are codes in their place."""
+    that is not fitted counts the texts. `texts` is None if there are codes in their place."""
     if isinstance(vectorizer, WeightedNgrams):
         return vectorizer
     parts = _parts_of(vectorizer)

@@ -100,7 +100,7 @@ static void read_entries(const csr_block *rows, int64_t first, ptrdiff_t n, cons
 }
 
 /* How many levels each of n weights is; the weights are written over. A weight of more than 2^31
- * levels, or that is no number, has 2^31 + 1. */
+ * levels, or that is not a number, has 2^31 + 1. */
 static void count_levels(double *restrict weights, const uint64_t *restrict starts, ptrdiff_t n,
                          const level_map *map, uint32_t *restrict counts)
 {

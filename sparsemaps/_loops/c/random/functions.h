@@ -38,7 +38,7 @@ typedef struct {
     /* Whether all of n values of the table's type are finite. */
     int (*finite)(const void *x, ptrdiff_t n);
     /* Features of n angles, in turns: projection * scale. Their cosines and sines, one behind the
-     * other, times a factor. Returns how many angles are no numbers below FAR_TURNS. */
+     * other, times a factor. Returns how many angles are not numbers below FAR_TURNS. */
     ptrdiff_t (*paired)(const void *projections, const void *scales, ptrdiff_t n, double factor,
                         void *out);
     /* The cosines of n angles that have a phase, in turns, added. Returns the same. */

@@ -22,7 +22,7 @@ typedef struct {
     uint32_t offsets[SEPARATORS_WINDOW + SEPARATORS_STEP];
 } separators_t;
 
-/* Which of 64 bytes are no digits, the first as the lowest bit. */
+/* Which of 64 bytes are not digits, the first as the lowest bit. */
 INLINE uint64_t separators_of(const char *p)
 {
     uint64_t marks = 0;

@@ -41,7 +41,7 @@ enum { TEXT_NO_NORM, TEXT_L1, TEXT_L2 };
 /* Bytes behind all arrays of a row that may be read and written. */
 enum { TEXT_SLACK = 128 };
 
-/* Words that are no tokens: an open hash table of ranges of `bytes`, by MurmurHash3. */
+/* Words that are not tokens: an open hash table of ranges of `bytes`, by MurmurHash3. */
 typedef struct {
     const uint8_t *bytes;
     const uint32_t *starts, *ends; /* of each slot; an empty slot has an end of 0 */
