@@ -34,6 +34,8 @@ class OptionField(NamedTuple):
     flag: str | None
     """The option of the command; None if it has none of this kind."""
     metavar: str | None
+    const: Any = None
+    """The value of the command's option where none follows it; None if one must."""
 
     @property
     def dest(self) -> str:
@@ -68,7 +70,16 @@ def _options_of(cls: Any) -> tuple[OptionField, ...]:
         flag = said.get("flag", "--" + field.name.replace("_", "-"))
         metavar = said.get("metavar")
         options.append(
-            OptionField(field.name, allowed, field.default, field.type, text, flag, metavar)
+            OptionField(
+                field.name,
+                allowed,
+                field.default,
+                field.type,
+                text,
+                flag,
+                metavar,
+                said.get("const"),
+            )
         )
     return tuple(options)
 

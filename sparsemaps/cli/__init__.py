@@ -22,8 +22,9 @@ import shlex
 import signal
 import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from functools import partial
+from itertools import zip_longest
 
 from sparsemaps._tools import _light_bases
 from sparsemaps._tools._escapes import print_line
@@ -32,7 +33,7 @@ from sparsemaps._tools._parameters import ParameterError, wording_settings
 from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED, load
 from sparsemaps.cli._parser import BAD_INPUT, make_parser, seems_to_be, with_map_first
 from sparsemaps.cli._shared_options import flag
-from sparsemaps.files._job_options import VALUES
+from sparsemaps.files._job_options import VALUES, Texts
 
 __all__ = ["main", "make_parser"]
 
@@ -52,10 +53,16 @@ def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) ->
     parser, words = make_parser(), arguments
     if arguments[:1] and arguments[0] in WITHOUT_MAP:
         words = with_map_first(parser, arguments, PAIR_MAPS)
-    has_no_map = words[:1] and words[0] in WITHOUT_MAP and not _names_a_map(words[1:2])
-    words = [words[0], "minhash", *words[1:]] if has_no_map else words
+    words = _with_numbers(words)
+    weighs = words[:1] and words[0] in WEIGHED and any(word.startswith("--idf=") for word in words)
+    may_lack = bool(words[:1]) and (words[0] in WITHOUT_MAP or weighs)
+    maps = (*MAPS, SAVED) if words[:1] == ["map"] else PAIR_MAPS
+    has_no_map = may_lack and not _names_a_map(words[1:2], maps)
+    words = [words[0], "minmax" if weighs else "minhash", *words[1:]] if has_no_map else words
     options = parser.parse_args(words)
     options.has_no_map = has_no_map
+    if has_no_map and weighs and not hasattr(options, "method"):
+        options.method = "levels"
     if is_process and words[0] not in LEARNERS and "sklearn" not in sys.modules:
         _light_bases.in_use = True
     names = _option_names(options)
@@ -85,14 +92,39 @@ WITHOUT_MAP = ("dedup", "pairs", "train")
 """Commands whose map is minhash where none is named."""
 
 
-def _names_a_map(word: Sequence[str]) -> bool:
+WEIGHED = ("map", "train")
+"""Commands whose map is min-max by levels where none is named, if n-grams are weighted."""
+
+
+def _names_a_map(word: Sequence[str], names: Collection[str]) -> bool:
     """Return whether the word after a command is a map, or seems to be one that is spelt
     wrongly."""
     return any(
-        name in PAIR_MAPS
-        or ("." not in name and not os.path.exists(name) and seems_to_be(name, PAIR_MAPS))
+        name in names or ("." not in name and not os.path.exists(name) and seems_to_be(name, names))
         for name in word
     )
+
+
+def _with_numbers(words: list[str]) -> list[str]:
+    """Return the words of a command, with the number of each option that may stand without one."""
+    known = {option.flag: option.const for option in options_of(Texts) if option.const is not None}
+    found: list[str] = []
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        if found[-1:] and found[-1] in known:
+            found[-1] += f"={word}"
+        elif word in known and not _is_number(following):
+            found.append(f"{word}={known[word]:g}")
+        else:
+            found.append(word)
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
 
 
 class _Signalled(BaseException):

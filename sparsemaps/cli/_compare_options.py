@@ -43,5 +43,5 @@ def add_compare(commands: Any) -> None:
     )  # fmt: skip
     shared.add_seed(compare)
     shared.add_reading(compare)
-    shared.add_texts(compare)
+    shared.add_texts(compare, but=(*shared.OF_NEAR, *shared.OF_WEIGHTS, "frequencies"))
     compare.set_defaults(run="sparsemaps.cli._compare:compare")

@@ -142,7 +142,8 @@ def add_text(commands: Commands) -> None:
         "--n-features", type=integer, metavar="N", help="number of columns (default: 2**20)"
     )
     text.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
-    shared.add_values(text, Texts, but=("analyzer", "normalize", "max_line_bytes", *shared.OF_NEAR))
+    but = ("analyzer", "normalize", "max_line_bytes", "frequencies")
+    shared.add_values(text, Texts, but=(*but, *shared.OF_NEAR, *shared.OF_WEIGHTS))
     shared.add_reading(text, Texts)
     shared.add_values(text, Aside)
     shared.add_many(text)

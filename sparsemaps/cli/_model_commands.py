@@ -19,7 +19,7 @@ from sparsemaps.cli._given import (
 from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _labels
-from sparsemaps.files._job import vectorizer_for
+from sparsemaps.files._job import refuse_weights_of_sets, vectorizer_for
 from sparsemaps.files._job_options import Aside, LabelChoice, LineOptions, Reading, Texts
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._learning import label_of, name_of
@@ -44,7 +44,9 @@ def train(options: argparse.Namespace) -> None:
     parameters = {name: getattr(options, name) for name in ("loss", "C", "tol", "max_iter")}
     parameters |= {"random_state": getattr(options, "seed", 0), "n_jobs": options.n_jobs}
     if options.texts is not None:  # with the rows that other commands make of texts for this map
-        parameters["vectorizer"] = vectorizer_for(fitted, texts_of(options, options.texts))
+        texts = texts_of(options, options.texts)
+        refuse_weights_of_sets(fitted, texts)
+        parameters["vectorizer"] = vectorizer_for(fitted, texts)
     model: Any
     if options.loss in KernelRegressor._LOSSES:
         model = KernelRegressor(fitted, epsilon=options.epsilon, **parameters)

@@ -128,7 +128,10 @@ def _add_model_and_files(parser: argparse.ArgumentParser, more: str, *but: str) 
     )
     shared.add_values(
         parser, Texts,
-        but=("label_field", "max_line_bytes", *shared.OF_ANALYZERS, *shared.OF_NEAR, *but),
+        but=(
+            "label_field", "max_line_bytes", "frequencies",
+            *shared.OF_ANALYZERS, *shared.OF_NEAR, *shared.OF_WEIGHTS, *but,
+        ),
     )  # fmt: skip
     shared.add_reading(parser)
     shared.add_values(parser, Aside)

@@ -61,7 +61,7 @@ def add_pairs(commands: Commands) -> None:
         _add_stages(parser)
         shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
         shared.add_reading(parser)
-        shared.add_texts(parser, but=("label_field",), default=_TEXTS_BY_NAMES)
+        shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
         parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
 
 
@@ -85,7 +85,7 @@ def add_dedup(commands: Commands) -> None:
         shared.add_seed(parser)
         _add_stages(parser)
         shared.add_reading(parser)
-        shared.add_texts(parser, but=("label_field",), default=_TEXTS_BY_NAMES)
+        shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
         parser.set_defaults(run="sparsemaps.cli._near_commands:dedup")
 
 

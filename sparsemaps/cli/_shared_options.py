@@ -117,6 +117,9 @@ def _add_value(parser: argparse._ActionsContainer, option: OptionField, text: st
         parser.add_argument(flag, choices=allowed.choices, **how)
     else:
         how |= {"type": _TYPE_OF.get(type(allowed), non_empty), "metavar": option.metavar}
+        if option.const is not None:
+            how |= {"nargs": "?", "const": option.const}
+            how["help"] += f"; {option.const:g} where no number follows"
         if isinstance(allowed, Paths):
             how |= {"action": "append", "help": f"{text}; may be given several times"}
         action: Any = parser.add_argument(flag, **how)
@@ -141,8 +144,11 @@ def add_reading(parser: argparse.ArgumentParser, source: type[Values] | None = S
 _OF_TEXTS_ALONE = [option.name for option in options_of(Texts) if option.name != "max_line_bytes"]
 
 
-OF_NEAR = "max_df", "min_own", "frequencies"
+OF_NEAR = "max_df", "min_own"
 """The options of `Texts` that are for near-duplicates."""
+
+OF_WEIGHTS = "idf", "idf_levels"
+"""The options of `Texts` that are for maps and models."""
 
 OF_ANALYZERS = "analyzer", "token_pattern", "normalize"
 """The options of `Texts` that a vectorizer or a model has of its own."""

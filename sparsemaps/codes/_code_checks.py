@@ -90,11 +90,17 @@ def refuse_different(names: str, A: "PackedCodes", B: "PackedCodes") -> None:
     for config in texts:
         if not isinstance(config, dict) or not isinstance(config.get("parameters"), dict):
             raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
-    one, other = (
-        {**config, **config["parameters"], **(config.get("own") or {}), "parameters": 0, "own": 0}
-        for config in texts
-    )
+    one, other = (_facts_of_texts(config) for config in texts)
     _refuse_other(f"{names} must be codes of texts that were vectorized alike", one, other, repr)
+
+
+def _facts_of_texts(config: dict[str, Any]) -> dict[str, Any]:
+    """Return what decides the rows of texts, each fact by its name; "frequencies" is the digest of
+    a table."""
+    own, idf = config.get("own") or {}, dict(config.get("idf") or {})
+    if "table" in idf:
+        own = {**own, "frequencies": idf["table"], **idf.get("parameters", {})}
+    return {**config, **config["parameters"], **own, "parameters": 0, "own": 0, "idf": bool(idf)}
 
 
 def _refuse_other(

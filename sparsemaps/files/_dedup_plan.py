@@ -10,8 +10,8 @@ from sparsemaps.files._coded_records import BESIDE, Delivery
 from sparsemaps.files._formats import empty_codes
 from sparsemaps.files._frequency_stages import (
     FREQUENCIES,
-    limits,
-    with_own_ngrams,
+    needs_counts,
+    with_table,
     with_table_of,
 )
 from sparsemaps.files._job import Job, coding_job
@@ -86,11 +86,11 @@ def make_plan(
     )  # fmt: skip
     for earlier in against[:1]:
         job = with_table_of(job, os.path.dirname(earlier.codes.path))
-    given = limits(job.source)
+    given = needs_counts(job.source)
     known = (
         job
         if given is None or given.frequencies is None
-        else with_own_ngrams(job, os.fspath(given.frequencies))
+        else with_table(job, os.fspath(given.frequencies))
     )
     own_codes = empty_codes(known.map, known.options.texts)
     _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates

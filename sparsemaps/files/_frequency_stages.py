@@ -1,4 +1,5 @@
-"""The stages that count how many records have each n-gram, and the rows of own n-grams."""
+"""The stages that count how many records have each n-gram, and the rows that follow: own n-grams,
+or weighted ones."""
 
 import os
 from collections.abc import Generator
@@ -7,25 +8,24 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._input._row_reader import RowReader
-from sparsemaps._input._sparse import open_sparse
 from sparsemaps._io import _sources, _text_input, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._coded_records import ranges_of
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Texts
+from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._results import NOWHERE, Results, save_array
-from sparsemaps.files._rows import read_rows
+from sparsemaps.files._rows import read_rows, reader_of
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.files._text_rows import Source
 from sparsemaps.maps._texts import TextEncoder
-from sparsemaps.records._batch import Batch
 from sparsemaps.records._table import format_by_name
 from sparsemaps.text import _frequencies
 from sparsemaps.text._analyzers import vectorizer_config
 from sparsemaps.text._frequencies import Frequencies
 from sparsemaps.text._own_ngrams import OwnNgrams
+from sparsemaps.text._weighted_ngrams import NgramsByTable, read_table
 
 FREQUENCIES = "frequencies.npy"
 """The file of the stages: a table of counts."""
@@ -33,29 +33,48 @@ FREQUENCIES = "frequencies.npy"
 _BUCKETS = 2**20, 2**30
 """The least and the largest number of buckets of a table."""
 
+_WEIGHTS = 2**22, 4
+"""The number of buckets of a table of weights, and the bytes of a count: those of `IdfWeights`."""
+
 _PACKED = 4
 """The bytes of text that a byte of a compressed input is taken for."""
 
 
-def limits(source: Source) -> Texts | None:
-    """Return what inputs are if `max_df` limits the n-grams that count; None otherwise."""
+def needs_counts(source: Source) -> Texts | None:
+    """Return what inputs are if rows depend on how many records have an n-gram: `max_df` limits
+    those that count, or `idf` weighs them; None otherwise."""
     given = source.given
-    return given if isinstance(given, Texts) and given.max_df is not None else None
+    if not isinstance(given, Texts) or (given.max_df is None and given.idf is None):
+        return None
+    return given
 
 
 def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:
     """Yield the stages that count the n-grams of inputs, or take a given table; return the job
-    whose rows are own n-grams. A job without `max_df` has none of these stages."""
-    given = limits(job.source)
+    whose rows follow from the counts. A job that needs no counts has none of these stages."""
+    given = needs_counts(job.source)
     if given is None:
         return job
     if given.frequencies is not None:
         path = os.fspath(given.frequencies)
-        table = Task(FREQUENCIES, {"table": _sources.InputFile(path).recipe}, path)
+        of = path, given.idf is not None
+        table = Task(FREQUENCIES, {"table": _sources.InputFile(path).recipe}, of)
         yield Stage("frequencies", [table], _take, about="the table of frequencies that is given")
     else:
         table = yield from _count_all(job, given, inputs, results)
-    return job if results is NOWHERE else with_own_ngrams(job, results.path(table.file))
+    return job if results is NOWHERE else with_table(job, results.path(table.file))
+
+
+def count(job: Job, inputs: list[Any], results: Results, running: JobRun) -> tuple[Job, set[str]]:
+    """Run the stages of `counted` alone; return the job that follows, and the names of the stages
+    that were run. Of a share, the job is the same if it is one of these stages."""
+    jobs = [job]
+
+    def stages() -> Generator[Stage, None, None]:
+        jobs.append((yield from counted(job, inputs, results)))
+
+    made = running.run(stages(), results, job.n_jobs)
+    return jobs[-1], set(made)
 
 
 def _count_all(
@@ -63,7 +82,7 @@ def _count_all(
 ) -> Generator[Stage, None, Task]:
     """Yield the stages that count the n-grams of ranges of inputs, and of all. A single range needs
     no parts."""
-    form = _form(inputs, given.max_df or 0)
+    form = _WEIGHTS if given.max_df is None else _form(inputs, given.max_df)
     facts = {"texts": job.options.texts, "options": job.source.options(), "form": form}
     ranges = [one for input in inputs for one in ranges_of(job, input)]
     tasks = []
@@ -87,23 +106,30 @@ def _count_all(
     return table
 
 
-def with_own_ngrams(job: Job, table: str) -> Job:
-    """Return a job whose rows are own n-grams, by the table of a file."""
-    given = limits(job.source)
+def with_table(job: Job, table: str) -> Job:
+    """Return a job whose rows are own n-grams, or weighted ones, by the table of a file."""
+    given = needs_counts(job.source)
     assert given is not None
-    assert given.max_df is not None
     source: Any = job.source
-    vectorizer = OwnNgrams(source.vectorizer, table, given.max_df, given.min_own)
+    vectorizer: Any
+    if given.idf is not None:
+        vectorizer = NgramsByTable(source.vectorizer, table, given.idf, given.idf_levels)
+    else:
+        assert given.max_df is not None
+        vectorizer = OwnNgrams(source.vectorizer, table, given.max_df, given.min_own)
     config = vectorizer_config(vectorizer, values=not job.map.law.is_of_sets)
     return job._replace(
-        source=source._replace(vectorizer=vectorizer, encoder=TextEncoder(job.map, vectorizer)),
+        source=source._replace(
+            vectorizer=vectorizer,
+            encoder=None if source.encoder is None else TextEncoder(job.map, vectorizer),
+        ),
         options=job.options._replace(texts=config),
     )
 
 
 def with_table_of(job: Job, folder: str) -> Job:
-    """Return a job that takes the table of an earlier run, if it limits n-grams and has none."""
-    given, table = limits(job.source), _urls.join(folder, FREQUENCIES)
+    """Return a job that takes the table of an earlier run, if it needs one and has none."""
+    given, table = needs_counts(job.source), _urls.join(folder, FREQUENCIES)
     if given is None or given.frequencies is not None or not _urls.exists(table):
         return job
     source: Any = job.source
@@ -147,13 +173,11 @@ def _count_part(of: Any, path: str, run: TaskRun) -> int:
 
 def _counts_of(of: Any, run: TaskRun) -> Frequencies:
     source, input, (n_buckets, count_bytes) = of
+    source = source._replace(numbers_labels=False)
     table = Frequencies(n_buckets, count_bytes=count_bytes)
 
-    def rows(block: Batch) -> Any:
-        return RowReader(open_sparse(block.X, "the rows"), None)
-
     with run.reading([input]) as bar:
-        for some in read_rows(source, input, rows, n_jobs=run.n_jobs, bar=bar):
+        for some in read_rows(source, input, reader_of, n_jobs=run.n_jobs, bar=bar):
             table.add(some)
     return table
 
@@ -178,6 +202,7 @@ def _join(of: Any, path: str, run: TaskRun) -> int:
 
 def _take(of: Any, path: str, run: TaskRun) -> int:
     """Write a copy of a table, so that later deliveries find it beside the codes."""
-    table, _ = _frequencies.read(of)
+    given, is_of_weights = of
+    table = read_table(given) if is_of_weights else _frequencies.read(given)[0]
     _frequencies.write(path, table, {})
     return table.n_records

@@ -184,6 +184,7 @@ def coding_job(
     fitted = as_fitted(map)
     if not fitted.has_codes:
         raise ValueError(f"map must be a map with codes, got {map!r}")
+    refuse_weights(source)
     rows, of_texts = rows_for(fitted, source)
     rows = rows._replace(sets_aside=sets_aside)
     if isinstance(rows, TextRows):
@@ -201,6 +202,7 @@ def rows_for(map: SparseMap, source: Texts | Svmlight) -> tuple[Source, dict[str
     # These are imported here because they import scikit-learn's text modules, slowly.
     from sparsemaps.text._analyzers import vectorizer_config
 
+    refuse_weights_of_sets(map, source)
     vectorizer = vectorizer_for(map, source)
     width = width_of(vectorizer)
     if map.n_columns not in (None, width):
@@ -212,6 +214,14 @@ def rows_for(map: SparseMap, source: Texts | Svmlight) -> tuple[Source, dict[str
     encoder = TextEncoder(map, vectorizer) if map.has_codes else None
     of_texts = {"texts": config, "ids": source.id_field is not None}
     return TextRows(vectorizer, source, encoder=encoder), of_texts
+
+
+def refuse_weights_of_sets(map: SparseMap, source: Texts) -> None:
+    if source.idf is not None and map.law.is_of_sets:
+        raise ValueError(
+            f"{setting('idf', source.idf)} weighs values, and {type(map).__name__} maps sets: take "
+            "min-max by levels"
+        )
 
 
 def vectorizer_for(map: SparseMap, texts: Texts) -> Any:
@@ -229,6 +239,12 @@ def refuse_limits(source: GivenSource) -> None:
         raise ValueError(f"{setting('max_df', source.max_df)} is for pairs and dedup")
 
 
+def refuse_weights(source: Any) -> None:
+    """Raise a ValueError if `idf` weighs the n-grams of a job that neither maps nor trains."""
+    if isinstance(source, Texts) and source.idf is not None:
+        raise ValueError(f"{setting('idf', source.idf)} is for map and train")
+
+
 def make_text_job(
     vectorizer: Vectorizer,
     texts: Texts,
@@ -237,6 +253,7 @@ def make_text_job(
 ) -> Job:
     """Return a job that writes the rows that a vectorizer makes of texts."""
     refuse_limits(texts)
+    refuse_weights(texts)
     from sparsemaps.text._analyzers import vectorizer_config
 
     _threads.resolve_n_jobs(n_jobs)

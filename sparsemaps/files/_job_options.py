@@ -115,6 +115,19 @@ class Texts(Values):
         "The largest number of characters of a text; a longer one is a bad record.",
         metavar="N",
     )
+    idf: float | None = Real(least=0.0, most=100, none=True).default(
+        None,
+        "For maps and models: the power of weights by how few records have an n-gram, as of "
+        "`sparsemaps.text.IdfWeights`; 2 is a good one. The inputs are then read once more. A "
+        'weighted row has real numbers of levels, for ``method="levels"`` of min-max.',
+        metavar="POWER",
+        const=2.0,
+    )
+    idf_levels: float = Real(above=0, most=2**31).default(
+        16.0,
+        "For `idf`: the levels of an n-gram that occurs once, in this record alone.",
+        metavar="N",
+    )
     max_df: int | None = Int(1, LARGEST_INT32, none=True).default(
         None,
         "For near-duplicates: n-grams that more records have do not count in records with at "
@@ -133,9 +146,9 @@ class Texts(Values):
     )
     frequencies: str | os.PathLike[str] | None = PathTo(none=True).default(
         None,
-        "For `max_df`: the table of frequencies of an earlier run, frequencies.npy of its folder; "
-        "without it, the records of the inputs are counted, or with `against`, the table of the "
-        "first earlier run is taken.",
+        "For `max_df` and `idf`: the table of frequencies of an earlier run of the same option, "
+        "frequencies.npy of its folder; without it, the records of the inputs are counted, or with "
+        "`against`, the table of the first earlier run is taken.",
         metavar="FILE",
     )
     max_line_bytes: int = _MAX_LINE_BYTES
@@ -143,8 +156,12 @@ class Texts(Values):
     def _check_together(self) -> None:
         if self.max_length is not None:
             check_int("max_length", self.max_length, self.min_length or 0, LARGEST_INT)
-        if self.max_df is None and self.frequencies is not None:
-            raise ParameterError("frequencies", repr(self.frequencies), "None without max_df")
+        if self.max_df is not None and self.idf is not None:
+            raise ParameterError("idf", repr(self.idf), "None with max_df")
+        if self.max_df is None and self.idf is None and self.frequencies is not None:
+            raise ParameterError(
+                "frequencies", repr(self.frequencies), "None without max_df or idf"
+            )
 
 
 @documented

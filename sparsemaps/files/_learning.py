@@ -14,21 +14,29 @@ from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._progress import FileProgress, training
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._io._sources import CLASSES, LABELS, expand, known_inputs, refuse_changes
-from sparsemaps._tools import _memory, _seeding
+from sparsemaps._io._sources import (
+    CLASSES,
+    LABELS,
+    expand,
+    known_inputs,
+    refuse_changes,
+    spooled,
+)
+from sparsemaps._tools import _memory, _seeding, _sklearn
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Inputs, StrPath
 from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files import _text_rows
 from sparsemaps.files._bad_table import TABLE, BadTable, opened_table
-from sparsemaps.files._job import refuse_limits
+from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_of_sets
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, Reading, Svmlight, Texts
 from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._kinds_of_inputs import as_source
-from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
+from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows, reader_of
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._model import watched
@@ -37,6 +45,7 @@ from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._table import cannot_be_rows, holds_codes
+from sparsemaps.text._frequencies import Frequencies
 
 Model = KernelClassifier | KernelRegressor
 
@@ -56,6 +65,8 @@ class LabelledRows(NamedTuple):
 
     codes: PackedCodes
     labels: Array
+    vectorizer: Any = None
+    """That of the texts, if its weights were counted in these records."""
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -97,7 +108,7 @@ def read_labelled(
         if len(parts) > 1:
             codes = PackedCodes.concatenate([part.codes for part in parts])
         return LabelledRows(codes, _joined(coded, [part.labels for part in parts]))
-    rows = rows_of(map, vectorizer, source, paths, multilabel=False)
+    rows = rows_of(map, vectorizer, source, paths, multilabel=False, learns=True)
     rows = rows._replace(sets_aside=aside is not None)
     if isinstance(rows, TextRows) and rows.given.label_field is None:
         raise ValueError(f"texts need {setting('label_field', 'FIELD')}, the field of their labels")
@@ -105,6 +116,11 @@ def read_labelled(
     labels: list[Array] = []
     with contextlib.ExitStack() as stack:
         known: list[Any] = known_inputs(paths)
+        counted = None
+        if isinstance(rows, TextRows) and _weights_to_count(rows) is not None:
+            known = spooled(known, stack)
+            rows = _with_weights(map, rows, known, n_jobs, progress)
+            counted = rows.vectorizer
         if isinstance(rows, TextRows):
             rows, known = _text_rows.number_labels(rows, known, n_jobs, stack)
         convert = partial(_labelled, map)
@@ -120,8 +136,46 @@ def read_labelled(
         raise ValueError(f"{', '.join(str(path) for path in paths)}: there are no records")
     codes, numbers = PackedCodes.concatenate(blocks), _joined(paths, labels)
     if isinstance(rows, TextRows) and rows.classes is not None:
-        return LabelledRows(codes, np.array(list(rows.classes))[numbers.astype(np.intp)])
-    return LabelledRows(codes, numbers)
+        numbers = np.array(list(rows.classes))[numbers.astype(np.intp)]
+    return LabelledRows(codes, numbers, counted)
+
+
+def _weights_to_count(rows: TextRows) -> tuple[Any, Any] | None:
+    """Return a vectorizer and the weights that are not fitted yet; None if there are no weights, or
+    fitted ones."""
+    from sparsemaps.text._weighted_ngrams import to_fit
+
+    return to_fit(rows.vectorizer)
+
+
+def _with_weights(
+    map: Any, rows: TextRows, inputs: list[Any], n_jobs: int | None, progress: bool | None
+) -> TextRows:
+    """Return the rows of texts whose n-grams are weighted by how many records of the inputs, or of
+    a given table, have them."""
+    from sparsemaps.text._idf import IdfWeights
+    from sparsemaps.text._weighted_ngrams import NgramsByTable, WeightedNgrams
+
+    parts = _weights_to_count(rows)
+    assert parts is not None
+    inner, asked = parts
+    if rows.given.frequencies is not None:
+        table = os.fspath(rows.given.frequencies)
+        weights = NgramsByTable(inner, table, asked.power, asked.levels).weights
+    else:
+        weights = _sklearn.clone(asked)
+        counts = Frequencies(weights.n_buckets)
+        plain = rows._replace(vectorizer=inner, encoder=None, numbers_labels=False)
+        with FileProgress(inputs, progress, "frequencies") as bar:
+            for input in inputs:
+                for some in read_rows(plain, input, reader_of, n_jobs=n_jobs, bar=bar):
+                    counts.add(some)
+        weights = IdfWeights.of_frequencies(
+            counts, width_of(inner), power=asked.power, levels=asked.levels,
+            sublinear_tf=asked.sublinear_tf,
+        )  # fmt: skip
+    vectorizer = WeightedNgrams(inner, weights)
+    return rows._replace(vectorizer=vectorizer, encoder=TextEncoder(map, vectorizer))
 
 
 def _labelled(map: SparseMap, block: Batch) -> LabelledRows:
@@ -271,6 +325,8 @@ def train(
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
         with opened_table(aside) as table, _memory.out_of_memory_in("reading"):
             rows = read_labelled(fitted, paths, aside=table, **how)
+            if rows.vectorizer is not None:
+                how["vectorizer"] = rows.vectorizer
             others = read_labelled(fitted, unseen, aside=table, **how) if unseen else None
         _check_labels(model, rows.labels)
         held_out = np.zeros(len(rows.codes), bool)
@@ -279,7 +335,12 @@ def train(
         for_training = ~held_out if held_out.any() else None
         at_work = _memory.out_of_memory_in("training")
         with training(progress) as watch, watched(model, watch), at_work:
-            model.fit(rows.codes, rows.labels, sample_weight=for_training)
+            asked = model.vectorizer
+            try:
+                model.vectorizer = how["vectorizer"]
+                model.fit(rows.codes, rows.labels, sample_weight=for_training)
+            finally:
+                model.vectorizer = asked
         if calibrate and isinstance(model, KernelClassifier):
             of = others or LabelledRows(rows.codes[held_out], rows.labels[held_out])
             known = np.isin(of.labels, model.classes_)
@@ -323,11 +384,14 @@ def rows_of(
     paths: list[Any],
     *,
     multilabel: bool = True,
+    learns: bool = False,
 ) -> Source:
     """Return the rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM
-    files."""
+    files. Weights of a model that `learns` are counted from the inputs."""
     given = as_source(source)
     refuse_limits(given)
+    if not learns:
+        refuse_weights(given)
     if vectorizer is None:
         if isinstance(given, Texts):
             raise ValueError("the model has no vectorizer: its inputs are no texts")
@@ -338,15 +402,24 @@ def rows_of(
     if isinstance(given, Svmlight):
         raise ValueError("the model has a vectorizer: its inputs are texts, not LIBSVM files")
     from sparsemaps.text._analyzers import as_vectorizer, vectorizer_config, vectorizer_of
+    from sparsemaps.text._weighted_ngrams import plain as without_weights
 
     vectorizer = as_vectorizer(vectorizer, binary=map.law.is_of_sets)
     given = given or Texts()
+    inner = without_weights(vectorizer)
+    if learns and given.idf is not None and inner is vectorizer:
+        from sparsemaps.text._idf import IdfWeights
+        from sparsemaps.text._weighted_ngrams import WeightedNgrams
+
+        refuse_weights_of_sets(map, given)
+        weights = IdfWeights(power=given.idf, levels=given.idf_levels)
+        vectorizer = WeightedNgrams(inner, weights)
     plain: dict[str, Any] = {"analyzer": Texts.analyzer, "token_pattern": None, "normalize": None}
     if given != dataclasses.replace(given, **plain):
         said = vectorizer_of(
             given.analyzer, token_pattern=given.token_pattern, normalize=given.normalize
         )
-        one, other = (vectorizer_config(each, values=False) for each in (said, vectorizer))
+        one, other = (vectorizer_config(each, values=False) for each in (said, inner))
         if one != other:
             raise ValueError(f"the model has another vectorizer than that of {given.analyzer}")
     return TextRows(vectorizer, given, encoder=TextEncoder(map, vectorizer))

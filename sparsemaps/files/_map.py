@@ -19,7 +19,7 @@ from sparsemaps.files._job_options import JOBS, Aside, MappedRows, Run, Svmlight
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import MapFilesKeywords
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
-from sparsemaps.files._results import FOLDER_ENDING, Results, counts, opened
+from sparsemaps.files._results import FOLDER_ENDING, NOWHERE, Results, counts, opened
 from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.records._table import holds_codes
@@ -175,7 +175,7 @@ def make_plan(job: Any, inputs: Inputs, output: Destination) -> OutputPlan:
     if job.bad_records is not None:
         written.append((job.bad_records, TABLE))
     folders = folders_of(output)
-    if folders and job.in_common([], "") is not None:
+    if folders and (job.in_common([], "") is not None or _needs_counts(job)):
         folders.append(_urls.full_path(folders[0]) + FOLDER_ENDING)
     _output_files.refuse_clashes(paths, written, folders)
     job.check([(name, own) for name, own, _ in outputs])
@@ -191,16 +191,38 @@ def listing(plan: OutputPlan) -> Listing:
     """Of the stage whose tasks are the outputs in a directory, and of those before."""
     if not plan.is_shared:
         raise ValueError("tasks are for an output that is a directory")
-    common = plan.job.in_common(_sources.known_inputs(plan.inputs), "")
+    job, inputs = plan.job, _sources.known_inputs(plan.inputs)
+    common = job.in_common(inputs, "")
     before = [] if common is None else listed(common.before())
-    return [*before, (plan.job.name, len(plan.inputs), "an output for each input")]
+    if _needs_counts(job):
+        from sparsemaps.files._frequency_stages import counted
+
+        before += listed(counted(job, inputs, NOWHERE))
+    return [*before, (job.name, len(inputs), "an output for each input")]
+
+
+def _needs_counts(job: Any) -> bool:
+    given = job.source.given
+    return isinstance(given, Texts) and given.idf is not None
 
 
 def run(plan: OutputPlan, running: JobRun) -> list[MadeOutput]:
     """Make the output, or all outputs; of a share, those of its tasks, without a word of others."""
     running.check(lambda: listing(plan), plan.is_shared)
     with ExitStack() as stack:
-        job, inputs = plan.job.prepared(_sources.known_inputs(plan.inputs), stack)
+        job, inputs = plan.job, _sources.known_inputs(plan.inputs)
+        if _needs_counts(job):
+            from sparsemaps.files._frequency_stages import count
+
+            inputs = _sources.spooled(inputs, stack)
+            folder = None
+            if plan.is_shared:
+                folder = _urls.full_path(plan.output) + FOLDER_ENDING
+            results = stack.enter_context(opened(folder, shared=running.is_share))
+            job, names = count(job, inputs, results, running)
+            if running.share is not None and running.share.stage in names:
+                return []
+        job, inputs = job.prepared(inputs, stack)
         if plan.is_shared:
             return _make_each(plan._replace(job=job), inputs, running)
         with _output_files.staged(plan.output, job.beside) as path:

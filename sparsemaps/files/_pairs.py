@@ -22,7 +22,7 @@ from sparsemaps.files._coded_records import (
     similar,
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
-from sparsemaps.files._frequency_stages import FREQUENCIES, counted, limits
+from sparsemaps.files._frequency_stages import FREQUENCIES, counted, needs_counts
 from sparsemaps.files._job import Job, coding_job
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, PairSearch, Run, Svmlight, Texts
 from sparsemaps.files._job_run import JobRun
@@ -180,7 +180,7 @@ def make_plan(
     job = _job(map, coded, rows, source, n_jobs)
     job = job._replace(source=job.source._replace(sets_aside=bad_records is not None))
     check_output(bad_records, output)
-    if limits(job.source) is not None and coded:
+    if needs_counts(job.source) is not None and coded:
         raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
     if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
         raise ValueError(f"{setting('containment', True)} is for MinHash")
@@ -328,7 +328,7 @@ def run(plan: PairsPlan, running: JobRun) -> FoundPairs:
     """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
     running.check(lambda: listing(plan), plan.is_shared)
     with opened(plan.folder, shared=running.is_share) as results, contextlib.ExitStack() as stack:
-        if plan.search.exact or limits(plan.job.source):  # inputs are read again
+        if plan.search.exact or needs_counts(plan.job.source):  # inputs are read again
             inputs, others = (_sources.spooled(side, stack) for side in (plan.inputs, plan.others))
             plan = plan._replace(inputs=inputs, others=others)
         made = running.run(stages(plan, results), results, plan.job.n_jobs)

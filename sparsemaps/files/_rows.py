@@ -9,7 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._input._row_reader import EntryError
+from sparsemaps._input._row_reader import EntryError, RowReader
+from sparsemaps._input._sparse import open_sparse
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import Input, open_input
 from sparsemaps._tools._escapes import escaped
@@ -143,6 +144,11 @@ def of_rows(function: Callable[[Any], T], block: Batch, X: Any, width: int) -> T
     except EntryError as error:
         message = f", index {{index}}: {error.value}; {error.rule}"
         raise block.error(error.row, error.column, message) from error
+
+
+def reader_of(block: Batch) -> RowReader:
+    """Return a reader of the rows of a block, which checks their entries."""
+    return RowReader(open_sparse(block.X, "the rows"), None)
 
 
 def with_width(X: Any, width: int) -> Any:

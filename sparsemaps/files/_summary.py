@@ -326,8 +326,12 @@ def _of_config(config: object) -> Iterator[str]:
     yield f"scheme   {config.get('scheme', 'not known')}"
     width = config.get("n_features")
     yield f"width    {'any' if width is None else width}"
-    if isinstance(config.get(TEXTS), dict):
-        yield f"texts    {_call(config[TEXTS])}"
+    texts = config.get(TEXTS)
+    if not isinstance(texts, dict):
+        return
+    yield f"texts    {_call(texts)}"
+    if isinstance(texts.get("idf"), dict):
+        yield f"weights  {_call(texts['idf'])}, of {texts['idf'].get('n_records')} records"
 
 
 def _call(value: object) -> str:

@@ -50,6 +50,8 @@ class TextRows(NamedTuple):
     """Whether lines or rows that are no records are set aside, and are no error."""
     encoder: TextEncoder | None = None
     """From texts to the codes of the job's map, if it has codes."""
+    numbers_labels: bool = True
+    """Whether labels have numbers, and are not only read."""
 
     @property
     def fields(self) -> Fields:
@@ -69,7 +71,10 @@ class TextRows(NamedTuple):
     def block(self, piece: Piece) -> Batch:
         """Return the records of a piece, with the rows that a vectorizer makes of them."""
         batch = piece.format.batch(piece.content, self.fields)
-        batch.heads = one_label_each(self._labels(batch, piece.format.is_typed))
+        numbers = np.zeros(len(batch.texts))
+        if self.numbers_labels:
+            numbers = self._labels(batch, piece.format.is_typed)
+        batch.heads = one_label_each(numbers)
         batch.matrix, batch.encoder = partial(_rows_of, self.vectorizer), self.encoder
         if batch.ids is not None:
             batch.id_columns = [escaped(str(id)) for id in batch.ids]

@@ -97,7 +97,15 @@ def as_vectorizer(vectorizer: Any, *, binary: bool) -> Any:
         made.fit([""])  # which checks the parameters
     except ValueError as error:
         raise ValueError(f"vectorizer={vectorizer!r}: {error}") from None
-    return made
+    if getattr(vectorizer, "idf", None) is None:
+        return made
+    from sparsemaps.text._idf import IdfWeights
+
+    if binary:
+        raise ValueError(f"vectorizer={vectorizer!r}: idf weighs values, and the map is of sets")
+    return _sklearn.make_pipeline(
+        made, IdfWeights(power=vectorizer.idf, levels=vectorizer.idf_levels)
+    )
 
 
 class DerivedVectorizer(ABC):

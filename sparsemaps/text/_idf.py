@@ -197,7 +197,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         ValueError
             If `other` is not a fitted transformer with tables of this form.
         """
-        _sklearn.check_is_fitted(self)
+        _sklearn.check_is_fitted(self, "_table")
         if not isinstance(other, IdfWeights) or not other.__sklearn_is_fitted__():
             raise ParameterError("other", repr(other), "a fitted IdfWeights")
         if other.n_features_in_ != self.n_features_in_:
@@ -228,7 +228,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
             As in ``fit``; if the number of columns is not that of ``fit``; or if a value times
             `levels` is beyond its type.
         """
-        _sklearn.check_is_fitted(self)
+        _sklearn.check_is_fitted(self, "_table")
         self._check_parameters()
         rows = read_input(self, X, None, reset=False)
         parts = self._run(rows, lambda start, stop: self._weighted(rows, start, stop))
@@ -249,7 +249,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     @property
     def n_records_(self) -> int:
         """The number of records that were counted."""
-        _sklearn.check_is_fitted(self)
+        _sklearn.check_is_fitted(self, "_table")
         return self._table.n_records
 
     def to_config(self) -> dict[str, Any]:
@@ -262,7 +262,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
             digest of the counts. Two transformers that weight all rows alike for the same reason,
             the same parameters and the same counts, have equal dictionaries.
         """
-        _sklearn.check_is_fitted(self)
+        _sklearn.check_is_fitted(self, "_table")
         return {
             **self._about(),
             "n_records": self._table.n_records,
@@ -283,7 +283,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         OSError
             If the file cannot be written. An earlier file of this name then stays.
         """
-        _sklearn.check_is_fitted(self)
+        _sklearn.check_is_fitted(self, "_table")
         if _text_input.without_compression(os.fspath(path)) != os.fspath(path):
             raise ValueError(f"{path}: a table of frequencies is not compressed")
         _frequencies.write(path, self._table, self._about())
@@ -330,6 +330,14 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
             "n_features", description["n_features"], 1, _checks.LARGEST_INT
         )
         weights._table = table
+        return weights
+
+    @classmethod
+    def of_frequencies(cls, table: Frequencies, n_features: int, **parameters: Any) -> Self:
+        """Return a fitted transformer of a table that was counted elsewhere."""
+        weights = cls(n_buckets=table.counts.shape[1], **parameters)
+        weights._check_parameters()
+        weights.n_features_in_, weights._table = n_features, table
         return weights
 
     # ---- in the files of others ------------------------------------------------------------------

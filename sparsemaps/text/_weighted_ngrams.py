@@ -6,12 +6,15 @@ becomes one vectorizer, whose rows are weighted in place.
 
 import copy
 from collections.abc import Iterable
+from functools import cached_property
 from typing import Any, NamedTuple
 
 from sparsemaps._tools import _sklearn
+from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, CsrMatrix, Vectorizer
-from sparsemaps.text import _inputs
+from sparsemaps.text import _frequencies, _inputs
 from sparsemaps.text._analyzers import DerivedVectorizer, compiled_loops
+from sparsemaps.text._frequencies import Frequencies
 from sparsemaps.text._idf import IdfWeights
 
 
@@ -39,6 +42,40 @@ class WeightedNgrams(DerivedVectorizer):
         return None if loops is None else _WeightedLoops(loops, self.weights)
 
 
+class NgramsByTable(WeightedNgrams):
+    """A `WeightedNgrams` whose frequencies are in a file, which is read when the first text comes:
+    it is small wherever it is sent."""
+
+    def __init__(self, vectorizer: Any, table: str, power: float, levels: float) -> None:
+        self.vectorizer, self.table, self.power, self.levels = vectorizer, table, power, levels
+
+    def __reduce__(self) -> Any:
+        return NgramsByTable, (self.vectorizer, self.table, self.power, self.levels)
+
+    @property
+    def n_features(self) -> int:
+        """The number of columns, for which the table is not read."""
+        return width_of(self.vectorizer)
+
+    @cached_property
+    def weights(self) -> IdfWeights:  # type: ignore[override]
+        """The weights, of the table."""
+        return IdfWeights.of_frequencies(
+            read_table(self.table), self.n_features, power=self.power, levels=self.levels
+        )
+
+
+def read_table(path: str) -> Frequencies:
+    """Read the table of weights in a file."""
+    table, _ = _frequencies.read(path)
+    if table.counts.shape[0] != 1 or table.counts.itemsize != 4:
+        raise ValueError(
+            f"{path} has counts of {table.counts.itemsize} byte(s), as of max_df: idf needs a "
+            "table of a run with idf"
+        )
+    return table
+
+
 class _WeightedLoops(NamedTuple):
     """The compiled loops of a vectorizer, whose values are weighted."""
 
@@ -61,6 +98,23 @@ def weighted(vectorizer: Vectorizer) -> Any:
     if parts is None or not parts[1].__sklearn_is_fitted__():
         return vectorizer
     return WeightedNgrams(*parts)
+
+
+def to_fit(vectorizer: Any) -> tuple[Any, IdfWeights] | None:
+    """Return the vectorizer and the weights of both together, if the weights are not fitted; None
+    for anything else."""
+    parts = _parts_of(vectorizer)
+    if type(vectorizer) is WeightedNgrams:
+        parts = vectorizer.vectorizer, vectorizer.weights
+    return None if parts is None or parts[1].__sklearn_is_fitted__() else parts
+
+
+def plain(vectorizer: Any) -> Any:
+    """Return the vectorizer that weights belong to, or one without weights."""
+    if isinstance(vectorizer, WeightedNgrams):
+        return vectorizer.vectorizer
+    parts = _parts_of(vectorizer)
+    return vectorizer if parts is None else parts[0]
 
 
 def fitted(vectorizer: Any, texts: Iterable[Any] | None) -> Any:

@@ -202,7 +202,7 @@ def test_parameters_that_do_not_change_the_table_are_in_effect_at_once():
     ("parameters", "message"),
     [
         ({"power": -1}, "power must be a finite number of at least 0"),
-        ({"power": 101}, "power must be at least 0"),
+        ({"power": 101}, "power must be from 0.0 to 100, got 101"),
         ({"levels": 0}, "levels must be a finite number above 0"),
         ({"levels": math.inf}, "levels must be a finite number above 0"),
         ({"n_buckets": 3}, "n_buckets must be a power of two"),
