@@ -241,7 +241,7 @@ def _checked_compressed(
     return values, indices, indptr
 
 
-def _index_array(array: Any, name: str) -> Array:
+def _index_array(array: object, name: str) -> Array:
     array = np.asarray(array)
     if array.ndim != 1 or array.dtype.kind not in "iu":
         raise ValueError(

@@ -20,7 +20,7 @@ from sparsemaps.cli._shared_options import flag
 from sparsemaps.comparison import Comparison, Measured, compare_by
 from sparsemaps.comparison._budget import Budget
 from sparsemaps.comparison._programs import given_parameters
-from sparsemaps.files._job_options import Texts
+from sparsemaps.files._job_options import GivenSource, Texts
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.libsvm import load_svmlight_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor
@@ -60,7 +60,9 @@ def _figures(comparison: Comparison) -> dict[str, Any]:
     return {"rows": comparison.n_rows, "models": len(comparison), "best": best, "choice": choice}
 
 
-def read(source: Any, paths: list[str], options: argparse.Namespace) -> list[tuple[Any, Any]]:
+def read(
+    source: GivenSource, paths: list[str], options: argparse.Namespace
+) -> list[tuple[Any, Any]]:
     """Return rows or texts, and labels, of each file."""
     if not isinstance(source, Texts):
         loaded = load_svmlight_files(paths, zero_based=bool(options.zero_based))
@@ -86,7 +88,7 @@ def _fields(source: Texts) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value != getattr(Texts(), name)}
 
 
-def vectorizer_of(source: Any) -> Any:
+def vectorizer_of(source: GivenSource) -> Any:
     """Return what says which n-grams texts have; None of rows."""
     if not isinstance(source, Texts):
         return None
@@ -128,7 +130,7 @@ def picture_of(comparisons: dict[str, Comparison], path: str) -> None:
 
 
 def commands_of(
-    comparison: Comparison, options: argparse.Namespace, source: Any
+    comparison: Comparison, options: argparse.Namespace, source: GivenSource
 ) -> Iterator[str]:  # fmt: skip
     """Yield the lines that train the choice, and the best if it is another."""
     best, choice = comparison.best, comparison.choice
@@ -139,7 +141,7 @@ def commands_of(
         yield from command_of(row, options, source)
 
 
-def command_of(row: Measured, options: argparse.Namespace, source: Any) -> list[str]:
+def command_of(row: Measured, options: argparse.Namespace, source: GivenSource) -> list[str]:
     """Return the lines of a shell that train a model on the input, and save it."""
     model = row.estimator
     if isinstance(model, (KernelClassifier, KernelRegressor)) and isinstance(
@@ -149,7 +151,7 @@ def command_of(row: Measured, options: argparse.Namespace, source: Any) -> list[
     return _program(row, options, source)
 
 
-def _train(model: Any, options: argparse.Namespace, source: Any) -> list[str]:
+def _train(model: Any, options: argparse.Namespace, source: GivenSource) -> list[str]:
     """Return the words of ``sparsemaps train``."""
     words = ["sparsemaps", "train", type(model.map)._about.command, options.input]
     words += ["-o", f"{options.input}.model"]
@@ -172,7 +174,7 @@ def _train(model: Any, options: argparse.Namespace, source: Any) -> list[str]:
     return words
 
 
-def _program(row: Measured, options: argparse.Namespace, source: Any) -> list[str]:
+def _program(row: Measured, options: argparse.Namespace, source: GivenSource) -> list[str]:
     """Return the lines of a program of Python, as a shell takes them."""
     imports, _, made = row.program.rpartition("\n")
     lines = ["import joblib", *imports.splitlines()]

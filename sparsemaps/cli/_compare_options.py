@@ -1,8 +1,7 @@
 """Options of the subcommand compare."""
 
-from typing import Any
-
 from sparsemaps.cli import _shared_options as shared
+from sparsemaps.cli._options import Commands
 
 COMPARE_EXAMPLES = """\
 examples:
@@ -12,7 +11,7 @@ examples:
 """
 
 
-def add_compare(commands: Any) -> None:
+def add_compare(commands: Commands) -> None:
     compare = commands.add_parser(
         "compare",
         help="measure which map suits a file, beside linear models, trees and exact kernels",

@@ -68,7 +68,7 @@ def flag(name: str) -> str:
     return "--" + name.replace("_", "-")
 
 
-def add_seed(parser: argparse.ArgumentParser, default: Any = 0) -> None:
+def add_seed(parser: argparse.ArgumentParser, default: object = 0) -> None:
     parser.add_argument(
         "--seed", type=integer, default=default, help="seed of the random numbers (default: 0)"
     )

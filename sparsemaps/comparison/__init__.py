@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._tools import _checks, _seeding, _sklearn
@@ -35,7 +36,7 @@ _FEWEST_ROWS = 20
 
 def compare(
     X: MatrixLike,
-    y: Any,
+    y: npt.ArrayLike,
     *,
     test: tuple[Any, Any] | None = None,
     vectorizer: Any = None,

@@ -19,6 +19,7 @@ from sparsemaps.comparison._learners import (
     OnFeatures,
     OnRows,
 )
+from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.text import IdfWeights
 from sparsemaps.text._analyzers import as_vectorizer
 
@@ -115,7 +116,7 @@ def _of_texts(facts: Facts) -> Iterator[Candidate]:
         yield Candidate(_command(map), "", name, OnCodes(map))
 
 
-def _command(map: Any) -> str:
+def _command(map: SparseMap) -> str:
     """Return the name of a map in the command."""
     return str(type(map)._about.command)
 
@@ -178,7 +179,7 @@ def _resolution(facts: Facts) -> float:
     return rounded(_LEVELS_OF_ROW / max(facts.sum_of_row, 1e-300))
 
 
-def _of_power(family: str, preparation: str, power: float, map: Any) -> Candidate:
+def _of_power(family: str, preparation: str, power: float, map: SparseMap) -> Candidate:
     details = "" if power == 1 else f"power {power:g}"
     return Candidate(family, details, preparation, OnCodes(map))
 

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._tools import _sklearn
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.linear import (
     KernelClassifier,
     KernelClassifierCV,
@@ -107,7 +107,9 @@ class Learner:
         """Yield what is predicted for the rows of the test, for each strength."""
         raise NotImplementedError
 
-    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+    def estimator(
+        self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
+    ) -> Any:
         """Return the estimator of prepared rows."""
         raise NotImplementedError
 
@@ -162,7 +164,9 @@ class OnCodes(Learner):
         with _no_warnings():
             return np.asarray(kind(map, **how).fit(codes, y).scores_)
 
-    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+    def estimator(
+        self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
+    ) -> Any:
         how: dict[str, Any] = {"C": strength, "tol": TOLERANCE, "random_state": 0}
         if vectorizer is not None:
             how["vectorizer"] = vectorizer
@@ -222,7 +226,9 @@ class OnFeatures(Learner):
             found = rotated @ (moments / (values + 1 / strength)[:, None]) + middle
             yield found[:, 0] if classes is None else _winners(classes, found)
 
-    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+    def estimator(
+        self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
+    ) -> Any:
         kind = _sklearn.Ridge if goal.is_regression else _sklearn.RidgeClassifier
         return _sklearn.make_pipeline(self.map_of(size), kind(alpha=rounded_inverse(strength)))
 
@@ -266,7 +272,9 @@ class OnRows(Learner):
                 found = model.fit(A, y[train]).predict(B)
             yield found
 
-    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+    def estimator(
+        self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
+    ) -> Any:
         if goal.is_regression:
             return _sklearn.Ridge(alpha=rounded_inverse(strength))
         return _sklearn.LinearSVC(C=strength, random_state=0)
@@ -301,7 +309,9 @@ class ByKernel(Learner):
             return _sklearn.SVR(kernel=kernel, C=strength)
         return _sklearn.SVC(kernel=kernel, C=strength)
 
-    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+    def estimator(
+        self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
+    ) -> Any:
         return self._model(goal, self.kernel, strength)
 
     def row_bytes(self, Z: Any, size: int) -> float:
@@ -330,7 +340,9 @@ class ByTrees(Learner):
         for strength in strengths:
             yield model.set_params(max_iter=int(strength)).fit(Z[train], y[train]).predict(Z[test])
 
-    def estimator(self, goal: Goal, size: int, strength: float, vectorizer: Any = None) -> Any:
+    def estimator(
+        self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
+    ) -> Any:
         name = "HistGradientBoosting" + ("Regressor" if goal.is_regression else "Classifier")
         how = {"max_iter": int(strength), "early_stopping": False, **dict(self.parameters)}
         return getattr(_sklearn, name)(random_state=0, **how)

@@ -10,7 +10,7 @@ from sparsemaps._tools import _sklearn
 _UNNEEDED = "n_jobs"
 
 
-def expression(value: Any, imports: set[str]) -> str:
+def expression(value: object, imports: set[str]) -> str:
     """Return the Python text of an estimator, and add the lines that import its names."""
     if isinstance(value, _sklearn.Pipeline):
         imports.add("from sklearn.pipeline import make_pipeline")
@@ -46,7 +46,7 @@ def given_parameters(estimator: Any) -> dict[str, Any]:
     }
 
 
-def _words(value: Any, given: dict[str, Any], imports: set[str]) -> str:
+def _words(value: object, given: dict[str, Any], imports: set[str]) -> str:
     some = given_parameters(value)
     return ", ".join(f"{name}={expression(some[name], imports)}" for name in given if name in some)
 
@@ -56,7 +56,7 @@ def _defaults(kind: type) -> dict[str, Any]:
     return {one.name: one.default for one in parameters if one.default is not one.empty}
 
 
-def _is_same(one: Any, other: Any) -> bool:
+def _is_same(one: object, other: object) -> bool:
     return one is other or (type(one) is type(other) and bool(one == other))
 
 

@@ -72,7 +72,7 @@ class Workers:
             shared.release()
 
 
-def _same(value: Any) -> Any:
+def _same(value: object) -> Any:
     return value
 
 

@@ -9,9 +9,9 @@ import itertools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from difflib import Match, SequenceMatcher
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -144,7 +144,7 @@ def _section(name: str, title: str, content: str) -> str:
     return f'<section id="{name}"><h2>{title}</h2>{content or "<p>None.</p>"}</section>'
 
 
-def _facts(facts: Any) -> str:
+def _facts(facts: Iterable[tuple[str, object]]) -> str:
     rows = "".join(f"<dt>{visible(name)}</dt><dd>{visible(value)}</dd>" for name, value in facts)
     return f"<dl>{rows}</dl>"
 

@@ -156,7 +156,7 @@ class _OverC(CodesModel):
         _checked_Cs(self.Cs)
 
 
-def _checked_Cs(Cs: Any) -> list[float]:
+def _checked_Cs(Cs: object) -> list[float]:
     """Return the values of C, in order."""
     if isinstance(Cs, (int, np.integer)) and not isinstance(Cs, bool):
         n = _checks.check_int("Cs", Cs, 1, _checks.LARGEST_INT32)

@@ -223,7 +223,7 @@ def ngrams_of_columns(vectorizer: Vectorizer, text: str) -> dict[int, str]:
     return {column: TOGETHER.join(names) for column, names in found.items()}
 
 
-def _of_bytes(vectorizer: "ByteNgrams", text: Any) -> dict[int, str]:
+def _of_bytes(vectorizer: "ByteNgrams", text: str) -> dict[int, str]:
     low, high = vectorizer.ngram_range
     data = text.encode() if isinstance(text, str) else bytes(text)
     data = data.lower() if vectorizer.lowercase else data

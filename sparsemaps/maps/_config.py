@@ -88,7 +88,7 @@ def _make(config: dict[str, Any]) -> SparseMap:
     return made
 
 
-def _class_of(name: Any) -> type[SparseMap]:
+def _class_of(name: object) -> type[SparseMap]:
     """Return the class of maps of a name, of this package or of another one."""
     cls: Any = None
     if isinstance(name, str):
@@ -119,7 +119,7 @@ def _class_of_another_package(name: str) -> Any:
         raise ValueError(f"the map {name!r} of {places[0]} cannot be imported: {error}") from error
 
 
-def _from_json(value: Any) -> Any:
+def _from_json(value: object) -> Any:
     if isinstance(value, dict) and {"class", "parameters"} <= set(value):
         return _make(value)
     if isinstance(value, list):

@@ -290,7 +290,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
         return {"sampled": first.law, "other": second.law}
 
 
-def _is_pair(maps: Any) -> bool:
+def _is_pair(maps: object) -> bool:
     """Return whether `maps` is None, or a sampled map and another map, with or without names."""
     if maps is None:
         return True

@@ -1,7 +1,5 @@
 """Clusters of rows: the connected components of pairs."""
 
-from typing import Any
-
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
@@ -96,7 +94,7 @@ def _numbered(first: Array, step: int) -> Array:
     return numbers
 
 
-def _check_rows(name: str, rows: Any, n: int) -> Array:
+def _check_rows(name: str, rows: object, n: int) -> Array:
     if sp.issparse(rows):
         raise ValueError(f"{name} must be an array of row numbers, got a sparse matrix")
     rows = np.asarray(rows)

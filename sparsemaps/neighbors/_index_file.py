@@ -7,6 +7,7 @@ that keeps its rows has these in a second file, ``path + ".rows.npz"``.
 import contextlib
 import os
 import secrets
+from collections.abc import Callable
 from typing import Any, Literal, NamedTuple
 
 import scipy.sparse as sp
@@ -69,7 +70,7 @@ def _refuse_overwriting(path: str, before: SavedAs) -> None:
         )
 
 
-def load(path: str, make: Any, mmap_mode: Literal["r", "c"] | None) -> Any:
+def load(path: str, make: Callable[..., Any], mmap_mode: Literal["r", "c"] | None) -> Any:
     """Return the index of a file; ``make(map=..., **parameters)`` makes one without rows."""
     codes, contents = open_file(path, mmap_mode)
     description = contents.description

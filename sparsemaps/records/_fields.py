@@ -156,11 +156,11 @@ def kind_of_label(label: Any) -> type:
     return type(label) if isinstance(label, (str, bool)) else float
 
 
-def _may_be_rounded(value: Any) -> bool:
+def _may_be_rounded(value: object) -> bool:
     return isinstance(value, float) and abs(value) >= 2.0**63
 
 
-def _check_size(value: Any, allowed: str) -> None:
+def _check_size(value: object, allowed: str) -> None:
     """Raise a `BadRecord` for a number that has more than 64 bits."""
     if isinstance(value, int) and not _whole_numbers.LEAST <= value <= _whole_numbers.LARGEST:
         raise BadRecord(allowed, f"{value}" if abs(value) < 10**40 else "a larger one")
@@ -220,7 +220,7 @@ def _check_scalar(
         raise BadRecord(f"{allowed} in the {place} {name!r}", shown)
 
 
-def _kind(value: Any) -> str:
+def _kind(value: object) -> str:
     """Return the name of a value's type in JSON."""
     names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
     return "null" if value is None else names.get(type(value), "a number")

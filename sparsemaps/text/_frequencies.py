@@ -115,7 +115,7 @@ def bytes_of(table: Frequencies) -> Iterator[memoryview]:
         yield from _described_files.pieces_of(array)
 
 
-def read_before(file: IO[bytes], facts: Any, end: int) -> tuple[Frequencies, int]:
+def read_before(file: IO[bytes], facts: dict[str, Any], end: int) -> tuple[Frequencies, int]:
     """Return the table of these facts whose bytes are before `end` in a file, and where they begin.
 
     There is an error of some wrong value unless records can have these counts.
