@@ -144,7 +144,7 @@ def _section(name: str, title: str, content: str) -> str:
     return f'<section id="{name}"><h2>{title}</h2>{content or "<p>None.</p>"}</section>'
 
 
-def _facts(facts: Iterable[tuple[str, object]]) -> str:
+def _facts(facts: Iterable[tuple[str, str]]) -> str:
     rows = "".join(f"<dt>{visible(name)}</dt><dd>{visible(value)}</dd>" for name, value in facts)
     return f"<dl>{rows}</dl>"
 
