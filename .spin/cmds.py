@@ -15,6 +15,8 @@ SMOKE = (
     *("--bench", "Maclaurin.track.*equal_width.*'W1', 1.0"),
     *("--bench", "count_sketch.*peakmem.*'W1'"),
     *("--bench", "Removals.*, 1000[)]"),
+    *("--bench", "LevelsAgainstIcws.*[(]30, 64, 'own'"),
+    *("--bench", "LevelsOfBinaryRows.*[(]20[)]"),
 )
 
 
