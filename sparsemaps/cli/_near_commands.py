@@ -14,7 +14,7 @@ from sparsemaps.cli._given import (
 from sparsemaps.cli._last_line import say, say_bad
 from sparsemaps.files import _dedup, _pairs
 from sparsemaps.files._dedup_plan import make_plan as make_dedup_plan
-from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables, Texts
+from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables
 from sparsemaps.records._table import holds_codes
 
 _FRAME = 100
@@ -58,6 +58,6 @@ def dedup(options: argparse.Namespace) -> None:
     said = result.named_counts().items()
     figures = ", ".join(f"{n} {words}" for words, n in said if n or words in ("records", "kept"))
     figures += f"; {result.n_clusters} clusters of several, largest {result.largest}"
-    if result.largest > _FRAME and isinstance(source, Texts) and source.max_df is None:
+    if result.largest > _FRAME and getattr(source, "max_df", 0) is None:
         figures += " (if these share no more than a frame, see --max-df)"
     say(options, figures, result)

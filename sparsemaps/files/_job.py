@@ -18,7 +18,7 @@ from sparsemaps.files._job_options import GivenSource, MappedRows, Svmlight, Tex
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.files._tasks import TaskRun
-from sparsemaps.files._text_rows import Source, TextRows, number_labels
+from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.maps._sparse_map import SparseMap, as_fitted
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
@@ -40,9 +40,7 @@ class Job(NamedTuple):
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
         """Return the job after a first reading of the inputs, which numbers labels; and the inputs
         that can still be read."""
-        if not isinstance(self.source, TextRows):
-            return self, inputs
-        source, inputs = number_labels(self.source, inputs, self.n_jobs, stack)
+        source, inputs = self.source.prepared(inputs, self.n_jobs, stack)
         return self._replace(source=source), inputs
 
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
@@ -61,14 +59,12 @@ class Job(NamedTuple):
     def run(self, inputs: Sequence[Any], output: Destination, run: TaskRun) -> list[list[int]]:
         """Map some inputs to one output; returns the numbers of rows of each, and of bad records if
         these are set aside."""
-        source, classes = self.source, b""
-        if isinstance(source, TextRows):
-            classes = source.classes_table()
-            if classes and (hasattr(output, "write") or is_standard(output)):
-                raise ValueError(
-                    f"the labels in {source.given.label_field!r} are strings, whose numbers go to "
-                    "a table beside the output; write to a file"
-                )
+        given, classes = self.source.given, self.source.classes_table()
+        if classes and (hasattr(output, "write") or is_standard(output)):
+            raise ValueError(
+                f"the labels in {getattr(given, 'label_field', None)!r} are strings, whose numbers "
+                "go to a table beside the output; write to a file"
+            )
         with ExitStack() as stack:
             aside = stack.enter_context(opened_table(self.bad_records))
             bar = stack.enter_context(run.reading(inputs))
@@ -129,14 +125,13 @@ class Job(NamedTuple):
     def ending(self) -> str:
         if self.format != "svmlight":
             return f".{self.format}"
-        return ".svm" if isinstance(self.source, TextRows) else ""
+        return self.source.ending
 
     @property
     def beside(self) -> tuple[str, ...]:
         """Endings of the names of files that may be written beside an output."""
-        beside, given = tuple(FORMATS[self.format].beside), self.source.given
-        has_labels = isinstance(given, Texts) and given.label_field is not None
-        return (*beside, CLASSES) if has_labels else beside
+        beside = tuple(FORMATS[self.format].beside)
+        return (*beside, CLASSES) if self.source.has_label_field else beside
 
 
 def make_job(
@@ -161,10 +156,10 @@ def make_job(
     if comments and format != "svmlight":
         raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
     title = " ".join(repr(map).split()) if written.header is True else written.header or ""
-    if comments and isinstance(source, Texts):
-        raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
     refuse_limits(source)
     rows, of_texts = rows_for(fitted, source)
+    if comments and rows.has_ngrams:
+        raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
     options = FormatOptions(ones, comments, title, **of_texts)
     rows = rows._replace(sets_aside=bad_records is not None)
     return Job(fitted, rows, options, format, n_jobs, bad_records=bad_records)
@@ -186,11 +181,7 @@ def coding_job(
         raise ValueError(f"map must be a map with codes, got {map!r}")
     refuse_weights(source)
     rows, of_texts = rows_for(fitted, source)
-    rows = rows._replace(sets_aside=sets_aside)
-    if isinstance(rows, TextRows):
-        rows = rows._replace(key_field=key_field)
-    elif key_field is not None:
-        raise ValueError(f"{setting('keep', key_field)} is a field of texts; rows have none")
+    rows = rows._replace(sets_aside=sets_aside).by_key(key_field)
     options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
     return Job(fitted, rows, options, "records", n_jobs)
 
@@ -235,8 +226,9 @@ def vectorizer_for(map: SparseMap, texts: Texts) -> Any:
 
 def refuse_limits(source: GivenSource) -> None:
     """Raise a ValueError if `max_df` limits the n-grams of a job that finds no near-duplicates."""
-    if isinstance(source, Texts) and source.max_df is not None:
-        raise ValueError(f"{setting('max_df', source.max_df)} is for pairs and dedup")
+    max_df = getattr(source, "max_df", None)
+    if max_df is not None:
+        raise ValueError(f"{setting('max_df', max_df)} is for pairs and dedup")
 
 
 def refuse_weights(source: Any) -> None:

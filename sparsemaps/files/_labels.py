@@ -46,7 +46,7 @@ from sparsemaps.files._map import OutputPlan, make_plan
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import codes_of, read_rows
 from sparsemaps.files._tasks import TaskRun
-from sparsemaps.files._text_rows import Source, TextRows
+from sparsemaps.files._text_rows import Source
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._model import scores_of
@@ -259,7 +259,7 @@ class Labelling(NamedTuple):
         """Raise a ValueError where inputs cannot be read, or not go to their output."""
         coded = [input for _, inputs in outputs for input in inputs if holds_codes(input)]
         if self.lines is not None:
-            if self.lines.explain and (coded or not isinstance(self.source, TextRows)):
+            if self.lines.explain and (coded or not self.source.has_ngrams):
                 raise ValueError(f"{setting('explain', self.lines.explain)} is for texts")
             return
         if coded:
@@ -343,7 +343,7 @@ class Labelling(NamedTuple):
     def _has_ids(self, input: Any) -> bool:
         if holds_codes(input):
             return _urls.exists(os.fspath(input) + IDS)
-        return isinstance(self.source, TextRows) and self.source.given.id_field is not None
+        return self.source.has_ids
 
     def _write_records(
         self, inputs: list[Any], file: IO[bytes], run: TaskRun, aside: BadTable | None

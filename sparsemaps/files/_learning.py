@@ -30,7 +30,6 @@ from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Inputs, StrPath
 from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files import _text_rows
 from sparsemaps.files._bad_table import TABLE, BadTable, opened_table
 from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_of_sets
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, Reading, Svmlight, Texts
@@ -110,8 +109,7 @@ def read_labelled(
         return LabelledRows(codes, _joined(coded, [part.labels for part in parts]))
     rows = rows_of(map, vectorizer, source, paths, multilabel=False, learns=True)
     rows = rows._replace(sets_aside=aside is not None)
-    if isinstance(rows, TextRows) and rows.given.label_field is None:
-        raise ValueError(f"texts need {setting('label_field', 'FIELD')}, the field of their labels")
+    rows.check_labels()
     blocks: list[PackedCodes] = []
     labels: list[Array] = []
     with contextlib.ExitStack() as stack:
@@ -121,8 +119,7 @@ def read_labelled(
             known = spooled(known, stack)
             rows = _with_weights(map, rows, known, n_jobs, progress)
             counted = rows.vectorizer
-        if isinstance(rows, TextRows):
-            rows, known = _text_rows.number_labels(rows, known, n_jobs, stack)
+        rows, known = rows.prepared(known, n_jobs, stack)
         convert = partial(_labelled, map)
         with FileProgress(known, progress, "codes") as bar:
             for input in known:
@@ -135,9 +132,7 @@ def read_labelled(
     if not any(len(block) for block in blocks):
         raise ValueError(f"{', '.join(str(path) for path in paths)}: there are no records")
     codes, numbers = PackedCodes.concatenate(blocks), _joined(paths, labels)
-    if isinstance(rows, TextRows) and rows.classes is not None:
-        numbers = np.array(list(rows.classes))[numbers.astype(np.intp)]
-    return LabelledRows(codes, numbers, counted)
+    return LabelledRows(codes, rows.named(numbers), counted)
 
 
 def _weights_to_count(rows: TextRows) -> tuple[Any, Any] | None:

@@ -14,6 +14,8 @@ from sparsemaps._input._sparse import open_sparse
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import Input, open_input
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import BadTable
 from sparsemaps.files._job_options import Svmlight
@@ -186,8 +188,51 @@ class LibsvmRows(NamedTuple):
         return texts_of(self._format.raw(piece.content, self.fields))
 
     def options(self) -> dict[str, Any]:
-        """Return the options that decide the rows, for a record."""
+        """Return the options that decide the rows, for a receipt."""
         return {"zero_based": self.given.zero_based, "sets_aside": self.sets_aside}
+
+    # ---- what texts have, and rows have not ----
+
+    @property
+    def ending(self) -> str:
+        """What the name of an output adds to that of its input."""
+        return ""
+
+    @property
+    def has_ngrams(self) -> bool:
+        return False
+
+    @property
+    def has_ids(self) -> bool:
+        return False
+
+    @property
+    def has_label_field(self) -> bool:
+        return False
+
+    def by_key(self, field: str | None) -> "LibsvmRows":
+        """Return the source whose records are ordered by the numbers in a field."""
+        if field is not None:
+            raise ValueError(f"{setting('keep', field)} is a field of texts; rows have none")
+        return self
+
+    def prepared(
+        self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
+    ) -> "tuple[LibsvmRows, list[Any]]":
+        """Return the source after a first reading of the inputs, if one is needed; and the inputs
+        that can still be read, as long as `stack` is open."""
+        return self, inputs
+
+    def check_labels(self) -> None:
+        """Raise a ValueError if records have no labels to learn."""
+
+    def named(self, labels: Array) -> Array:
+        """Return labels by their names, if their numbers are of strings."""
+        return labels
+
+    def classes_table(self) -> bytes:
+        """Return the numbers of labels that are strings, as a table; empty if there are none."""
+        return b""
 
 
 def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:

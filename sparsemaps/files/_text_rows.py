@@ -12,6 +12,7 @@ import scipy.sparse as sp
 from sparsemaps._io._sources import Input, spooled
 from sparsemaps._io._text_input import LineError
 from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps._tools._whole_numbers import MixedNumbers, array_of, number_of
@@ -96,6 +97,63 @@ class TextRows(NamedTuple):
         own = {"key_field": self.key_field, "sets_aside": self.sets_aside, "labels": labels}
         return {**given, **own}
 
+    @property
+    def ending(self) -> str:
+        """What the name of an output adds to that of its input."""
+        return ".svm"
+
+    @property
+    def has_ngrams(self) -> bool:
+        return True
+
+    @property
+    def has_ids(self) -> bool:
+        return self.given.id_field is not None
+
+    @property
+    def has_label_field(self) -> bool:
+        return self.given.label_field is not None
+
+    def by_key(self, field: str | None) -> "TextRows":
+        """Return the source whose records are ordered by the numbers in a field."""
+        return self._replace(key_field=field)
+
+    def prepared(
+        self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
+    ) -> "tuple[TextRows, list[Any]]":
+        """Return the source with the classes of labels that are strings, and the inputs to read.
+
+        The numbers depend on the labels of all inputs, so the inputs are read once more. Those that
+        can be read once are spooled for it, as long as `stack` is open.
+        """
+        if not self.has_label_field:
+            return self, inputs
+        inputs = spooled(inputs, stack)
+        labels = Labels(set(), set())
+        for input in inputs:
+            with contextlib.closing(
+                read_pieces(self, input, self.distinct_labels, n_jobs=n_jobs)
+            ) as pieces:
+                for some in pieces:
+                    labels.typed.update(some.typed)
+                    labels.untyped.update(some.untyped)
+                    if any(kind_of_label(label) is float for label in some.typed):
+                        are_typed = all(self.format(one).is_typed for one in inputs)
+                        return self._replace(reads_numbers=not are_typed), inputs
+        return with_classes(self, labels), inputs
+
+    def check_labels(self) -> None:
+        """Raise a ValueError if records have no labels to learn."""
+        if not self.has_label_field:
+            said = setting("label_field", "FIELD")
+            raise ValueError(f"texts need {said}, the field of their labels")
+
+    def named(self, labels: Array) -> Array:
+        """Return labels by their names, if their numbers are of strings."""
+        if self.classes is None:
+            return labels
+        return np.array(list(self.classes))[labels.astype(np.intp)]
+
     def classes_table(self) -> bytes:
         """Return the numbers of labels that are strings, as a table; empty if there are none."""
         classes = self.classes or {}
@@ -154,31 +212,6 @@ def _rows_of(vectorizer: Vectorizer, texts: Sequence[Any]) -> Any:
 
 
 # ---- labels that are strings ---------------------------------------------------------------------
-
-
-def number_labels(
-    source: TextRows, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
-) -> tuple[TextRows, list[Any]]:
-    """Return the source with the classes of labels that are strings, and the inputs to read.
-
-    The numbers depend on the labels of all inputs, so the inputs are read once more. Those that can
-    be read once are spooled for it, as long as `stack` is open.
-    """
-    if source.given.label_field is None:
-        return source, inputs
-    inputs = spooled(inputs, stack)
-    labels = Labels(set(), set())
-    for input in inputs:
-        with contextlib.closing(
-            read_pieces(source, input, source.distinct_labels, n_jobs=n_jobs)
-        ) as pieces:
-            for some in pieces:
-                labels.typed.update(some.typed)
-                labels.untyped.update(some.untyped)
-                if any(kind_of_label(label) is float for label in some.typed):
-                    are_typed = all(source.format(one).is_typed for one in inputs)
-                    return source._replace(reads_numbers=not are_typed), inputs
-    return with_classes(source, labels), inputs
 
 
 def with_classes(source: TextRows, labels: Labels) -> TextRows:

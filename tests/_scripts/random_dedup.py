@@ -50,7 +50,7 @@ class Delivery(NamedTuple):
 
 
 def dedup_options(draw):
-    format = draw.choice(["jsonl", "jsonl", "txt", "parquet", "svm"])
+    format = draw.choice(["jsonl", "jsonl", "txt", "csv", "parquet", "arrow", "svm"])
     analyzers = "word:1", "word:2", "word:1-2", "char:2-3", "char_wb:3", "byte:4", "auto:2"
     analyzer = draw.choice(analyzers)
     pattern = draw.choice([None, None, *PATTERNS]) if analyzer.startswith("word") else None
@@ -60,15 +60,15 @@ def dedup_options(draw):
     lengths = [None, None]
     if sets_aside and format != "svm" and draw.random() < 0.6:
         lengths = [draw.choice([None, 0, 2]), draw.choice([None, 40])]
-    keeps = {"jsonl": ["first", "longest", "n"], "parquet": ["first", "longest", "n"]}
+    has_fields = format not in ("txt", "svm")
     n_hashes, bits = draw.choice([32, 64, 256]), draw.choice([1, 4, 8, 16])
     return {
         "format": format, "analyzer": analyzer, "pattern": pattern, "form": form,
         "sets_aside": sets_aside, "lengths": lengths,
-        "keep": draw.choice(keeps.get(format, ["first", "longest"])),
+        "keep": draw.choice(["first", "longest", *(["n"] if has_fields else [])]),
         "exact": draw.random() < 0.7,
         "threshold": draw.choice([0.5, 0.25, 0.6, 2 / 3, 0.8, 1.0, draw.uniform(0.05, 1)]),
-        "has_ids": format in ("jsonl", "parquet") and draw.random() < 0.5,
+        "has_ids": has_fields and draw.random() < 0.5,
         "map": MinHash(n_hashes=n_hashes, bits=bits, random_state=draw.randrange(99)),
         "is_folder": draw.random() < 0.4, "dry_run": draw.random() < 0.1,
         "n_jobs": draw.choice([None, 1, 2]), "in_shares": draw.random() < 0.4,
@@ -88,7 +88,7 @@ def check_dedup(number, folder):
 
 def check_delivery(draw, folder, which, how, before, deliveries):
     format, keep = how["format"], how["keep"]
-    ending = draw.choice(list(WRITERS)) if format != "parquet" else ""
+    ending = draw.choice(list(WRITERS)) if format not in ("parquet", "arrow") else ""
     paths, inputs = [], []
     for part in range(draw.choice([1, 1, 2, 3])):
         n = draw.choice([1, 5, 12, 25]) if not part else draw.choice([0, 1, 12])

@@ -30,11 +30,15 @@ CLASSES = {
 
 
 def learning_options(draw):
-    kind = draw.choice(["jsonl", "jsonl", "parquet", "svm", "codes of jsonl", "codes of svm"])
+    kind = draw.choice(
+        ["jsonl", "jsonl", "csv", "parquet", "arrow", "svm", "codes of jsonl", "codes of svm"]
+    )
     format = kind.removeprefix("codes of ")
     label_type = int if format == "svm" else draw.choice([str, int, bool])
+    if format == "csv" and label_type is bool:
+        label_type = str
     classes = draw.choice(CLASSES[label_type])
-    if format == "parquet" and label_type is int:
+    if format in ("parquet", "arrow") and label_type is int:
         classes = [3, 1, 2]
     takes_values = format == "svm" and draw.random() < 0.5
     map = (ConsistentWeightedSampling if takes_values else MinHash)(
@@ -107,7 +111,7 @@ def check_learning(number, folder):
 
 def labelled_files(draw, folder, name, how, before, label):
     paths, inputs = [], []
-    ending = draw.choice(list(WRITERS)) if how["format"] != "parquet" else ""
+    ending = draw.choice(list(WRITERS)) if how["format"] not in ("parquet", "arrow") else ""
     for part in range(draw.choice([1, 1, 2, 3])):
         n = draw.choice([2, 5, 12, 25]) if not part else draw.choice([0, 1, 12])
         share = 0.2 if how["sets_aside"] and part else 0
@@ -187,7 +191,7 @@ def check_labels(draw, folder, how, before, label, model, in_memory):
     if how["sets_aside"]:
         check_bad(folder / "bad", paths, inputs, lambda record: record.text is not None)
 
-    ending = ".parquet" if how["format"] == "parquet" else ""
+    ending = f".{how['format']}" if how["format"] in ("csv", "parquet", "arrow") else ""
     output = f"{folder}/chosen/" if is_folder else folder / f"chosen{ending}"
     done = filter_files(model, paths, output, label=wanted, min_score=min_score, **options)
     same(done[:3], (n, sum(map(len, chosen)), n_unknown))

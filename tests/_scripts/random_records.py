@@ -1,8 +1,10 @@
 """Random records in files of every format, and what plain Python says of their texts."""
 
 import bz2
+import csv
 import gzip
 import importlib
+import io
 import json
 import lzma
 import re
@@ -125,14 +127,41 @@ def _unended(draw, line, is_last):
     return line.rstrip(b"\n\r \t") if has_none else line
 
 
-MAKERS = {"jsonl": json_record, "txt": txt_record, "svm": svm_record, "parquet": table_record}
+def csv_record(draw, text, id, number, label, is_bad, is_last):
+    """A record of CSV, which may span several lines."""
+    if draw.random() < 0.2:
+        text = text.replace(" ", draw.choice(["\n", "\r\n", ' "', " , "]))
+    row = {"id": id, "text": text, "other": draw.choice(["", "é", "\n", '"']), "n": number}
+    if label is not None:
+        row["label"] = label
+    values = list(row.values())
+    if is_bad:
+        values = draw.choice([values[:-1], [*values, "more"]])
+    file = io.StringIO(newline="")
+    quoting = draw.choice([csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
+    csv.writer(file, quoting=quoting, lineterminator=draw.choice(["\n", "\r\n"])).writerow(values)
+    line = file.getvalue().encode()
+    if is_last and draw.random() < 0.3:
+        line = line.rstrip(b"\r\n")
+    return Record(line, None if is_bad else text, id, number, label)
+
+
+HEADERS = b"id,text,other,n\n", b"id,text,other,n,label\n"
+"""The headers of CSV, without labels and with them."""
+
+MAKERS = {
+    "jsonl": json_record, "txt": txt_record, "svm": svm_record, "csv": csv_record,
+    "parquet": table_record, "arrow": table_record,
+}  # fmt: skip
+
+TABLES = ".parquet", ".arrow"
 
 
 TYPES = ["string", "large_string", "binary", "dictionary"]
 
 
 def write_file(draw, path, records, type="string", label_type=None):
-    if path.suffix == ".parquet":
+    if path.suffix in TABLES:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -143,18 +172,32 @@ def write_file(draw, path, records, type="string", label_type=None):
         if label_type is not None:
             kinds = {bool: pa.bool_(), int: pa.int32(), str: pa.string()}
             fields += [("label", kinds[label_type])]
-        table = pa.Table.from_pylist(rows, pa.schema(fields))
-        pq.write_table(table, path, row_group_size=draw.choice([1, 3, 50]))
+        table, size = pa.Table.from_pylist(rows, pa.schema(fields)), draw.choice([1, 3, 50])
+        if path.suffix == ".parquet":
+            pq.write_table(table, path, row_group_size=size)
+            return
+        options = pa.ipc.IpcWriteOptions(compression=draw.choice([None, "lz4", "zstd"]))
+        new = draw.choice([pa.ipc.new_file, pa.ipc.new_stream])
+        with new(path, table.schema, options=options) as file:
+            file.write_table(table, max_chunksize=size)
         return
     content = b"".join(record.content for record in records)
+    if ".csv" in path.suffixes:
+        content = HEADERS[label_type is not None] + content
     path.write_bytes(WRITERS[path.suffix if path.suffix in WRITERS else ""](content))
 
 
 def read_rows(path):
-    """The rows of a Parquet file."""
+    """The rows of a file of Parquet or Arrow."""
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
-    rows = pq.read_table(path).to_pylist()
+    if path.suffix == ".parquet":
+        table = pq.read_table(path)
+    else:
+        is_file = path.read_bytes().startswith(b"ARROW1")
+        table = (pa.ipc.open_file if is_file else pa.ipc.open_stream)(path).read_all()
+    rows = table.to_pylist()
     return [  # texts may be bytes
         {name: value.decode() if isinstance(value, bytes) else value for name, value in row.items()}
         for row in rows
@@ -211,11 +254,16 @@ def check_bad(path, paths, inputs, is_good):
     """Compare the table of bad records, but for reasons."""
     expected = []
     for input, records in zip(paths, inputs, strict=True):
-        number = 1
+        number = 2 if ".csv" in input.suffixes else 1
         for record in records:
             content = b"" if isinstance(record.content, dict) else record.content
             if not is_good(record):
                 line = content.split(b"\n")[0].rstrip(b"\r")
+                if ".csv" in input.suffixes:
+                    line = content.rstrip(b"\r\n")
+                    if b"\n" in line:
+                        for raw, escape in ((b"\\", b"\\\\"), (b"\n", b"\\n"), (b"\r", b"\\r")):
+                            line = line.replace(raw, escape)
                 expected.append((str(input).encode(), number, line))
             number += max(1, content.count(b"\n"))
     header, *lines = path.read_bytes().split(b"\n")
@@ -226,8 +274,16 @@ def check_bad(path, paths, inputs, is_good):
 
 def compare(path, records):
     """Compare the content of an output with records."""
-    if path.suffix == ".parquet":
+    if path.suffix in TABLES:
         same(read_rows(path), [record.content for record in records])
+        return
+    if ".csv" in path.suffixes:
+        content = opened(path)
+        before = next(header for header in HEADERS if content.startswith(header))
+        for record in records:
+            before += b"" if before.endswith(b"\n") else b"\n"
+            before += record.content
+        same(content, before)
         return
     lines = [line + end for line, end, _ in (one.content.partition(b"\n") for one in records)]
     before = [line if line.endswith(b"\n") else line + b"\n" for line in lines[:-1]]

@@ -8,7 +8,10 @@ import tracemalloc
 import pytest
 from _data.chance import SEED
 
+from sparsemaps._io._sources import open_input
 from sparsemaps.files import deduplicate_files
+from sparsemaps.records._fields import Fields
+from sparsemaps.records._table import FORMATS
 from sparsemaps.text import iter_records
 
 pa = pytest.importorskip("pyarrow")
@@ -40,14 +43,21 @@ def table():
     return pa.table(columns).replace_schema_metadata({"own": "metadata"})
 
 
-def write(path, kind, rows, compression=None):
+def write(path, kind, rows, compression=None, n_rows=50):
     options = ipc.IpcWriteOptions(compression=compression)
     with KINDS[kind](path, rows.schema, options=options) as file:
-        file.write_table(rows, max_chunksize=50)
+        file.write_table(rows, max_chunksize=n_rows)
 
 
 def texts_of(path, **options):
     return [str(text) for batch in iter_records(path, **options) for text in batch.texts]
+
+
+def compression_of(path):
+    """The compression of the first record batch."""
+    with open_input(path) as text:
+        piece = list(FORMATS["arrow"].raw_pieces(text, Fields("text", None, None, True), None))[-1]
+    return piece.opened.messages.codec
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -76,6 +86,7 @@ def test_columns(tmp_path, kind, compression):
         kept = READ[kind](tmp_path / "b.feather").read_all()
         assert kept.schema.equals(rows.schema, check_metadata=True)
         assert kept.to_pylist() == rows.to_pylist()[::2]
+        assert compression_of(tmp_path / "b.feather") == compression
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -186,6 +197,20 @@ def test_changed_bytes_are_read_or_one_error(kind, compression):
                 pass
 
 
+def test_files_that_were_cut_between_messages():
+    """A file has an end; a stream may just stop."""
+    for kind in KINDS:
+        content = content_of(kind, None)
+        end = content.rfind(b"\xff\xff\xff\xff\0\0\0\0")
+        for stop in (end, end + 8):
+            batches = iter_records(io.BytesIO(content[:stop]), format="arrow")
+            if kind == "stream":
+                assert sum(len(batch.texts) for batch in batches) == N
+            else:
+                with pytest.raises(ValueError, match="a file object: the file has no end"):
+                    list(batches)
+
+
 def test_a_small_file_that_stands_for_much_memory():
     """Buffers that were compressed; rows without bytes; a text that many rows repeat."""
     zeros = io.BytesIO()
@@ -214,8 +239,8 @@ def test_few_repeated_strings_are_decoded_at_a_time(tmp_path, kind):
         repeated = pa.py_buffer(buffers[1].to_pybytes() * n)
         strings = pa.Array.from_buffers(one.type, n, [None, repeated, *buffers[2:]])
     path, before, most, found = tmp_path / "a.arrow", pa.total_allocated_bytes(), 0, 0
-    write(path, "file", pa.table({"text": strings}))
-    assert path.stat().st_size < 2**24
+    write(path, "file", pa.table({"text": strings}), n_rows=n)
+    assert path.stat().st_size < 2**20
     tracemalloc.start()
     for batch in iter_records(path, records=False):
         most = max(most, pa.total_allocated_bytes() - before)

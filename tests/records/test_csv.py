@@ -116,8 +116,10 @@ def test_fields_longer_than_the_csv_module_allows(monkeypatch):
         csv.field_size_limit(before)
 
 
-def test_bad_records_are_set_aside(tmp_path):
-    """The table has a line for each, and the record is kept on it."""
+@pytest.mark.parametrize("piece_bytes", [1, 60, 2**20])
+def test_bad_records_are_set_aside(tmp_path, monkeypatch, piece_bytes):
+    """The table has a line for each, with the line in which it begins, and the record."""
+    monkeypatch.setattr("sparsemaps.records._format.PIECE_BYTES", piece_bytes)
     content = b'text,n\r\na,1\r\n"b\r\nc"\r\nd,2,3\r\ne\xff,1\r\nf,1\r\n'
     (tmp_path / "a.csv").write_bytes(content)
     done = deduplicate_files(None, tmp_path / "a.csv", tmp_path / "b.csv", source="word:1",
