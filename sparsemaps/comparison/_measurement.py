@@ -101,16 +101,29 @@ class Measurement:
         if not self.entries and families:  # one is measured in any case
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, share=np.inf)
+        for near, share in ((_NEAR, _SIZES), (np.inf, 1.0)):
+            self._measure_sizes(families, near, share)
+            self._repeat()
+        if self.test is not None:
+            for entry in self._best_first():
+                self._measure_test(entry)
+        return self.entries
+
+    def _measure_sizes(self, families: dict[str, list[Entry]], near: float, share: float) -> None:
+        """Measure the other sizes of families within `near` of the best."""
         best = max((e.outcome().score for e in self.entries), default=0.0)
         others = [
             entry
             for entries in families.values()
-            if any(e.losses and e.outcome().score >= best - _NEAR for e in entries)
+            if any(e.losses and e.outcome().score >= best - near for e in entries)
             for entry in entries
             if not entry.losses
         ]
         for entry in sorted(others, key=self._expected):  # the shortest first: most are measured
-            self._measure(entry, 0, _SIZES)
+            self._measure(entry, 0, share)
+
+    def _repeat(self) -> None:
+        """Measure what is near the best on the test, and on the other folds."""
         if self.test is not None:
             linear = [entry for entry in self.entries if entry.candidate.family == LINEAR]
             for entry in [*linear, *self._near_best()]:
@@ -118,10 +131,6 @@ class Measurement:
         for fold in range(1, N_FOLDS):
             for entry in self._near_best():
                 self._measure(entry, fold)
-        if self.test is not None:
-            for entry in self._best_first():
-                self._measure_test(entry)
-        return self.entries
 
     def _near_best(self) -> list[Entry]:
         """Return the entries that may be the best, the best first."""
