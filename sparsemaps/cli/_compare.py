@@ -154,7 +154,7 @@ def command_of(row: Measured, options: argparse.Namespace, source: GivenSource) 
 def _train(model: Any, options: argparse.Namespace, source: GivenSource) -> list[str]:
     """Return the words of ``sparsemaps train``."""
     words = ["sparsemaps", "train", type(model.map)._about.command, options.input]
-    words += ["-o", f"{options.input}.model"]
+    words += ["-o", _output(options)]
     given = given_parameters(model.map) | given_parameters(model)
     for name in ("map", "vectorizer", "random_state"):
         given.pop(name, None)
@@ -172,6 +172,11 @@ def _train(model: Any, options: argparse.Namespace, source: GivenSource) -> list
         words.append(flag(name))
         words += [] if value is True else [f"{value:g}" if isinstance(value, float) else str(value)]
     return words
+
+
+def _output(options: argparse.Namespace) -> str:
+    """Return the name of the model, in the working directory, which can be written to."""
+    return f"{os.path.basename(options.input)}.model"
 
 
 def _program(row: Measured, options: argparse.Namespace, source: GivenSource) -> list[str]:
@@ -193,5 +198,5 @@ def _program(row: Measured, options: argparse.Namespace, source: GivenSource) ->
             f"X, y = load_svmlight_file({options.input!r}, zero_based={zero_based})",
             *(["X = X.toarray()"] if row.takes_dense else []),
         ]
-    lines += [made, f"joblib.dump(model.fit(X, y), {options.input + '.model'!r})"]
+    lines += [made, f"joblib.dump(model.fit(X, y), {_output(options)!r})"]
     return ["python - <<'END'", *lines, "END"]
