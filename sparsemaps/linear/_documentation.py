@@ -24,8 +24,9 @@ vectorizer : str, Texts, object with ``transform`` or None, default=None
     "auto:5" and the like, and `sparsemaps.files.Texts`, give the n-grams that the commands
     make for ``--texts``, as sets for `MinHash` and with their counts for other maps. An object
     may be `sparsemaps.text.HashingVectorizer`, or any other whose rows depend on their texts
-    alone. A pipeline of `HashingVectorizer` and `sparsemaps.text.IdfWeights` weights the
-    n-grams: ``fit`` counts the texts first, unless the `IdfWeights` is fitted.""",
+    alone. A pipeline of `HashingVectorizer` and `sparsemaps.text.IdfWeights`, or ``Texts`` with
+    ``idf``, weights the n-grams: ``fit`` counts the texts first, unless the `IdfWeights` is
+    fitted.""",
     "loss of classes": f"""\
 {_names(of_regression=False)}
     The loss of a row. {_WITH_PROBABILITIES} {_HAS} ``predict_proba`` at once, the others after
