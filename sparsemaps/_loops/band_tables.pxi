@@ -269,7 +269,8 @@ def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, rows, i
                Py_ssize_t n_codes, uint32_t max_differing, const uint8_t[::1] known,
                uint8_t[::1] new):
     """Insert each query that is not `known` and shares no bucket with a row of which so few codes
-    differ, behind the rows; `new` says which. One that is not `wanted` is new, and in no slot."""
+    differ, behind the rows, in place. Write to `new` which were inserted. One that is not `wanted`
+    is new, and in no slot."""
     cdef table_t table = table_of(rows, True)
     cdef Py_ssize_t q, band
     cdef search_t search

@@ -66,7 +66,7 @@ def write(const int32_t[:, ::1] codes, int bits, int layout, out):
 
 
 def unpack(const uint8_t[:, ::1] codes, int bits, int32_t[:, ::1] out):
-    """The codes of each row, `bits` bits each."""
+    """Write the codes of each row, `bits` bits each, to `out`."""
     cdef Py_ssize_t row, j, byte
     cdef uint64_t waiting
     cdef int n_waiting
@@ -196,7 +196,7 @@ cdef void count_tile(tiles_t *tiles) noexcept nogil:
 
 def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_ssize_t n_codes,
                 bint agreeing, int32_t[:, :] out):
-    """For all pairs of rows, how many of the first `n_codes` codes agree, or else differ.
+    """Write, for all pairs of rows, how many of the first `n_codes` codes agree, or else differ.
 
     Numbers of a row of `out` are one behind the other."""
     cdef Py_ssize_t q, row

@@ -97,8 +97,8 @@ cdef int open_slots(slots_t *slots, Scratch scratch, const uint64_t *key, Py_ssi
 
 def count_sketch_csr(values, indices, indptr, const uint64_t[::1] key, Py_ssize_t n_buckets,
                      int64_t n_columns, out_values, out_columns, out_lengths):
-    """Rows one behind the other, each in ascending order of columns and without zeros; `n_columns`
-    bounds the columns.
+    """Write rows one behind the other, each in ascending order of columns and without zeros;
+    `n_columns` bounds the columns.
 
     A row has at most min(its entries, n_buckets) values. Returns how many there are.
     """

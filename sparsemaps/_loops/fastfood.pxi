@@ -34,7 +34,7 @@ def walsh_hadamard(rows):
 
 
 def spread(values, indices, indptr, out):
-    """The rows that `indptr` delimits into rows of zeros.
+    """Write the rows that `indptr` delimits into rows of zeros.
 
     Columns that another thread has put out of range since they were checked are left out."""
     cdef csr_block rows = csr_of(values, indices, indptr)
@@ -46,7 +46,7 @@ def spread(values, indices, indptr, out):
 
 
 def permute(uint64_t key, uint64_t column, int32_t[::1] out):
-    """A random permutation of 0, 1, ... (Fisher & Yates)."""
+    """Write a random permutation of 0, 1, ... (Fisher & Yates)."""
     cdef uint64_t start = column_start(key, column)
     cdef Py_ssize_t i, other
     with nogil:
@@ -60,7 +60,7 @@ def permute(uint64_t key, uint64_t column, int32_t[::1] out):
 
 def multiply(rows, const int8_t[:, ::1] signs, const int32_t[:, ::1] permutations,
              const float[:, ::1] normals, out):
-    """The products of each row with all blocks, side by side."""
+    """Write the products of each row with all blocks, side by side."""
     cdef array_t x = array_of(rows, FLOATS, ANY_SIZE, 2, False)
     cdef array_t y = array_of(out, FLOATS, x.size, 2, True)
     cdef Py_ssize_t row, block, n = x.shape[1]
@@ -77,8 +77,8 @@ def multiply(rows, const int8_t[:, ::1] signs, const int32_t[:, ::1] permutation
 
 
 def multiply_orthogonal(rows, const int8_t[:, :, ::1] signs, out):
-    """The products of each row with all orthogonal blocks, side by side, each of which has three
-    rows of signs; without a factor."""
+    """Write the products of each row with all orthogonal blocks, side by side, without a factor. A
+    block has three rows of signs."""
     cdef array_t x = array_of(rows, FLOATS, ANY_SIZE, 2, False)
     cdef array_t y = array_of(out, FLOATS, x.size, 2, True)
     cdef Py_ssize_t row, block, n = x.shape[1]

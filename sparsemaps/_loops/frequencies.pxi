@@ -110,7 +110,7 @@ def merge_counts(counts, others):
 
 
 def look_up_frequencies(counts, uint64_t key, indices, uint32_t[::1] out):
-    """The least count of each column."""
+    """Write the least count of each column."""
     cdef frequency_table table = table_of(counts, key)
     cdef array_t columns = array_of(indices, INTEGERS, ANY_SIZE, 1, False)
     if columns.shape[0] != out.shape[0]:
@@ -122,7 +122,7 @@ def look_up_frequencies(counts, uint64_t key, indices, uint32_t[::1] out):
 
 def idf_values(const uint32_t[::1] frequencies, values, out, *, double n_records, double power,
                double levels, bint sublinear):
-    """Values that are weighted by the frequencies of their columns."""
+    """Write values that are weighted by the frequencies of their columns."""
     cdef idf_weighting idf = [n_records, power, levels, sublinear]
     cdef array_t given = array_of(values, FLOATS, ANY_SIZE, 1, False)
     cdef array_t weighted = array_of(out, FLOATS, given.size, 1, True)

@@ -57,8 +57,8 @@ def mean_cosines(double[::1] x, const double[::1] weights, const double[::1] kno
 
 
 def multiply_complex(x, y):
-    """Rows of complex numbers times those of `y`, or each times the only row of `y`: real and
-    imaginary parts in turn."""
+    """Multiply rows of complex numbers in place by those of `y`, or each by the only row of `y`:
+    real and imaginary parts in turn."""
     cdef array_t left = array_of(x, FLOATS, ANY_SIZE, 2, True)
     cdef array_t right = array_of(y, FLOATS, left.size, 2, False)
     cdef Py_ssize_t row, width = left.shape[1], step = right.shape[0] > 1

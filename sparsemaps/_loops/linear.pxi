@@ -210,7 +210,7 @@ most_models = MOST_MODELS  # that are trained together
 
 
 def stride_of(Py_ssize_t n_models):
-    """The number of columns of the weights of some models that are trained together."""
+    """Return the number of columns of the weights of some models that are trained together."""
     if not 1 <= n_models <= MOST_MODELS:
         raise ValueError(f"at most {MOST_MODELS} models are trained together, got {n_models}")
     return 1 if n_models == 1 else MOST_MODELS

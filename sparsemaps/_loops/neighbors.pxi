@@ -44,7 +44,8 @@ cdef inline void replace_largest(uint64_t *heap, Py_ssize_t n, uint64_t key) noe
 
 def top_k(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits, Py_ssize_t n_codes,
           const uint8_t[::1] sampled, int64_t first_row, uint64_t[:, ::1] keys):
-    """The keys of each query's nearest rows, as heaps; rows count from `first_row`.
+    """Put the keys of each query's nearest rows into `keys`, which are heaps. Rows count from
+    `first_row`.
 
     What `keys` hold already competes. Rows come in ascending order, so that among equal ones the
     first stay.
@@ -78,7 +79,8 @@ def top_k(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits, 
 def within(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits,
            Py_ssize_t n_codes, const uint8_t[::1] sampled, uint32_t max_differing,
            uint32_t[::1] rows, uint32_t[::1] others, uint32_t[::1] differing):
-    """The pairs of a query and a row of which at most so many codes differ; how many there are.
+    """Write the pairs of a query and a row of which at most so many codes differ to the last three
+    arrays. Return how many there are.
 
     The three outputs hold as many as there are pairs.
     """
@@ -118,11 +120,11 @@ cdef inline Py_ssize_t row_of(uint64_t key) noexcept nogil:
 def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t bit,
               Py_ssize_t n_bits, uint64_t hash_key, uint64_t first_row, int row_bits, uint32_t part,
               uint32_t n_parts, uint64_t[::1] keys):
-    """For rows with samples, a hash of some of their bits above the row's number, which takes
-    `row_bits` bits; how many there are. Only rows are taken for which the upper 32 bits of the
-    whole hash lie in one of `n_parts` parts of their range, so that rows of one bucket are in one
-    part, however many parts there are, and the fewer rows share a key by chance the more parts
-    there are."""
+    """Write to `keys`, for rows with samples, a hash of some of their bits above the row's number,
+    which takes `row_bits` bits. Return how many keys there are. Only rows are taken for which the
+    upper 32 bits of the whole hash lie in one of `n_parts` parts of their range, so that rows of
+    one bucket are in one part, however many parts there are, and the fewer rows share a key by
+    chance the more parts there are."""
     cdef Py_ssize_t row, n = 0
     cdef uint64_t hashed
     with nogil:
@@ -136,10 +138,10 @@ def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_
 
 
 def drop_unshared(uint64_t[::1] keys, int row_bits, int64_t first_other):
-    """Keep the keys of rows that share their hash, which are a bucket, in the place of the first
-    keys; how many there are. Of two sets, rows from `first_other` on are those of the second, and a
-    bucket has rows of both; `first_other` is 0 if there is one set. A key that is kept has the
-    number of its bucket above 32 bits of the row's number.
+    """Move the keys of rows that share their hash, which are a bucket, to the front of `keys` in
+    place. Return how many there are. Of two sets, rows from `first_other` on are those of the
+    second, and a bucket has rows of both; `first_other` is 0 if there is one set. A key that is
+    kept has the number of its bucket above 32 bits of the row's number.
 
     `keys` are those of `band_keys`, sorted.
     """
@@ -228,7 +230,8 @@ def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_
 cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
                        const uint8_t[:, ::1] others, Py_ssize_t bit, Py_ssize_t n_bits,
                        uint64_t hash_key, uint64_t number) except? 0:
-    """Order rows by the second hash, and number them from `number` on; the number after these."""
+    """Order `keys` in place by the second hash, and number them from `number` on. Return the number
+    after these."""
     cdef Py_ssize_t n = keys.shape[0], p
     cdef Scratch scratch = borrow_scratch()
     cdef pair_t *items = <pair_t *>scratch.take(2 * n * sizeof(pair_t))
@@ -333,7 +336,7 @@ cdef class Buckets:
         self.bucket, self.p, self.q, self.done = bucket, p, q, p >= self.n_keys
 
     def verify(self, int64_t first_other, Py_ssize_t max_bucket, uint64_t[::1] pairs):
-        """The pairs of near rows; how many there are.
+        """Write the pairs of near rows to `pairs`. Return how many there are.
 
         If `first_other` is above 0, rows from there on are those of a second set, and a pair is one
         of each. A pair is the smaller row above the larger one, of 32 bits each. A row is compared
@@ -439,7 +442,8 @@ def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uin
 
 
 cdef inline uint32_t root_of(uint32_t[::1] parents, uint32_t row) noexcept nogil:
-    """The first row of a component. Paths become shorter on the way."""
+    """Return the first row of a component, and make paths in `parents` shorter in place on the
+    way."""
     while parents[row] != row:
         parents[row] = parents[parents[row]]
         row = parents[row]
@@ -480,7 +484,7 @@ def find_first_rows(uint32_t[::1] parents):
 
 def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
                     const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, int64_t[::1] out):
-    """How many codes of each pair differ; pairs as in `Buckets.verify`."""
+    """Write how many codes of each pair differ to `out`; pairs as in `Buckets.verify`."""
     cdef Py_ssize_t i
     cdef Py_ssize_t before = -1
     cdef compared_t pair

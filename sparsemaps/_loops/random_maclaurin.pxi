@@ -51,7 +51,7 @@ def products(projections, factors, const int64_t[::1] firsts, out):
 
 def with_exact_terms(values, indices, indptr, double constant, double linear, features,
                      out_values, out_columns, out_lengths):
-    """Rows of (constant, features, linear * row) one behind the other, without zeros.
+    """Write rows of (constant, features, linear * row) one behind the other, without zeros.
 
     Leaves zeros in `features`. Returns how many places were taken.
     """

@@ -242,8 +242,8 @@ def canonical(const value_t[::1] values, const index_t[::1] indices, int64_t[::1
 
 
 def compress(rows, values, columns, int64_t[::1] indptr):
-    """Dense rows as CSR: what is not zero. `values` and `columns` have SLACK more places than
-    there are numbers in `rows`, and are as long as `indptr` says in the end."""
+    """Write dense rows as CSR: the numbers that are not zero. `values` and `columns` have SLACK
+    more places than there are numbers in `rows`, and are as long as `indptr` says in the end."""
     cdef array_t dense = array_of(rows, FLOATS, ANY_SIZE, 2, False)
     cdef array_t out = array_of(values, FLOATS, dense.size, 1, True)
     cdef array_t places = array_of(columns, INTEGERS, sizeof(int32_t), 1, True)

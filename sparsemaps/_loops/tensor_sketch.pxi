@@ -223,7 +223,7 @@ def sketch_dense(values, indices, indptr, const uint64_t[:, ::1] keys, double sc
 
 def sketch_csr(values, indices, indptr, const uint64_t[:, ::1] keys, double scale, double extra,
                const int32_t[::1] n_summed, others, out_values, out_columns, out_lengths):
-    """Rows one behind the other, each in ascending order of columns and without zeros.
+    """Write rows one behind the other, each in ascending order of columns and without zeros.
 
     Rows that are not summed come from `others`, in order; zeros stay behind there. A row has at
     most min(its tuples, n_buckets) values. Returns how many there are.

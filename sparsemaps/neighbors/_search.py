@@ -139,7 +139,7 @@ def first_pairs(n_rows: int, n_other: int | None) -> Filter:
     """Return a filter with a memory: it passes a pair if one of its rows was in no pair before.
 
     So the rows of the pairs that pass are those of all pairs the filter was asked about, and there
-    are not more such pairs than rows. `n_other` is the number of rows of the second set, None for
+    are no more such pairs than rows. `n_other` is the number of rows of the second set, None for
     pairs of one set.
     """
     met = np.zeros(n_rows, bool)
