@@ -16,7 +16,8 @@ from sparsemaps.codes import PackedCodes
 from sparsemaps.files._job_options import Run, Svmlight, Texts
 from sparsemaps.files._job_run import JobRun, Share
 from sparsemaps.files._kinds_of_inputs import by_names
-from sparsemaps.files._map import OutputPlan
+from sparsemaps.files._outputs import OutputPlan
+from sparsemaps.files._plan import Plan
 
 
 def parameters_of(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
@@ -141,12 +142,12 @@ def share_of(options: argparse.Namespace) -> Share | None:
     return Share(options.stage, *options.task)
 
 
-def run_plan(options: argparse.Namespace, module: Any, plan: Any) -> Any:
-    """Run a plan by the `run` of its module, or some of its tasks, or print its stages by
-    `listing`; the answer if all tasks were run."""
+def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
+    """Run a plan, or some of its tasks, or print its stages; return the answer if all tasks were
+    run."""
     share = share_of(options)
     if options.tasks:
-        for name, n, about in module.listing(plan):
+        for name, n, about in plan.listing():
             print_line(f"{name:11}{n:5}  {about}")
         sys.stdout.flush()  # here, as main reports its errors
         return None
@@ -154,15 +155,15 @@ def run_plan(options: argparse.Namespace, module: Any, plan: Any) -> Any:
         raise ValueError("on a cluster, inputs and outputs are files")
     with engine_of(options) as engine:
         run = value_of(options, Run)
-        answer = module.run(plan, JobRun(run.progress, run.resume, engine, share))
+        answer = plan.run(JobRun(run.progress, run.resume, engine, share))
     return answer if share is None else None
 
 
-def run_outputs(options: argparse.Namespace, module: Any, plan: OutputPlan) -> Any:
+def run_outputs(options: argparse.Namespace, plan: OutputPlan) -> Any:
     """As `run_plan`, of a plan with one output, or with one for each input."""
     if _is_on_dask(options) and not plan.is_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
-    return run_plan(options, module, plan)
+    return run_plan(options, plan)
 
 
 def engine_of(options: argparse.Namespace) -> Any:

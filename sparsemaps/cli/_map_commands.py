@@ -15,11 +15,12 @@ from sparsemaps._tools._typing import MatrixLike
 from sparsemaps.cli import _given
 from sparsemaps.cli._last_line import say_bad
 from sparsemaps.cli._options import KERNELS, load
-from sparsemaps.files import _kernel_matrix, _map, _summary
-from sparsemaps.files._job import make_job, make_text_job
+from sparsemaps.files import _kernel_matrix, _summary
 from sparsemaps.files._job_options import Aside, MappedRows, Svmlight
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
-from sparsemaps.files._map import OutputPlan, folders_of, make_plan
+from sparsemaps.files._map import MapPlan
+from sparsemaps.files._outputs import OutputPlan, folders_of
+from sparsemaps.files._text import TextPlan
 
 
 def demo(options: argparse.Namespace) -> None:
@@ -35,8 +36,7 @@ def map(options: argparse.Namespace) -> None:
     aside = _given.value_of(options, Aside).aside
     paths = expand(options.inputs)
     source = rows_unless_said(_given.source_of(options), paths)
-    job = make_job(made, source, written, options.n_jobs, aside)
-    plan = make_plan(job, paths, options.output)
+    plan = MapPlan.of(made, paths, options.output, source, written, options.n_jobs, aside)
     names = plan.written
     if options.save_config is not None:
         names = [*names, (options.save_config, "the file of --save-config")]
@@ -49,16 +49,16 @@ def map(options: argparse.Namespace) -> None:
 
 
 def _run(options: argparse.Namespace, plan: OutputPlan) -> None:
-    made = _given.run_outputs(options, _map, plan)
+    made = _given.run_outputs(options, plan)
     if made is None:
         return
     for file in made:
-        if file.numbers[0] == 0 and not file.skipped:
+        if file.n_rows == 0 and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
             print_line(f"sparsemaps: {name}: there are no rows", error=True)
     figures = {
-        "rows": sum(file.numbers[0] for file in made),
-        "bad": sum(sum(file.numbers[1:]) for file in made),
+        "rows": sum(file.n_rows for file in made),
+        "bad": sum(file.n_bad for file in made),
     }
     say_bad(options, figures, figures)
 
@@ -82,8 +82,8 @@ def text(options: argparse.Namespace) -> None:
         vectorizer.fit(["any"])  # raises for bad ones
     options.token_pattern = None  # which the vectorizer has
     aside = _given.value_of(options, Aside).aside
-    job = make_text_job(vectorizer, _given.texts_of(options), options.n_jobs, aside)
-    _run(options, make_plan(job, options.inputs, options.output))
+    texts, paths = _given.texts_of(options), (options.inputs, options.output)
+    _run(options, TextPlan.of(vectorizer, *paths, texts, options.n_jobs, aside))
 
 
 def kernel(options: argparse.Namespace) -> None:

@@ -18,12 +18,13 @@ from sparsemaps.cli._given import (
 )
 from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import _labels
+from sparsemaps.files._filter import FilterPlan
 from sparsemaps.files._job import refuse_weights_of_sets, vectorizer_for
 from sparsemaps.files._job_options import Aside, LabelChoice, LineOptions, Reading, Texts
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._learning import label_of, name_of
-from sparsemaps.files._map import OutputPlan, folders_of
+from sparsemaps.files._outputs import OutputPlan, folders_of
+from sparsemaps.files._predict import PredictPlan
 from sparsemaps.records._table import holds_codes
 
 
@@ -75,9 +76,8 @@ def predict(options: argparse.Namespace) -> None:
     model = _load_model(options.model)
     how = _how(options, model)
     lines, bad = value_of(options, LineOptions), value_of(options, Aside).aside
-    plan = _labels.plan_of(
-        model, options.inputs, options.output, *how, lines=lines, bad_records=bad
-    )
+    source, n_jobs = how
+    plan = PredictPlan.of(model, options.inputs, options.output, source, lines, n_jobs, bad)
     answer = _run_labels(options, plan)
     if answer is None:
         return
@@ -92,9 +92,9 @@ def filter(options: argparse.Namespace) -> None:
     how, labels = _how(options, model), options.label
     if hasattr(model, "classes_"):
         labels = [label_of(model.classes_, label) for label in labels]
-    rule = _labels.rule_of(model, labels, value_of(options, LabelChoice))
-    bad = value_of(options, Aside).aside
-    plan = _labels.plan_of(model, options.inputs, options.output, *how, rule=rule, bad_records=bad)
+    (source, n_jobs), choice = how, value_of(options, LabelChoice)
+    bad, paths = value_of(options, Aside).aside, (options.inputs, options.output)
+    plan = FilterPlan.of(model, *paths, source, labels, choice, n_jobs, bad)
     answer = _run_labels(options, plan)
     if answer is not None:
         kept = f"{answer.n_records} records, {answer.n_kept} kept"
@@ -130,7 +130,7 @@ def _bad(answer: files.LabelledFile | files.FilteredFile) -> str:
 
 def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:
     _output_files.refuse_clashes([options.model], plan.written, folders_of(options.output))
-    return run_outputs(options, _labels, plan)
+    return run_outputs(options, plan)
 
 
 def _how(options: argparse.Namespace, model: Any) -> tuple[Any, int]:

@@ -12,9 +12,9 @@ from sparsemaps.cli._given import (
     value_of,
 )
 from sparsemaps.cli._last_line import say, say_bad
-from sparsemaps.files import _dedup, _pairs
-from sparsemaps.files._dedup_plan import make_plan as make_dedup_plan
+from sparsemaps.files._dedup import Dedup
 from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables
+from sparsemaps.files._pairs import PairsPlan
 from sparsemaps.records._table import holds_codes
 
 _FRAME = 100
@@ -30,8 +30,8 @@ def pairs(options: argparse.Namespace) -> None:
     source = source_by_names(options, [path for path in read if not holds_codes(path)])
     search, aside = value_of(options, PairSearch), value_of(options, Aside).aside
     paths = options.inputs, options.output, options.other
-    plan = _pairs.make_plan(made, *paths, source, search, options.n_jobs, aside)
-    answer = run_plan(options, _pairs, plan)
+    plan = PairsPlan.of(made, *paths, source, search, options.n_jobs, aside)
+    answer = run_plan(options, plan)
     if answer is None:
         return
     sides = (options.inputs, answer.n_rows), (options.other, answer.n_other)
@@ -49,10 +49,8 @@ def dedup(options: argparse.Namespace) -> None:
     search, tables = value_of(options, Search), value_of(options, Tables)
     source = source_by_names(options, expand(options.inputs))
     paths, removal = (options.inputs, options.output), value_of(options, Removal)
-    plan = make_dedup_plan(
-        make_map(options), *paths, source, search, removal, tables, options.n_jobs
-    )
-    result = run_plan(options, _dedup, plan)
+    plan = Dedup.of(make_map(options), *paths, source, search, removal, tables, options.n_jobs)
+    result = run_plan(options, plan)
     if result is None:
         return
     said = result.named_counts().items()

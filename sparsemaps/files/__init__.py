@@ -10,8 +10,9 @@
 - ``_bad_records`` ends jobs whose records are all bad. ``_bad_table`` has the table of records that
   are set aside.
 - ``_formats`` has the sinks: LIBSVM text, packed codes as .npy, CSR as .npz, codes of records.
-- ``_job`` checks options, and makes the job that maps inputs to an output.
-- ``_map`` has `map_files`: all inputs to one output, or one output for each input.
+- ``_plan`` is what all jobs are. ``_job`` maps inputs to an output, after a check of options.
+- ``_outputs`` is a plan with one output of all inputs, or one for each: ``_map`` has `map_files`,
+  ``_text`` writes rows of texts, and ``_predict`` and ``_filter`` are named below.
 - ``_coded_records`` makes the codes of the records of inputs, their pairs, and exact kernels.
   ``_row_names`` reads the ids and comments beside codes.
 - ``_frequency_stages`` counts how many records have each n-gram, for `max_df` and `idf`.
@@ -21,8 +22,8 @@
   ``_kept_records`` writes the others, and ``_evidence`` says why. ``_report`` makes a page of the
   contents of the report.
 - ``_learning`` trains models of ``linear`` on files (`train_files`). ``_labels`` labels records
-  with them (`predict_files`), and writes those of a label (`filter_files`). ``_label_lines`` has
-  the lines about records, and ``_fractions`` those with the highest scores of several inputs.
+  with them: ``_predict`` has `predict_files`, and ``_filter`` has `filter_files`. ``_label_lines``
+  has the lines about records, and ``_fractions`` those with the highest scores of several inputs.
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary`` counts the contents of a file, for ``sparsemaps info``.
 

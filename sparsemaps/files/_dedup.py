@@ -1,6 +1,8 @@
 """`deduplicate_files`: records without near-duplicates, for ``sparsemaps dedup``."""
 
+from collections.abc import Iterator
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -17,9 +19,8 @@ from sparsemaps.files._dedup_plan import (
     CODES,
     REMOVED,
     DedupPlan,
-    make_plan,
 )
-from sparsemaps.files._dedup_stages import listing, stages
+from sparsemaps.files._dedup_stages import stages
 from sparsemaps.files._evidence import write_evidence
 from sparsemaps.files._job_options import (
     JOBS,
@@ -32,7 +33,8 @@ from sparsemaps.files._job_options import (
 )
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import DeduplicateFilesKeywords
-from sparsemaps.files._results import counts, named, opened
+from sparsemaps.files._results import Results, counts, named, opened
+from sparsemaps.files._tasks import Stage
 from sparsemaps.maps._sparse_map import SparseMap
 
 
@@ -174,8 +176,9 @@ def deduplicate_files(
     """
     search, run_ = Search.of(options), Run.of(options)
     removal, tables = Removal.of(options), Tables.of(options)
-    plan = make_plan(map, inputs, output, source, search, removal, tables, run_.n_jobs)
-    return run(plan, JobRun.of(run_))
+    plan = Dedup.of(map, inputs, output, source, search, removal, tables, run_.n_jobs)
+    answer: Deduplicated = plan.run(JobRun.of(run_))
+    return answer
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -185,44 +188,50 @@ _SHOWN = {CODES: "codes-join", CLUSTERS: "clusters", REMOVED: "removals"}
 """The results that tables and report show, and their stages."""
 
 
-def run(plan: DedupPlan, running: JobRun) -> Deduplicated:
-    """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
-    running.check(lambda: listing(plan), plan.is_shared)
-    has_directory = is_directory(plan.output) and not plan.tables.dry_run
-    if has_directory:
-        _output_files.make_folder(plan.output)
-    try:
-        with opened(plan.folder, shared=running.is_share) as results, ExitStack() as stack:
-            if has_directory and not running.is_share:
-                _output_files.remove_temporaries(plan.output)
-            job, inputs = plan.job.prepared(spooled(plan.inputs, stack), stack)
-            plan = plan._replace(job=job)
-            made = running.run(stages(plan, inputs, results), results, job.n_jobs)
-            if running.is_share:
-                return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
-            n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0].value, 8)
-            numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
-            files = {
-                name: results.path(named(name, made[stage][0].digest))
-                for name, stage in _SHOWN.items()
-                if stage in made
-            }
-            if plan.removal.key_field is not None and n_records:
-                keys = read_array(files[CODES] + KEYS, ArrayKind(np.complex128, (n_records,)))
-                numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))
-            write_evidence(plan, inputs, files, numbers.named_counts())
-    except UnreadableRecord as error:
-        given = plan.job.source.given
-        limits = getattr(given, "min_length", None), getattr(given, "max_length", None)
-        if error.number == 1 and limits == (None, None):
-            raise  # all records may be of another format, or have another field
-        option = setting("bad_records", "FILE")
-        raise ValueError(f"{error}; {option} sets such records aside") from error
-    written = [] if plan.tables.dry_run else plan.files
-    for (output, paths), result in zip(written, made.get("outputs", []), strict=True):
-        sizes = counts(result.value, 2 * len(paths))
-        numbers.files.extend(
-            DeduplicatedFile(path, output, n, n_kept_here, not result.is_new)
-            for path, n, n_kept_here in zip(paths, sizes[::2], sizes[1::2], strict=True)
-        )
-    return numbers
+class Dedup(DedupPlan):
+    """Records without near-duplicates."""
+
+    def stages(self, results: Results) -> Iterator[Stage]:
+        return stages(self, self.inputs, results)
+
+    def run(self, how: JobRun) -> Deduplicated:
+        """Run all tasks, or those of a share; the numbers are then 0."""
+        how.check(self.listing, self.is_shared)
+        has_directory = is_directory(self.output) and not self.tables.dry_run
+        if has_directory:
+            _output_files.make_folder(self.output)
+        try:
+            with opened(self.folder, shared=how.is_share) as results, ExitStack() as stack:
+                if has_directory and not how.is_share:
+                    _output_files.remove_temporaries(self.output)
+                job, inputs = self.job.prepared(spooled(self.inputs, stack), stack)
+                plan = replace(self, job=job, inputs=inputs)
+                made = how.run(plan.stages(results), results, job.n_jobs)
+                if how.is_share:
+                    return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
+                n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0].value, 8)
+                numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
+                files = {
+                    name: results.path(named(name, made[stage][0].digest))
+                    for name, stage in _SHOWN.items()
+                    if stage in made
+                }
+                if self.removal.key_field is not None and n_records:
+                    keys = read_array(files[CODES] + KEYS, ArrayKind(np.complex128, (n_records,)))
+                    numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))
+                write_evidence(plan, inputs, files, numbers.named_counts())
+        except UnreadableRecord as error:
+            given = self.job.source.given
+            limits = getattr(given, "min_length", None), getattr(given, "max_length", None)
+            if error.number == 1 and limits == (None, None):
+                raise  # all records may be of another format, or have another field
+            option = setting("bad_records", "FILE")
+            raise ValueError(f"{error}; {option} sets such records aside") from error
+        written = [] if self.tables.dry_run else self.files
+        for (output, paths), result in zip(written, made.get("outputs", []), strict=True):
+            sizes = counts(result.value, 2 * len(paths))
+            numbers.files.extend(
+                DeduplicatedFile(path, output, n, n_kept_here, not result.is_new)
+                for path, n, n_kept_here in zip(paths, sizes[::2], sizes[1::2], strict=True)
+            )
+        return numbers

@@ -1,7 +1,8 @@
 """The plan of a deduplication: its inputs, its outputs and its options, after all checks."""
 
 import os
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, Self
 
 from sparsemaps._io import _output_files, _sources, _urls
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
@@ -14,11 +15,12 @@ from sparsemaps.files._frequency_stages import (
     with_table,
     with_table_of,
 )
-from sparsemaps.files._job import Job, coding_job
+from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import GivenSource, Removal, Search, Tables
 from sparsemaps.files._kept_records import check_outputs
 from sparsemaps.files._kinds_of_inputs import by_names
-from sparsemaps.files._map import outputs_of
+from sparsemaps.files._outputs import outputs_of
+from sparsemaps.files._plan import Plan
 from sparsemaps.files._results import FOLDER_ENDING
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps.minhash import MinHash
@@ -36,7 +38,8 @@ STAGE_FILES = (
 )
 
 
-class DedupPlan(NamedTuple):
+@dataclass(frozen=True)
+class DedupPlan(Plan):
     """A deduplication, after a check of all options."""
 
     job: Job
@@ -59,59 +62,60 @@ class DedupPlan(NamedTuple):
         """Whether several processes can do tasks of it."""
         return self.folder is not None and _sources.are_files(self.inputs)
 
-
-def make_plan(
-    map: SparseMap | None,
-    inputs: Inputs,
-    output: Destination,
-    source: GivenSource,
-    search: Search,
-    removal: Removal,
-    tables: Tables,
-    n_jobs: int | None,
-) -> DedupPlan:
-    """Return a plan, after a check of all options and names, and of the codes of earlier
-    deliveries."""
-    paths = _sources.expand(inputs)
-    folder = None  # of a pipe or a device
-    if _sources.is_directory(output) or _sources.is_regular(output):
-        folder = _urls.full_path(output) + FOLDER_ENDING
-    deliveries = [] if removal.against is None else removal.against
-    if not isinstance(deliveries, (list, tuple)):
-        deliveries = [deliveries]
-    against = tuple(one for path in deliveries for one in _earlier(path, folder))
-    job = coding_job(
-        MinHash(random_state=0) if map is None else map, by_names(source, paths), n_jobs,
-        key_field=removal.key_field, sets_aside=tables.aside is not None,
-    )  # fmt: skip
-    for earlier in against[:1]:
-        job = with_table_of(job, os.path.dirname(earlier.codes.path))
-    given = needs_counts(job.source)
-    known = (
-        job
-        if given is None or given.frequencies is None
-        else with_table(job, os.fspath(given.frequencies))
-    )
-    own_codes = empty_codes(known.map, known.options.texts)
-    _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates
-    for earlier in against:
-        refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own_codes)
-    written = outputs_of(paths, output, str)
-    files = [(name, own) for name, own, _ in written]
-    check_outputs(job.source, files)
-    names = [(name, words) for name, _, words in written]
-    for table, what in tables.files():
-        if _sources.is_standard(output) and _sources.is_standard(table):
-            raise ValueError(f"the output and {what} are both standard output")
-        names.append((table, what))
-    if folder is not None:
-        _sources.refuse_inside(folder, paths)
-        names += [(_urls.join(folder, name), "a result of a stage") for name in STAGE_FILES]
-    made = [output] if _sources.is_directory(output) else []
-    made += [] if folder is None else [folder]
-    _output_files.refuse_clashes([*paths, *files_of(against)], names, made)
-    known_inputs = _sources.known_inputs(paths)
-    return DedupPlan(job, search, removal, against, known_inputs, output, tables, files, folder)
+    @classmethod
+    def of(
+        cls,
+        map: SparseMap | None,
+        inputs: Inputs,
+        output: Destination,
+        source: GivenSource,
+        search: Search,
+        removal: Removal,
+        tables: Tables,
+        n_jobs: int | None,
+    ) -> Self:
+        """Return a plan, after a check of all options and names, and of the codes of earlier
+        deliveries."""
+        paths = _sources.expand(inputs)
+        folder = None  # of a pipe or a device
+        if _sources.is_directory(output) or _sources.is_regular(output):
+            folder = _urls.full_path(output) + FOLDER_ENDING
+        deliveries = [] if removal.against is None else removal.against
+        if not isinstance(deliveries, (list, tuple)):
+            deliveries = [deliveries]
+        against = tuple(one for path in deliveries for one in _earlier(path, folder))
+        job = Job.of_codes(
+            MinHash(random_state=0) if map is None else map, by_names(source, paths), n_jobs,
+            key_field=removal.key_field, sets_aside=tables.aside is not None,
+        )  # fmt: skip
+        for earlier in against[:1]:
+            job = with_table_of(job, os.path.dirname(earlier.codes.path))
+        given = needs_counts(job.source)
+        known = (
+            job
+            if given is None or given.frequencies is None
+            else with_table(job, os.fspath(given.frequencies))
+        )
+        own_codes = empty_codes(known.map, known.options.texts)
+        _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates
+        for earlier in against:
+            refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own_codes)
+        written = outputs_of(paths, output, str)
+        files = [(name, own) for name, own, _ in written]
+        check_outputs(job.source, files)
+        names = [(name, words) for name, _, words in written]
+        for table, what in tables.files():
+            if _sources.is_standard(output) and _sources.is_standard(table):
+                raise ValueError(f"the output and {what} are both standard output")
+            names.append((table, what))
+        if folder is not None:
+            _sources.refuse_inside(folder, paths)
+            names += [(_urls.join(folder, name), "a result of a stage") for name in STAGE_FILES]
+        made = [output] if _sources.is_directory(output) else []
+        made += [] if folder is None else [folder]
+        _output_files.refuse_clashes([*paths, *files_of(against)], names, made)
+        known_inputs = _sources.known_inputs(paths)
+        return cls(job, search, removal, against, known_inputs, output, tables, files, folder)
 
 
 def _earlier(path: StrPath, own: str | None) -> list[Delivery]:

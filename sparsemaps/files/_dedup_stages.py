@@ -19,7 +19,7 @@ from sparsemaps.files._removed_records import (
 )
 from sparsemaps.files._results import NOWHERE, Results, counts, save_array
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
-from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
+from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.neighbors._clusters import numbered_components
 
 
@@ -46,10 +46,6 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
         tasks = output_tasks(plan, coded, kept, results)
         endings, about = () if plan.folder is None else ("",), "the records that are kept"
         yield Stage("outputs", tasks, _write_output, endings, about=about, replaces_all=True)
-
-
-def listing(plan: DedupPlan) -> Listing:
-    return listed(stages(plan, plan.inputs, NOWHERE))
 
 
 def _find_clusters(of: Any, path: str, run: TaskRun) -> int:

@@ -21,7 +21,7 @@ from sparsemaps._io._sources import BAD, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._bad_table import opened_table
 from sparsemaps.files._kept_records import Selection, write_kept
-from sparsemaps.files._map import recipe_of_input
+from sparsemaps.files._outputs import recipe_of_input
 from sparsemaps.files._results import Results, counts, save_array
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 

@@ -133,57 +133,78 @@ class Job(NamedTuple):
         beside = tuple(FORMATS[self.format].beside)
         return (*beside, CLASSES) if self.source.has_label_field else beside
 
+    @classmethod
+    def of_map(
+        cls,
+        map: SparseMap,
+        source: Texts | Svmlight,
+        written: MappedRows,
+        n_jobs: int | None = None,
+        bad_records: StrPath | None = None,
+    ) -> "Job":
+        """Return a job of the options of `map_files`."""
+        ones, format, comments = written.ones, written.format, written.comments
+        fitted = as_fitted(map)
+        if ones and not fitted.is_one_hot:
+            raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
+        if ones and format == "npy":
+            raise ValueError(
+                f"{setting('ones', True)} is not for {setting('format', 'npy')}: packed codes have "
+                "no values"
+            )
+        if format == "npy" and not fitted.has_codes:
+            raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
+        if comments and format != "svmlight":
+            raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
+        title = " ".join(repr(map).split()) if written.header is True else written.header or ""
+        refuse_limits(source)
+        rows, of_texts = rows_for(fitted, source)
+        if comments and rows.has_ngrams:
+            raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
+        options = FormatOptions(ones, comments, title, **of_texts)
+        rows = rows._replace(sets_aside=bad_records is not None)
+        return cls(fitted, rows, options, format, n_jobs, bad_records=bad_records)
 
-def make_job(
-    map: SparseMap,
-    source: Texts | Svmlight,
-    written: MappedRows,
-    n_jobs: int | None = None,
-    bad_records: StrPath | None = None,
-) -> Job:
-    """Return a job of the options of `map_files`."""
-    ones, format, comments = written.ones, written.format, written.comments
-    fitted = as_fitted(map)
-    if ones and not fitted.is_one_hot:
-        raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
-    if ones and format == "npy":
-        raise ValueError(
-            f"{setting('ones', True)} is not for {setting('format', 'npy')}: packed codes have no "
-            "values"
-        )
-    if format == "npy" and not fitted.has_codes:
-        raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
-    if comments and format != "svmlight":
-        raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
-    title = " ".join(repr(map).split()) if written.header is True else written.header or ""
-    refuse_limits(source)
-    rows, of_texts = rows_for(fitted, source)
-    if comments and rows.has_ngrams:
-        raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
-    options = FormatOptions(ones, comments, title, **of_texts)
-    rows = rows._replace(sets_aside=bad_records is not None)
-    return Job(fitted, rows, options, format, n_jobs, bad_records=bad_records)
+    @classmethod
+    def of_codes(
+        cls,
+        map: SparseMap,
+        source: Texts | Svmlight,
+        n_jobs: int | None,
+        *,
+        comments: bool = False,
+        key_field: str | None = None,
+        sets_aside: bool = False,
+    ) -> "Job":
+        """Return a job that makes codes of records, with comments of lines beside them, or else
+        checksums."""
+        fitted = as_fitted(map)
+        if not fitted.has_codes:
+            raise ValueError(f"map must be a map with codes, got {map!r}")
+        refuse_weights(source)
+        rows, of_texts = rows_for(fitted, source)
+        rows = rows._replace(sets_aside=sets_aside).by_key(key_field)
+        options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
+        return cls(fitted, rows, options, "records", n_jobs)
 
+    @classmethod
+    def of_text(
+        cls,
+        vectorizer: Vectorizer,
+        texts: Texts,
+        n_jobs: int | None = None,
+        bad_records: StrPath | None = None,
+    ) -> "Job":
+        """Return a job that writes the rows that a vectorizer makes of texts."""
+        refuse_limits(texts)
+        refuse_weights(texts)
+        from sparsemaps.text._analyzers import vectorizer_config
 
-def coding_job(
-    map: SparseMap,
-    source: Texts | Svmlight,
-    n_jobs: int | None,
-    *,
-    comments: bool = False,
-    key_field: str | None = None,
-    sets_aside: bool = False,
-) -> Job:
-    """Return a job that makes codes of records, with comments of lines beside them, or else
-    checksums."""
-    fitted = as_fitted(map)
-    if not fitted.has_codes:
-        raise ValueError(f"map must be a map with codes, got {map!r}")
-    refuse_weights(source)
-    rows, of_texts = rows_for(fitted, source)
-    rows = rows._replace(sets_aside=sets_aside).by_key(key_field)
-    options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
-    return Job(fitted, rows, options, "records", n_jobs)
+        _threads.resolve_n_jobs(n_jobs)
+        config = vectorizer_config(vectorizer)
+        options = FormatOptions(False, False, "", config, texts.id_field is not None)
+        rows = TextRows(vectorizer, texts, sets_aside=bad_records is not None)
+        return cls(None, rows, options, "svmlight", n_jobs, bad_records=bad_records)
 
 
 def rows_for(map: SparseMap, source: Texts | Svmlight) -> tuple[Source, dict[str, Any]]:
@@ -235,21 +256,3 @@ def refuse_weights(source: Any) -> None:
     """Raise a ValueError if `idf` weighs the n-grams of a job that neither maps nor trains."""
     if isinstance(source, Texts) and source.idf is not None:
         raise ValueError(f"{setting('idf', source.idf)} is for map and train")
-
-
-def make_text_job(
-    vectorizer: Vectorizer,
-    texts: Texts,
-    n_jobs: int | None = None,
-    bad_records: StrPath | None = None,
-) -> Job:
-    """Return a job that writes the rows that a vectorizer makes of texts."""
-    refuse_limits(texts)
-    refuse_weights(texts)
-    from sparsemaps.text._analyzers import vectorizer_config
-
-    _threads.resolve_n_jobs(n_jobs)
-    config = vectorizer_config(vectorizer)
-    options = FormatOptions(False, False, "", config, texts.id_field is not None)
-    rows = TextRows(vectorizer, texts, sets_aside=bad_records is not None)
-    return Job(None, rows, options, "svmlight", n_jobs, bad_records=bad_records)

@@ -1,48 +1,38 @@
-"""Labels of the records of files: `predict_files`, and `filter_files` of those of one label."""
+"""The job of `predict_files` and `filter_files`: labels of the records of files."""
 
 import dataclasses
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import IO, Any, NamedTuple, Unpack
+from typing import IO, Any, NamedTuple
 
 import numpy as np
 
 from sparsemaps._io import _output_files, _text_input, _urls
 from sparsemaps._io._progress import FileProgress, Progress
 from sparsemaps._io._sources import IDS, expand, refuse_changes, spooled
-from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Destination, Inputs, StrPath
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files import _map
 from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._fractions import FractionStages, cut_of, taken
 from sparsemaps.files._job_options import (
-    JOBS,
-    Aside,
     GivenSource,
     LabelChoice,
     LineOptions,
-    Run,
-    Svmlight,
-    Texts,
 )
-from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
-from sparsemaps.files._keywords import FilterFilesKeywords, PredictFilesKeywords
 from sparsemaps.files._label_lines import (
     HAS_PROBA,
     JsonLines,
     Scored,
     Table,
-    check_for,
     labelled,
     names_jsonl,
     scores_of_classes,
 )
 from sparsemaps.files._learning import Model, rows_of
-from sparsemaps.files._map import OutputPlan, make_plan
+from sparsemaps.files._outputs import MadeOutput
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import codes_of, read_rows
 from sparsemaps.files._tasks import TaskRun
@@ -57,174 +47,6 @@ from sparsemaps.records._table import holds_codes
 
 _CODED_ROWS = 2**16
 """Rows of a file of codes whose scores are computed together."""
-
-
-class LabelledFile(NamedTuple):
-    """The result of `predict_files`."""
-
-    n_records: int
-    n_unknown: int
-    """Records without a label: those of `n_empty`, and those below `min_score` or `min_proba`."""
-    n_empty: int
-    """Records without an n-gram or an entry."""
-    n_bad: int
-    """Records that were set aside."""
-    labels: dict[Any, int]
-    """The number of records of each label, the most frequent label first."""
-
-
-class FilteredFile(NamedTuple):
-    """The result of `filter_files`."""
-
-    n_records: int
-    n_kept: int
-    n_unknown: int
-    """Records without an n-gram or an entry, which have no label."""
-    n_bad: int
-    """Records that were set aside."""
-
-
-@takes(*JOBS["predict_files"])
-def predict_files(
-    model: Model,
-    inputs: Inputs,
-    output: Destination,
-    *,
-    source: Texts | Svmlight | None = None,
-    **options: Unpack[PredictFilesKeywords],
-) -> LabelledFile:
-    r"""Write the label and the scores of each record of files.
-
-    The command ``sparsemaps predict`` calls this function. The output is a table with a header,
-    whose columns are separated by tabs: "record", the number of a record, from 1 through all
-    inputs, or "id"; "label"; and the score of each class, under its name. Of two classes, the score
-    of the first is that of the second times -1. A regressor has one column, "value". A record
-    without an n-gram, or a row without an entry, is unknown, and has no label or value. The output
-    appears when it is complete.
-
-    An output whose name ends in .jsonl or .ndjson has an object for each record instead: "record"
-    or "id", "label" and "scores" (or "probas"), an object of numbers; with `top`, "labels" and
-    "scores" are lists; with `explain`, "explain" is a list of pairs. The label of an unknown record
-    is null unless `unknown` is given.
-
-    Parameters
-    ----------
-    model : KernelClassifier or KernelRegressor
-        A model that is fitted.
-    inputs : str, path-like, file-like, or a sequence of these
-        As for `train_files`; labels are not read. They are read once, a block at a time.
-    output : str, path-like or file-like
-        The file to write (.gz, .bz2, .xz, .zst); "-" is standard output. A directory, which is one
-        that exists or a name that ends in a slash, gets one output for each input, of the input's
-        name without its ending of compression and with ".tsv", which is a table; records then count
-        from 1 in each.
-    source : Texts, Svmlight or None, default=None
-        What the inputs are; of texts, the model's vectorizer is the analyzer.
-    [options]
-
-    Returns
-    -------
-    answer : LabelledFile
-        The numbers of records (`n_records`), of those that are unknown (`n_unknown`) or have no
-        n-gram or entry (`n_empty`), of bad ones (`n_bad`), and of those of each label (`labels`);
-        of a `task` those of the outputs that it has made.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, codes are of another map, or a line is not of its format.
-    OSError
-        If a file cannot be read or written.
-
-    Examples
-    --------
-    >>> from io import BytesIO
-    >>> from sparsemaps import MinHash
-    >>> from sparsemaps.files import predict_files
-    >>> from sparsemaps.linear import KernelClassifier
-    >>> model = KernelClassifier(MinHash(random_state=0), random_state=0)
-    >>> model = model.fit([[1, 0, 1], [0, 1, 0]], ["a", "b"])
-    >>> out = BytesIO()
-    >>> predict_files(model, BytesIO(b"0 2:1\n0 1:1 3:1\n"), out).n_records
-    2
-    >>> [line.split(b"\t")[:2] for line in out.getvalue().splitlines()]
-    [[b'record', b'label'], [b'1', b'b'], [b'2', b'a']]
-    """
-    lines, run_, aside = LineOptions.of(options), Run.of(options), Aside.of(options).aside
-    plan = plan_of(model, inputs, output, source, run_.n_jobs, lines=lines, bad_records=aside)
-    answer: LabelledFile = run(plan, JobRun.of(run_))
-    return answer
-
-
-@takes(*JOBS["filter_files"])
-def filter_files(
-    model: KernelClassifier,
-    inputs: Inputs,
-    output: Destination,
-    *,
-    label: object,
-    source: Texts | Svmlight | None = None,
-    **options: Unpack[FilterFilesKeywords],
-) -> FilteredFile:
-    r"""Write the records of files that have some label, byte for byte and in their order.
-
-    The command ``sparsemaps filter`` calls this function. The inputs are read twice: once for the
-    scores, and once for the records. In between, a record takes one byte of memory, and 9 with
-    `fraction`. Records without an n-gram or an entry have no label and are not written. The output
-    appears when it is complete.
-
-    Parameters
-    ----------
-    model : KernelClassifier
-        A model that is fitted.
-    inputs : str, path-like, file-like, or a sequence of these
-        LIBSVM files, or texts if the model has a vectorizer, of one format if they go to one
-        file. Labels are not read.
-    output : str, path-like or file-like
-        The file to write (.gz, .bz2, .xz, .zst); Parquet, if the inputs are; "-" is standard
-        output. A directory, which is one that exists or a name that ends in a slash, gets one
-        output for each input, of the input's name.
-    label : object, or list of objects
-        A class of the model, compared as it is: "1" is not 1. Of several classes, a record needs
-        one, and the highest of their scores counts.
-    source : Texts, Svmlight or None, default=None
-        As for `predict_files`.
-    [options]
-
-    Returns
-    -------
-    answer : FilteredFile
-        The numbers of records (`n_records`), of those that are written (`n_kept`), of those that
-        are unknown (`n_unknown`) and of bad ones (`n_bad`); of a `task` those of the outputs that
-        it has made.
-
-    Raises
-    ------
-    ValueError
-        If a parameter is not allowed, the model has no such class, an input changes meanwhile, or a
-        line is not of its format.
-    OSError
-        If a file cannot be read or written.
-
-    Examples
-    --------
-    >>> from io import BytesIO
-    >>> from sparsemaps import MinHash
-    >>> from sparsemaps.files import filter_files
-    >>> from sparsemaps.linear import KernelClassifier
-    >>> model = KernelClassifier(MinHash(random_state=0), random_state=0)
-    >>> model = model.fit([[1, 0, 1], [0, 1, 0]], ["a", "b"])
-    >>> out = BytesIO()
-    >>> filter_files(model, BytesIO(b"0 2:1 # kept\n0 1:1 3:1\n"), out, label="b")
-    FilteredFile(n_records=2, n_kept=1, n_unknown=0, n_bad=0)
-    >>> out.getvalue()
-    b'0 2:1 # kept\n'
-    """
-    run_, aside = Run.of(options), Aside.of(options).aside
-    rule = rule_of(model, label, LabelChoice.of(options))
-    plan = plan_of(model, inputs, output, source, run_.n_jobs, rule=rule, bad_records=aside)
-    answer: FilteredFile = run(plan, JobRun.of(run_))
-    return answer
 
 
 # ---- the job -------------------------------------------------------------------------------------
@@ -405,47 +227,30 @@ def _n_classes(model: Model) -> int:
     return len(model.classes_) if isinstance(model, KernelClassifier) else 0
 
 
-def plan_of(
+def checked_job(
     model: Model,
     inputs: Inputs,
-    output: Destination,
     source: GivenSource,
     n_jobs: int | None,
-    *,
+    bad_records: StrPath | None,
     lines: LineOptions | None = None,
     rule: "LabelFilter | None" = None,
-    bad_records: StrPath | None = None,
-) -> OutputPlan:
-    """Return the plan of `predict_files`, or with a rule, of `filter_files`."""
+) -> Labelling:
+    """Return the job of `predict_files`, or with a rule, of `filter_files`."""
     if getattr(model, "multilabel_", False):
         raise ValueError(
             "files are labelled by models of one label a record, got one of several: predict and "
             "predict_proba take records of them"
         )
-    if rule is None:
-        lines = lines or LineOptions()
-        check_for(model, lines)
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
     rows = rows._replace(sets_aside=bad_records is not None)
-    job = Labelling(model, rows, n_jobs, lines, rule, bad_records=bad_records)
-    return make_plan(job, inputs, output)
+    return Labelling(model, rows, n_jobs, lines, rule, bad_records=bad_records)
 
 
-listing = _map.listing
-
-
-def run(plan: OutputPlan, running: JobRun) -> Any:
-    """Write the output, or all outputs, or those of a share: the numbers of records."""
-    job = plan.job
-    made = [made.numbers for made in _map.run(plan, running)]
-    numbers = list(map(sum, zip(*made, strict=True))) or [0] * job.n_counts
-    n_records, n_kept, n_unknown, n_empty, n_bad = numbers[:5]
-    if job.rule is not None:
-        return FilteredFile(n_records, n_kept, n_unknown, n_bad)
-    classes = getattr(job.model, "classes_", np.empty(0)).tolist()
-    pairs = sorted(zip(classes, numbers[5:], strict=True), key=lambda pair: -pair[1])
-    labels = {label: n for label, n in pairs if n}
-    return LabelledFile(n_records, n_unknown, n_empty, n_bad, labels)
+def sums(job: Labelling, made: list[MadeOutput]) -> list[int]:
+    """Return the sums of the numbers of all inputs."""
+    numbers = [one.numbers for one in made]
+    return list(map(sum, zip(*numbers, strict=True))) or [0] * job.n_counts
 
 
 class LabelFilter(NamedTuple):
@@ -486,7 +291,7 @@ class LabelFilter(NamedTuple):
         return [taken(some, cut.least, n) for some, n in zip(marks, cut.n_equal, strict=True)]
 
 
-def rule_of(
+def filter_for(
     model: Model,
     labels: object,
     least: LabelChoice,

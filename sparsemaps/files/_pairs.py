@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Generator, Iterator
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
@@ -23,15 +24,15 @@ from sparsemaps.files._coded_records import (
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, counted, needs_counts
-from sparsemaps.files._job import Job, coding_job
+from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, PairSearch, Run, Svmlight, Texts
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import SimilarPairsOfFilesKeywords
 from sparsemaps.files._kinds_of_inputs import by_names
+from sparsemaps.files._plan import Plan
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import (
     FOLDER_ENDING,
-    NOWHERE,
     KeptSteps,
     Results,
     counts,
@@ -42,7 +43,7 @@ from sparsemaps.files._results import (
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
-from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
+from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.maps._config import from_config
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.records._table import holds_codes
@@ -132,14 +133,16 @@ def similar_pairs_of_files(
     b'1\t3\t1.000000\ta\tb\n'
     """
     search, run_, aside = PairSearch.of(options), Run.of(options), Aside.of(options).aside
-    plan = make_plan(map, inputs, output, other, source, search, run_.n_jobs, aside)
-    return run(plan, JobRun.of(run_))
+    plan = PairsPlan.of(map, inputs, output, other, source, search, run_.n_jobs, aside)
+    answer: FoundPairs = plan.run(JobRun.of(run_))
+    return answer
 
 
 # ---- the plan ------------------------------------------------------------------------------------
 
 
-class PairsPlan(NamedTuple):
+@dataclass(frozen=True)
+class PairsPlan(Plan):
     """A search of pairs, after a check of all options."""
 
     job: Job
@@ -159,43 +162,92 @@ class PairsPlan(NamedTuple):
         """Whether several processes can do tasks of it."""
         return self.folder is not None and _sources.are_files([*self.inputs, *self.others])
 
+    @classmethod
+    def of(
+        cls,
+        map: SparseMap | None,
+        inputs: Inputs,
+        output: Destination,
+        other: Inputs | None,
+        source: GivenSource,
+        search: PairSearch,
+        n_jobs: int | None,
+        bad_records: StrPath | None = None,
+    ) -> "PairsPlan":
+        """Return a plan, after a check of the options, of all names, and of the codes."""
+        paths, others = _sources.expand(inputs), [] if other is None else _sources.expand(other)
+        read = [*paths, *others]
+        coded = [path for path in read if holds_codes(path)]
+        rows = [path for path in read if not holds_codes(path)]
+        if search.exact and coded:
+            raise ValueError(
+                f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes"
+            )
+        job = _job(map, coded, rows, source, n_jobs)
+        job = job._replace(source=job.source._replace(sets_aside=bad_records is not None))
+        check_output(bad_records, output)
+        if needs_counts(job.source) is not None and coded:
+            raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
+        if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
+            raise ValueError(f"{setting('containment', True)} is for MinHash")
+        folder = _urls.full_path(output) + FOLDER_ENDING if _sources.is_regular(output) else None
+        names = [(output, _output_files.OUTPUT)]
+        if bad_records is not None:
+            names.append((bad_records, TABLE))
+        if folder is not None:
+            names += [(_urls.join(folder, name), "a result of a stage") for name in STAGE_FILES]
+            _sources.refuse_inside(folder, read)
+        _output_files.refuse_clashes(read, names, [] if folder is None else [folder])
+        _refuse_different(job, coded)
+        known = _sources.known_inputs(read)
+        sides = known[: len(paths)], known[len(paths) :]
+        return cls(job, search, *sides, output, folder, bad_records)
 
-def make_plan(
-    map: SparseMap | None,
-    inputs: Inputs,
-    output: Destination,
-    other: Inputs | None,
-    source: GivenSource,
-    search: PairSearch,
-    n_jobs: int | None,
-    bad_records: StrPath | None = None,
-) -> PairsPlan:
-    """Return a plan, after a check of the options, of the names of all files, and of the codes."""
-    paths, others = _sources.expand(inputs), [] if other is None else _sources.expand(other)
-    read = [*paths, *others]
-    coded = [path for path in read if holds_codes(path)]
-    rows = [path for path in read if not holds_codes(path)]
-    if search.exact and coded:
-        raise ValueError(f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes")
-    job = _job(map, coded, rows, source, n_jobs)
-    job = job._replace(source=job.source._replace(sets_aside=bad_records is not None))
-    check_output(bad_records, output)
-    if needs_counts(job.source) is not None and coded:
-        raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
-    if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
-        raise ValueError(f"{setting('containment', True)} is for MinHash")
-    folder = _urls.full_path(output) + FOLDER_ENDING if _sources.is_regular(output) else None
-    names = [(output, _output_files.OUTPUT)]
-    if bad_records is not None:
-        names.append((bad_records, TABLE))
-    if folder is not None:
-        names += [(_urls.join(folder, name), "a result of a stage") for name in STAGE_FILES]
-        _sources.refuse_inside(folder, read)
-    _output_files.refuse_clashes(read, names, [] if folder is None else [folder])
-    _refuse_different(job, coded)
-    known = _sources.known_inputs(read)
-    sides = known[: len(paths)], known[len(paths) :]
-    return PairsPlan(job, search, *sides, output, folder, bad_records)
+    def stages(self, results: Results) -> Iterator[Stage]:
+        job = yield from counted(self.job, [*self.inputs, *self.others], results)
+        own = yield from _encode(job, self.inputs, results, CODES)
+        other = None
+        if self.others:
+            other = yield from _encode(job, self.others, results, OTHER)
+        sides = own, other
+        recipe = {"codes": own.digest, "other": other and other.digest, **self.search.recipe}
+        pairs = Task(PAIRS, recipe, (self.search, sides))
+        about = "pairs of similar rows"
+        last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY), about=about)
+        yield from search_stages(last, results, n_tasks_of([*self.inputs, *self.others]))
+        output = None if self.folder is None else _urls.full_path(self.output)
+        of_lines = results.path(pairs.file), sides, self.output if output is None else None
+        target = None if output is None else _urls.real_path(output)
+        lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=target)
+        endings = () if output is None else ("",)
+        yield Stage("output", [lines], _write_output, endings, about="a line for each pair")
+
+    def run(self, how: JobRun) -> FoundPairs:
+        """Run all tasks, or those of a share; the numbers are then 0."""
+        how.check(self.listing, self.is_shared)
+        plan = self
+        with opened(plan.folder, shared=how.is_share) as results, contextlib.ExitStack() as stack:
+            if plan.search.exact or needs_counts(plan.job.source):  # inputs are read again
+                inputs, others = (
+                    _sources.spooled(side, stack) for side in (plan.inputs, plan.others)
+                )
+                plan = replace(self, inputs=inputs, others=others)
+            made = how.run(plan.stages(results), results, plan.job.n_jobs)
+            n_bad = 0
+            if plan.bad_records is not None and not how.is_share:
+                codes = ((f"{name}.npy", f"{name}-join") for name in (CODES, OTHER))
+                n_bad = join_tables(
+                    plan.bad_records,
+                    [
+                        results.path(named(file, made[stage][0].digest)) + _sources.BAD
+                        for file, stage in codes
+                        if stage in made
+                    ],
+                )
+        if how.is_share:
+            return FoundPairs(0, 0, 0, False)
+        n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3)
+        return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new, n_bad)
 
 
 def _refuse_different(job: Job, coded: list[str]) -> None:
@@ -233,7 +285,7 @@ def _job(
             map = from_config(PackedCodes.load(coded[0]).config)
         except ValueError as error:
             raise ValueError(f"{coded[0]}: the map of its codes is not known: {error}") from None
-    job = coding_job(map, given, n_jobs, comments=True)
+    job = Job.of_codes(map, given, n_jobs, comments=True)
     for path in rows:
         job.source.format(path)  # an error if it is not known
     return job
@@ -250,30 +302,6 @@ STAGE_FILES = (
     *(name + ending for name in ("codes.npy", "other.npy") for ending in ("", *BESIDE)),
     *(PAIRS, PAIRS + SIMILARITY, FREQUENCIES),
 )
-
-
-def stages(plan: PairsPlan, results: Results) -> Iterator[Stage]:
-    job = yield from counted(plan.job, [*plan.inputs, *plan.others], results)
-    own = yield from _encode(job, plan.inputs, results, CODES)
-    other = None
-    if plan.others:
-        other = yield from _encode(job, plan.others, results, OTHER)
-    sides = own, other
-    recipe = {"codes": own.digest, "other": other and other.digest, **plan.search.recipe}
-    pairs = Task(PAIRS, recipe, (plan.search, sides))
-    about = "pairs of similar rows"
-    last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY), about=about)
-    yield from search_stages(last, results, n_tasks_of([*plan.inputs, *plan.others]))
-    output = None if plan.folder is None else _urls.full_path(plan.output)
-    of_lines = results.path(pairs.file), sides, plan.output if output is None else None
-    target = None if output is None else _urls.real_path(output)
-    lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=target)
-    endings = () if output is None else ("",)
-    yield Stage("output", [lines], _write_output, endings, about="a line for each pair")
-
-
-def listing(plan: PairsPlan) -> Listing:
-    return listed(stages(plan, NOWHERE))
 
 
 def _encode(
@@ -319,31 +347,3 @@ def _write_output(of: Any, path: str, run: TaskRun) -> bool:
         write_table(file, (i, j, value), line)
         _sources.refuse_changes([input for side in given for input in side.inputs])
     return True
-
-
-# ---- running -------------------------------------------------------------------------------------
-
-
-def run(plan: PairsPlan, running: JobRun) -> FoundPairs:
-    """Run all tasks of a plan, or the tasks of a share; the numbers are then 0."""
-    running.check(lambda: listing(plan), plan.is_shared)
-    with opened(plan.folder, shared=running.is_share) as results, contextlib.ExitStack() as stack:
-        if plan.search.exact or needs_counts(plan.job.source):  # inputs are read again
-            inputs, others = (_sources.spooled(side, stack) for side in (plan.inputs, plan.others))
-            plan = plan._replace(inputs=inputs, others=others)
-        made = running.run(stages(plan, results), results, plan.job.n_jobs)
-        n_bad = 0
-        if plan.bad_records is not None and not running.is_share:
-            codes = ((f"{name}.npy", f"{name}-join") for name in (CODES, OTHER))
-            n_bad = join_tables(
-                plan.bad_records,
-                [
-                    results.path(named(file, made[stage][0].digest)) + _sources.BAD
-                    for file, stage in codes
-                    if stage in made
-                ],
-            )
-    if running.is_share:
-        return FoundPairs(0, 0, 0, False)
-    n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3)
-    return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new, n_bad)

@@ -22,7 +22,6 @@ from sparsemaps.files import (
     Tables,
     Texts,
     _dedup,
-    _dedup_plan,
     deduplicate_files,
 )
 from sparsemaps.files._job_run import JobRun
@@ -57,7 +56,7 @@ def outputs(folder):
 def make_plan(inputs, output, source="word:3", clusters=None, keep="first", against=None, **search):
     search = Search(**{"threshold": WORDS["threshold"], **search})
     removal, tables = Removal(keep=keep, against=against), Tables(clusters=clusters)
-    return _dedup_plan.make_plan(MINHASH, inputs, output, source, search, removal, tables, None)
+    return _dedup.Dedup.of(MINHASH, inputs, output, source, search, removal, tables, None)
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +67,7 @@ def client():
 
 
 def deduplicate(plan, client):
-    return _dedup.run(plan, JobRun(False, True, Workers(client)))
+    return plan.run(JobRun(False, True, Workers(client)))
 
 
 @pytest.mark.parametrize("options", [{}, {"exact": True}, {"recall": 1}, {"keep": "longest"}])
@@ -153,9 +152,7 @@ def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch, clien
     monkeypatch.chdir(tmp_path)  # paths of the plan are those of this directory
     removal = Removal(keep="longest", against="old.stages")
     search, tables = Search(threshold=WORDS["threshold"]), Tables(bad_records="aside")
-    plan = _dedup_plan.make_plan(
-        MINHASH, "in.jsonl", "out", WITH_IDS, search, removal, tables, None
-    )
+    plan = _dedup.Dedup.of(MINHASH, "in.jsonl", "out", WITH_IDS, search, removal, tables, None)
     done = deduplicate(plan, client)
     expected = deduplicate_files(
         MINHASH, "in.jsonl", "one", against="old.stages", keep="longest", bad_records="aside.one",

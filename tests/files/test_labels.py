@@ -10,9 +10,11 @@ from _scripts.commands import command
 from _scripts.programs import Program, posix
 
 from sparsemaps import ConsistentWeightedSampling, files
-from sparsemaps.files import Texts, _labels
-from sparsemaps.files._job_options import LabelChoice
+from sparsemaps.files import Texts
+from sparsemaps.files._filter import FilterPlan
+from sparsemaps.files._job_options import LabelChoice, LineOptions
 from sparsemaps.files._job_run import JobRun
+from sparsemaps.files._predict import PredictPlan
 from sparsemaps.linear import KernelClassifier
 
 # ---- an output for each input --------------------------------------------------------------------
@@ -137,14 +139,15 @@ def test_on_dask(trained, folder, tmp_path, job):
 
     model = KernelClassifier.load(trained)
     if job == "predict":
-        plan = _labels.plan_of(model, folder, f"{tmp_path}/out/", Texts(id_field="id"), None)
+        paths = folder, f"{tmp_path}/out/"
+        plan = PredictPlan.of(model, *paths, Texts(id_field="id"), LineOptions(), None)
         expected = predict(model, folder, f"{tmp_path}/one/")
     else:
-        rule = _labels.rule_of(model, "money", LabelChoice())
-        plan = _labels.plan_of(model, folder, f"{tmp_path}/out/", None, None, rule=rule)
+        paths = folder, f"{tmp_path}/out/"
+        plan = FilterPlan.of(model, *paths, None, "money", LabelChoice(), None)
         expected = filter(model, folder, f"{tmp_path}/one/")
     with distributed.Client(processes=False, dashboard_address="127.0.0.1:0") as client:
-        assert _labels.run(plan, JobRun(False, True, Workers(client))) == expected
+        assert plan.run(JobRun(False, True, Workers(client))) == expected
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
 
 

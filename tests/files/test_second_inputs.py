@@ -14,13 +14,15 @@ from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import (
     Texts,
+    _dedup,
     _dedup_plan,
     _evidence,
     _pairs,
+    _predict,
     _removed_records,
     _row_names,
 )
-from sparsemaps.files._job_options import PairSearch
+from sparsemaps.files._job_options import LineOptions, PairSearch
 from sparsemaps.files._removed_records import Removals
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.linear import KernelClassifier
@@ -227,13 +229,13 @@ def test_deliveries_of_other_processes_have_whole_paths(tmp_path, monkeypatch):
     (tmp_path / "in.txt").write_text(LINES[3])
     deliveries(tmp_path)
     removal = files.Removal(against=["one.stages", "two.stages"])
-    plan = _dedup_plan.make_plan(
+    plan = _dedup.Dedup.of(
         MINHASH, "in.txt", "out", "word:2", files.Search(), removal, files.Tables(), None
     )
     paths = [file.path for file in _dedup_plan.files_of(elsewhere(plan).earlier)]
     names = [f"{name}.stages/{file}.npy" for name in ("one", "two") for file in ("codes", "kept")]
     assert paths == [str(tmp_path / name) for name in names]
-    plan = _pairs.make_plan(MINHASH, "one.txt", "out", "two.txt", "word:2", PairSearch(), None)
+    plan = _pairs.PairsPlan.of(MINHASH, "one.txt", "out", "two.txt", "word:2", PairSearch(), None)
     assert [one.path for one in elsewhere(plan).others] == [str(tmp_path / "two.txt")]
     assert [part.path for part in plan.others[0].cut(plan.others[0].n_bytes - 1)] == 2 * ["two.txt"]
 
@@ -322,7 +324,9 @@ def test_labels_of_many_codes(tmp_path):
     which = np.random.default_rng(SEED).integers(0, 40, n)
     codes[which].save(tmp_path / "codes.npy")
     (tmp_path / "codes.npy.ids.txt").write_text("".join(f"{number}\n" for number in range(n)))
-    plan = files._labels.plan_of(model, tmp_path / "codes.npy", io.BytesIO(), None, None)
+    plan = _predict.PredictPlan.of(
+        model, tmp_path / "codes.npy", io.BytesIO(), None, LineOptions(), None
+    )
     parts = list(plan.job.scored(plan.inputs, TaskRun(), None))
     found = np.concatenate([part.scores for _, part, _ in parts])
     np.testing.assert_array_equal(found, model.decision_function(codes)[which])
