@@ -88,8 +88,8 @@ class Texts(Values):
     )
     format: str | None = Choice(*TEXT_FORMATS, none=True).default(
         None,
-        "The format of all inputs, for pipes and file objects, and where names of files do not "
-        "tell it.",
+        "The format of all inputs; needed for pipes and file objects, and for files whose names do "
+        "not tell it.",
         flag="--text-format",
     )
     token_pattern: str | None = String(none=True).default(
@@ -130,25 +130,25 @@ class Texts(Values):
     )
     max_df: int | None = Int(1, LARGEST_INT32, none=True).default(
         None,
-        "For near-duplicates: n-grams that more records have do not count in records with at "
-        "least `min_own` others, so that a frame which many records share, such as a menu or a "
-        "licence, does not decide. Choose more than the records of a usual family of near copies, "
+        "Ignore n-grams that more records have, in records with at least `min_own` others, so that "
+        "text which many records share, such as a menu or a licence, does not decide. It is for "
+        "near-duplicates. Choose more than the records of a usual family of near copies, "
         "and far fewer than those of a frame. None counts all n-grams. The inputs are then read "
         "once more.",
         metavar="T",
     )
     min_own: int = Int(1, LARGEST_INT32).default(
         12,
-        "For `max_df`: a record with fewer own n-grams is judged by all of its n-grams. A word "
-        "that differs makes n own n-grams of n words. So more than n times the words that differ "
-        "between near copies keeps these together, however many they are.",
+        "A record with fewer n-grams of its own is judged by all of its n-grams. It is for "
+        "`max_df`. A word that differs makes n own n-grams of n words. So more than n times the "
+        "words that differ between near copies keeps these together, however many they are.",
         metavar="N",
     )
     frequencies: str | os.PathLike[str] | None = PathTo(none=True).default(
         None,
-        "For `max_df` and `idf`: the table of frequencies of an earlier run of the same option, "
-        "frequencies.npy of its folder; without it, the records of the inputs are counted, or with "
-        "`against`, the table of the first earlier run is taken.",
+        "The table of frequencies of an earlier run, frequencies.npy of its folder; without it, "
+        "the inputs are counted. It is for `max_df` or `idf`, and that run had the same option. "
+        "With `against`, the table of the first earlier run is taken.",
         metavar="FILE",
     )
     max_line_bytes: int = _MAX_LINE_BYTES
@@ -235,13 +235,13 @@ class Search(Values):
     )
     recall: float = Real(above=0, most=1).default(
         0.95,
-        "The probability with which a pair at the threshold is found; 1 compares all pairs.",
+        "The probability that a pair at the threshold is found; 1 compares all pairs.",
     )
     exact: bool = Bool().default(
         False,
-        "Decide by the exact kernel, among pairs whose estimates may be a little lower, and write "
-        "its value; the inputs are then read once more. The rows of pairs are written to temporary "
-        "files.",
+        "Decide by the exact kernel, and write its value; the inputs are read once more. Pairs "
+        "whose estimates are a little below the threshold are checked as well. Their rows are "
+        "written to temporary files.",
     )
 
     @property
@@ -373,7 +373,7 @@ class Tables(Aside):
 
     removed: str | os.PathLike[str] | None = PathTo(none=True).default(
         None,
-        "Write a table of the removed records, each with the kept record that it duplicates, and "
+        "Write a table of the removed records, each with the kept record that it duplicates and "
         "their similarity. It has a header, and tabs between columns. Records are numbered from 1 "
         "through all inputs, or have their ids; a record of an earlier delivery is "
         "``DELIVERY:record``.",
@@ -390,10 +390,10 @@ class Tables(Aside):
     )
     clusters: str | os.PathLike[str] | None = PathTo(none=True).default(
         None,
-        "Write a table of the number of each record, or its id, and that of its cluster. Clusters "
+        "Write a table with the cluster of each record. Clusters "
         "are numbered in the order of their first records. A cluster is a kept record and those "
         "that were removed as near it, or those that are near the same record of an earlier "
-        "delivery.",
+        "delivery. A line has the number of a record, or its id, and that of its cluster.",
         metavar="CLUSTERS.tsv",
     )
     dry_run: bool = Bool().default(False, "Write the tables and the report, but no output.")
@@ -473,8 +473,8 @@ class LineOptions(Values):
     )
     top: int | None = Int(1, LARGEST_INT32, none=True).default(
         None,
-        "Write this number of labels, the highest score first, each with its score or probability, "
-        "in place of the label and the scores of all classes. The columns are "
+        "Write only the best labels, at most this many, each with its score or probability, in "
+        "place of the scores of all classes. The columns are "
         '"label_1", "score_1" (or "proba_1"), "label_2" and so on.',
         metavar="K",
     )
@@ -497,9 +497,9 @@ class LineOptions(Values):
     )
     explain: int = Int(0, LARGEST_INT32).default(
         0,
-        "For models of texts, how many n-grams to write in further columns, with what they add to "
-        "the score of the label. They are those that add or take away most, as ``model.explain`` "
-        "gives them.",
+        "The number of n-grams to write for each text, with what they add to the score of its "
+        "label. They stand in further columns, and are those that add or take away most, as "
+        "``model.explain`` gives them. It is for models of texts.",
         metavar="N",
     )
 

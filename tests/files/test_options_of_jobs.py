@@ -4,6 +4,7 @@ import argparse
 import dataclasses
 import importlib.util
 import inspect
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -129,6 +130,27 @@ def options_of_command(*words):
         parser = next(action for action in parser._actions if isinstance(action.choices, dict))
         parser = parser.choices[word]
     return {name for action in parser._actions for name in action.option_strings}
+
+
+def parsers(parser, name=""):
+    """All subcommands without further ones, by their names."""
+    inner = [action.choices for action in parser._actions if isinstance(action.choices, dict)]
+    if not inner:
+        yield name, parser
+    for choices in inner:
+        for word, one in choices.items():
+            yield from parsers(one, f"{name} {word}")
+
+
+def test_help_names_options_of_the_command():
+    """The fields of a value are for several commands; none speaks of what another has alone."""
+    wrong = set()
+    for name, parser in parsers(make_parser()):
+        own = {flag for action in parser._actions for flag in action.option_strings}
+        for action in parser._actions:
+            named = re.findall(r"--[a-z][a-z-]*", action.help or "")
+            wrong |= {(name, action.dest, flag) for flag in named if flag not in own}
+    assert wrong == set()
 
 
 def test_all_jobs_are_known():
