@@ -89,8 +89,8 @@ def test_other_formats_are_named(tmp_path, named):
     (tmp_path / "rows.vw").write_text("1 |words a b c:2\n")
     (tmp_path / "numbers.vw").write_text("1 1.0 'first |f price:.23 area:.25\n")
     (tmp_path / "rows.parquet").write_bytes(b"PAR1\x15\x04\x15\x10")
-    (tmp_path / "rows.csv").write_text("label,first,second\n1,2,3\n")
-    (tmp_path / "bars.csv").write_text("1|2|3\n")
+    (tmp_path / "rows.svm").write_text("label,first,second\n1,2,3\n")
+    (tmp_path / "bars.svm").write_text("1|2|3\n")
     (tmp_path / "late.svm").write_text('1 1:1\n\n{"text": "a"}\n')
     of_texts = {
         "rows.jsonl": "this looks like JSON; 'sparsemaps text' reads texts of JSON Lines",
@@ -110,8 +110,8 @@ def test_other_formats_are_named(tmp_path, named):
         ("rows.vw", "line 1, column 3: expected a label and index:value pairs, but this looks "
          "like Vowpal Wabbit's format"),
         ("numbers.vw", "this looks like Vowpal Wabbit's format"),
-        ("rows.csv", "this looks like CSV"),
-        ("bars.csv", "this looks like CSV"),
+        ("rows.svm", "this looks like CSV"),
+        ("bars.svm", "this looks like CSV"),
         ("late.svm", "line 3, column 1: expected a label and index:value pairs, but this looks "
          "like JSON"),
     ):  # fmt: skip

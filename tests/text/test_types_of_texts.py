@@ -12,7 +12,8 @@ from sparsemaps import MinHash
 from sparsemaps._loops import text as _text
 from sparsemaps.files import Texts, map_files, train_files
 from sparsemaps.linear import KernelClassifier
-from sparsemaps.text import ByteNgrams, HashingVectorizer, _parquet_records, iter_records
+from sparsemaps.records import _columns
+from sparsemaps.text import ByteNgrams, HashingVectorizer, iter_records
 from sparsemaps.text._analyzers import vectorizer_of
 
 pa = pytest.importorskip("pyarrow", minversion="19")
@@ -74,7 +75,7 @@ def in_memory():
 
 def test_the_list_of_types_is_one():
     """A type that a road takes stands above, and so is tried on all roads."""
-    assert {*_parquet_records._STRINGS, *_parquet_records._BYTES} == set(ARROW)
+    assert set(_columns.STRINGS) == set(ARROW)
     assert len(_text.TEXTS + _text.BYTES) == len(ARROW)
 
 
