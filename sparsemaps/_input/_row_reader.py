@@ -148,7 +148,7 @@ class RowReader:
     """
 
     weights: Array | None = None
-    """How often each row counts where parameters are computed from the rows; None is once."""
+    """How often each row counts if parameters are computed from the rows; None is once."""
 
     def __init__(
         self,

@@ -49,7 +49,7 @@ class Allowed:
 
     @property
     def range(self) -> str:
-        """The range of numbers, in words; "" where the type says all."""
+        """The range of numbers, in words; "" if the type says all."""
         return ""
 
     def default(self, value: Any, help: str = "", **how: Any) -> Any:
@@ -58,7 +58,7 @@ class Allowed:
         return field(default=value, metadata={"allowed": self, "help": help, **how})
 
     def check(self, name: str, value: object) -> None:
-        """Raise a ParameterError where `value` is not allowed."""
+        """Raise a ParameterError if `value` is not allowed."""
         if not (self.none and value is None):
             self._check(name, value)
 

@@ -1,6 +1,6 @@
 """The base classes of maps in the process of the command, which shows its maps to nobody.
 
-scikit-learn's take a second to import. Where a rare call needs more than these have, scikit-learn's
+scikit-learn's take a second to import. If a rare call needs more than these have, scikit-learn's
 own function is imported and called.
 """
 

@@ -1,4 +1,4 @@
-"""The memory of the machine, and errors where it does not suffice."""
+"""The memory of the machine, and errors if it does not suffice."""
 
 import contextlib
 import os
@@ -15,7 +15,7 @@ def bytes_of_machine() -> int | None:
 
 @contextlib.contextmanager
 def allocating(n_bytes: int, what: str) -> Iterator[None]:
-    """Raise a MemoryError, which names what takes the bytes, where they cannot be had, or are more
+    """Raise a MemoryError, which names what takes the bytes, if they cannot be had, or are more
     than the machine has: it gives more than it has, and ends the process later."""
     there = bytes_of_machine()
     said = f"{what} take {n_bytes:,} bytes"

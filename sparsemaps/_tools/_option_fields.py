@@ -35,7 +35,7 @@ class OptionField(NamedTuple):
     """The option of the command; None if it has none of this kind."""
     metavar: str | None
     const: Any = None
-    """The value of the command's option where none follows it; None if one must."""
+    """The value of the command's option if none follows it; None if one must."""
 
     @property
     def dest(self) -> str:

@@ -150,7 +150,7 @@ def check_array(array: Any, **checks: Any) -> Any:
 
 
 def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
-    """Call scikit-learn's function of this name; raise ValueError also where `check_array` does."""
+    """Call scikit-learn's function of this name; raise ValueError also if `check_array` does."""
     from sklearn.utils.validation import validate_data
 
     with _taken_as_matrix("X", X):

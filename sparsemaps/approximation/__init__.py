@@ -146,7 +146,7 @@ def min_components(
         Probability that the error of a pair is at most `error`, above 0 and below 1.
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
         Rows for whose pairs the answer holds; a sample of them is used. None asks for the worst
-        pair: over all kernel values, and, where the variance depends on the rows'
+        pair: over all kernel values, and, if the variance depends on the rows'
         lengths (`CountSketch`, `TensorSketch`, `RandomMaclaurin`, the folded RBF kernel), over rows
         of unit length. For these, give X if rows are not of unit length.
     n_pairs : int, default=10_000

@@ -67,7 +67,7 @@ class KernelError:
     safe_peak : float or None
         For `CountSketch`, the largest `peak` at which a row's squared length is off by more than a
         tenth in at most 5 % of the seeds, by [1]_, whose constant is taken as 1: a guide, not a
-        bound. 0 where the size is too small for such errors at all, 1 where it is enough for any
+        bound. 0 if the size is too small for such errors at all, 1 if it is enough for any
         row. None for other maps.
 
     References

@@ -254,7 +254,7 @@ def kernel_from_collisions(
     std : ndarray of float64
         Standard errors ``sqrt(p * (1 - p) / n_hashes) / (1 - 2 ** -bits)``. Here p is the rate of
         agreement after two codes that agree and two that differ are added, so that the error is not
-        0 where no code agrees or all agree. Only if `return_std`.
+        0 if no code agrees or all agree. Only if `return_std`.
 
     Notes
     -----

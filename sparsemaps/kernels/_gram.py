@@ -142,7 +142,7 @@ def open_pair(X: MatrixLike, Y: MatrixLike | None, nonnegative: str | None = Non
 
 
 def check_gamma(gamma: object, n_columns: int | None = None) -> float:
-    """Return `gamma`, which must be above 0; None is 1 / `n_columns`, where that is given."""
+    """Return `gamma`, which must be above 0; None is 1 / `n_columns`, if that is given."""
     if gamma is None and n_columns is not None:
         return 1 / n_columns
     return _checks.check_real("gamma", gamma, 0, open_low=True)

@@ -51,7 +51,7 @@ def matern_mixture(nu: float) -> tuple[Array, Array]:
     :math:`e^{-q / v}`. As an integral over t = ln v, it is summed by the trapezoidal rule, whose
     error falls exponentially as steps get smaller.
     """
-    # The integrand's width is about 1 / sqrt(nu), where that is below 1.
+    # The integrand's width is about 1 / sqrt(nu), if that is below 1.
     halvings = max(math.frexp(nu / 8)[1], 0)
     step = 2.0 ** (-3 - (halvings + 1) // 2)
     low, high = -708.0, 8.0  # the least v, and so the largest rate, are within float64

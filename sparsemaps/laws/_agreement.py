@@ -24,14 +24,14 @@ from sparsemaps._tools._typing import Array
 
 _ADDED = 2
 """The number of agreements, and of differences, that are added for standard errors. Without them
-the error would be 0 where no code agrees or all agree (Agresti & Coull 1998)."""
+the error would be 0 if no code agrees or all agree (Agresti & Coull 1998)."""
 
 
 class ProductCounts(NamedTuple):
     """The numbers of codes of a product of two maps that agree, as `agreements` counts them."""
 
     both: npt.ArrayLike
-    """Joint codes, which agree where the codes of both maps do."""
+    """Joint codes, which agree if the codes of both maps do."""
     first: npt.ArrayLike
     """Codes of the first map."""
     second: npt.ArrayLike
@@ -66,16 +66,16 @@ class AgreementLaw(ABC):
         """Return estimates of the kernel from the number of codes that agree, and their standard
         errors.
 
-        `counts` are `ProductCounts` where the law takes parts.
+        `counts` are `ProductCounts` if the law takes parts.
         """
 
     def highest(self, counts: npt.ArrayLike, n_hashes: int) -> Array:
-        """Return the highest estimates where so many codes agree."""
+        """Return the highest estimates if so many codes agree."""
         return self.estimate(counts, n_hashes)[0]
 
     @abstractmethod
     def least_rate(self, kernel: npt.ArrayLike) -> Array:
-        """Return the rate at which codes agree where the kernel has this value. A product has
+        """Return the rate at which codes agree if the kernel has this value. A product has
         several such rates; the result is at most the least of them."""
 
     def described(self) -> dict[str, Any]:
@@ -268,7 +268,7 @@ class ByProduct(AgreementLaw):
         return kernel, np.sqrt(variance / n_hashes)
 
     def highest(self, counts: npt.ArrayLike, n_hashes: int) -> Array:
-        # It is highest where a part agrees in no other sample.
+        # It is highest if a part agrees in no other sample.
         agreeing = np.asarray(counts)
         return self.estimate(ProductCounts(agreeing, agreeing, agreeing), n_hashes)[0]
 

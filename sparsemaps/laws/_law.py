@@ -18,7 +18,7 @@ ONE_NUMBER_RULE = "give codes or one number for each component"
 class Law(ABC):
     """The law of a map with given parameters: facts about its estimates, at any size.
 
-    A law has ``exact_kernel``; and, where the definition here does not suit it, what else stands
+    A law has ``exact_kernel``; and, if the definition here does not suit it, what else stands
     here.
     """
 
@@ -67,7 +67,7 @@ class Law(ABC):
         """Return mean and variance of the estimates, and how they are distributed, for pairs of
         rows.
 
-        Raises UnknownVarianceError where there is no formula.
+        Raises UnknownVarianceError if there is no formula.
         """
         raise UnknownVarianceError(f"{type(self).__name__} has no variance formula")
 
@@ -100,7 +100,7 @@ class Law(ABC):
     def measured(self) -> str:
         """The rates that have no formula, and are measured with the map: "zero bits", of samples
         that agree in i* alone; "signs", by how much their agreement differs from the kernel; or ""
-        where there are none."""
+        if there are none."""
         return ""
 
     def rounding(self, rows: Any, kernel: Array) -> Array:

@@ -87,7 +87,7 @@ class Moments:
     span: float = 1.0
     """For "binomial", the difference of the two values of a component: the larger one is 1."""
     jump: Array = field(default_factory=lambda: np.full(1, np.inf))
-    """For "jumps", the size of the largest jump; infinite where it is not known."""
+    """For "jumps", the size of the largest jump; infinite if it is not known."""
     paired: bool = False
     """Whether components are cosines of differences."""
     single: Array = field(default_factory=_NONE.copy)

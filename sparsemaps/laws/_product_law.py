@@ -50,7 +50,7 @@ class ProductLaw(Law):
 
     @property
     def bits(self) -> int:
-        """Bits of a code; where the other map has none, of the sampled map's."""
+        """Bits of a code; if the other map has none, of the sampled map's."""
         sampled: Any = self.sampled
         other: Any = self.other
         return int(sampled.bits + (other.bits if self.is_one_hot else 0))

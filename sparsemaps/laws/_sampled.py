@@ -41,7 +41,7 @@ _ONE_BLOCK = np.full(1, 2.0**62)
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledLaw(Law):
-    """The base of laws of codes, which may agree by chance where samples differ."""
+    """The base of laws of codes, which may agree by chance if samples differ."""
 
     bits: int
     """Bits of a code."""

@@ -126,7 +126,7 @@ class FastfoodLaw(Law):
     is_hashed: bool
     """Whether rows are count-sketched first."""
     widths: tuple[int, ...]
-    """The width of blocks, or where it is not known all that it may be."""
+    """The width of blocks, or if it is not known all that it may be."""
 
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         gamma = _known(self.gamma)

@@ -132,7 +132,7 @@ def load_svmlight_file(
     Returns
     -------
     X : csr_matrix of shape (n_samples, n_features)
-        A csr_array where scikit-learn's ``sparse_interface`` asks for it. Indices are int32 while
+        A csr_array if scikit-learn's ``sparse_interface`` asks for it. Indices are int32 while
         they fit, else int64.
     y : ndarray of float64, shape (n_samples,), or list of tuples of float
         The labels; a list of ascending tuples if `multilabel`. As in scikit-learn, a whole number

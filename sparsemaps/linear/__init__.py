@@ -5,7 +5,7 @@
 - ``_cross_validated`` has `KernelClassifierCV` and `KernelRegressorCV`, which choose C.
 - ``_model`` has what they share: rows become codes, problems are solved, rows get scores.
 - ``_model_checks`` checks parameters, and codes and weights of rows.
-- ``_indicators`` has the matrices of labels where rows may have several.
+- ``_indicators`` has the matrices of labels if rows may have several.
 - ``_explanation`` finds the n-grams that decide a score. ``_model_file`` reads and writes the file
   of a model.
 - ``_losses`` has the losses: the objective, its dual, the rule that ends the passes.

@@ -17,7 +17,7 @@ _LARGEST = np.finfo(float).max / 8
 class Calibration(NamedTuple):
     """The probabilities of the classes are the softmax of ``slope * scores + offsets``.
 
-    Where a row may have several labels, the probability of each is the logistic function of this.
+    If a row may have several labels, the probability of each is the logistic function of this.
     """
 
     slope: Any

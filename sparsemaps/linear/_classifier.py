@@ -33,7 +33,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     [C]
     [fit_intercept, intercept_scaling]
     [class_weight]
-        Where rows may have several labels, "balanced" is for each label that of the two classes of
+        If rows may have several labels, "balanced" is for each label that of the two classes of
         rows with it and without it.
     [tol of classes]
     [max_iter]
@@ -45,7 +45,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     Attributes
     ----------
     classes_ : ndarray
-        The classes, in sorted order. Where rows may have several labels, the numbers of the
+        The classes, in sorted order. If rows may have several labels, the numbers of the
         columns of `y`.
     multilabel_ : bool
         Whether rows may have several labels.
@@ -58,7 +58,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     n_iter_ : int
         The largest number of passes of a class.
     calibration_ : tuple (slope, offsets)
-        What ``calibrate`` has chosen. Only after it. Where rows may have several labels, both are
+        What ``calibrate`` has chosen. Only after it. If rows may have several labels, both are
         arrays with a number for each.
     [map_, vectorizer_, n_features_in_]
 
@@ -113,7 +113,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     calibration_: _calibration.Calibration
     multilabel_: bool
     _kind: _indicators.Kind
-    """What `predict` returns where rows may have several labels."""
+    """What `predict` returns if rows may have several labels."""
 
     def __init__(
         self,
@@ -263,7 +263,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             Classes; of equal scores, the first. A row without samples, such as a text without an
             n-gram, has the intercepts as scores, and gets the class of the highest of them. The
             commands ``sparsemaps predict`` and ``filter`` call such a record unknown.
-            Where rows may have several labels, an indicator matrix, which is sparse if `y` was.
+            If rows may have several labels, an indicator matrix, which is sparse if `y` was.
 
         Raises
         ------
@@ -298,7 +298,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         probabilities : ndarray of shape (n_samples, n_classes)
             After ``calibrate``, the softmax of ``slope * scores + offsets``. Otherwise the logistic
             function of the scores; of several classes, those of the problems are divided by their
-            sum, as `LogisticRegression` with "liblinear" does. Where rows may have several labels,
+            sum, as `LogisticRegression` with "liblinear" does. If rows may have several labels,
             the logistic function of ``slope * scores + offsets``, or of the scores.
 
         Raises
@@ -329,7 +329,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         One slope and an offset for each class are chosen such that the softmax of
         ``slope * scores + offsets`` has the least log loss on these rows [1]_ [2]_. Scores, and the
         labels that ``predict`` gives, stay the same. ``save`` keeps the calibration, and the next
-        ``fit`` drops it. Where rows may have several labels, each label has a slope and an offset
+        ``fit`` drops it. If rows may have several labels, each label has a slope and an offset
         of its own, as of two classes.
 
         Parameters
@@ -337,7 +337,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
             As in ``fit``. A few hundred rows are enough for two classes, a few thousand for many.
         y : array-like of shape (n_samples,)
-            Their classes. A class of the model may be missing. Where rows may have several labels,
+            Their classes. A class of the model may be missing. If rows may have several labels,
             an indicator matrix.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             How much each row counts, as in ``fit``.

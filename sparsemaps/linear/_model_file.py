@@ -287,7 +287,7 @@ def _classes_in(description: dict[str, Any], n_models: int) -> Array:
 
 
 def _kind_in(description: dict[str, Any]) -> Kind:
-    """Return what labels of rows are, where these may have several."""
+    """Return what labels of rows are, if these may have several."""
     for kind in KINDS:
         if description["labels"] == kind:
             return kind

@@ -43,7 +43,7 @@ class TrainingRows(NamedTuple):
     codes: PackedCodes
     labels: Any
     """Of classification: the number of the model on whose positive side each row is, int32; or,
-    where a row may be on that of several models, a CSC matrix with a column for each."""
+    if a row may be on that of several models, a CSC matrix with a column for each."""
     targets: Array | None
     """float64, of regression."""
     weights: Array | None

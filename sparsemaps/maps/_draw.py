@@ -86,7 +86,7 @@ class Draw(ABC):
     It has the parameters as attributes, with the values that ``fit`` computed from the data;
     `parameters`, all of them but `random_state` and `n_jobs`; `seed`; `n_columns`, None for any
     number; `law`; `size`, the number of components; and the rule in the error for negative values,
-    None if they are allowed. A subclass has ``transform(work)``; and, where the definition here
+    None if they are allowed. A subclass has ``transform(work)``; and, if the definition here
     does not suit it, ``prepare()``, which computes more attributes once, and `width`.
     """
 

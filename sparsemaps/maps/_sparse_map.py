@@ -33,7 +33,7 @@ _ATTRIBUTES_DOC = """\
 n_features_in_ : int
     Number of columns seen in ``fit``.
 feature_names_in_ : ndarray of str
-    Names of the columns, where ``fit`` saw names.
+    Names of the columns, if ``fit`` saw names.
 seed_ : int
     The seed in use; as `random_state` it gives this map again."""
 
@@ -73,7 +73,7 @@ class SparseMap(
       parameters of the same names: its kernel and the errors of its estimates;
     - ``draw_class``, the class of its draw, which stands above the map in its module;
 
-    and, where the definition here does not suit it,
+    and, if the definition here does not suit it,
 
     - ``_check_together()``, for parameters that are not allowed together;
     - ``_law_facts()``, what else the law has;
@@ -341,7 +341,7 @@ class SparseMap(
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         """Return the parameters that ``fit`` computes from the data, with their values.
 
-        Both arguments are None if the width is not known, and `rows` where there are no data.
+        Both arguments are None if the width is not known, and `rows` if there are no data.
         They become public attributes, whose names end in an underscore.
         """
         return {}

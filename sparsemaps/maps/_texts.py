@@ -34,7 +34,7 @@ class TextEncoder:
 
     @cached_property
     def compiled(self) -> Any:
-        """The compiled loops of one of our vectorizers; None for others, and where the map does not
+        """The compiled loops of one of our vectorizers; None for others, and if the map does not
         take rows of this width, which is an error of its own."""
         from sparsemaps.text._analyzers import compiled_loops
 

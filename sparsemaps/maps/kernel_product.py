@@ -242,7 +242,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
 
     @property
     def factors(self) -> tuple[Any, Any]:
-        """The fitted maps; where this map is not fitted, those of the parameter."""
+        """The fitted maps; if this map is not fitted, those of the parameter."""
         learned = vars(self).get("_learned", {})
         (_, sampled), (_, other) = learned.get("maps") or self._named_maps()
         return sampled, other

@@ -213,7 +213,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         Returns
         -------
         i : ndarray of int64, shape (n_samples, n_hashes)
-            The columns i*; where `signed`, 2 i or 2 i + 1. -1 in a row without positive entries.
+            The columns i*; if `signed`, 2 i or 2 i + 1. -1 in a row without positive entries.
         t : ndarray of int64, shape (n_samples, n_hashes)
             The numbers t*, of either sign. Of "levels", the levels, from 0. -1 in a row without
             positive entries, or without levels.

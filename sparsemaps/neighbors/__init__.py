@@ -86,7 +86,7 @@ def top_k(
     -------
     indices : ndarray of int64, shape (n_queries, k)
         The rows in descending order of the codes that agree, and equal ones in ascending order. -1
-        where fewer than `k` rows have samples, and where the query has none.
+        if fewer than `k` rows have samples, and if the query has none.
     agreements : ndarray of int32, shape (n_queries, k)
         How many codes agree. ``sparsemaps.codes.kernel_from_collisions`` makes similarities of
         them.
@@ -148,9 +148,9 @@ def similar_pairs(
         of `other` is compared with. See Notes.
     max_bytes : int, default=2**30
         Memory for the keys of rows, of all threads together, at least 2**20. A key takes 8 bytes.
-        Where those of all rows take more, rows are hashed in parts, for each of which all codes are
+        If those of all rows take more, rows are hashed in parts, for each of which all codes are
         read twice for each band. The codes of rows that are compared take the place of the keys,
-        and a quarter more where most rows share a bucket. The answer does not depend on it.
+        and a quarter more if most rows share a bucket. The answer does not depend on it.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 
@@ -171,7 +171,7 @@ def similar_pairs(
     Notes
     -----
     A text that occurs 50,000 times in a collection would make a bucket of a billion pairs.
-    Therefore, where rows are hashed, a row is compared with at most the `max_bucket` rows before it
+    Therefore, if rows are hashed, a row is compared with at most the `max_bucket` rows before it
     in its bucket; and if more than `max_bucket` rows have the same codes, each later one is paired
     with the first of them only. All copies are still in one connected component of the pairs, cost
     and answer are at most `max_bucket` a row and band, and the recall holds for all pairs in

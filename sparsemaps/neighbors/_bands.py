@@ -66,7 +66,7 @@ def bands_for_rows(
     codes: PackedCodes, other: PackedCodes | None, n_agreeing: int, recall: float
 ) -> Bands | None:
     """Return the cheapest bands of this recall for pairs of which `n_agreeing` codes agree; None
-    where comparing all pairs costs less."""
+    if comparing all pairs costs less."""
     others = codes if other is None else other
     n_rows = len(codes) + (0 if other is None else len(other))
     n_pairs = math.comb(n_rows, 2) if other is None else len(codes) * len(other)

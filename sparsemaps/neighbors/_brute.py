@@ -16,7 +16,7 @@ _QUERIES = 256
 """Queries of one call of a kernel."""
 
 _ROWS = 4096
-"""Rows that a call compares with the queries, where all pairs may be in the answer."""
+"""Rows that a call compares with the queries, if all pairs may be in the answer."""
 
 _TILE = 1024
 """Rows of a tile, all of whose pairs with the queries may be in memory."""
@@ -39,7 +39,7 @@ def nearest(
     queries: PackedCodes, sets: Sequence[PackedCodes], k: int, n_jobs: int | None
 ) -> tuple[Array, Array]:
     """Return indices and agreements of the k nearest rows of each query, among the rows of one or
-    more sets; -1 where a query has fewer."""
+    more sets; -1 if a query has fewer."""
     n_queries, n_rows, n_hashes = len(queries), sum(map(len, sets)), queries.n_hashes
     check_searched(max(n_queries, n_rows), n_hashes)
     n_threads = _threads.resolve_n_jobs(n_jobs)

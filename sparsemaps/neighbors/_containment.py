@@ -251,7 +251,7 @@ def _classes(codes: PackedCodes) -> list[Array]:
 
 def _least_similarity(smallest: float, largest: float, threshold: float) -> float:
     """Return the least similarity of a set that is contained, up to the threshold, in another set,
-    by the smallest size of the first and the largest size of the second; above 1 where none can
+    by the smallest size of the first and the largest size of the second; above 1 if none can
     be."""
     if largest < threshold * smallest - 1e-9:
         return math.inf
@@ -303,7 +303,7 @@ def _extremes(
     codes: PackedCodes, other: PackedCodes, threshold: float
 ) -> tuple[float, float, float]:
     """Return the sizes of the smallest set and of the largest, and their least similarity; that is
-    above 1 where no pair can reach the threshold."""
+    above 1 if no pair can reach the threshold."""
     small, large = (_sizes(rows)[rows.sampled & (_sizes(rows) > 0)] for rows in (codes, other))
     smallest, largest = float(small.min(initial=math.inf)), float(large.max(initial=0))
     return smallest, largest, _least_similarity(smallest, largest, threshold)

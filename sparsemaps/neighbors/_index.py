@@ -69,10 +69,10 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     Notes
     -----
-    The distance is 1 - kernel, or 1 - estimate where `rerank` is False. It is at least 0, and above
-    1 where the kernel or the estimate is negative. Rows are numbered in the order in which they are
+    The distance is 1 - kernel, or 1 - estimate if `rerank` is False. It is at least 0, and above
+    1 if the kernel or the estimate is negative. Rows are numbered in the order in which they are
     added; removing rows does not change the numbers of others. Rows without samples are not
-    neighbours of any row and have no neighbours. Where a query has fewer neighbours than
+    neighbours of any row and have no neighbours. If a query has fewer neighbours than
     `n_neighbors`, the other indices are -1 and their distances infinite.
 
     The index makes tables of bands when ``radius_neighbors`` or ``insert_new`` first needs them. It
@@ -80,7 +80,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     serve searches for higher similarities too, and are made anew for a lower one. Bands that a
     search has chosen are chosen anew at 1,024 rows, and whenever the number of rows has grown
     fourfold. ``insert_new`` has bands of its own, which stay. Tables take 8 to 12 bytes for each
-    row and band. Where more than 1,000 rows share a bucket, a query is compared with the last 1,000
+    row and band. If more than 1,000 rows share a bucket, a query is compared with the last 1,000
     of them. Each index draws a key for its hashes, so that nobody can choose rows which share
     buckets without sharing codes. Answers do not depend on the key.
 
@@ -93,7 +93,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     of the last neighbour, is a candidate with probability `recall`. Of the probability that it is
     missed, one half is that of an estimate below the lowered threshold, the other half that of
     hashing. With a recall of 1, one row in 10**9 is missed. The higher the recall, the more
-    candidates there are. This holds where codes agree at the rate of the kernel or at a higher
+    candidates there are. This holds if codes agree at the rate of the kernel or at a higher
     rate, which is not proved for "acos_chi2" of `SignProjection`.
 
     See Also
@@ -216,7 +216,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Tables miss a similar row with probability ``1 - recall`` at most. A row is added by mistake
         only if all rows similar to it are missed. The bands are those of `removals`, and do not
         depend on the rows. So the rows that are added are those that `removals` keeps, and
-        ``sparsemaps dedup`` too, up to records without samples. The answers may differ where more
+        ``sparsemaps dedup`` too, up to records without samples. The answers may differ if more
         than 1,000 added rows share a bucket.
 
         Tables of other bands are made anew. So an index takes longer if calls of ``insert_new``
@@ -665,7 +665,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
 def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:
     """Return the neighbours of the rows of an index without the row itself, or without the last
-    where the row is not among them."""
+    if the row is not among them."""
     kept = indices != np.arange(len(indices))[:, None]
     kept[kept.all(axis=1), -1] = False
     shape = len(indices), indices.shape[1] - 1

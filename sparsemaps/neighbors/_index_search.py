@@ -19,7 +19,7 @@ _CANDIDATES = 2**22
 class IndexSearch(NamedTuple):
     """The rows of an index, and the parameters that decide how they are searched.
 
-    Queries are packed codes. Where the exact kernel decides, callers give the rows of the queries
+    Queries are packed codes. If the exact kernel decides, callers give the rows of the queries
     as CSR too.
     """
 

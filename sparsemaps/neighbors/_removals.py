@@ -30,7 +30,7 @@ from sparsemaps.neighbors._hashing import SearchRun, Sizes
 from sparsemaps.neighbors._tables import BandTables, TableRows, found_pairs
 
 _FIRST_BLOCK = 64
-"""Rows of the first block: where all rows are alike, its pairs are all that are compared."""
+"""Rows of the first block: if all rows are alike, its pairs are all that are compared."""
 
 _TABLE_BYTES = 24
 """Memory of the tables for each row that is searched, if there are many rows."""

@@ -190,7 +190,7 @@ def _check_searched(codes: PackedCodes, other: PackedCodes | None) -> None:
 
 
 def least_agreeing(codes: PackedCodes, threshold: float) -> int:
-    """Return the least number of codes that agree where the estimate is at least `threshold`."""
+    """Return the least number of codes that agree if the estimate is at least `threshold`."""
     counts = np.arange(codes.n_hashes + 1)
     return int(np.argmax(reaches(codes.law.highest(counts, codes.n_hashes), threshold)))
 

@@ -113,7 +113,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         Returns
         -------
         Z : CSR matrix of shape (n_texts, n_features_out)
-            Columns ascend in each row. A ``csr_array`` where scikit-learn's ``sparse_interface``
+            Columns ascend in each row. A ``csr_array`` if scikit-learn's ``sparse_interface``
             is "sparray".
 
         Raises

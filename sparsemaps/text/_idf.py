@@ -43,7 +43,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         all records have weigh 1.
     levels : float, default=16
         The value of a count of 1 of a column that one record has, a number above 0. The
-        more levels, the finer weights are told apart where values are rounded to whole numbers.
+        more levels, the finer weights are told apart if values are rounded to whole numbers.
     n_buckets : int, default=2**22
         The number of counts in the table, a power of two from 2 to 2**32. Each takes 4 bytes of
         memory, and little more than one byte in a file. Columns whose hashes share a bucket have
@@ -62,7 +62,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
-        Names of the columns, where ``fit`` saw names.
+        Names of the columns, if ``fit`` saw names.
 
     See Also
     --------

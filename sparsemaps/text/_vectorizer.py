@@ -237,7 +237,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         Returns
         -------
         Z : CSR matrix of shape (n_texts, n_features); no texts make no rows
-            A ``csr_array`` where scikit-learn's ``sparse_interface`` is "sparray".
+            A ``csr_array`` if scikit-learn's ``sparse_interface`` is "sparray".
 
         Raises
         ------
