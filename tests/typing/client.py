@@ -21,6 +21,7 @@ from sparsemaps import (
     TensorSketch,
     approximation,
     codes,
+    files,
     kernels,
     libsvm,
     neighbors,
@@ -102,3 +103,15 @@ def results() -> None:
     assert_type(text.HashingVectorizer().fit_transform(["a text"]), CsrMatrix)
     assert_type(text.ByteNgrams().transform(["a text"]), CsrMatrix)
     assert_type(approximation.min_components(MinHash(), 0.1), int)
+
+
+def jobs() -> None:
+    """Options of jobs are keywords, with types."""
+    source = files.Texts("word:5", field="text", min_length=1, idf=None)
+    done = files.deduplicate_files(
+        None, "in.jsonl", "out.jsonl", source=source, threshold=0.9, keep="longest", task=None
+    )
+    print(done.n_kept, files.Search(threshold=0.9), files.Removal(keep="longest"))
+    files.map_files(MinHash(), ["a.svm", "b.svm"], "out/", format="npy", n_jobs=2, resume=False)
+    files.similar_pairs_of_files(MinHash(), "a.svm", "pairs.tsv", containment=True, max_bytes=2**30)
+    print(files.Run(n_jobs=2), files.Tables(removed="removed.tsv"), files.Svmlight(zero_based=True))

@@ -19,6 +19,7 @@ from sparsemaps import (
     TensorSketch,
     approximation,
     codes,
+    files,
     kernels,
     libsvm,
     neighbors,
@@ -75,3 +76,11 @@ def results() -> None:
     codes.kernel_from_collisions(3, packed, return_std=True).mean()  # type: ignore[attr-defined]
     print(text.ByteNgrams().transform(["a"]).vocabulary)  # type: ignore[attr-defined]
     print(i, j, rows, y)
+
+
+def jobs() -> None:
+    files.deduplicate_files(None, "in", "out", treshold=0.9)  # type: ignore[call-arg]
+    files.deduplicate_files(None, "in", "out", threshold="high")  # type: ignore[arg-type]
+    files.train_files(None, "in", "out")  # type: ignore[arg-type]
+    files.map_files(MinHash(), "in", "out", threshold=0.9)  # type: ignore[call-arg]
+    files.Search(treshold=0.9)  # type: ignore[call-arg]
