@@ -30,7 +30,7 @@ _VERSIONS = (
 """Names of the text or time that changes with the content of a file, of several file systems."""
 
 
-def is_url(path: Any) -> bool:
+def is_url(path: object) -> bool:
     """Return whether a path is a URL; those of this machine's files are none."""
     return isinstance(path, str) and _URL.match(path) is not None
 

@@ -17,7 +17,7 @@ import numpy as np
 from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._io._sources import BAD, refuse_changes
+from sparsemaps._io._sources import BAD, Input, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._bad_table import opened_table
 from sparsemaps.files._kept_records import Selection, write_kept
@@ -128,7 +128,7 @@ class FractionStages:
         return [n_records, int(kept.sum()), n_unknown, n_unknown, n_bad]
 
 
-def _write_scores(job: Any, input: Any, path: str, run: TaskRun) -> list[int]:
+def _write_scores(job: Any, input: Input, path: str, run: TaskRun) -> list[int]:
     """Write the scores of the records of an input; return how many records there are, unknown ones
     and bad ones."""
     with opened_table(None if job.bad_records is None else path + BAD) as aside:

@@ -252,7 +252,7 @@ def refuse_limits(source: GivenSource) -> None:
         raise ValueError(f"{setting('max_df', max_df)} is for pairs and dedup")
 
 
-def refuse_weights(source: Any) -> None:
+def refuse_weights(source: object) -> None:
     """Raise a ValueError if `idf` weighs the n-grams of a job that neither maps nor trains."""
     if isinstance(source, Texts) and source.idf is not None:
         raise ValueError(f"{setting('idf', source.idf)} is for map and train")

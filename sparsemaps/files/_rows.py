@@ -4,7 +4,7 @@ import contextlib
 import dataclasses
 from collections.abc import Callable, Generator, Iterator
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -26,6 +26,9 @@ from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Format, Raw
 from sparsemaps.records.svmlight import SvmlightRecords, texts_of
 
+if TYPE_CHECKING:
+    from sparsemaps.files._text_rows import Source
+
 T = TypeVar("T")
 
 
@@ -37,7 +40,7 @@ class Piece(NamedTuple):
 
 
 def read_rows(
-    source: Any,
+    source: "Source",
     input: Input,
     convert: Callable[[Batch], T],
     *,
@@ -65,7 +68,7 @@ def read_rows(
 
 
 def read_pieces(
-    source: Any,
+    source: "Source",
     input: Input,
     step: Callable[[Any], tuple[tuple[T, int], int]],
     *,
@@ -89,7 +92,7 @@ def read_pieces(
                 update(n_rows)
 
 
-def read_raw(source: Any, input: Input, n_jobs: int | None, bar: Progress) -> Iterator[Raw]:
+def read_raw(source: "Source", input: Input, n_jobs: int | None, bar: Progress) -> Iterator[Raw]:
     """Yield the good records of an input as they are written back, some at a time, in order."""
     format, fields = source.format(input), dataclasses.replace(source.fields, records=True)
 
@@ -104,7 +107,7 @@ def read_raw(source: Any, input: Input, n_jobs: int | None, bar: Progress) -> It
 
 
 def read_each(
-    source: Any, input: Input, take: Callable[[Any], Any], **how: Any
+    source: "Source", input: Input, take: Callable[[Any], Any], **how: Any
 ) -> Generator[Any, None, None]:
     """Return the records that `take` makes of each piece of an input, in order."""
 

@@ -80,7 +80,7 @@ def _numbers(y: Array) -> Array:
     return y.astype(np.int8)
 
 
-def balanced_factors(y: Any, costs: Array | None) -> Array:
+def balanced_factors(y: Array, costs: Array | None) -> Array:
     """Return the sum of the weights of all rows, divided by 2 and by the sum of the weights of the
     rows without and with each label."""
     shares = np.ones(y.shape[0]) if costs is None else costs / costs.max()

@@ -104,7 +104,7 @@ class Fields:
             )
         return _whole_numbers.number_of(label)
 
-    def check_key(self, key: Any, place: str = "field") -> complex:
+    def check_key(self, key: object, place: str = "field") -> complex:
         """Return a number as two parts; NaN if there is none."""
         key = _plain(key)
         if key is None:
@@ -117,7 +117,7 @@ class Fields:
             least = f"a number below 2**106 in the {place} {self.key!r}"
             raise BadRecord(least, f"one of {key.bit_length()} bits") from None  # type: ignore[union-attr]
 
-    def check_id(self, id: Any, place: str = "field") -> Any:
+    def check_id(self, id: object, place: str = "field") -> Any:
         """Return an id as it stands."""
         id = _plain(id)
         _check_scalar(id, self.id, place)
@@ -151,7 +151,7 @@ KINDS_OF_LABELS = {float: "a number", str: "a string", bool: "a boolean"}
 """The kinds of labels, of which a job has one, in words."""
 
 
-def kind_of_label(label: Any) -> type:
+def kind_of_label(label: object) -> type:
     """Return the kind of a label: float of any number, str or bool."""
     return type(label) if isinstance(label, (str, bool)) else float
 

@@ -58,18 +58,18 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
     return known
 
 
-def is_text_file(path: Any) -> bool:
+def is_text_file(path: object) -> bool:
     """Return whether an input is texts, by its name."""
     return isinstance(path, (str, os.PathLike)) and format_by_name(path) is not None
 
 
-def cannot_be_rows(path: Any) -> bool:
+def cannot_be_rows(path: object) -> bool:
     """Return whether a file cannot be LIBSVM text, by its name."""
     known = format_by_name(path) if isinstance(path, (str, os.PathLike)) else None
     return known is not None and not known.may_be_rows
 
 
-def holds_codes(input: Any) -> bool:
+def holds_codes(input: object) -> bool:
     """Return whether an input is a file of packed codes, by its name."""
     if not is_regular(input):
         return False
