@@ -271,7 +271,7 @@ def _place(path: Destination) -> str | None:
 
 
 def _identity(f: Any) -> tuple[int, int] | None:
-    """Device and inode of a regular file, or None."""
+    """Return device and inode of a regular file, or None."""
     try:
         status = os.stat(f) if isinstance(f, (str, os.PathLike)) else os.fstat(f.fileno())
     except (OSError, ValueError, AttributeError):

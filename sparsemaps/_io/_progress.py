@@ -20,7 +20,7 @@ class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
     monitor_interval = 0
 
     def __init__(self, shown: bool | None, **options: Any) -> None:
-        """None for `shown` shows the bar if standard error is a terminal."""
+        """Begin a bar; None for `shown` shows it if standard error is a terminal."""
         super().__init__(disable=None if shown is None else not shown, **options)
 
 

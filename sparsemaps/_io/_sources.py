@@ -122,8 +122,8 @@ class InputFile:
             return text.lines_before()
 
     def __getstate__(self) -> dict[str, Any]:
-        """With the absolute path, as the current directory of another process may be another one.
-        Copies of the object have this state too."""
+        """Return the state with the absolute path, as the current directory of another process may
+        be another one. Copies of the object have this state too."""
         return {**self.__dict__, "path": _urls.full_path(self.path)}
 
     def refuse_change(self) -> None:
@@ -171,7 +171,7 @@ Input: TypeAlias = InputFile | SpooledInput | StrPath | Reader
 
 
 def known_inputs(inputs: Iterable[Any]) -> list[Any]:
-    """Inputs of a job: `InputFile` in place of the paths of regular files.
+    """Return the inputs of a job: `InputFile` in place of the paths of regular files.
 
     The others can be read once: "-", file objects, named pipes, devices. It is an error if one of
     these is given twice.
@@ -218,7 +218,7 @@ def _stream(input: Any) -> Any:
 
 
 def spooled(inputs: list[Any], stack: contextlib.ExitStack) -> list[Any]:
-    """Known inputs that can be read several times, as long as `stack` is open."""
+    """Return known inputs that can be read several times, as long as `stack` is open."""
     return [one if hasattr(one, "open_text") else SpooledInput(one, stack) for one in inputs]
 
 
@@ -257,7 +257,7 @@ def is_directory(output: Destination) -> TypeGuard[StrPath]:
 
 
 def expand(inputs: Any) -> list[Any]:
-    """Inputs as a list of files: those of directories and patterns in place of these."""
+    """Return inputs as a list of files: those of directories and patterns in place of these."""
     if isinstance(inputs, (str, os.PathLike)) or hasattr(inputs, "read"):
         inputs = [inputs]
     paths: list[Any] = []

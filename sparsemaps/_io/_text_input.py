@@ -226,7 +226,7 @@ class Text:
             yield last
 
     def _rest_of_line(self, n_carried: int) -> Iterator[bytes]:
-        """Pieces of a line, up to its end, of which `n_carried` bytes have been read."""
+        """Yield the pieces of a line, up to its end, of which `n_carried` bytes have been read."""
         while True:  # a call for the whole line would hold it twice
             with self._errors_naming():
                 piece = self.file.readline(min(self.max_line_bytes - n_carried + 1, _PIECE_BYTES))

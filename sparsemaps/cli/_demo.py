@@ -33,7 +33,7 @@ T = TypeVar("T")
 
 
 def timed(function: Callable[[], T]) -> tuple[T, float]:
-    """(result, seconds) of a call."""
+    """Return (result, seconds) of a call."""
     start = time.perf_counter()
     return function(), time.perf_counter() - start
 

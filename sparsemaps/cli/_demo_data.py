@@ -50,7 +50,7 @@ class LearningTask(NamedTuple):
 
 
 def digits(sizes: DemoSizes) -> LearningTask:
-    """Handwritten digits, 8 x 8 pixels of 0 to 16."""
+    """Return handwritten digits, 8 x 8 pixels of 0 to 16."""
     X, y = _sklearn.load_digits(return_X_y=True)
     is_test = np.arange(len(y)) % 3 == 2
     X = sp.csr_array(X)
@@ -60,7 +60,7 @@ def digits(sizes: DemoSizes) -> LearningTask:
 
 
 def docstrings(path: Path) -> Iterator[bytes]:
-    """Documentation strings of a module, its classes and functions, as bytes."""
+    """Return the documentation strings of a module, its classes and functions, as bytes."""
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -74,7 +74,7 @@ def docstrings(path: Path) -> Iterator[bytes]:
 
 
 def sources() -> Iterator[tuple[str, list[Path]]]:
-    """(name, files) of the standard library and of each package that is installed."""
+    """Return (name, files) of the standard library and of each package that is installed."""
     library = Path(sysconfig.get_paths()["stdlib"])
     skipped = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3"}
     paths = sorted(library.rglob("*.py"))
@@ -96,7 +96,7 @@ def new_texts(files: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, str, 
 
 
 def texts(sizes: DemoSizes) -> LearningTask:
-    """Documentation strings by package; whole files are for training or for the test."""
+    """Return documentation strings by package; whole files are for training or for the test."""
     rows: list[tuple[int, bool, DemoText]] = []
     seen: set[bytes] = set()
     all_sources = list(sources())

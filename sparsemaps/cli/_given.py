@@ -114,7 +114,7 @@ def source_of(
 
 
 def svmlight_of(options: argparse.Namespace) -> Svmlight | None:
-    """LIBSVM files as the options describe them; None if no option does."""
+    """Return LIBSVM files as the options describe them; None if no option does."""
     source = value_of(options, Svmlight)
     return None if source == Svmlight() else source
 
@@ -160,7 +160,7 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
 
 
 def run_outputs(options: argparse.Namespace, plan: OutputPlan) -> Any:
-    """As `run_plan`, of a plan with one output, or with one for each input."""
+    """Do what `run_plan` does, of a plan with one output, or with one for each input."""
     if _is_on_dask(options) and not plan.is_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     return run_plan(options, plan)

@@ -16,8 +16,8 @@ def say(options: argparse.Namespace, words: str, answer: object) -> None:
 
 
 def say_bad(options: argparse.Namespace, figures: Mapping[str, int], answer: object) -> None:
-    """As `say`, of a command that prints nothing if all is well: in words, only if records are
-    bad."""
+    """Do what `say` does, of a command that prints nothing if all is well: in words, only if
+    records are bad."""
     if options.json or figures.get("bad"):
         say(options, words_of(figures), answer)
 

@@ -134,7 +134,7 @@ def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:
 
 
 def _how(options: argparse.Namespace, model: Any) -> tuple[Any, int]:
-    """Options that say how records are read for a model."""
+    """Return the options that say how records are read for a model."""
     if getattr(model, "vectorizer_", None) is not None:
         options.texts = Texts.analyzer  # whose place the vectorizer takes
     return source_of(options, "is for models of texts"), options.n_jobs

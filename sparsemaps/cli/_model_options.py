@@ -119,7 +119,7 @@ def add_filter(commands: Commands) -> None:
 
 
 def _add_model_and_files(parser: argparse.ArgumentParser, more: str, *but: str) -> None:
-    """The model, its inputs, how they are read, and the output."""
+    """Add the model, its inputs, how they are read, and the output."""
     shared.add_path(parser, "model", metavar="MODEL", help="file that train has written")
     shared.add_inputs(
         parser,

@@ -75,7 +75,7 @@ def add_seed(parser: argparse.ArgumentParser, default: object = 0) -> None:
 
 
 def add_path(parser: argparse._ActionsContainer, *names: str, **how: Any) -> None:
-    """An argument that is a path, or several, which shells complete."""
+    """Add an argument that is a path, or several, which shells complete."""
     action: Any = parser.add_argument(*names, **how)
     action.complete = _FILE
 
@@ -165,13 +165,13 @@ def add_texts(
 
 
 def add_many(parser: argparse.ArgumentParser) -> None:
-    """Options of commands that can write one output for each input."""
+    """Add the options of commands that can write one output for each input."""
     dask = "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths"
     add_tasks(parser, "many files, where OUTPUT is a directory", dask)
 
 
 def add_tasks(parser: argparse.ArgumentParser, title: str, dask: str) -> None:
-    """Options of commands whose jobs are lists of tasks."""
+    """Add the options of commands whose jobs are lists of tasks."""
     group = parser.add_argument_group(title)
     add_values(group, Run, but=[option.name for option in options_of(Reading)])
     group.add_argument(

@@ -129,7 +129,7 @@ def compare_by(
     n_jobs: int | None = None,
     watch: Callable[[str], None] | None = None,
 ) -> Comparison:
-    """As `compare`, within a budget that may have begun, by a clock of its own."""
+    """Do what `compare` does, within a budget that may have begun, by a clock of its own."""
     is_text = vectorizer is not None
     if regression is not None:
         regression = _checks.check_bool("regression", regression)

@@ -190,7 +190,8 @@ def _make(job: Any, input: Input, path: str, run: TaskRun) -> int | list[int]:
 
 
 def _endings(job: Any) -> tuple[str, ...]:
-    """Endings of the names of files that may be written beside an output of a directory."""
+    """Return the endings of the names of files that may be written beside an output of a
+    directory."""
     return (*job.beside, *(() if job.bad_records is None else (_sources.BAD,)))
 
 

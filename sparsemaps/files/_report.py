@@ -59,8 +59,8 @@ class Report(NamedTuple):
 
 
 def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array:
-    """Positions of the removals to show, by ascending similarity: drawn without replacement, a
-    removal near the threshold up to 20 times as often as one of similarity 1.
+    """Return positions of the removals to show, by ascending similarity: drawn without replacement,
+    a removal near the threshold up to 20 times as often as one of similarity 1.
 
     Those that are just above the threshold are what a reader has to judge. The draw is the same for
     the same similarities.
@@ -163,7 +163,7 @@ def _bars(bins: Sequence[tuple[str, int]]) -> str:
 
 
 def _similarity_bins(similarities: Array, threshold: float) -> list[tuple[str, int]]:
-    """Ten bins from the threshold to 1; the last one has 1 in it."""
+    """Return ten bins from the threshold to 1; the last one has 1 in it."""
     if not len(similarities):
         return []
     ends = np.linspace(min(threshold, similarities.min()), 1, 11)
@@ -173,7 +173,7 @@ def _similarity_bins(similarities: Array, threshold: float) -> list[tuple[str, i
 
 
 def _size_bins(sizes: Array) -> list[tuple[str, int]]:
-    """1, 2, 3 to 4, 5 to 8, …: how many witnesses have as many records."""
+    """Return the bins 1, 2, 3 to 4, 5 to 8, …: how many witnesses have as many records."""
     if not len(sizes):
         return []
     powers = np.ceil(np.log2(sizes)).astype(int)

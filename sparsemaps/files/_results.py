@@ -305,7 +305,8 @@ class KeptSteps(Steps):
         steps: Sequence[tuple[int, ...]],
         n_jobs: int | None,
     ) -> Iterator[Array]:
-        """As of `Steps`. Where a share of the steps is made, the search goes on with none."""
+        """Run steps as `Steps` do. Where a share of the steps is made, the search goes on with
+        none."""
         if self._share is None:
             return super().run(name, kind, find, steps, n_jobs)
         own = steps[self._share]

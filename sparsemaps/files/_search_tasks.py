@@ -53,6 +53,6 @@ def _search(of: Any, path: str, run: TaskRun) -> Any:
 
 
 def n_tasks_of(inputs: Sequence[Any]) -> int:
-    """Among how many tasks a search of the rows of inputs is shared."""
+    """Return among how many tasks a search of the rows of inputs is shared."""
     n_bytes = sum(getattr(input, "n_bytes", 0) for input in inputs)
     return min(max(1, -(-n_bytes // _coded_records.RANGE_BYTES)), _MOST_TASKS)

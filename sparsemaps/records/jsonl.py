@@ -74,8 +74,8 @@ def _read_json(
 
 
 def _hint(line: bytes) -> str:
-    """A hint at how JSON Lines are made, if the first line of a file begins an array, or an object
-    of several lines."""
+    """Return a hint at how JSON Lines are made, if the first line of a file begins an array, or an
+    object of several lines."""
     content = line.strip()
     if content.startswith(b"["):
         return "; an object a line is expected, and jq -c '.[]' FILE makes such lines of an array"
@@ -85,7 +85,7 @@ def _hint(line: bytes) -> str:
 
 
 def _loads_fast(loads: Callable[[bytes], Any], line: bytes) -> Any:
-    """As orjson reads a line; by the standard library if it has NaN or Infinity."""
+    """Read a line as orjson does; by the standard library if it has NaN or Infinity."""
     try:
         return loads(line)
     except ValueError:
@@ -95,8 +95,8 @@ def _loads_fast(loads: Callable[[bytes], Any], line: bytes) -> Any:
 
 
 def _loads(line: bytes, decoder: json.JSONDecoder | None = None) -> Any:
-    """As orjson reads a line: UTF-8, no infinite decimals, no halves of surrogate pairs; but NaN,
-    Infinity and -Infinity are numbers, as Python's json writes them."""
+    """Read a line as orjson does: UTF-8, no infinite decimals, no halves of surrogate pairs; but
+    NaN, Infinity and -Infinity are numbers, as Python's json writes them."""
     text = line.decode()
     try:
         if _HALF_PAIRS.search(text):
