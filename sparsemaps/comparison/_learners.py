@@ -56,10 +56,12 @@ def score_of(goal: Goal, found: Any, y: Array) -> float:
 
 
 class Learner:
-    """The base of learners. `exponent` is how training time grows with rows."""
+    """The base of learners. `exponent` is how training time grows with rows, `slower` what a fit
+    takes in times of one of the search, which may end before it has converged."""
 
     strengths: tuple[float, ...]
     exponent: float = 1.0
+    slower: float = 2.0
     of_trees = False
     has_map = False
 
@@ -131,6 +133,11 @@ class OnCodes(Learner):
     strengths = (0.3, 3.0, 30.0)
     has_map = True
 
+    @property
+    def slower(self) -> float:  # type: ignore[override]
+        """Many codes of one bit converge slowly."""
+        return 2.0 if self.bits == 8 else 8.0
+
     def components(self, size: int, *, searched: bool) -> int:
         """There are fewer in the search where many codes of few bits would take long."""
         samples = size * 8 // self.bits
@@ -161,7 +168,7 @@ class OnCodes(Learner):
         kind: Any = KernelRegressorCV if goal.is_regression else KernelClassifierCV
         if goal.is_regression:
             how["epsilon"] = 0.0
-        with _no_warnings():
+        with no_warnings():
             return np.asarray(kind(map, **how).fit(codes, y).scores_)
 
     def estimator(
@@ -268,7 +275,7 @@ class OnRows(Learner):
             model = self.estimator(goal, size, strength)
             if not goal.is_regression:
                 model.set_params(tol=1e-2, max_iter=200)
-            with _no_warnings():
+            with no_warnings():
                 found = model.fit(A, y[train]).predict(B)
             yield found
 
@@ -326,6 +333,7 @@ class ByTrees(Learner):
 
     strengths = (25.0, 50.0, 100.0, 200.0, 400.0)
     exponent = 0.6
+    slower = 1.0
     of_trees = True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
@@ -348,6 +356,6 @@ class ByTrees(Learner):
         return getattr(_sklearn, name)(random_state=0, **how)
 
 
-def _no_warnings() -> Any:
-    """Return a context without warnings that a search did not converge."""
+def no_warnings() -> Any:
+    """Return a context without warnings that a model did not converge."""
     return warnings.catch_warnings(action="ignore", category=_sklearn.ConvergenceWarning)

@@ -11,7 +11,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.comparison._candidates import LINEAR, Candidate
 from sparsemaps.comparison._comparison import Measured
 from sparsemaps.comparison._halving import Found, Halving, prepare
-from sparsemaps.comparison._learners import OnCodes
+from sparsemaps.comparison._learners import OnCodes, no_warnings
 
 N_FOLDS = 5
 
@@ -23,9 +23,6 @@ _NEAR_ERRORS = 2.0
 
 _NEAR = 0.03
 """Families within this of the best are measured at all sizes."""
-
-_SLOWER = 2.0
-"""What a fit takes at most, in times of one of the search, which does fewer passes."""
 
 
 class Outcome(NamedTuple):
@@ -166,7 +163,7 @@ class Measurement:
         costs, one, work = self.search.costs, entry.candidate, entry.work(n_rows)
         expected = costs.expected((one, "measured"), work)
         if not expected:
-            expected = costs.expected(one, work) * (1 if one.learner.of_trees else _SLOWER)
+            expected = costs.expected(one, work) * one.learner.slower
         return expected
 
     def _has_time(self, entry: Entry, n_rows: int, share: float = 1.0) -> bool:
@@ -177,7 +174,8 @@ class Measurement:
         """Return the estimator of an entry, fitted to some rows."""
         estimator = self.estimator(entry)
         start = self.budget.spent()
-        with_threads(estimator, self.goal.n_jobs).fit(rows, y)
+        with no_warnings():
+            with_threads(estimator, self.goal.n_jobs).fit(rows, y)
         entry.train_seconds.append(self.budget.spent() - start)
         return estimator
 
