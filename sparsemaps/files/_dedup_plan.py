@@ -25,6 +25,7 @@ from sparsemaps.files._results import FOLDER_ENDING
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
+from sparsemaps.records._table import holds_codes
 
 CODES = "codes.npy"
 
@@ -135,7 +136,7 @@ def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
         if not _sources.is_regular(one):
             raise ValueError(f"against must be files of codes, or folders of stages, got {one}")
         stages = os.fspath(one) + FOLDER_ENDING
-        if _urls.is_folder(stages) and not os.fspath(one).endswith(".npy"):
+        if _urls.is_folder(stages) and not holds_codes(one):
             raise ValueError(f"{one} is an output of records; their codes are in {stages}")
     return [Delivery(_sources.InputFile(one), None) for one in paths]
 

@@ -43,10 +43,9 @@ _PACKED = 4
 def needs_counts(source: Source) -> Texts | None:
     """Return what inputs are if rows depend on how many records have an n-gram: `max_df` limits
     those that count, or `idf` weighs them; None otherwise."""
-    given = source.given
-    if not isinstance(given, Texts) or (given.max_df is None and given.idf is None):
-        return None
-    return given
+    given: Any = source.given
+    is_needed = source.has_ngrams and (given.max_df is not None or given.idf is not None)
+    return given if is_needed else None
 
 
 def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:

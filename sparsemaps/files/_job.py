@@ -254,5 +254,6 @@ def refuse_limits(source: GivenSource) -> None:
 
 def refuse_weights(source: object) -> None:
     """Raise a ValueError if `idf` weighs the n-grams of a job that neither maps nor trains."""
-    if isinstance(source, Texts) and source.idf is not None:
-        raise ValueError(f"{setting('idf', source.idf)} is for map and train")
+    idf = getattr(source, "idf", None)
+    if idf is not None:
+        raise ValueError(f"{setting('idf', idf)} is for map and train")

@@ -13,7 +13,6 @@ from sparsemaps._io._folders import writing
 from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Destination, Inputs
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables
-from sparsemaps.files._job_options import Texts
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._results import FOLDER_ENDING, NOWHERE, Results, counts, opened
@@ -168,8 +167,7 @@ def folders_of(output: Destination) -> list[Any]:
 
 
 def _needs_counts(job: Any) -> bool:
-    given = job.source.given
-    return isinstance(given, Texts) and given.idf is not None
+    return getattr(job.source.given, "idf", None) is not None
 
 
 def recipe_of_input(source: Any, input: _sources.InputFile) -> dict[str, Any]:

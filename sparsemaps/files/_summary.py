@@ -24,6 +24,7 @@ from sparsemaps.files._recipes import read_receipt
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.neighbors._index_file import ROWS
+from sparsemaps.records._table import holds_codes
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 
@@ -246,7 +247,7 @@ def _of_output(output: str) -> Iterator[str]:
     if not os.path.exists(output):
         return
     yield f"beside   {output}"
-    if output.endswith(".npy"):
+    if holds_codes(output):
         yield from _of_config(PackedCodes.load(output).config)
     else:
         yield from _of_record_beside(output)
