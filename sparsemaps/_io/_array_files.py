@@ -81,7 +81,7 @@ def read_csr(path: str) -> Any:
             return np.concatenate(list(read_member(archive, name, kind)))
 
         if read_string(archive, "format", 8) != b"csr":
-            raise ValueError("it is no CSR matrix")
+            raise ValueError("it is not a CSR matrix")
         n_rows, n_columns = read("shape", ArrayKind("integers", (2,))).tolist()
         if min(n_rows, n_columns) < 0:
             raise ValueError(f"expected a shape of at least 0; found ({n_rows}, {n_columns})")

@@ -64,7 +64,7 @@ def read_description(file: IO[bytes], path: str, mark: bytes, kind: str) -> tupl
     file.seek(max(size - FOOTER.size, 0))
     end = file.read()
     if len(end) != FOOTER.size or not end.endswith(mark):
-        raise ValueError(f"{path} is no file of {kind}, or is cut short")
+        raise ValueError(f"{path} is not a file of {kind}, or is cut short")
     n_bytes, _ = FOOTER.unpack(end)
     start = size - FOOTER.size - n_bytes
     with damage_named(path, "its description"):

@@ -84,7 +84,7 @@ def _opened(path: str) -> int:
     except OSError as error:
         if error.errno not in (errno.EISDIR, errno.ENXIO):  # of a folder, and of a socket
             raise
-        raise ValueError(f"{path} is no regular file; remove it") from None
+        raise ValueError(f"{path} is not a regular file; remove it") from None
     try:
         refuse_other_files(file, path)
     except BaseException:

@@ -21,7 +21,7 @@ def open_regular(path: str, *, follow: bool = True) -> IO[bytes]:
     except OSError as error:
         # A socket, or a link that is not followed.
         if error.errno in (errno.ENXIO, errno.ELOOP) and os.path.lexists(path):
-            raise ValueError(f"{path} is no regular file") from None
+            raise ValueError(f"{path} is not a regular file") from None
         raise
     try:
         refuse_other_files(file, path)
@@ -35,7 +35,7 @@ def open_regular(path: str, *, follow: bool = True) -> IO[bytes]:
 def refuse_other_files(file: int, path: str) -> None:
     """Raise a ValueError if a descriptor is of no regular file."""
     if not stat.S_ISREG(os.fstat(file).st_mode):
-        raise ValueError(f"{path} is no regular file")
+        raise ValueError(f"{path} is not a regular file")
 
 
 def size_of(path: str) -> int | None:

@@ -69,7 +69,7 @@ def _saved_map(options: argparse.Namespace) -> Any:
         except RecursionError:
             raise ValueError("the lists of the file are nested too deeply") from None
         except ValueError as error:  # one of json.JSONDecodeError and UnicodeDecodeError
-            raise ValueError(f"it is no JSON: {error}") from error
+            raise ValueError(f"it is not JSON: {error}") from error
         saved = sparsemaps.from_config(config)
         if options.map_name != SAVED and type(saved) is not load(kind.make):
             raise ValueError(f"the map is {type(saved).__name__}, not that of {options.map_name}")

@@ -85,7 +85,7 @@ def _check_kept(kept: Task, results: Results) -> None:
     n_records, n_kept = counts(made.value, 8)[:2]
     n = int(np.count_nonzero(read_array(path, ArrayKind(np.bool_, (n_records,)), mmap=True)))
     if n != n_kept:
-        raise ValueError(f"{path} is damaged: expected {n_kept} records that are kept; found {n}")
+        raise ValueError(f"{path} is damaged: expected {n_kept} kept records; found {n}")
 
 
 def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Results) -> list[Task]:

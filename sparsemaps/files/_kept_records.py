@@ -60,7 +60,7 @@ def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
             said = format_by_name(name)
             if said not in (None, format) and said.is_table:
                 raise ValueError(
-                    f"{name}: the inputs are no {said.title}; give the output another name"
+                    f"{name}: the inputs are not {said.title}; give the output another name"
                 )
             if not format.is_streamed and _text_input.ending_of(name) not in format.endings:
                 raise ValueError(

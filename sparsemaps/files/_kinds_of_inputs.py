@@ -27,8 +27,10 @@ def by_names(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
         return given
     kinds = {is_text_file(path): path for path in paths}
     if len(kinds) > 1:
-        raise ValueError(f"{kinds[True]} is a file of texts, and {kinds[False]} is none, by their "
-                         "names; take one kind at a time")  # fmt: skip
+        raise ValueError(
+            f"by their names, {kinds[True]} is a file of texts, and {kinds[False]} is not; take "
+            "one kind at a time"
+        )
     return Texts() if True in kinds else Svmlight()
 
 

@@ -389,7 +389,7 @@ def rows_of(
         refuse_weights(given)
     if vectorizer is None:
         if isinstance(given, Texts):
-            raise ValueError("the model has no vectorizer: its inputs are no texts")
+            raise ValueError("the model has no vectorizer: its inputs are not texts")
         for path in paths:
             if cannot_be_rows(path):
                 raise ValueError(f"{path} is a file of texts, and the model has no vectorizer")

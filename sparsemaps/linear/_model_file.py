@@ -291,7 +291,7 @@ def _kind_in(description: dict[str, Any]) -> Kind:
     for kind in KINDS:
         if description["labels"] == kind:
             return kind
-    raise ValueError("its labels are no matrix")
+    raise ValueError("its labels are not a matrix")
 
 
 def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:

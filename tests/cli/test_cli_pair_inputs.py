@@ -155,7 +155,7 @@ def test_codes_of_different_maps_are_refused(tmp_path):
     assert "--exact needs rows, and" in refused(tmp_path, "minhash", one, "--exact")
     assert "--texts word:3 is for texts" in refused(tmp_path, "minhash", one, "--texts", "word:3")
     np.save(tmp_path / "plain.npy", A.array)
-    assert "is no file of packed codes" in refused(tmp_path, "minhash", tmp_path / "plain.npy")
+    assert "is not a file of packed codes" in refused(tmp_path, "minhash", tmp_path / "plain.npy")
 
 
 def test_codes_of_texts_by_other_analyzers_are_refused(tmp_path):

@@ -366,7 +366,7 @@ def test_codes_of_maps_that_differ_are_refused(one, other, message):
         (lambda A: codes.collisions(A, A.array[:, :9]), "rows of one length, got 256 and 9 bytes"),
         (lambda A: codes.kernel_from_collisions([300], A), "counts must be from 0 to n_hashes"),
         (lambda A: MinHash().fit(X2).encode(X2, packed=1), "packed must be True or False"),
-        (lambda A: PackedCodes.load(__file__), "is no file of packed codes"),
+        (lambda A: PackedCodes.load(__file__), "is not a file of packed codes"),
     ],
 )
 def test_bad_input(call, message):

@@ -393,15 +393,15 @@ def test_ids(tmp_path):
             "the stage must be codes, codes-join, search-keys, search, removals, clusters, kept, ",
         ),
         ({"task": 3}, "task must be a tuple"),
-        ({"output": "x.parquet"}, "the inputs are no Parquet"),
-        ({"inputs": ["in.jsonl", "in.svm"]}, r"in\.jsonl is a file of texts, and in\.svm is none"),
+        ({"output": "x.parquet"}, "the inputs are not Parquet"),
+        ({"inputs": ["in.jsonl", "in.svm"]}, r"in\.jsonl is a file of texts, and in\.svm is not"),
         ({"inputs": ["in.jsonl", "in.txt"]}, "are of different formats; write to a directory"),
         ({"inputs": ["in.jsonl", "f/in.jsonl"], "output": "d/"}, "have the same output"),
         ({"inputs": "in.svm", "source": 3}, "source must be Texts, Svmlight, an analyzer"),
         ({"inputs": "in.parquet"}, "let its name end in .parquet"),
         ({"inputs": "bad.jsonl"}, r"bad\.jsonl: line 2: expected the field 'text'"),
         ({"inputs": "bad.svm"}, r"bad\.svm: line 2, column 3"),
-        ({"against": "in.jsonl"}, r"in\.jsonl is no file of packed codes, or is cut short"),
+        ({"against": "in.jsonl"}, r"in\.jsonl is not a file of packed codes, or is cut short"),
     ],
 )
 def test_what_is_not_allowed(tmp_path, monkeypatch, options, message):

@@ -390,7 +390,7 @@ def test_damaged_records_of_stages(folder, tmp_path):
         ("codes.npy.digests.npy", lambda digests: digests | 2**40, "rows do not ascend"),
         ("removed.npy", lambda removed: removed.T.copy(), "found uint32 of shape"),
         ("kept.npy", lambda kept: kept.view(np.uint8), "found uint8"),
-        ("kept.npy", np.ones_like, "records that are kept; found 300"),
+        ("kept.npy", np.ones_like, "kept records; found 300"),
         ("removed.npy", lambda removed: removed + 300, "numbers from 0 to 299"),
         ("removed.npy", lambda removed: removed.astype(np.int64), "found int64"),
         ("removed.npy.similarity.npy", lambda value: value.view(np.int64), "found int64"),

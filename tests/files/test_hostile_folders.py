@@ -121,7 +121,7 @@ def test_other_files_in_the_place_of_results(folder, put):
             dedup(folder)
             mapped(folder)
         except ValueError as error:
-            if "is no regular file" not in str(error):
+            if "is not a regular file" not in str(error):
                 raise
             (folder / name).unlink()
             dedup(folder)

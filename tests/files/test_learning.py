@@ -371,7 +371,7 @@ def test_commands_of_rows_and_codes(tmp_path, monkeypatch):
         (["train", "minmax", "in.svm", "-o", "m", "--label-field", "x"], "--label-field is for"),
         (["train", "minmax", "in.svm", "-o", "m", "--C", "-1"], "--C must be a finite number"),
         (["train", "minmax", "in.svm", "-o", "m", "--max-iter", "0"], "--max-iter must be from 1"),
-        (["predict", "in.svm", "in.svm", "-o", "m"], "is no file of a linear model"),
+        (["predict", "in.svm", "in.svm", "-o", "m"], "is not a file of a linear model"),
         (["predict", "nothing", "in.svm", "-o", "m"], "nothing: No such file"),
         (["filter", "model", "in.svm", "-o", "m", "--label", "7"], "--label must be a class of"),
         (["predict", "model", "in.svm", "-o", "m", "--explain", "2"], "--explain 2 is for texts"),

@@ -90,7 +90,7 @@ def test_inputs_are_texts_by_their_names(tmp_path, name):
         assert similar_pairs_of_files(MINHASH, inputs, out, other=other).n_pairs == 1
         assert out.getvalue() == b"1\t%d\t1.000000\n" % (1 if other else 2)
     for inputs, other in (([of_texts, of_rows], None), (of_texts, of_rows)):
-        with pytest.raises(ValueError, match=r"is a file of texts, and .*b\.svm is none"):
+        with pytest.raises(ValueError, match=r"is a file of texts, and .*b\.svm is not"):
             similar_pairs_of_files(MINHASH, inputs, tmp_path / "out", other=other)
     rows = tmp_path / "rows.txt"
     rows.write_text("0 1:1 2:1\n" * 2)

@@ -91,7 +91,7 @@ def test_a_matrix_is_read_as_scipy_wrote_it(tmp_path, shape):
 def test_a_matrix_of_another_format_is_refused(tmp_path, kind):
     """Rows that are taken for columns would be another matrix."""
     sp.save_npz(tmp_path / "a.npz", kind(np.triu(np.ones((3, 3)))), compressed=False)
-    with pytest.raises(ValueError, match="it is no CSR matrix"):
+    with pytest.raises(ValueError, match="it is not a CSR matrix"):
         _array_files.read_csr(tmp_path / "a.npz")
 
 

@@ -150,7 +150,7 @@ def test_files_of_something_else(tmp_path):
     with pytest.raises(ValueError, match="holds a KernelClassifier, not a KernelRegressor"):
         KernelRegressor.load(tmp_path / "model")
     model.map_.encode_texts(WORDS, TEXTS, packed=True).save(tmp_path / "codes")
-    with pytest.raises(ValueError, match="is no file of a linear model, or is cut short"):
+    with pytest.raises(ValueError, match="is not a file of a linear model, or is cut short"):
         KernelClassifier.load(tmp_path / "codes")
     data = (tmp_path / "model").read_bytes()
     for n in (0, 7, 100, len(data) - 1):

@@ -167,7 +167,7 @@ def test_files_of_other_columns(tmp_path, monkeypatch):
 
 def test_the_name_of_an_output(tmp_path):
     (tmp_path / "a.jsonl").write_bytes(b'{"text": "a"}\n')
-    with pytest.raises(ValueError, match="the inputs are no CSV; give the output another name"):
+    with pytest.raises(ValueError, match="the inputs are not CSV; give the output another name"):
         deduplicate_files(None, tmp_path / "a.jsonl", tmp_path / "o.csv.gz", source="word:1")
 
 
