@@ -185,7 +185,7 @@ def add_info(commands: Commands) -> None:
     )
     shared.add_path(
         info, "input", metavar="FILE",
-        help="LIBSVM file (.gz, .bz2, .xz, .zst), output of sparsemaps map (.npy, .npz, and the "
+        help="LIBSVM file (.gz, .bz2, .xz, .zst), output of sparsemaps map (.npy, and the "
         "files beside them), index, model, saved map, or - for standard input",
     )  # fmt: skip
     shared.add_reading(info, None)

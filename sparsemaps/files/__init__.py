@@ -9,7 +9,7 @@
   shares the steps of a search among tasks.
 - ``_bad_records`` ends jobs whose records are all bad. ``_bad_table`` has the table of records that
   are set aside.
-- ``_formats`` has the sinks: LIBSVM text, packed codes as .npy, CSR as .npz, codes of records.
+- ``_formats`` has the sinks: LIBSVM text, packed codes as .npy, codes of records.
 - ``_plan`` is what all jobs are. ``_job`` maps inputs to an output, after a check of options.
 - ``_outputs`` is a plan with one output of all inputs, or one for each: ``_map`` has `map_files`,
   ``_text`` writes rows of texts, and ``_predict`` and ``_filter`` are named below.

@@ -1,15 +1,12 @@
-"""The formats that jobs write: LIBSVM text, packed codes, CSR arrays, and codes of records.
+"""The formats that jobs write: LIBSVM text, packed codes, and codes of records.
 
 An `OutputFormat` is made for one output. Any thread may call ``convert`` with a block. ``write``
 takes the results in order, and ``finish`` ends the file.
 """
 
 import hashlib
-import json
 import os
-import shutil
 import tempfile
-import zipfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
 from contextlib import ExitStack, contextmanager
@@ -20,7 +17,6 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps._input import _sparse
 from sparsemaps._io import _output_files, _sources
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import Input
@@ -30,7 +26,6 @@ from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
 from sparsemaps.files._bad_records import BadRecords
 from sparsemaps.files._bad_table import bad_lines
-from sparsemaps.files._recipes import config_of
 from sparsemaps.files._row_names import comment_lines
 from sparsemaps.files._rows import apply, codes_of, comments_of_rows, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
@@ -38,9 +33,6 @@ from sparsemaps.records._batch import Batch
 
 _LINES_BYTES = 2**22
 """The number of bytes of text that are made at a time, nearly. Short lines may become long."""
-
-CONFIG = "config"
-"""The array of a .npz file that has the map of its rows, as JSON."""
 
 _VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
 
@@ -290,60 +282,6 @@ class RecordsFormat(_CodesFormat):
         self._beside[_sources.DIGESTS].append(digests.reshape(-1))
 
 
-class NpzFormat(OutputFormat):
-    """A CSR matrix as ``scipy.sparse.load_npz`` reads it, with the labels and query ids."""
-
-    beside: ClassVar[Mapping[str, Any]] = {_sources.IDS: None}
-
-    def _begin(self, path: Any) -> None:
-        self._file = self._stack.enter_context(_output_files.atomic_output(path))
-        self._write_ids([])
-        folder = os.path.dirname(os.path.realpath(path))
-        types = {"data": np.float64, "indices": _sparse.index_type(self._map.draw.width)}
-        types |= {"indptr": np.int64, "labels": np.float64, "query_ids": np.int64}
-        self._parts = {
-            name: (LabelSpool if name == "labels" else Spool)(folder, dtype, self._stack)
-            for name, dtype in types.items()
-        }
-        self._parts["indptr"].append(np.zeros(1))
-
-    def convert(self, block: Batch) -> tuple[Any, Batch]:
-        _check_one_label(block)
-        Z = sp.csr_array(apply(self._map, self._map.transform, block))
-        if self._options.ones:
-            Z.data[:] = 1.0
-        return Z, block.without_rows()
-
-    def write(self, converted: tuple[Any, Batch]) -> None:
-        Z, block = converted
-        self._write_ids(block.id_columns)
-        ends = Z.indptr[1:].astype(np.int64) + self._parts["data"].n
-        arrays = Z.data, Z.indices, ends, block.heads.labels, block.heads.qids
-        for part, array in zip(self._parts.values(), arrays, strict=True):
-            part.append(array)
-
-    def finish(self) -> None:
-        super().finish()
-        n_rows = self._parts["labels"].n
-        _check_qids(self._parts["query_ids"].n, n_rows)
-        config = config_of(self._map)
-        if self._options.texts is not None:
-            config[TEXTS] = self._options.texts
-        with zipfile.ZipFile(self._file, "w") as archive:
-            for name, part in self._parts.items():
-                if part.n or name != "query_ids":
-                    with _member(archive, name) as member:
-                        part.copy_to(member)
-            for name, array in (
-                (CONFIG, np.array(json.dumps(config).encode())),
-                ("shape", np.array((n_rows, self._map.draw.width), np.int64)),
-                ("format", np.array(b"csr")),
-                ("_is_array", np.array(True)),
-            ):
-                with _member(archive, name) as member:
-                    np.lib.format.write_array(member, array)
-
-
 class Spool:
     """A temporary file of numbers."""
 
@@ -366,12 +304,6 @@ class Spool:
         numbers = self.array()
         for start in range(0, self.n, _NUMBERS):
             yield np.array(numbers[start : start + _NUMBERS])
-
-    def copy_to(self, file: IO[bytes]) -> None:
-        """Write a .npy file."""
-        file.write(_npy_header(self.dtype, (self.n,)))
-        self._file.seek(0)
-        shutil.copyfileobj(self._file, file, 2**20)
 
 
 _NUMBERS = 2**17  # that are read of a temporary file at a time
@@ -405,11 +337,10 @@ class LabelSpool(Spool):
 FORMATS: dict[str, type[OutputFormat]] = {
     "svmlight": SvmlightFormat,
     "npy": NpyFormat,
-    "npz": NpzFormat,
     "records": RecordsFormat,
 }
 
-PUBLIC = ("svmlight", "npy", "npz")
+PUBLIC = ("svmlight", "npy")
 """The formats of `map_files`."""
 
 
@@ -457,12 +388,6 @@ def _npy_header(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> bytes:
     }
     text = repr(description).encode().ljust(_HEADER_BYTES - 11) + b"\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
-
-
-def _member(archive: zipfile.ZipFile, name: str) -> IO[bytes]:
-    """Return a file in `archive` to be written, without the time, so that content decides the
-    bytes."""
-    return archive.open(zipfile.ZipInfo(name + ".npy"), "w", force_zip64=True)
 
 
 def _check_one_label(block: Batch) -> None:

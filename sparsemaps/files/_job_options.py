@@ -432,14 +432,12 @@ class MappedRows(Values):
     [options]
     """
 
-    format: str = Choice("svmlight", "npy", "npz").default(
+    format: str = Choice("svmlight", "npy").default(
         "svmlight",
         'The format of the output: "svmlight" is LIBSVM text, "npy" packed codes with labels in '
-        'OUTPUT.labels.npy, "npz" a CSR matrix of SciPy. "npy" is what ``encode`` gives, for '
+        'OUTPUT.labels.npy. "npy" is what ``encode`` gives, for '
         "`sparsemaps.codes.PackedCodes.load`, and an array of uint8 for ``numpy.load(..., "
-        'mmap_mode="r")``; query ids go to OUTPUT.qids.npy. "npz" is for '
-        "``scipy.sparse.load_npz``, with `labels` and `query_ids` in the same file. The last two "
-        "take one label a row.",
+        'mmap_mode="r")``; query ids go to OUTPUT.qids.npy. It takes one label a row.',
     )
     ones: bool = Bool().default(
         False,

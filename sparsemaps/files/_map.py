@@ -56,8 +56,8 @@ def map_files(
     output : str, path-like or file-like
         The file to write (.gz, .bz2, .xz, .zst for format "svmlight"); "-" is standard output. A
         directory, which is one that exists or a name that ends in a slash, gets one output for each
-        input: of the input's name, without its ending of compression, and with ".npy" or ".npz"
-        in those formats, or ".svm" for texts.
+        input: of the input's name, without its ending of compression, and with ".npy" in that
+        format, or ".svm" for texts.
     source : Texts, Svmlight, str or None, default=None
         What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
         None is ``Svmlight()``. Of texts, ids are comments in format "svmlight", and stand in

@@ -2,14 +2,13 @@
 
 import contextlib
 import os
-import zipfile
 from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
 
 from sparsemaps._io import _text_input
-from sparsemaps._io._array_files import ArrayKind, read_array, read_member, read_string
+from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._described_files import is_marked
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._sources import CLASSES, IDS, LABELS, QIDS, RECEIPT, is_standard
@@ -18,12 +17,10 @@ from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, open_file
-from sparsemaps.files._formats import CONFIG
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._recipes import read_receipt
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
-from sparsemaps.neighbors._index_file import ROWS
 from sparsemaps.records._table import holds_codes
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
@@ -96,7 +93,7 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
     for ending, summary in of_arrays.items():
         if path.endswith(ending):
             return list(summary(path))
-    of_others = {CLASSES: _of_lines, IDS: _of_lines, ".npz": _of_npz, RECEIPT: _of_json}
+    of_others = {CLASSES: _of_lines, IDS: _of_lines, RECEIPT: _of_json}
     for ending, summary in of_others.items():
         if path.endswith(ending):
             with _text_input.array_errors_naming(path):
@@ -168,56 +165,6 @@ def _of_model(path: str) -> Iterator[str]:
 
         config[TEXTS] = vectorizer_config(model.vectorizer_)
     yield from _of_config(config)
-
-
-def _of_npz(path: str) -> Iterator[str]:
-    """Yield lines about a CSR matrix. It is read in blocks, and all that SciPy relies on is
-    checked."""
-    summary, any_number = Summary(), ArrayKind(None)
-    with zipfile.ZipFile(path) as archive:
-        names = set(archive.namelist())
-        if "indptr.npy" not in names or read_string(archive, "format", 8) != b"csr":
-            raise ValueError("expected a CSR matrix as scipy.sparse.save_npz writes it")
-        n_rows, n_columns = np.concatenate(list(read_member(archive, "shape", _SHAPE))).tolist()
-        if min(n_rows, n_columns) < 0:
-            raise ValueError(f"expected a shape of at least 0, got ({n_rows}, {n_columns})")
-        n_entries = _row_ends(archive, n_rows)
-        of_columns = ArrayKind("integers", (n_entries,), most=n_columns - 1)
-        columns = read_member(archive, "indices", of_columns)
-        values = read_member(archive, "data", ArrayKind(None, (n_entries,)))
-        for some, their_values in zip(columns, values, strict=True):
-            summary.add_entries(some, their_values)
-        summary.n_rows = n_rows
-        if "labels.npy" in names:
-            for labels in read_member(archive, "labels", any_number):
-                summary.add_labels(labels)
-        if "query_ids.npy" in names:
-            summary.n_qids = sum(map(len, read_member(archive, "query_ids", any_number)))
-        for line in summary.lines():
-            yield f"{line} of {n_columns}, from 0" if line.startswith("columns") else line
-        if f"{CONFIG}.npy" in names:
-            config = read_receipt(read_string(archive, CONFIG, _LONGEST_CONFIG))
-            if config is None:
-                raise ValueError(f"expected the configuration of a map in {CONFIG!r}")
-            yield from _of_config(config)
-    index = path.removesuffix(ROWS)
-    if index != path and os.path.exists(index):
-        yield f"index    {index}"
-        yield from _of_config(PackedCodes.load(index).config)
-
-
-_SHAPE = ArrayKind("integers", (2,))
-
-
-def _row_ends(archive: zipfile.ZipFile, n_rows: int) -> int:
-    """Return the number of entries, after a check that the rows' ends ascend from 0."""
-    last = None
-    for ends in read_member(archive, "indptr", ArrayKind("integers", (n_rows + 1,))):
-        is_sound = ends[0] == 0 if last is None else ends[0] >= last
-        if not is_sound or np.any(ends[1:] < ends[:-1]):
-            raise ValueError("expected numbers that ascend from 0 in 'indptr'")
-        last = int(ends[-1])
-    return last or 0
 
 
 def _of_numbers(path: str) -> Iterator[str]:

@@ -78,7 +78,7 @@ def at_moment(name, kind, n, folder):
 
 
 def output_of(name, kind):
-    has_many = name in ("map", "npz", "text", "dedup", "predict", "filter")
+    has_many = name in ("map", "text", "dedup", "predict", "filter")
     return "made/" if kind == "output" and has_many else "made/out"
 
 

@@ -23,7 +23,6 @@ from _scripts.programs import Program
 TEXTS = ["--texts", "word:2"]
 JOBS = {
     "map": ["map", "minhash", *TEXTS, "--id-field", "id", "--format", "npy", "in"],
-    "npz": ["map", "minmax", *TEXTS, "--n-hashes", "16", "--format", "npz", "in"],
     "text": ["text", "in"],
     "pairs": ["pairs", "minhash", *TEXTS, "--threshold", "0.5", "--exact", "in"],
     "dedup": ["dedup", "minhash", *TEXTS, "--threshold", "0.5", "--exact", "in"],

@@ -209,7 +209,6 @@ KINDS = {
     "rows of an index": (write_index_rows, read_index),
     "a map as JSON": (write_config, read_config),
     "LIBSVM text": (write_svmlight, load_svmlight_file),
-    "a matrix": (lambda folder: write_mapped(folder, "", "npz"), lambda path: summarize(str(path))),
     **{
         f"mapped{ending}": (
             lambda folder, ending=ending: write_mapped(folder, ending, "npy"),

@@ -10,7 +10,6 @@ import re
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from _data.chance import SEED
 from _data.rows import random_csr
 from _scripts.commands import command
 
@@ -331,27 +330,6 @@ def test_info(file, tmp_path):
     ]  # fmt: skip
 
 
-def test_info_of_unsound_arrays(file, tmp_path):
-    """Whatever is wrong with a file of arrays, it is one error with its name."""
-    matrix = tmp_path / "in.npz"
-    assert command("map", "minmax", "--format", "npz", file, "-o", matrix).returncode == 0
-    content = matrix.read_bytes()
-    rng = np.random.default_rng(SEED)
-    for _ in range(30):
-        damaged = bytearray(content)
-        place = rng.integers(len(damaged) - 700, len(damaged)) if rng.random() < 0.5 else 0
-        damaged[place or rng.integers(300)] ^= 1 << rng.integers(8)
-        matrix.write_bytes(damaged[: rng.integers(1, len(damaged) + 200)])
-        done = command("info", matrix)
-        assert done.returncode in (0, 2)
-        if done.returncode:
-            assert done.stderr.decode().startswith(f"sparsemaps: {matrix}: ")
-            assert done.stderr.count(b"\n") == 1
-    for shape, indices in ((np.ones(3), [0]), (np.array([1, 2]), np.array([object()]))):
-        np.savez(matrix, data=[1.0], indices=indices, indptr=[0, 1], shape=shape, format=b"csr")
-        assert command("info", matrix).returncode == 2
-
-
 def test_an_empty_input_is_said(tmp_path):
     (tmp_path / "in").write_bytes(b"# nothing\n")
     done = command("map", "minmax", tmp_path / "in", "-o", tmp_path / "out")
@@ -403,11 +381,6 @@ def test_many_files(file, tmp_path):
     said = command("info", tmp_path / "out" / "in.svm.npy").stdout.decode().splitlines()
     assert said[:2] == ["rows     40 (3 without samples)", "codes    3 of 8 bits, 3 bytes a row"]
     assert said[-1] == "labels   0: 14, 1: 13, 2: 13"
-    matrix = tmp_path / "in.npz"
-    command("map", "minmax", "--n-hashes", 3, "--format", "npz", file, "-o", matrix)
-    said = command("info", matrix).stdout.decode().splitlines()
-    assert said[0] == "rows     40"
-    assert said[1].endswith("of 768, from 0")
     (tmp_path / "bad.npy").write_bytes(b"x")
     (tmp_path / "bad.npz").write_bytes(b"x")
     np.save(tmp_path / "worse.npy", np.ones(3))

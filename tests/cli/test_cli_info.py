@@ -78,14 +78,6 @@ def test_qids_alone(tmp_path):
     assert told(f"{out}.qids.npy") == {"rows": "3", "qids": "2 different ones"}
 
 
-def test_arrays(texts, tmp_path):
-    out = tmp_path / "out.npz"
-    done = command("map", *MADE, "--texts", "word:2", texts, "-o", out, "--format", "npz")
-    assert done.returncode == 0
-    assert_map(told(out))
-    assert "ngram_range=(2, 2)" in told(out)["texts"]
-
-
 def test_text_that_says_so(tmp_path):
     write(tmp_path / "in.svm")
     arguments = ["map", *MADE, tmp_path / "in.svm", "-o"]
@@ -161,10 +153,6 @@ def test_an_index(tmp_path, rerank):
     assert rerank or bands is not None
     about = {"map": "MinHash(bits=8, n_hashes=64)", "width": "5000"}
     assert_map(said, **about)
-    if rerank:
-        said = told(tmp_path / "index.npy.rows.npz")
-        assert said["index"] == str(tmp_path / "index.npy")
-        assert_map(said, **about)
 
 
 def test_codes_of_products_and_plain_arrays(tmp_path):

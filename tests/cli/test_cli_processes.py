@@ -76,7 +76,7 @@ def test_full_disk(file, tmp_path):
 
 
 @posix
-@pytest.mark.parametrize("file_format", ["svmlight", "npy", "npz"])
+@pytest.mark.parametrize("file_format", ["svmlight", "npy"])
 def test_a_file_that_may_not_grow(file, tmp_path, file_format):
     """As on a full disk: an error in the middle of the output, which then is not there. It names
     the file that is too large, not one beside it."""

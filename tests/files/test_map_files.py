@@ -9,12 +9,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from _data.chance import SEED
 from _data.file_maps import cws, mapped
 from _data.rows import random_csr
 
-from sparsemaps import CountSketch, KernelProduct, MinHash, RandomMaclaurin, SignProjection
+from sparsemaps import CountSketch, KernelProduct, MinHash, SignProjection
 from sparsemaps._io import _text_input
 from sparsemaps.files import Svmlight, _formats, _summary, map_files
 from sparsemaps.libsvm import iter_svmlight_file, load_svmlight_file
@@ -169,27 +168,16 @@ def test_npy(file, tmp_path, name, n_copies):
     (done,) = map_files(MAPS[name], file, out, format="npy", n_jobs=2)
     assert done.n_rows == 40 * n_copies
     codes = np.load(out, mmap_mode="r")
-    expected = sp.csr_array(MAPS[name].fit_transform(X))  # fits
+    MAPS[name].fit(X)
     np.testing.assert_array_equal(codes, MAPS[name].encode(X), strict=True)
     np.testing.assert_array_equal(np.load(f"{out}.labels.npy"), y, strict=True)
     assert not os.path.exists(f"{out}.qids.npy")
-    out = tmp_path / "matrix.npz"
-    map_files(MAPS[name], [file, file], out, format="npz")
-    Z = sp.load_npz(out)
-    assert isinstance(Z, sp.csr_array)
-    assert (sp.vstack([expected, expected]) != Z).nnz == 0
-    assert Z.shape[1] == expected.shape[1]
-    with np.load(out) as arrays:
-        np.testing.assert_array_equal(arrays["labels"], np.concatenate([y, y]), strict=True)
 
 
 def test_query_ids_of_arrays(tmp_path):
     text = io.BytesIO(b"1 qid:3 1:1\n0 qid:4 2:1\n")
     map_files(cws(), text, tmp_path / "a.npy", format="npy")
     assert np.load(tmp_path / "a.npy.qids.npy").tolist() == [3, 4]
-    text.seek(0)
-    map_files(cws(), text, tmp_path / "a.npz", format="npz")
-    assert np.load(tmp_path / "a.npz")["query_ids"].tolist() == [3, 4]
     with pytest.raises(ValueError, match="several labels"):
         map_files(cws(), io.BytesIO(b"1,2 1:1\n"), tmp_path / "b.npy", format="npy")
     inputs = [io.BytesIO(b"1 qid:3 1:1\n"), io.BytesIO(b"1 1:1\n")]
@@ -197,20 +185,16 @@ def test_query_ids_of_arrays(tmp_path):
         map_files(cws(), inputs, tmp_path / "b.npy", format="npy")
     with pytest.raises(ValueError, match="not compressed"):
         map_files(cws(), text, tmp_path / "b.npy.gz", format="npy")
-    h01 = RandomMaclaurin(n_components=4, h01=True, random_state=0)
-    with pytest.raises(ValueError, match="width of the output"):
-        map_files(h01, io.BytesIO(b"1 1:1\n"), tmp_path / "b.npz", format="npz")
-    assert sorted(os.listdir(tmp_path)) == ["a.npy", "a.npy.labels.npy", "a.npy.qids.npy", "a.npz"]
+    assert sorted(os.listdir(tmp_path)) == ["a.npy", "a.npy.labels.npy", "a.npy.qids.npy"]
 
 
 def test_nothing_to_map(tmp_path):
-    for format in ("svmlight", "npy", "npz"):
+    for format in ("svmlight", "npy"):
         out = tmp_path / f"out.{format}"
         (done,) = map_files(cws(), io.BytesIO(b"\n# none\n"), out, format=format)
         assert done.n_rows == 0
     assert (tmp_path / "out.svmlight").read_bytes() == b""
     assert np.load(tmp_path / "out.npy").shape == (0, 2)
-    assert sp.load_npz(tmp_path / "out.npz").shape == (0, 40)
 
 
 # ---- damaged files -------------------------------------------------------------------------------

@@ -8,7 +8,6 @@ import json
 
 import numpy as np
 import pytest
-import scipy.sparse as sp
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -105,14 +104,9 @@ def test_labels_keep_all_digits(tmp_path, kind, labels, data):
         lines = path.read_bytes().splitlines(keepends=True)
         expected = [line for line, y in zip(lines, of_records, strict=True) if y == labels[0]]
         assert kept.getvalue() == b"".join(expected)
-    for format in ("svmlight", "npy", "npz"):
+    for format in ("svmlight", "npy"):
         mapped = tmp_path / f"mapped.{format}"
         map_files(MINHASH, path, mapped, source=source, format=format)
-        if format == "npz":
-            with np.load(mapped) as archive:
-                assert list(map(int, archive["labels"].tolist())) == of_records
-            assert sp.load_npz(mapped).shape[0] == len(of_records)
-            continue
         if format == "svmlight":
             lines = mapped.read_text().splitlines()
             assert [line.split()[0] for line in lines] == list(map(str, of_records))
@@ -174,24 +168,18 @@ def test_fractions_beside_large_whole_numbers(tmp_path, kind, n_between, whole_f
     path = tmp_path / f"in.{kind}"
     with pytest.raises(ValueError, match=rf"in\.{kind}: .*{2**53 + 1} and 0.5 have no common"):
         train_files(model, path, tmp_path / "model", source=source)
-    for format in ("npy", "npz"):
-        with pytest.raises(ValueError, match=rf"{2**53 + 1} and 0.5 have no common"):
-            map_files(MINHASH, path, tmp_path / "out", source=source, format=format)
+    with pytest.raises(ValueError, match=rf"{2**53 + 1} and 0.5 have no common"):
+        map_files(MINHASH, path, tmp_path / "out", source=source, format="npy")
     assert [one.name for one in tmp_path.iterdir()] == [path.name]
 
 
-@pytest.mark.parametrize("format", ["npy", "npz"])
-def test_labels_that_come_late(tmp_path, format):
+def test_labels_that_come_late(tmp_path):
     """The labels before are converted when a larger one comes, whatever stands between."""
     n = 300_000
     labels = [*range(n), 2**53 + 1, *range(9), 2**64 - 1, 5]
     (tmp_path / "in.svm").write_text("".join(f"{label} 1:1\n" for label in labels))
-    map_files(MinHash(n_hashes=1), tmp_path / "in.svm", tmp_path / "out", format=format)
-    if format == "npy":
-        found = np.load(tmp_path / "out.labels.npy")
-    else:
-        with np.load(tmp_path / "out") as archive:
-            found = archive["labels"]
+    map_files(MinHash(n_hashes=1), tmp_path / "in.svm", tmp_path / "out", format="npy")
+    found = np.load(tmp_path / "out.labels.npy")
     assert found.dtype == np.uint64
     np.testing.assert_array_equal(found, np.array(labels, np.uint64))
 

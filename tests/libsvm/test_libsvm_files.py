@@ -270,12 +270,6 @@ def test_summary_of_many_labels(tmp_path):
     ]
 
 
-def test_summary_of_another_npz(tmp_path):
-    np.savez(tmp_path / "matrix.npz", a=np.zeros(3))
-    with pytest.raises(ValueError, match=r"matrix.npz: expected a CSR matrix"):
-        _summary.summarize(str(tmp_path / "matrix.npz"))
-
-
 # ---- scikit-learn's own tests --------------------------------------------------------------------
 
 
