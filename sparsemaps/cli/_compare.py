@@ -76,7 +76,7 @@ def _read_texts(source: Texts, path: str) -> tuple[list[Any], list[Any]]:
     texts: list[Any] = []
     labels: list[Any] = []
     for some, some_labels, _ in iter_records(path, **_fields(source)):
-        texts += some
+        texts += map(str, some)  # of columns, they are Arrow's
         labels += some_labels
     return texts, labels
 

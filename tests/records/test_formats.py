@@ -4,6 +4,7 @@ import pytest
 from _data.record_files import WRITERS, records
 from _scripts.commands import command
 
+from sparsemaps.cli import _compare
 from sparsemaps.files import Texts, deduplicate_files, filter_files
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.records import TEXT_FORMATS
@@ -86,6 +87,14 @@ def test_outputs_are_those_of_json_lines(folder, expected, tmp_path, name, forma
         done = run(folder, [*COMMANDS[name], *fields], format, out, "--n-jobs", "2")
         assert not done.returncode, done.stderr
         assert out.read_bytes() == expected[name, has_fields]
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if FORMATS[name].has_fields])
+def test_texts_that_are_compared(folder, format):
+    """The comparison of maps takes seconds; it is given the texts and labels of any format."""
+    source = Texts("word:1", field="inner.text", label_field="label")
+    expected = [row["text"] for row in records()], [row["label"] for row in records()]
+    assert _compare.read(source, [folder / f"in.{format}"], None) == [expected]
 
 
 def raw_of(path, **options):
