@@ -11,6 +11,7 @@
 - ``_comparison``: the table. ``_programs``: estimators as Python text.
 """
 
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -155,10 +156,12 @@ def compare_by(
         X, y, goal, budget, Preparations(vectorizer), watch or _ignore, generator
     )
     candidates = candidates_of(facts, X[:1500])
-    _halving.warm_up(search, candidates)
-    found = search.run(candidates)
     measurement = _measurement.Measurement(search, test)
-    rows = [measurement.row(entry) for entry in measurement.run(found)]
+    with warnings.catch_warnings(action="ignore"):  # of candidates that do not suit the rows well
+        _halving.warm_up(search, candidates)
+        found = search.run(candidates)
+        entries = measurement.run(found)
+    rows = [measurement.row(entry) for entry in entries]
     families = dict.fromkeys(one.candidate.family for one in found)
     measured = {row.family for row in rows}
     failed = {one.candidate.family: one.problem for one in found if one.problem}

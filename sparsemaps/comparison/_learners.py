@@ -168,7 +168,7 @@ class OnCodes(Learner):
         kind: Any = KernelRegressorCV if goal.is_regression else KernelClassifierCV
         if goal.is_regression:
             how["epsilon"] = 0.0
-        with no_warnings():
+        with _no_warnings():
             return np.asarray(kind(map, **how).fit(codes, y).scores_)
 
     def estimator(
@@ -275,7 +275,7 @@ class OnRows(Learner):
             model = self.estimator(goal, size, strength)
             if not goal.is_regression:
                 model.set_params(tol=1e-2, max_iter=200)
-            with no_warnings():
+            with _no_warnings():
                 found = model.fit(A, y[train]).predict(B)
             yield found
 
@@ -356,6 +356,6 @@ class ByTrees(Learner):
         return getattr(_sklearn, name)(random_state=0, **how)
 
 
-def no_warnings() -> Any:
+def _no_warnings() -> Any:
     """Return a context without warnings that a model did not converge."""
     return warnings.catch_warnings(action="ignore", category=_sklearn.ConvergenceWarning)

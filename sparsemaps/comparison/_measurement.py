@@ -11,7 +11,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.comparison._candidates import LINEAR, Candidate
 from sparsemaps.comparison._comparison import Measured
 from sparsemaps.comparison._halving import Found, Halving, prepare
-from sparsemaps.comparison._learners import OnCodes, no_warnings
+from sparsemaps.comparison._learners import OnCodes
 
 N_FOLDS = 5
 
@@ -174,8 +174,7 @@ class Measurement:
         """Return the estimator of an entry, fitted to some rows."""
         estimator = self.estimator(entry)
         start = self.budget.spent()
-        with no_warnings():
-            with_threads(estimator, self.goal.n_jobs).fit(rows, y)
+        with_threads(estimator, self.goal.n_jobs).fit(rows, y)
         entry.train_seconds.append(self.budget.spent() - start)
         return estimator
 
