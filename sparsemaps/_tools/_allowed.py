@@ -80,7 +80,7 @@ class Int(Allowed):
 
     @property
     def range(self) -> str:
-        return f"{self.low} to {in_words(self.high)}"
+        return f"{in_words(self.low)} to {in_words(self.high)}"
 
     def _check(self, name: str, value: object) -> None:
         _checks.check_int(name, value, self.low, self.high)

@@ -185,14 +185,23 @@ def summary(option: OptionField, flags: Mapping[str, str | None]) -> str:
 
 def table(values: Iterable[type[Values]], functions: Mapping[str, Iterable[type[Values]]]) -> str:
     """Return the options of some values as a table of Markdown, with the functions that take
-    each."""
+    each. An option that several values have of one base stands there once."""
+    seen: set[tuple[type, str]] = set()
     lines = [
         "| Value | Option | Type | Default | Range | In the command | Taken by |",
         "|---|---|---|---|---|---|---|",
     ]
     for cls in values:
         for option in options_of(cls):
-            takers = [f"`{name}`" for name, taken in functions.items() if cls in taken]
+            bases = [base for base in cls.__mro__ if option.name in vars(base)]
+            if (bases[-1], option.name) in seen:
+                continue
+            seen.add((bases[-1], option.name))
+            takers = [
+                f"`{name}`"
+                for name, taken in functions.items()
+                if any(issubclass(one, bases[-1]) for one in taken)
+            ]
             cells = [
                 f"`{cls.__name__}`", f"`{option.name}`", option.allowed.type,
                 f"`{option.shown_default}`", option.allowed.range,

@@ -222,8 +222,16 @@ def test_type_checkers_know_the_keywords():
 
 @needs_docs
 def test_the_table_has_every_option():
-    rows = table(VALUES, JOBS).splitlines()[2:]
-    assert len(rows) == sum(len(options_of(cls)) for cls in VALUES)
+    """Once, with all functions that take it."""
+    rows = [row.split(" | ") for row in table(VALUES, JOBS).splitlines()[2:]]
+    takers = {(row[0].strip("| `"), row[1].strip("`")): row[-1].count("`") // 2 for row in rows}
+    assert len(takers) == len(rows)
+    names = {option.name for cls in VALUES for option in options_of(cls)}
+    assert {name for _, name in takers} == names
+    assert takers["Search", "threshold"] == 2
+    assert takers["Tables", "bad_records"] == takers["Run", "n_jobs"] == len(JOBS)
+    assert takers["Run", "task"] == len(JOBS) - 1
+    assert takers["Tables", "removed"] == 1
 
 
 def test_values_have_numbers_of_python():
