@@ -1,12 +1,15 @@
 """An option that names a field which no record has is an error, in every command and format."""
 
 import pytest
+from _data.record_files import WRITERS
 
 from sparsemaps import MinHash, files
 from sparsemaps.cli import main
 from sparsemaps.cli._parser import make_parser
 from sparsemaps.files import Texts
 from sparsemaps.linear import KernelClassifier
+from sparsemaps.records import TEXT_FORMATS
+from sparsemaps.records._table import FORMATS
 from sparsemaps.text._analyzers import vectorizer_of
 
 OPTIONS = ("--field", "--label-field", "--id-field", "--keep")
@@ -57,19 +60,16 @@ def models(tmp_path_factory):
     return folder
 
 
-@pytest.mark.parametrize("kind", ["jsonl", "parquet", "txt", "svm"])
+@pytest.mark.parametrize("kind", [*TEXT_FORMATS, "svm"])
 @pytest.mark.parametrize(("command", "option"), CASES)
 def test_a_field_that_no_record_has(tmp_path, capsys, models, kind, command, option):
     path = tmp_path / f"in.{kind}"
-    if kind == "parquet":
-        pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-        parquet.write_table(pa.table({"text": ["a b c", "b c d"], "y": [0, 1]}), path)
+    if kind == "svm":
+        path.write_text("0 1:1\n1 2:1\n")
     else:
-        contents = {
-            "jsonl": '{"text": "a b c", "y": 0}\n{"text": "b c d", "y": 1}\n',
-            "txt": "a b c\nb c d\n", "svm": "0 1:1\n1 2:1\n",
-        }  # fmt: skip
-        path.write_text(contents[kind])
+        if not FORMATS[kind].is_streamed:
+            pytest.importorskip("pyarrow")
+        WRITERS[kind](path, [{"text": "a b c", "y": 0}, {"text": "b c d", "y": 1}])
     if command == "text" and kind == "svm":
         pytest.skip("text reads texts only")
     model = models / ("rows" if kind == "svm" else "texts")
@@ -77,15 +77,16 @@ def test_a_field_that_no_record_has(tmp_path, capsys, models, kind, command, opt
     arguments = [words.get(word, word) for word in COMMANDS[command]]
     if kind != "svm":
         arguments += OF_TEXTS.get(command, [])
-    if kind == "parquet" and command in ("filter", "dedup"):
-        arguments[arguments.index(words["OUT"])] += ".parquet"
+    has_columns = kind != "svm" and FORMATS[kind].is_table
+    if has_columns and command in ("filter", "dedup"):
+        arguments[arguments.index(words["OUT"])] += f".{kind}"
     assert main([*arguments, option, "nowhere"]) == 2
     error = capsys.readouterr().err
     told = {"svm": option, "txt": "lines of text have no fields"}.get(kind, "nowhere")
     assert "nowhere" in error or told in error, error
     assert error.count("\n") == 1
     assert not (tmp_path / "out").exists()
-    assert not (tmp_path / "out.parquet").exists()
+    assert not (tmp_path / f"out.{kind}").exists()
 
 
 def test_records_that_lack_the_number_are_counted(tmp_path, capsys):
