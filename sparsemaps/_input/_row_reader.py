@@ -22,15 +22,15 @@ ROW_WORK = 8
 
 
 class EntryError(ValueError):
-    """An entry that is not allowed: its row and column, its value, and the rule that it breaks.
+    """An entry that is not allowed: its row and column, its value, and what is allowed.
 
     A caller that reads a file makes another error of these, which names the line.
     """
 
-    def __init__(self, message: str, row: int, column: int, value: str, rule: str) -> None:
-        super().__init__(message, row, column, value, rule)  # for pickle
+    def __init__(self, message: str, row: int, column: int, value: str, allowed: str) -> None:
+        super().__init__(message, row, column, value, allowed)  # for pickle
         self.message = message
-        self.row, self.column, self.value, self.rule = row, column, value, rule
+        self.row, self.column, self.value, self.allowed = row, column, value, allowed
 
     def __str__(self) -> str:
         return self.message

@@ -6,17 +6,17 @@ from typing import Any
 
 
 class ParameterError(ValueError):
-    """A parameter that is not allowed: its name, its value, and the rule that it breaks.
+    """A parameter that is not allowed: its name, its value, and what is allowed.
 
     A caller whose parameters have other names, such as the command, makes another error of these.
     """
 
-    def __init__(self, name: str, value: str, rule: str) -> None:
-        super().__init__(name, value, rule)  # for pickle
-        self.name, self.value, self.rule = name, value, rule
+    def __init__(self, name: str, value: str, allowed: str) -> None:
+        super().__init__(name, value, allowed)  # for pickle
+        self.name, self.value, self.allowed = name, value, allowed
 
     def __str__(self) -> str:
-        return f"{self.name} must be {self.rule}, got {self.value}"
+        return f"{self.name} must be {self.allowed}, got {self.value}"
 
 
 _wording: Callable[[str, Any], str | None] = "{}={!r}".format

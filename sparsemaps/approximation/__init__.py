@@ -269,7 +269,7 @@ def min_components(
 
 def _too_large(map: SparseMap, size: int, moments: Moments, refused: ParameterError) -> ValueError:
     """Return the error for a size that the map does not take."""
-    needed = f"{map.size_name} would have to be {size}, and it must be {refused.rule}"
+    needed = f"{map.size_name} would have to be {size}, and it must be {refused.allowed}"
     largest = float(np.abs(moments.kernel).max())
     if largest <= 1 + 1e-6:
         return ValueError(f"{needed}: allow a larger error")

@@ -167,7 +167,7 @@ def _reason(error: BaseException, options: set[str], command: str) -> str:
     if isinstance(error, ParameterError):
         name = _option_of(error.name, options)
         if name in options:
-            error = ParameterError(flag(name), error.value, error.rule)
+            error = ParameterError(flag(name), error.value, error.allowed)
     return " ".join(str(error).split())
 
 

@@ -119,8 +119,8 @@ class FilterPlan(OutputPlan):
         bad_records: StrPath | None = None,
     ) -> "FilterPlan":
         """Return the plan, after a check of all options and names."""
-        rule = filter_for(model, label, choice)
-        job = checked_job(model, inputs, source, n_jobs, bad_records, rule=rule)
+        keep = filter_for(model, label, choice)
+        job = checked_job(model, inputs, source, n_jobs, bad_records, filter=keep)
         return cls.of_job(job, inputs, output)
 
     def answer(self, made: list[MadeOutput]) -> FilteredFile:

@@ -65,7 +65,7 @@ class FractionStages:
     """The stages of a filter that takes a fraction, with an output for each input."""
 
     job: Any
-    """A `Labelling` with a rule that has a fraction."""
+    """A `Labelling` with a filter that has a fraction."""
     inputs: list[Any]
     folder: str
     """Where the results of the stages before the outputs are."""
@@ -94,11 +94,11 @@ class FractionStages:
     def cut(self) -> Task:
         """The task of the cut."""
         files = [task.file for task in self._scores]
-        recipe = {"fraction": self.job.rule.least.fraction, "scores": files}
+        recipe = {"fraction": self.job.filter.least.fraction, "scores": files}
         return Task("cut", recipe, files)
 
     def _find_cut(self, files: list[str], path: str, run: TaskRun) -> Any:
-        cut = cut_of([self._scores_in(file) for file in files], self.job.rule.least.fraction)
+        cut = cut_of([self._scores_in(file) for file in files], self.job.filter.least.fraction)
         return [cut.least.hex(), cut.n_equal]
 
     def _scores_in(self, file: str) -> Array:

@@ -61,15 +61,15 @@ class Labelling(NamedTuple):
     n_jobs: int | None
     lines: LineOptions | None = None
     """The options of `predict_files`; None for `filter_files`."""
-    rule: "LabelFilter | None" = None
-    """The rule of the records that `filter_files` writes."""
+    filter: "LabelFilter | None" = None
+    """Which records that `filter_files` writes."""
     beside: tuple[str, ...] = ()
     bad_records: Any = None
     """The path of a table of records that are set aside; None if there is none."""
 
     @property
     def name(self) -> str:
-        return "predict" if self.rule is None else "filter"
+        return "predict" if self.filter is None else "filter"
 
     @property
     def n_counts(self) -> int:
@@ -90,18 +90,18 @@ class Labelling(NamedTuple):
 
     def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Labelling, list[Any]]":
         """Return the job, and inputs that can be read as often as it does."""
-        return self, inputs if self.rule is None else spooled(inputs, stack)
+        return self, inputs if self.filter is None else spooled(inputs, stack)
 
     def recipe(self) -> dict[str, Any]:
         """Return the model and the options, which decide an output beside its inputs."""
         if self.lines is not None:
             return self._recipe({"lines": dataclasses.asdict(self.lines)})
-        return self._recipe({"rule": self.rule and self.rule.recipe})
+        return self._recipe({"rule": self.filter and self.filter.recipe})
 
     def recipe_of_scores(self) -> dict[str, Any]:
         """Return what decides the scores of records, beside these."""
-        assert self.rule is not None
-        return self._recipe({"labels": self.rule.numbers})
+        assert self.filter is not None
+        return self._recipe({"labels": self.filter.numbers})
 
     def _recipe(self, options: dict[str, Any]) -> dict[str, Any]:
         options["sets_aside"] = self.bad_records is not None
@@ -110,13 +110,13 @@ class Labelling(NamedTuple):
 
     def in_common(self, inputs: list[Any], folder: str) -> FractionStages | None:
         """Return the stages by which outputs depend on all inputs; None if they do not."""
-        has_fraction = self.rule is not None and self.rule.least.fraction is not None
+        has_fraction = self.filter is not None and self.filter.least.fraction is not None
         return FractionStages(self, inputs, folder) if has_fraction else None
 
     def name_of_output(self, name: str) -> str:
         """Return the name of an output in a directory, by that of its input."""
         plain = _text_input.without_compression(name)
-        return f"{plain}.tsv" if self.rule is None else name
+        return f"{plain}.tsv" if self.filter is None else name
 
     def run(self, inputs: list[Any], output: Destination, run: TaskRun) -> list[list[int]]:
         """Write lines about the records of some inputs, or records; returns the numbers of each
@@ -125,7 +125,7 @@ class Labelling(NamedTuple):
             _output_files.atomic_output(output) as file,
             opened_table(self.bad_records) as aside,
         ):
-            if self.rule is None:
+            if self.filter is None:
                 numbers = self._write_lines(inputs, file, names_jsonl(output), run, aside)
             else:
                 numbers = self._write_records(inputs, file, run, aside)
@@ -170,9 +170,9 @@ class Labelling(NamedTuple):
     def _write_records(
         self, inputs: list[Any], file: IO[bytes], run: TaskRun, aside: BadTable | None
     ) -> list[list[int]]:
-        assert self.rule is not None
+        assert self.filter is not None
         marks, n_unknown, n_bad = zip(*self.marks(inputs, run, aside), strict=True)
-        selections = list(map(Selection, inputs, self.rule.kept(list(marks))))
+        selections = list(map(Selection, inputs, self.filter.kept(list(marks))))
         with FileProgress(inputs, run.bar is None and run.progress, "records") as bar:
             write_kept(self.source, selections, file, run.n_jobs, bar)
         return [
@@ -183,13 +183,13 @@ class Labelling(NamedTuple):
     def marks(
         self, inputs: list[Any], run: TaskRun, aside: BadTable | None
     ) -> list[tuple[Array, int, int]]:
-        """Return for each input the marks of its records, by the rule, and how many records are
+        """Return for each input the marks of its records, by the filter, and how many records are
         unknown and bad."""
-        assert self.rule is not None
-        marks: list[list[Array]] = [[self.rule.nothing] for _ in inputs]
+        assert self.filter is not None
+        marks: list[list[Array]] = [[self.filter.nothing] for _ in inputs]
         n_unknown, n_bad = [0] * len(inputs), [0] * len(inputs)
         for number, part, n_more in self.scored(inputs, run, aside):
-            marks[number].append(self.rule.marks(self.model, part))
+            marks[number].append(self.filter.marks(self.model, part))
             n_unknown[number] += int((~part.known).sum())
             n_bad[number] += n_more
         return list(zip(map(np.concatenate, marks), n_unknown, n_bad, strict=True))
@@ -234,9 +234,9 @@ def checked_job(
     n_jobs: int | None,
     bad_records: StrPath | None,
     lines: LineOptions | None = None,
-    rule: "LabelFilter | None" = None,
+    filter: "LabelFilter | None" = None,
 ) -> Labelling:
-    """Return the job of `predict_files`, or with a rule, of `filter_files`."""
+    """Return the job of `predict_files`, or with a filter, of `filter_files`."""
     if getattr(model, "multilabel_", False):
         raise ValueError(
             "files are labelled by models of one label a record, got one of several: predict and "
@@ -244,7 +244,7 @@ def checked_job(
         )
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
     rows = rows._replace(sets_aside=bad_records is not None)
-    return Labelling(model, rows, n_jobs, lines, rule, bad_records=bad_records)
+    return Labelling(model, rows, n_jobs, lines, filter, bad_records=bad_records)
 
 
 def sums(job: Labelling, made: list[MadeOutput]) -> list[int]:
@@ -296,7 +296,7 @@ def filter_for(
     labels: object,
     least: LabelChoice,
 ) -> LabelFilter:
-    """Return the rule of `filter_files`, after a check."""
+    """Return the filter of `filter_files`, after a check."""
     if not isinstance(model, KernelClassifier):
         raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
     several = labels.reshape(-1) if isinstance(labels, np.ndarray) else labels

@@ -147,7 +147,7 @@ def of_rows(function: Callable[[Any], T], block: Batch, X: Any, width: int) -> T
     try:
         return function(X)
     except EntryError as error:
-        message = f", index {{index}}: {error.value}; {error.rule}"
+        message = f", index {{index}}: {error.value}; {error.allowed}"
         raise block.error(error.row, error.column, message) from error
 
 

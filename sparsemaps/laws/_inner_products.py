@@ -25,7 +25,7 @@ class CountSketchLaw(_InnerProductLaw):
     shares_buckets = True
 
     @property
-    def second_rule(self) -> str:
+    def why_not_second(self) -> str:
         return (
             "not be a count sketch, as the error of the product would not fall with n_components "
             "(RandomProjection has the same kernel)"
@@ -69,7 +69,7 @@ class ProjectionLaw(_InnerProductLaw):
         return -1.0
 
     @property
-    def second_rule(self) -> str | None:
+    def why_not_second(self) -> str | None:
         no_mean = "have a mean, which Cauchy projections do not"
         return no_mean if self.distribution == "cauchy" else None
 

@@ -48,7 +48,7 @@ class Law(ABC):
         return False
 
     @property
-    def second_rule(self) -> str | None:
+    def why_not_second(self) -> str | None:
         """The rule that the map breaks as the second one of a product; None if it may be second.
 
         The error says "must" before the rule. Dense output of a map that may be the second one has

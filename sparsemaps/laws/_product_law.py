@@ -41,7 +41,7 @@ class ProductLaw(Law):
         return self.other.is_one_hot
 
     @property
-    def second_rule(self) -> str | None:
+    def why_not_second(self) -> str | None:
         return None if self.is_one_hot else ONE_NUMBER_RULE
 
     @property

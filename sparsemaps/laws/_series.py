@@ -59,7 +59,7 @@ class MaclaurinLaw(_SeriesLaw):
     """Whether the terms of degree 0 and 1 are exact."""
 
     @property
-    def second_rule(self) -> str | None:
+    def why_not_second(self) -> str | None:
         return ONE_NUMBER_RULE if self.h01 else None
 
     def moments(self, pairs: Pairs) -> Moments:

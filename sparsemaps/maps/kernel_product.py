@@ -229,8 +229,8 @@ class KernelProduct(SampledMap[CsrMatrix]):
         first, second = sampled.law, other.law
         if not first.is_one_hot:
             raise ValueError(f"the first of maps must have one-hot output, got {sampled!r}")
-        if second.second_rule is not None:
-            raise ValueError(f"the second of maps must {second.second_rule}, got {other!r}")
+        if second.why_not_second is not None:
+            raise ValueError(f"the second of maps must {second.why_not_second}, got {other!r}")
         if other.size != sampled.n_hashes:
             rule = "of the same number of components"
             raise ParameterError("maps", f"{sampled.n_hashes} and {other.size}", rule)

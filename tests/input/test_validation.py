@@ -57,7 +57,7 @@ def test_errors_keep_their_parts():
     with pytest.raises(ParameterError) as caught:
         _checks.check_int("bits", 40, 1, 16)
     for error in (caught.value, pickle.loads(pickle.dumps(caught.value))):
-        assert (error.name, error.value, error.rule) == ("bits", "40", "from 1 to 16")
+        assert (error.name, error.value, error.allowed) == ("bits", "40", "from 1 to 16")
         assert str(error) == "bits must be from 1 to 16, got 40"
     X = sp.csr_array(np.array([[1.0, -2.0]]))
     with pytest.raises(_row_reader.EntryError) as caught:

@@ -121,7 +121,7 @@ def test_products_compose_laws():
     expected = min_max_kernel(X) * acos_kernel(X)
     np.testing.assert_allclose(law.exact_kernel(X, None, 1), expected)
     assert law.codes.parts == (MIN_MAX.codes, ACOS.codes)
-    assert (law.bits, law.is_one_hot, law.second_rule) == (4, True, None)
+    assert (law.bits, law.is_one_hot, law.why_not_second) == (4, True, None)
     assert MIN_MAX.nonnegative_rule is not None
     assert law.nonnegative_rule == MIN_MAX.nonnegative_rule
     factors = pairs_of(MIN_MAX), pairs_of(ACOS)
@@ -137,7 +137,7 @@ def test_products_with_components_that_are_no_codes():
     law = ProductLaw(sampled=JaccardLaw(bits=4), other=GAUSSIAN)
     assert law.codes is None
     assert not law.is_one_hot
-    assert "codes or one number" in law.second_rule
+    assert "codes or one number" in law.why_not_second
     draw = np.random.default_rng(SEED)
     agree = draw.random((N_SEEDS, SIZE)) < 0.5 + 0.5 / 16  # Jaccard similarity 1/2, and by chance
     estimates = (agree * projected(draw, "gaussian")).mean(axis=1)
@@ -162,7 +162,7 @@ def test_products_with_components_that_are_no_codes():
     ids=str,
 )
 def test_which_may_be_the_second_map_of_a_product(law, rule):
-    assert law.second_rule is None if rule is None else rule in law.second_rule
+    assert law.why_not_second is None if rule is None else rule in law.why_not_second
 
 
 def test_which_kernels_take_values_of_one_sign():
