@@ -11,6 +11,10 @@ examples:
 """
 
 
+_OF_OUTPUTS = "id_field", "min_length", "max_length", "frequencies"
+"""Options of `Texts` for commands that write records or tables of them."""
+
+
 def add_compare(commands: Commands) -> None:
     compare = commands.add_parser(
         "compare",
@@ -42,5 +46,5 @@ def add_compare(commands: Commands) -> None:
     )  # fmt: skip
     shared.add_seed(compare)
     shared.add_reading(compare)
-    shared.add_texts(compare, but=(*shared.OF_NEAR, *shared.OF_WEIGHTS, "frequencies"))
+    shared.add_texts(compare, but=(*shared.OF_NEAR, *shared.OF_WEIGHTS, *_OF_OUTPUTS))
     compare.set_defaults(run="sparsemaps.cli._compare:compare")

@@ -23,8 +23,12 @@ COMMANDS = {
     "filter": ["filter", "MODEL", "IN", "-o", "OUT", "--label", "1"],
     "pairs": ["pairs", "minhash", "IN", "-o", "OUT"],
     "dedup": ["dedup", "minhash", "IN", "-o", "OUT"],
+    "compare": ["compare", "IN"],
 }
-OF_TEXTS = {"map": ["--texts", "word:1"], "train": ["--texts", "word:1", "--label-field", "y"]}
+OF_TEXTS = {
+    "map": ["--texts", "word:1"],
+    **{name: ["--texts", "word:1", "--label-field", "y"] for name in ("train", "compare")},
+}
 
 
 def options_of(command):

@@ -35,6 +35,7 @@ def test_commands(tmp_path, monkeypatch):
     Path("parts").mkdir()
     Path("parts/1.jsonl").write_bytes(lines)
     Path("parts/2.jsonl").write_bytes(lines)
+    Path("news.jsonl").write_bytes(lines.replace(b'"label"', b'"topic"'))
     Path("new.jsonl").write_bytes(lines + b'{"text": "a text about nothing before"}\n')
     commands = [
         command
