@@ -20,7 +20,7 @@ from sparsemaps.cli._shared_options import flag
 from sparsemaps.comparison import Comparison, Measured, compare_by
 from sparsemaps.comparison._budget import Budget
 from sparsemaps.comparison._programs import given_parameters
-from sparsemaps.files._job_options import GivenSource, Texts
+from sparsemaps.files._job_options import Texts
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.libsvm import load_svmlight_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor
@@ -38,16 +38,17 @@ def compare(options: argparse.Namespace) -> None:
     source = source_of(options)
     if options.texts is None:
         rows_unless_said(source, paths)  # which says what texts need
-    (X, y), *test = read(source, paths, options)
+    texts = source if isinstance(source, Texts) else None
+    (X, y), *test = read(texts, paths, options)
     with progress(options.progress, budget) as watch:
         comparison = compare_by(
             budget, X, y, test=test[0] if test else None, watch=watch,
-            vectorizer=vectorizer_of(source), regression=options.regression or None,
+            vectorizer=vectorizer_of(texts), regression=options.regression or None,
             random_state=options.seed, n_jobs=options.n_jobs,
         )  # fmt: skip
     for line in str(comparison).splitlines():
         print_line(line)
-    for line in commands_of(comparison, options, source):
+    for line in commands_of(comparison, options, texts):
         print_line(line)
     sys.stdout.flush()  # here, as main reports its errors
     if options.plot is not None:
@@ -61,10 +62,10 @@ def _figures(comparison: Comparison) -> dict[str, Any]:
 
 
 def read(
-    source: GivenSource, paths: list[str], options: argparse.Namespace
+    source: Texts | None, paths: list[str], options: argparse.Namespace
 ) -> list[tuple[Any, Any]]:
     """Return rows or texts, and labels, of each file."""
-    if not isinstance(source, Texts):
+    if source is None:
         loaded = load_svmlight_files(paths, zero_based=bool(options.zero_based))
         return list(zip(loaded[::2], loaded[1::2], strict=True))
     if source.label_field is None:
@@ -88,9 +89,9 @@ def _fields(source: Texts) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value != getattr(Texts(), name)}
 
 
-def vectorizer_of(source: GivenSource) -> Any:
+def vectorizer_of(source: Texts | None) -> Any:
     """Return what says which n-grams texts have; None of rows."""
-    if not isinstance(source, Texts):
+    if source is None:
         return None
     if source.token_pattern is None and source.normalize is None:
         return source.analyzer
@@ -130,7 +131,7 @@ def picture_of(comparisons: dict[str, Comparison], path: str) -> None:
 
 
 def commands_of(
-    comparison: Comparison, options: argparse.Namespace, source: GivenSource
+    comparison: Comparison, options: argparse.Namespace, source: Texts | None
 ) -> Iterator[str]:  # fmt: skip
     """Yield the lines that train the choice, and the best if it is another."""
     best, choice = comparison.best, comparison.choice
@@ -141,7 +142,7 @@ def commands_of(
         yield from command_of(row, options, source)
 
 
-def command_of(row: Measured, options: argparse.Namespace, source: GivenSource) -> list[str]:
+def command_of(row: Measured, options: argparse.Namespace, source: Texts | None) -> list[str]:
     """Return the lines of a shell that train a model on the input, and save it."""
     model = row.estimator
     if isinstance(model, (KernelClassifier, KernelRegressor)) and isinstance(
@@ -151,7 +152,7 @@ def command_of(row: Measured, options: argparse.Namespace, source: GivenSource) 
     return _program(row, options, source)
 
 
-def _train(model: Any, options: argparse.Namespace, source: GivenSource) -> list[str]:
+def _train(model: Any, options: argparse.Namespace, source: Texts | None) -> list[str]:
     """Return the words of ``sparsemaps train``."""
     words = ["sparsemaps", "train", type(model.map)._about.command, options.input]
     words += ["-o", _output(options)]
@@ -160,7 +161,7 @@ def _train(model: Any, options: argparse.Namespace, source: GivenSource) -> list
         given.pop(name, None)
     if isinstance(model, KernelRegressor):
         given = {"loss": model.loss} | given
-    if isinstance(source, Texts):
+    if source is not None:
         named = {"analyzer": "texts", "format": "text_format"}
         for name in ("analyzer", "field", "label_field", "format", "token_pattern", "normalize"):
             value = getattr(source, name)
@@ -179,11 +180,11 @@ def _output(options: argparse.Namespace) -> str:
     return f"{os.path.basename(options.input)}.model"
 
 
-def _program(row: Measured, options: argparse.Namespace, source: GivenSource) -> list[str]:
+def _program(row: Measured, options: argparse.Namespace, source: Texts | None) -> list[str]:
     """Return the lines of a program of Python, as a shell takes them."""
     imports, _, made = row.program.rpartition("\n")
     lines = ["import joblib", *imports.splitlines()]
-    if isinstance(source, Texts):
+    if source is not None:
         fields = ", ".join(f"{name}={value!r}" for name, value in _fields(source).items())
         lines += [
             "from sparsemaps.text import iter_records",

@@ -115,7 +115,7 @@ def read_labelled(
     with contextlib.ExitStack() as stack:
         known: list[Any] = known_inputs(paths)
         counted = None
-        if isinstance(rows, TextRows) and _weights_to_count(rows) is not None:
+        if rows.has_ngrams and _weights_to_count(rows) is not None:
             known = spooled(known, stack)
             rows = _with_weights(map, rows, known, n_jobs, progress)
             counted = rows.vectorizer
@@ -135,7 +135,7 @@ def read_labelled(
     return LabelledRows(codes, rows.named(numbers), counted)
 
 
-def _weights_to_count(rows: TextRows) -> tuple[Any, Any] | None:
+def _weights_to_count(rows: Any) -> tuple[Any, Any] | None:
     """Return a vectorizer and the weights that are not fitted yet; None if there are no weights, or
     fitted ones."""
     from sparsemaps.text._weighted_ngrams import to_fit
@@ -144,7 +144,7 @@ def _weights_to_count(rows: TextRows) -> tuple[Any, Any] | None:
 
 
 def _with_weights(
-    map: Any, rows: TextRows, inputs: list[Any], n_jobs: int | None, progress: bool | None
+    map: Any, rows: Any, inputs: list[Any], n_jobs: int | None, progress: bool | None
 ) -> TextRows:
     """Return the rows of texts whose n-grams are weighted by how many records of the inputs, or of
     a given table, have them."""

@@ -20,7 +20,7 @@ from sparsemaps import ConsistentWeightedSampling, MinHash, RandomBinning, Rando
 from sparsemaps.cli import main
 from sparsemaps.cli._compare import command_of
 from sparsemaps.comparison import Measured
-from sparsemaps.files import Svmlight, Texts
+from sparsemaps.files import Texts
 from sparsemaps.libsvm import load_svmlight_file
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.text import HashingVectorizer, IdfWeights
@@ -44,7 +44,7 @@ MINMAX = ConsistentWeightedSampling(n_hashes=64, power=0.5, random_state=0)
 BINNING = RandomBinning(gamma=0.5, n_grids=64, random_state=0)
 COUNTS = HashingVectorizer(norm=None, alternate_sign=False)
 TEXTS = Texts("word:1", label_field="label", normalize="nfkc")
-ROWS = Svmlight()
+ROWS = None
 MODELS = {
     "minmax": (KernelClassifier(MINMAX, C=0.3, random_state=0), ROWS),
     "regression": (KernelRegressor(MINMAX, epsilon=0.0, random_state=0), ROWS),
