@@ -79,8 +79,8 @@ def results() -> None:
 
 
 def jobs() -> None:
-    files.deduplicate_files(None, "in", "out", treshold=0.9)  # type: ignore[call-arg]
+    files.deduplicate_files(None, "in", "out", thresholds=0.9)  # type: ignore[call-arg]
     files.deduplicate_files(None, "in", "out", threshold="high")  # type: ignore[arg-type]
     files.train_files(None, "in", "out")  # type: ignore[arg-type]
     files.map_files(MinHash(), "in", "out", threshold=0.9)  # type: ignore[call-arg]
-    files.Search(treshold=0.9)  # type: ignore[call-arg]
+    files.Search(thresholds=0.9)  # type: ignore[call-arg]
