@@ -25,7 +25,6 @@ from sparsemaps.records._columns import (
     cut,
     good_rows,
     is_one_of,
-    is_text,
     paths_of,
 )
 from sparsemaps.records._fields import RECORD_BYTES, Fields
@@ -38,7 +37,8 @@ _MOST_ROWS = 2**20
 """The largest number of rows that are read at a time."""
 
 _MOST_OTHER_ROWS = 2**6
-"""The same where strings of another encoding are not read as numbers: they may share bytes too."""
+"""The same where strings are not read as numbers, as they have another encoding or stand in lists
+or structs: they may share bytes too."""
 
 _GROUP_BYTES = 2**28
 """Bytes of rows that are written as a group."""
@@ -118,10 +118,12 @@ class Opened(NamedTuple):
         strings = [field.name for field in schema if is_one_of(field.type, STRINGS)]
         others = set(_of_other_encodings(about))
         names = [one for one in strings if one not in others]
-        within = [one for one in paths.values() if len(one.names) > 1 and is_text(one.kind)]
         with _text_input.array_errors_naming(name):
             opened = parquet.ParquetFile(file, metadata=about, read_dictionary=names, **options)
         columns = [".".join(path.names) for path in paths.values()]
+        within = _strings_within_others(plain)
+        if not is_whole:
+            within = [one for one in within if one in columns]
         are_numbers = len(names) == len(strings) and not within
         most_rows = _MOST_ROWS if are_numbers else _MOST_OTHER_ROWS
         wanted = None if is_whole else columns
@@ -167,6 +169,13 @@ class Opened(NamedTuple):
             columns.append(column)
         own = pa.schema(fields, metadata=self.schema.metadata)
         return pa.RecordBatch.from_arrays(columns, schema=own)
+
+
+def _strings_within_others(plain: Any) -> list[str]:
+    """Return the columns of bytes in lists, maps and structs."""
+    columns = (plain.schema.column(place) for place in range(len(plain.schema)))
+    paths = (one.path for one in columns if one.physical_type == "BYTE_ARRAY")
+    return [path for path in paths if path not in plain.schema_arrow.names]
 
 
 def _of_other_encodings(about: Any) -> Iterator[str]:

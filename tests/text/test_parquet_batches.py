@@ -225,3 +225,26 @@ def test_few_strings_that_share_bytes_are_read_at_a_time(tmp_path):
         found += [str(text)[-4:] for text in batch.texts]
     assert found == [f"{n:04d}" for n in range(N_ROWS)]
     assert peak.most < 2.5 * parquet._MOST_OTHER_ROWS * LENGTH
+
+
+@pytest.mark.parametrize("kind", ["struct", "list"])
+def test_few_strings_within_others_are_read_at_a_time(tmp_path, kind):
+    """Those of columns that are written back only, too."""
+    strings = pa.array(["a " * (LENGTH // 2)] * N_ROWS)
+    if kind == "struct":
+        column = pa.StructArray.from_arrays([strings], ["text"])
+    else:
+        column = pa.ListArray.from_arrays(np.arange(N_ROWS + 1, dtype=np.int32), strings)
+    table = pa.table({"text": ["a b"] * N_ROWS, "doc": column})
+    pq.write_table(
+        table, tmp_path / "a.parquet", compression="zstd", dictionary_pagesize_limit=2**22
+    )
+    assert (tmp_path / "a.parquet").stat().st_size < 10_000
+    del strings, column, table
+    for field in ("text", *(["doc.text"] if kind == "struct" else [])):
+        peak, n_rows = Peak(), 0
+        for batch in iter_records(tmp_path / "a.parquet", field=field):
+            peak.look()
+            n_rows += len(batch.texts)
+        assert n_rows == N_ROWS
+        assert peak.most < 2.5 * parquet._MOST_OTHER_ROWS * LENGTH
