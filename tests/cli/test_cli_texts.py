@@ -124,7 +124,7 @@ def test_pairs_of_texts_by_their_names(tmp_path, monkeypatch, ending):
         assert done.stdout.decode() == line + "\t1.000000\n"
     for arguments in ([a, "c.svm"], [a, "--other", "c.svm"], ["c.svm", "a.npy", "--other", b]):
         done = command("pairs", *arguments, "-o", "out")
-        said = f"{b if b in arguments else a} is a file of texts, and c.svm is none"
+        said = f"{b if b in arguments else a} is a file of texts, and c.svm is not"
         assert (done.returncode, said in done.stderr.decode()) == (2, True)
 
 

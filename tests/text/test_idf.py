@@ -162,7 +162,7 @@ def test_files_of_something_else(tmp_path):
     IdfWeights(n_buckets=4).fit(X).save(tmp_path / "table")
     content = (tmp_path / "table").read_bytes()
     for changed, message in (
-        (content[:-1], "no file of a table of frequencies"),
+        (content[:-1], "not a file of a table of frequencies"),
         (content.replace(b"IdfWeights", b"OtherClass"), "holds a 'OtherClass', not an IdfWeights"),
         (
             content.replace(b'"version": 1', b'"version": 9'),
