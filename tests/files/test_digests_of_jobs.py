@@ -20,6 +20,8 @@ import pytest
 from sparsemaps import cli
 from sparsemaps._tools._extras import library
 
+pytestmark = pytest.mark.digests
+
 DIGESTS = Path(__file__).with_name("digests_of_jobs.json")
 
 HAS_PARQUET = True
