@@ -133,6 +133,8 @@ class Opened(NamedTuple):
         """Yield the rows in batches of so many bytes, nearly, by the size that the file says;
         `part_bytes` of strings are decoded at a time."""
         about = self.file.metadata
+        if not about.num_row_groups:  # which Arrow before 20 does not take
+            return
         n_all = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         a_row = n_all // max(about.num_rows, 1) + RECORD_BYTES
         n_rows = max(1, min(n_bytes // a_row, self.most_rows))
