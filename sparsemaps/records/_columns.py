@@ -1,4 +1,4 @@
-"""Records in columns of Arrow, which readers of Parquet and of Arrow's own files make.
+"""Records in columns of Arrow: what the formats Parquet and Arrow share.
 
 Rows are decoded some at a time: a column may hold a long string once, and a number or a view for
 each row that repeats it, so that a small file can stand for texts that fill the memory.
@@ -12,10 +12,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._io._text_input import UnreadableRecord
+from sparsemaps._tools._blocks import cut_by_size
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels
+from sparsemaps.records._format import Format, Raw
 
 PART_BYTES = 2**24
 """Bytes of strings that are decoded at a time. A longer string is decoded by itself."""
@@ -23,6 +25,21 @@ PART_BYTES = 2**24
 STRINGS = "string", "large_string", "string_view", "binary", "large_binary", "binary_view"
 
 _VIEWS = "string_view", "binary_view"
+
+
+class ColumnFormat(Format):
+    """A format whose records are rows of Arrow. A piece has `rows`, which are None before the first
+    ones, and `opened`, whose `paths` are those of the fields."""
+
+    is_streamed = False
+    is_table = True
+
+    def raw(self, piece: Any, fields: Fields) -> Raw:
+        if piece.rows is None:
+            return Raw(0, (piece, None))
+        is_good = good_rows(piece.rows, fields, piece.opened.paths)
+        return Raw(int(is_good.sum()), (piece, is_good))
+
 
 # ---- types of columns ----------------------------------------------------------------------------
 
@@ -138,13 +155,9 @@ def cut(rows: Any, paths: dict[str, FieldPath], n_bytes: int = PART_BYTES) -> It
     """Yield rows some at a time, in order: so many bytes of strings that have a number or a view
     for each row, or a row of more."""
     nested = [path.of(rows) for path in paths.values() if len(path.names) > 1]
-    ends = np.cumsum(_string_bytes([*rows.columns, *nested], len(rows)))
-    start = 0
-    while start < len(rows):
-        limit = (ends[start - 1] if start else 0) + n_bytes
-        stop = max(start + 1, int(np.searchsorted(ends, limit, "right")))
+    sizes = _string_bytes([*rows.columns, *nested], len(rows))
+    for start, stop in cut_by_size(sizes, n_bytes):
         yield rows.slice(start, stop - start)
-        start = stop
 
 
 def _string_bytes(columns: list[Any], n_rows: int) -> Array:
@@ -208,13 +221,9 @@ def _of_rows(
     if fields.key is not None:
         batch.keys = _scalars(paths[fields.key].of(rows), fields.check_key)
     pc = library("pyarrow.compute", "reading Parquet")
-    ends = np.cumsum(np.asarray(pc.binary_length(texts)) + RECORD_BYTES)
-    start = 0
-    while start < len(texts):
-        limit = (ends[start - 1] if start else 0) + n_bytes
-        stop = max(start + 1, int(np.searchsorted(ends, limit, "right")))
+    sizes = np.asarray(pc.binary_length(texts), np.int64) + RECORD_BYTES
+    for start, stop in cut_by_size(sizes, n_bytes):
         yield batch.rows(start, stop)
-        start = stop
 
 
 def bad_rows(rows: Any, fields: Fields, paths: dict[str, FieldPath]) -> list[tuple[int, str]]:
@@ -304,11 +313,11 @@ def _scalars(column: Any, check: Callable[[Any, str], Any]) -> list[Any]:
     return checked
 
 
-# ---- rows that are kept --------------------------------------------------------------------------
+# ---- rows that are written back ------------------------------------------------------------------
 
 
 def chosen(rows: Any, kept: Array) -> Any:
-    """Return the rows that are kept, as a table."""
+    """Return a table of the rows for which `kept` is true."""
     pa = library("pyarrow", "writing Parquet")
     mask = pa.array(kept)
 

@@ -21,16 +21,16 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._columns import (
     PART_BYTES,
+    ColumnFormat,
     FieldPath,
     batches_of,
     chosen,
     cut,
-    good_rows,
     is_one_of,
     paths_of,
 )
 from sparsemaps.records._fields import Fields
-from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other_columns
+from sparsemaps.records._format import Raw, RecordWriter, name_of, other_columns
 
 _MARK = b"ARROW1\0\0"
 """The beginning of a file; a stream begins with its first message."""
@@ -38,12 +38,10 @@ _MARK = b"ARROW1\0\0"
 _OLD_MARK = b"FEA1"
 
 
-class ArrowRecords(Format):
+class ArrowRecords(ColumnFormat):
     """The rows of Arrow's own files and streams."""
 
     name, title, endings = "arrow", "Arrow", (".arrow", ".feather")
-    is_streamed = False
-    is_table = True
 
     def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
         opened = _OpenedArrow.of(text, fields, is_whole=fields.records)
@@ -60,12 +58,6 @@ class ArrowRecords(Format):
         yield _Rows(opened, None)
         for rows in opened.parts(PART_BYTES):
             yield _Rows(opened, rows)
-
-    def raw(self, piece: "_Rows", fields: Fields) -> Raw:
-        if piece.rows is None:
-            return Raw(0, (piece, None))
-        is_good = good_rows(piece.rows, fields, piece.opened.paths)
-        return Raw(int(is_good.sum()), (piece, is_good))
 
     def writer(self, file: IO[bytes]) -> RecordWriter:
         return _BatchWriter(file)

@@ -19,16 +19,16 @@ from sparsemaps.records._batch import Batch
 from sparsemaps.records._columns import (
     PART_BYTES,
     STRINGS,
+    ColumnFormat,
     FieldPath,
     batches_of,
     chosen,
     cut,
-    good_rows,
     is_one_of,
     paths_of,
 )
 from sparsemaps.records._fields import RECORD_BYTES, Fields
-from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other_columns
+from sparsemaps.records._format import Raw, RecordWriter, name_of, other_columns
 
 _READ_AS_NUMBERS = {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"}
 """Encodings of columns that Arrow reads as numbers and dictionaries."""
@@ -44,12 +44,11 @@ _GROUP_BYTES = 2**28
 """Bytes of rows that are written as a group."""
 
 
-class ParquetRecords(Format):
+class ParquetRecords(ColumnFormat):
     """The rows of Parquet files."""
 
     name, title, endings = "parquet", "Parquet", (".parquet",)
-    is_streamed = False
-    is_table = is_packed = True
+    is_packed = True
 
     def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
         name = name_of(text)
@@ -73,12 +72,6 @@ class ParquetRecords(Format):
         for group in range(opened.file.num_row_groups):
             for rows in opened.parts(PART_BYTES, PART_BYTES, row_groups=[group], use_threads=False):
                 yield _GroupPart(opened, group, rows)
-
-    def raw(self, piece: "_GroupPart", fields: Fields) -> Raw:
-        if piece.rows is None:
-            return Raw(0, (piece, None))
-        is_good = good_rows(piece.rows, fields, piece.opened.paths)
-        return Raw(int(is_good.sum()), (piece, is_good))
 
     def writer(self, file: IO[bytes]) -> RecordWriter:
         return _GroupWriter(file)
