@@ -11,7 +11,6 @@ from sparsemaps.files._coded_records import BESIDE, Delivery
 from sparsemaps.files._formats import empty_codes
 from sparsemaps.files._frequency_stages import (
     FREQUENCIES,
-    needs_counts,
     with_table,
     with_table_of,
 )
@@ -91,7 +90,7 @@ class DedupPlan(Plan):
         )  # fmt: skip
         for earlier in against[:1]:
             job = with_table_of(job, os.path.dirname(earlier.codes.path))
-        given = needs_counts(job.source)
+        given = job.source.needs_counts
         known = (
             job
             if given is None or given.frequencies is None

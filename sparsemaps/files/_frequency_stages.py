@@ -10,6 +10,7 @@ import numpy as np
 
 from sparsemaps._io import _sources, _text_input, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._coded_records import ranges_of
 from sparsemaps.files._job import Job
@@ -18,7 +19,7 @@ from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._results import NOWHERE, Results, save_array
 from sparsemaps.files._rows import read_rows, reader_of
 from sparsemaps.files._tasks import Stage, Task, TaskRun
-from sparsemaps.files._text_rows import Source
+from sparsemaps.files._text_rows import TextRows
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._table import format_by_name
 from sparsemaps.text import _frequencies
@@ -40,18 +41,10 @@ _PACKED = 4
 """The bytes of text that a byte of a compressed input is taken for."""
 
 
-def needs_counts(source: Source) -> Texts | None:
-    """Return what inputs are if rows depend on how many records have an n-gram: `max_df` limits
-    those that count, or `idf` weighs them; None otherwise."""
-    given: Any = source.given
-    is_needed = source.has_ngrams and (given.max_df is not None or given.idf is not None)
-    return given if is_needed else None
-
-
 def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:
     """Yield the stages that count the n-grams of inputs, or take a given table; return the job
     whose rows follow from the counts. A job that needs no counts has none of these stages."""
-    given = needs_counts(job.source)
+    given = job.source.needs_counts
     if given is None:
         return job
     if given.frequencies is not None:
@@ -107,7 +100,7 @@ def _count_all(
 
 def with_table(job: Job, table: str) -> Job:
     """Return a job whose rows are own n-grams, or weighted ones, by the table of a file."""
-    given = needs_counts(job.source)
+    given = job.source.needs_counts
     assert given is not None
     source: Any = job.source
     vectorizer: Any
@@ -128,7 +121,7 @@ def with_table(job: Job, table: str) -> Job:
 
 def with_table_of(job: Job, folder: str) -> Job:
     """Return a job that takes the table of an earlier run, if it needs one and has none."""
-    given, table = needs_counts(job.source), _urls.join(folder, FREQUENCIES)
+    given, table = job.source.needs_counts, _urls.join(folder, FREQUENCIES)
     if given is None or given.frequencies is not None or not _urls.exists(table):
         return job
     source: Any = job.source
@@ -172,13 +165,17 @@ def _count_part(of: Any, path: str, run: TaskRun) -> int:
 
 def _counts_of(of: Any, run: TaskRun) -> Frequencies:
     source, input, (n_buckets, count_bytes) = of
-    source = source._replace(numbers_labels=False)
     table = Frequencies(n_buckets, count_bytes=count_bytes)
+    add_records(table, source, input, run)
+    return table
 
+
+def add_records(table: Frequencies, source: TextRows, input: Input, run: TaskRun) -> None:
+    """Count the n-grams of the records of an input in a table, in place."""
+    source = source._replace(numbers_labels=False)
     with run.reading([input]) as bar:
         for some in read_rows(source, input, reader_of, n_jobs=run.n_jobs, bar=bar):
             table.add(some)
-    return table
 
 
 def _join(of: Any, path: str, run: TaskRun) -> int:

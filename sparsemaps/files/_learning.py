@@ -35,7 +35,8 @@ from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, Reading, Svmlight, Texts
 from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._kinds_of_inputs import as_source
-from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows, reader_of
+from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
+from sparsemaps.files._tasks import TaskRun
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._model import watched
@@ -148,6 +149,7 @@ def _with_weights(
 ) -> TextRows:
     """Return the rows of texts whose n-grams are weighted by how many records of the inputs, or of
     a given table, have them."""
+    from sparsemaps.files._frequency_stages import add_records
     from sparsemaps.text._idf import IdfWeights
     from sparsemaps.text._weighted_ngrams import NgramsByTable, WeightedNgrams
 
@@ -160,11 +162,10 @@ def _with_weights(
     else:
         weights = _sklearn.clone(asked)
         counts = Frequencies(weights.n_buckets)
-        plain = rows._replace(vectorizer=inner, encoder=None, numbers_labels=False)
+        plain = rows._replace(vectorizer=inner, encoder=None)
         with FileProgress(inputs, progress, "frequencies") as bar:
             for input in inputs:
-                for some in read_rows(plain, input, reader_of, n_jobs=n_jobs, bar=bar):
-                    counts.add(some)
+                add_records(counts, plain, input, TaskRun(n_jobs, bar))
         weights = IdfWeights.of_frequencies(
             counts, width_of(inner), power=asked.power, levels=asked.levels,
             sublinear_tf=asked.sublinear_tf,

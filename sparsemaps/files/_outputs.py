@@ -5,7 +5,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any, NamedTuple, Self
 
 from sparsemaps._io import _output_files, _sources, _urls
@@ -65,7 +65,7 @@ class OutputPlan(Plan):
         if job.bad_records is not None:
             written.append((job.bad_records, TABLE))
         folders = folders_of(output)
-        if folders and (job.in_common([], "") is not None or _needs_counts(job)):
+        if folders and (job.in_common([], "") is not None or job.source.needs_counts is not None):
             folders.append(_urls.full_path(folders[0]) + FOLDER_ENDING)
         _output_files.refuse_clashes(paths, written, folders)
         job.check([(name, own) for name, own, _ in outputs])
@@ -80,7 +80,7 @@ class OutputPlan(Plan):
         """The directory of outputs, by a path that workers reach from any directory."""
         return _urls.full_path(self.output)
 
-    @property
+    @cached_property
     def _outputs(self) -> list[str]:
         named = outputs_of(self.paths, self.output, self.job.name_of_output)
         return [output for output, _, _ in named]
@@ -105,7 +105,7 @@ class OutputPlan(Plan):
         if not self.is_shared:
             raise ValueError("tasks are for an output that is a directory")
         counting: Listing = []
-        if _needs_counts(self.job):
+        if self.job.source.needs_counts is not None:
             from sparsemaps.files._frequency_stages import counted
 
             counting = listed(counted(self.job, self.inputs, NOWHERE))
@@ -116,7 +116,7 @@ class OutputPlan(Plan):
         how.check(self.listing, self.is_shared)
         with ExitStack() as stack:
             job, inputs = self.job, self.inputs
-            if _needs_counts(job):
+            if job.source.needs_counts is not None:
                 from sparsemaps.files._frequency_stages import count
 
                 inputs = _sources.spooled(inputs, stack)
@@ -164,10 +164,6 @@ class OutputPlan(Plan):
 def folders_of(output: Destination) -> list[Any]:
     """Return the folders that are made for an output."""
     return [output] if _sources.is_directory(output) else []
-
-
-def _needs_counts(job: Any) -> bool:
-    return getattr(job.source.given, "idf", None) is not None
 
 
 def recipe_of_input(source: Any, input: _sources.InputFile) -> dict[str, Any]:

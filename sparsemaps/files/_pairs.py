@@ -23,7 +23,7 @@ from sparsemaps.files._coded_records import (
     similar,
 )
 from sparsemaps.files._formats import FormatOptions, empty_codes
-from sparsemaps.files._frequency_stages import FREQUENCIES, counted, needs_counts
+from sparsemaps.files._frequency_stages import FREQUENCIES, counted
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, PairSearch, Run, Svmlight, Texts
 from sparsemaps.files._job_run import JobRun
@@ -186,7 +186,7 @@ class PairsPlan(Plan):
         job = _job(map, coded, rows, source, n_jobs)
         job = job._replace(source=job.source._replace(sets_aside=bad_records is not None))
         check_output(bad_records, output)
-        if needs_counts(job.source) is not None and coded:
+        if job.source.needs_counts is not None and coded:
             raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
         if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
             raise ValueError(f"{setting('containment', True)} is for MinHash")
@@ -227,7 +227,8 @@ class PairsPlan(Plan):
         how.check(self.listing, self.is_shared)
         plan = self
         with opened(plan.folder, shared=how.is_share) as results, contextlib.ExitStack() as stack:
-            if plan.search.exact or needs_counts(plan.job.source):  # inputs are read again
+            is_counted = plan.job.source.needs_counts is not None
+            if plan.search.exact or is_counted:  # inputs are read again
                 inputs, others = (
                     _sources.spooled(side, stack) for side in (plan.inputs, plan.others)
                 )

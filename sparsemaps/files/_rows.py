@@ -206,6 +206,10 @@ class LibsvmRows(NamedTuple):
         return False
 
     @property
+    def needs_counts(self) -> None:
+        """What the inputs are if rows depend on how many records have an n-gram; else None."""
+
+    @property
     def has_ids(self) -> bool:
         return False
 

@@ -107,6 +107,13 @@ class TextRows(NamedTuple):
         return True
 
     @property
+    def needs_counts(self) -> Texts | None:
+        """What the inputs are if rows depend on how many records have an n-gram: `max_df` limits
+        those that count, or `idf` weighs them; else None."""
+        given = self.given
+        return None if given.max_df is None and given.idf is None else given
+
+    @property
     def has_ids(self) -> bool:
         return self.given.id_field is not None
 
