@@ -9,7 +9,7 @@ import ast
 import inspect
 from pathlib import Path
 
-from sparsemaps._tools._option_fields import options_of
+from sparsemaps._tools._option_fields import Values
 from sparsemaps.files import _job_options
 
 FILE = Path(__file__).parents[1] / "sparsemaps" / "files" / "_keywords.py"
@@ -39,27 +39,38 @@ def annotations():
     }
 
 
-def types_of(cls, known):
-    """The types of all fields of a value, those of its bases included."""
-    return {k: v for base in reversed(cls.__mro__) for k, v in known.get(base.__name__, {}).items()}
+def values():
+    """The values of all jobs, each after those whose options it has too."""
+    some = (base for values in _job_options.JOBS.values() for cls in values for base in bases(cls))
+    return dict.fromkeys(some)
+
+
+def bases(cls):
+    """A value and those that it derives from, the first ones first."""
+    return [base for base in reversed(cls.__mro__) if issubclass(base, Values) and base != Values]
 
 
 def text():
-    """The file."""
+    """The file: a type for each value, and for each job one with the keywords of its values."""
     known, lines = annotations(), [HEAD]
-    for function, values in _job_options.JOBS.items():
-        lines += ["", f"class {name_of(function)}(TypedDict, total=False):"]
-        lines += [f'    """Those of `{function}`."""', ""]
-        for cls in values:
-            types = types_of(cls, known)
-            lines += [f"    {option.name}: {types[option.name]}" for option in options_of(cls)]
-        lines.append("")
+    for cls in values():
+        own = [base.__name__ for base in cls.__bases__ if base is not Values]
+        lines += declaration(cls.__name__, own, cls.__name__)
+        lines += ["", *(f"    {name}: {kind}" for name, kind in known[cls.__name__].items()), ""]
+    for function, some in _job_options.JOBS.items():
+        name = "".join(word.capitalize() for word in function.split("_"))
+        lines += [*declaration(name, [cls.__name__ for cls in some], function), ""]
     return "\n".join(lines)
 
 
-def name_of(function):
-    """The name of the type: SimilarPairsOfFilesKeywords of similar_pairs_of_files."""
-    return "".join(word.capitalize() for word in function.split("_")) + "Keywords"
+def declaration(name, of, what):
+    """The first lines of a type: SimilarPairsOfFilesKeywords of similar_pairs_of_files."""
+    parts = [f"{one}Keywords" for one in of] or ["TypedDict"]
+    line = f"class {name}Keywords({', '.join(parts)}, total=False):"
+    lines = [line] if len(line) <= 100 else [
+        f"class {name}Keywords(", f"    {', '.join(parts)}, total=False", "):",
+    ]  # fmt: skip
+    return ["", *lines, f'    """Those of `{what}`."""']
 
 
 if __name__ == "__main__":

@@ -7,67 +7,69 @@ from typing import Any, TypedDict
 from sparsemaps.files._tasks import Engine
 
 
-class MapFilesKeywords(TypedDict, total=False):
-    """Those of `map_files`."""
+class MappedRowsKeywords(TypedDict, total=False):
+    """Those of `MappedRows`."""
 
     format: str
     ones: bool
     header: bool | str
     comments: bool
+
+
+class AsideKeywords(TypedDict, total=False):
+    """Those of `Aside`."""
+
     bad_records: str | os.PathLike[str]
+
+
+class ReadingKeywords(TypedDict, total=False):
+    """Those of `Reading`."""
+
     n_jobs: int | None
     progress: bool | None
+
+
+class RunKeywords(ReadingKeywords, total=False):
+    """Those of `Run`."""
+
     resume: bool
     task: tuple[str, int, int] | None
     engine: Engine | None
 
 
-class SimilarPairsOfFilesKeywords(TypedDict, total=False):
-    """Those of `similar_pairs_of_files`."""
+class SearchKeywords(TypedDict, total=False):
+    """Those of `Search`."""
 
     threshold: float
     recall: float
     exact: bool
+
+
+class PairSearchKeywords(SearchKeywords, total=False):
+    """Those of `PairSearch`."""
+
     containment: bool
     max_bytes: int
-    bad_records: str | os.PathLike[str]
-    n_jobs: int | None
-    progress: bool | None
-    resume: bool
-    task: tuple[str, int, int] | None
-    engine: Engine | None
 
 
-class DeduplicateFilesKeywords(TypedDict, total=False):
-    """Those of `deduplicate_files`."""
+class RemovalKeywords(TypedDict, total=False):
+    """Those of `Removal`."""
 
-    threshold: float
-    recall: float
-    exact: bool
     keep: str
     against: Any
-    bad_records: str | os.PathLike[str]
+
+
+class TablesKeywords(AsideKeywords, total=False):
+    """Those of `Tables`."""
+
     removed: str | os.PathLike[str] | None
     report: str | os.PathLike[str] | None
     clusters: str | os.PathLike[str] | None
     dry_run: bool
-    n_jobs: int | None
-    progress: bool | None
-    resume: bool
-    task: tuple[str, int, int] | None
-    engine: Engine | None
 
 
-class TrainFilesKeywords(TypedDict, total=False):
-    """Those of `train_files`."""
-
-    bad_records: str | os.PathLike[str]
-    n_jobs: int | None
-    progress: bool | None
-
-
-class PredictFilesKeywords(TypedDict, total=False):
-    """Those of `predict_files`."""
+class LineOptionsKeywords(TypedDict, total=False):
+    """Those of `LineOptions`."""
 
     proba: bool
     top: int | None
@@ -75,23 +77,37 @@ class PredictFilesKeywords(TypedDict, total=False):
     min_proba: float | None
     unknown: str
     explain: int
-    bad_records: str | os.PathLike[str]
-    n_jobs: int | None
-    progress: bool | None
-    resume: bool
-    task: tuple[str, int, int] | None
-    engine: Engine | None
 
 
-class FilterFilesKeywords(TypedDict, total=False):
-    """Those of `filter_files`."""
+class LabelChoiceKeywords(TypedDict, total=False):
+    """Those of `LabelChoice`."""
 
     min_score: float | None
     min_proba: float | None
     fraction: float | None
-    bad_records: str | os.PathLike[str]
-    n_jobs: int | None
-    progress: bool | None
-    resume: bool
-    task: tuple[str, int, int] | None
-    engine: Engine | None
+
+
+class MapFilesKeywords(MappedRowsKeywords, AsideKeywords, RunKeywords, total=False):
+    """Those of `map_files`."""
+
+
+class SimilarPairsOfFilesKeywords(PairSearchKeywords, AsideKeywords, RunKeywords, total=False):
+    """Those of `similar_pairs_of_files`."""
+
+
+class DeduplicateFilesKeywords(
+    SearchKeywords, RemovalKeywords, TablesKeywords, RunKeywords, total=False
+):
+    """Those of `deduplicate_files`."""
+
+
+class TrainFilesKeywords(AsideKeywords, ReadingKeywords, total=False):
+    """Those of `train_files`."""
+
+
+class PredictFilesKeywords(LineOptionsKeywords, AsideKeywords, RunKeywords, total=False):
+    """Those of `predict_files`."""
+
+
+class FilterFilesKeywords(LabelChoiceKeywords, AsideKeywords, RunKeywords, total=False):
+    """Those of `filter_files`."""
