@@ -123,23 +123,24 @@ def is_folder(path: str) -> bool:
 
 def names_in(folder: str) -> list[str]:
     """Return the names of the files of a folder at a URL."""
-    with _errors_naming(folder):
-        fs, place = system_of(folder)
-        found = fs.ls(place, detail=True) if fs.exists(place) else []
-    names = (str(one["name"]).rstrip("/").rpartition("/")[2] for one in found
-             if one["type"] == "file")  # fmt: skip
-    return [name for name in names if name]
+    return _listed(folder, "file")
 
 
 def folders_in(folder: str) -> list[str]:
     """Return the names of the folders of a folder."""
     if not is_url(folder):
         return [entry.name for entry in os.scandir(folder) if entry.is_dir()]
+    return _listed(folder, "directory")
+
+
+def _listed(folder: str, kind: str) -> list[str]:
+    """Return the names of the entries of a kind; none if there is no such folder."""
     with _errors_naming(folder):
         fs, place = system_of(folder)
-        found = fs.ls(place, detail=True)
-    return [one["name"].rstrip("/").rpartition("/")[2] for one in found
-            if one["type"] == "directory"]  # fmt: skip
+        found = fs.ls(place, detail=True) if fs.exists(place) else []
+    paths = (str(one["name"]).rstrip("/") for one in found if one["type"] == kind)
+    names = (path.rpartition("/")[2] for path in paths)
+    return [name for name in names if name]
 
 
 def matching(pattern: str) -> list[str]:

@@ -18,6 +18,8 @@ from _data.labelled_records import records, write_jsonl
 from _data.svmlight import write
 
 from sparsemaps import cli
+from sparsemaps._io import _urls
+from sparsemaps._io._sources import expand
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -236,8 +238,6 @@ OF_OTHERS = r"(?:c/|t/|a\.jsonl|model\b)"
 
 def test_inputs_that_change(memory, tmp_path, capsys, monkeypatch):
     """The first block is read; then the file is another one."""
-    from sparsemaps._io import _urls
-
     opened = _urls.opened
 
     def changing(path):
@@ -266,6 +266,15 @@ def test_what_is_refused(memory, capsys, command, message):
     assert run(command, "memory://in", "memory://out") == 2
     assert message in capsys.readouterr().err
     assert created(memory) == before
+
+
+def test_folders_of_a_folder(memory):
+    """They are no inputs, and files are no folders."""
+    fsspec.filesystem("memory").pipe_file("/in/parts/more/c.jsonl", b"{}")
+    assert [path.rpartition("/")[2] for path in expand("memory://in/parts/")] == [
+        "a.jsonl", "b.jsonl",
+    ]  # fmt: skip
+    assert _urls.folders_in("memory://in/parts/") == ["more"]
 
 
 def test_urls_of_this_machine(here, tmp_path):

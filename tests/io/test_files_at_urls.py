@@ -1,0 +1,72 @@
+"""Files and folders at URLs, by themselves: copies, versions, and servers of whole files."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sparsemaps._io import _urls
+from sparsemaps._io._folders import folder_at
+from sparsemaps._io._sources import InputFile
+
+fsspec = pytest.importorskip("fsspec")
+
+URL = "memory://io/file"
+
+
+@pytest.fixture
+def fs():
+    fs = fsspec.filesystem("memory")
+    fs.pipe_file("/io/file", b"before")
+    yield fs
+    fs.rm("/io", recursive=True)
+
+
+def test_a_copy_is_of_the_file_as_it_is(fs):
+    first = _urls.local_path(URL)
+    assert _urls.local_path(URL) == first
+    fs.pipe_file("/io/file", b"after!")  # as long
+    second = _urls.local_path(URL)
+    assert [Path(path).read_bytes() for path in (first, second)] == [b"before", b"after!"]
+
+
+def test_another_version_is_another_file(fs):
+    input = InputFile(URL)
+    input.refuse_change()
+    fs.pipe_file("/io/file", b"after!")
+    with pytest.raises(ValueError, match="has changed meanwhile"):
+        input.refuse_change()
+
+
+def test_files_of_a_folder_are_removed(fs):
+    folder = folder_at("memory://io")
+    folder.write("other", b"more")
+    assert set(folder.names()) == {"file", "other"}
+    folder.remove(["other", "a file that is not there"])
+    assert set(folder.names()) == {"file"}
+
+
+class Web:
+    """A server; `has_parts` says whether it gives parts of a file."""
+
+    def __init__(self, has_parts):
+        self.has_parts, self.opened = has_parts, 0
+
+    def info(self, place):
+        return {"type": "file", "size": 6, **({"partial": True} if self.has_parts else {})}
+
+    def get_file(self, place, path):
+        Path(path).write_bytes(b"before")
+
+    def open(self, place, mode):
+        self.opened += 1
+        return open(os.devnull, "rb")
+
+
+@pytest.mark.parametrize("has_parts", [False, True])
+def test_a_file_is_copied_if_its_server_gives_whole_files(monkeypatch, has_parts):
+    web = Web(has_parts)
+    monkeypatch.setattr(_urls, "system_of", lambda url: (web, url))
+    with _urls.opened(f"https://example.org/{has_parts}") as file:
+        assert file.read() == (b"" if has_parts else b"before")
+    assert web.opened == has_parts
