@@ -5,8 +5,6 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._tools._typing import Array
-
 FEW_COLUMNS = 2000
 """The largest number of columns of rows that are made dense, and of boosted trees."""
 
@@ -78,14 +76,9 @@ def median_distance(X: Any, order: int, seed: int = 0) -> float:
     different = first != second
     distances = abs(X[first[different]] - X[second[different]]) ** order
     sums = np.asarray(distances.sum(axis=1)).reshape(-1)
-    found = float(np.median(sums[sums > 0])) if (sums > 0).any() else 1.0
-    return found
+    return float(np.median(sums[sums > 0])) if (sums > 0).any() else 1.0
 
 
 def rounded(value: float) -> float:
     """Return a number with two digits, as a program shows it."""
     return float(f"{value:.2g}")
-
-
-def number_of_classes(y: Array) -> int:
-    return len(np.unique(y))

@@ -123,15 +123,28 @@ class Learner:
 
 
 @dataclass(frozen=True, eq=False)
-class OnCodes(Learner):
-    """A linear model on the codes of a map."""
+class _OnMap(Learner):
+    """A linear model on what a map makes of rows."""
 
     map: Any
+
+    has_map = True
+
+    def map_of(self, size: int, *, searched: bool = False) -> Any:
+        """Return the map of some size, not fitted."""
+        map = _sklearn.clone(self.map)
+        map.set_size(self.components(size, searched=searched))
+        return map
+
+
+@dataclass(frozen=True, eq=False)
+class OnCodes(_OnMap):
+    """A linear model on the codes of a map."""
+
     bits: int = 8
     """The bits of a code. A row takes as many bytes as the size says."""
 
     strengths = (0.3, 3.0, 30.0)
-    has_map = True
 
     @property
     def slower(self) -> float:  # type: ignore[override]
@@ -150,11 +163,6 @@ class OnCodes(Learner):
             for size in sizes
             if self.components(size, searched=False) <= MOST_SAMPLES
         ]
-
-    def map_of(self, size: int, *, searched: bool = False) -> Any:
-        map = _sklearn.clone(self.map)
-        map.set_size(self.components(size, searched=searched))
-        return map
 
     def scores(
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
@@ -187,13 +195,10 @@ class OnCodes(Learner):
 
 
 @dataclass(frozen=True, eq=False)
-class OnFeatures(Learner):
+class OnFeatures(_OnMap):
     """Least squares on the dense features of a map."""
 
-    map: Any
-
     strengths = (1.0, 10.0, 100.0, 1000.0, 10000.0)
-    has_map = True
 
     def components(self, size: int, *, searched: bool) -> int:
         return size
@@ -203,11 +208,6 @@ class OnFeatures(Learner):
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
         return [(size, strength) for size in (1024, 2048, 256)]
-
-    def map_of(self, size: int) -> Any:
-        map = _sklearn.clone(self.map)
-        map.set_size(size)
-        return map
 
     def scores(
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,

@@ -340,9 +340,6 @@ FORMATS: dict[str, type[OutputFormat]] = {
     "records": RecordsFormat,
 }
 
-PUBLIC = ("svmlight", "npy")
-"""The formats of `map_files`."""
-
 
 class _FileBeside:
     """A file beside an output: text, or with a `dtype` a .npy file, whose header is written last.

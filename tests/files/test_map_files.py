@@ -15,7 +15,9 @@ from _data.rows import random_csr
 
 from sparsemaps import CountSketch, KernelProduct, MinHash, SignProjection
 from sparsemaps._io import _text_input
-from sparsemaps.files import Svmlight, _formats, _summary, map_files
+from sparsemaps._tools._option_fields import options_of
+from sparsemaps.files import Svmlight, _summary, map_files
+from sparsemaps.files._job_options import MappedRows
 from sparsemaps.libsvm import iter_svmlight_file, load_svmlight_file
 
 # ---- text ----------------------------------------------------------------------------------------
@@ -76,7 +78,10 @@ def test_comments():
     assert without.split() == plain.split()
 
 
-@pytest.mark.parametrize("format", _formats.PUBLIC)
+(FORMAT,) = (option for option in options_of(MappedRows) if option.name == "format")
+
+
+@pytest.mark.parametrize("format", FORMAT.allowed.choices)
 def test_query_ids_of_some_inputs(tmp_path, format):
     """Each input has all or none; the output must too."""
     (tmp_path / "a.svm").write_bytes(b"1 qid:1 1:1\n" * 3)
