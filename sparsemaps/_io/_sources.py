@@ -16,7 +16,7 @@ from sparsemaps._tools._typing import Destination, Reader, StrPath
 RECEIPT, LABELS, QIDS, CLASSES, IDS = (
     ".json", ".labels.npy", ".qids.npy", ".classes.tsv", ".ids.txt",
 )  # fmt: skip
-"""Endings of the names of files beside an output: the record, labels, query ids, the table of
+"""Endings of the names of files beside an output: the receipt, labels, query ids, the table of
 numbers of labels, and ids."""
 
 LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD = (
@@ -29,7 +29,7 @@ SIMILARITY = ".similarity.npy"
 """The same beside pairs of rows: their similarities."""
 
 BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD, SIMILARITY
-"""All of them but the record."""
+"""All of them but the receipt."""
 
 
 def is_standard(path: object) -> bool:
@@ -297,7 +297,7 @@ def _inputs_in(folder: str) -> list[str]:
     beside = LABELS, QIDS, CLASSES, IDS, BAD
 
     def is_input(name: str) -> bool:
-        is_record = name.endswith(RECEIPT) and name.removesuffix(RECEIPT) in names
-        return not (name.startswith(".") or name.endswith(beside) or is_record)
+        is_receipt = name.endswith(RECEIPT) and name.removesuffix(RECEIPT) in names
+        return not (name.startswith(".") or name.endswith(beside) or is_receipt)
 
     return [_urls.join(folder, name) for name in names if is_input(name)]

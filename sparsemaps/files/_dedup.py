@@ -156,7 +156,7 @@ def deduplicate_files(
     complete. The results for standard output are in a temporary folder.
 
     Beside the codes, which are mapped into memory, there are some 50 bytes a record, however many
-    pairs there are; of Parquet, the rows that are kept of a group, or 256 MB of them.
+    pairs there are; of Parquet, the kept rows of a group, or 256 MB of them.
 
     `exact` does not apply to `against`: of an earlier delivery only the codes are known.
 

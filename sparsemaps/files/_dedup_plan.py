@@ -50,7 +50,7 @@ class DedupPlan(Plan):
     """The codes of earlier deliveries."""
     inputs: list[Any]
     output: Any
-    """The records that are kept: a file, or a directory."""
+    """Where kept records are written: a file, or a directory."""
     tables: Tables
     files: list[tuple[Any, list[Any]]]
     """Each file of records that is written, with its inputs, in the order of all inputs."""

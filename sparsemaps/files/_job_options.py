@@ -267,8 +267,8 @@ class PairSearch(Search):
 
     containment: bool = Bool().default(
         False,
-        "For `MinHash`, find pairs of which the first set has at least this share of its members, "
-        "the threshold, in the second, as `sparsemaps.neighbors.contained_pairs` does. It needs "
+        "For `MinHash`, find pairs whose second set contains at least the threshold's share of the "
+        "first set, as `sparsemaps.neighbors.contained_pairs` does. It needs "
         "many hashes, such as 16384 if the second set is 100 times as large, and fewer with "
         "`exact`; an error says how many.",
     )

@@ -1,4 +1,4 @@
-"""Records of inputs that are kept, byte for byte."""
+"""Kept records are written as their inputs have them, byte for byte."""
 
 import os
 from typing import IO, Any, NamedTuple

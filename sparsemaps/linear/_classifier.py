@@ -349,7 +349,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Raises
         ------
         ValueError
-            If there is no row, lengths differ, a label is not a class of the model, or a value is
+            If `X` has no rows, lengths differ, a label is not a class of the model, or a value is
             not allowed.
 
         Notes

@@ -87,13 +87,13 @@ def removals(
         Above 0, at most 1.
     recall : float, default=0.95
         The least probability with which a pair whose estimate is the threshold is found: above 0,
-        at most 1. 1 compares each row with all rows that are kept. Rows of equal codes are always
+        at most 1. 1 compares each row with all kept rows. Rows of equal codes are always
         found.
     key : ndarray of shape (n_rows,) or None, default=None
         Rows are taken by ascending key, and those of equal keys by their numbers; None takes rows
         by their numbers.
     earlier : PackedCodes or None, default=None
-        Codes of the same map of rows that are kept, and come before all others. A row without
+        Codes by the same map of rows that are kept and come before all others. A row without
         samples is near none.
     max_bytes : int, default=2**30
         Memory for keys of rows, or for tables, at least 2**20. The answer does not depend on it.
@@ -124,10 +124,10 @@ def removals(
 
     Notes
     -----
-    A kept row is found by a row that shares a bucket with it. A bucket has the first 1,000 rows
-    that are kept of those that share a band of codes. The bands depend on the threshold, the recall
-    and the form of the codes, and not on the rows. So the rows that are kept of two deliveries, one
-    after the other, are those that are kept of both together.
+    A kept row is found by a row that shares a bucket with it. A bucket has the first 1,000 kept
+    rows among those that share a band of codes. The bands depend on the threshold, the recall
+    and the form of the codes, and not on the rows. So two deliveries, one after the
+    other, keep the same rows as both together.
 
     Memory beside the codes is that of `max_bytes`, a bit for each row, and some 60 bytes for each
     row that may be near another one, whatever the number of pairs. With `folder`, these 60 bytes

@@ -37,7 +37,7 @@ class RecordWriter(ABC):
 
     @abstractmethod
     def write(self, raw: Raw, kept: Array) -> None:
-        """Write those of the records that are kept, one truth value for each."""
+        """Write the records for which `kept` is true; it has one truth value for each."""
 
     def finish(self) -> None:  # noqa: B027
         """End the file."""

@@ -79,7 +79,7 @@ class SvmlightRecords(LineFormat):
         return b"".join(good), bad
 
     def _error(self, lines: bytes) -> BadLine | None:
-        """Return the error of the first line that is no row; None if all are rows."""
+        """Return the error of the first line that cannot be read; None if all can."""
         try:
             part = parse(lines, one_based=not self.zero_based, multilabel=self.multilabel)
             _check_labels(lines, part)
