@@ -1,14 +1,13 @@
 """Count sketch: the linear kernel, in a chosen number of columns."""
 
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, Literal, overload
 
 import numpy as np
 
 from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_INT32, About, Bool, Size
-from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
+from sparsemaps._tools._typing import Matrix, RandomState
 from sparsemaps.laws._inner_products import CountSketchLaw
 from sparsemaps.maps._csr_output import make_csr
 from sparsemaps.maps._draw import Draw, Work
@@ -41,7 +40,7 @@ class CountSketchDraw(Draw):
 
 
 @random_map
-class CountSketch(SparseMap[Output]):
+class CountSketch(SparseMap[Matrix]):
     r"""Count sketch of each row: inner products stay the same on average.
 
     A hash takes column :math:`i` to one of `n_components` buckets :math:`h(i)` and to a sign
@@ -105,37 +104,3 @@ class CountSketch(SparseMap[Output]):
     dense_output: bool = Bool(is_option=False).default(False)
     random_state: RandomState = None
     n_jobs: int | None = None
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __init__(
-            self: "CountSketch[Array]",
-            *,
-            n_components: int = ...,
-            dense_output: Literal[True],
-            random_state: RandomState = ...,
-            n_jobs: int | None = ...,
-        ) -> None: ...
-
-        @overload
-        def __init__(
-            self: "CountSketch[CsrMatrix]",
-            *,
-            n_components: int = ...,
-            dense_output: Literal[False] = ...,
-            random_state: RandomState = ...,
-            n_jobs: int | None = ...,
-        ) -> None: ...
-
-        @overload
-        def __init__(
-            self: "CountSketch[Array | CsrMatrix]",
-            *,
-            n_components: int = ...,
-            dense_output: bool,
-            random_state: RandomState = ...,
-            n_jobs: int | None = ...,
-        ) -> None: ...
-
-        def __init__(self, **parameters: Any) -> None: ...

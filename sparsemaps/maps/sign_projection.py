@@ -1,7 +1,7 @@
 """Sign projections: the acos and acos-chi-square kernels as collisions of bits."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal
 
 import numpy as np
 
@@ -11,7 +11,7 @@ from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Size
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
+from sparsemaps._tools._typing import Array, Matrix, RandomState
 from sparsemaps.kernels._gram import scaled_by_powers_of_two
 from sparsemaps.laws._sampled import SignsLaw
 from sparsemaps.maps import _orthogonal
@@ -26,16 +26,6 @@ _VECTORS = {
     ("acos_chi2", None): _loops.CAUCHY,
 }
 """The distribution of the random vectors; None if they are blocks of orthogonal ones."""
-
-
-class _SignParameters(TypedDict, total=False):
-    """Parameters that do not change the type of the output."""
-
-    kernel: Literal["acos", "acos_chi2"]
-    n_hashes: int
-    distribution: Literal["rademacher", "orthogonal"] | None
-    random_state: RandomState
-    n_jobs: int | None
 
 
 class SignsDraw(CodesDraw):
@@ -109,7 +99,7 @@ class SignsDraw(CodesDraw):
 
 
 @random_map
-class SignProjection(SampledMap[Output]):
+class SignProjection(SampledMap[Matrix]):
     r"""Signs of random projections of each row: features of the acos and acos-chi-square kernels.
 
     Each of `n_hashes` bits is 1 if the inner product of the row with a random vector is positive.
@@ -229,34 +219,6 @@ class SignProjection(SampledMap[Output]):
     dense_output: bool = Bool(is_option=False).default(False)
     random_state: RandomState = None
     n_jobs: int | None = None
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __init__(
-            self: "SignProjection[Array]",
-            *,
-            dense_output: Literal[True],
-            **parameters: Unpack[_SignParameters],
-        ) -> None: ...
-
-        @overload
-        def __init__(
-            self: "SignProjection[CsrMatrix]",
-            *,
-            dense_output: Literal[False] = ...,
-            **parameters: Unpack[_SignParameters],
-        ) -> None: ...
-
-        @overload
-        def __init__(
-            self: "SignProjection[Array | CsrMatrix]",
-            *,
-            dense_output: bool,
-            **parameters: Unpack[_SignParameters],
-        ) -> None: ...
-
-        def __init__(self, **parameters: Any) -> None: ...
 
     def _check_together(self) -> None:
         if self.distribution is not None and self.kernel != "acos":

@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, Unpack, overload
+from typing import Any, Literal
 
 import numpy as np
 
@@ -19,7 +19,7 @@ from sparsemaps._tools._allowed import (
     Size,
 )
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._typing import Array, CsrMatrix, Matrix, Output, RandomState
+from sparsemaps._tools._typing import Matrix, RandomState
 from sparsemaps.kernels._gram import sums_of_rows, values_of
 from sparsemaps.laws._series import TensorSketchLaw, name_of
 from sparsemaps.maps._csr_output import make_csr
@@ -27,21 +27,6 @@ from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._polynomial_sketch import PolynomialSketch
 from sparsemaps.maps._sparse_map import SparseMap, random_map
 from sparsemaps.maps._taylor_sketch import MOST_DEGREES, TaylorSketch, degree_for
-
-
-class _Parameters(TypedDict, total=False):
-    """Parameters that do not change the type of the output."""
-
-    kernel: Literal["poly", "exp", "rbf"] | Sequence[float]
-    degree: int | None
-    gamma: float
-    coef0: float
-    n_components: int
-    method: Literal["auto", "fft", "direct"]
-    max_norm: float
-    tolerance: float
-    random_state: RandomState
-    n_jobs: int | None
 
 
 class TensorSketchDraw(Draw):
@@ -101,7 +86,7 @@ class TensorSketchDraw(Draw):
 
 
 @random_map
-class TensorSketch(SparseMap[Output]):
+class TensorSketch(SparseMap[Matrix]):
     r"""Tensor sketch of each row: the polynomial kernel, on average.
 
     The sketch is the count sketch of all products of `degree` entries of a row. The hashes of a
@@ -255,34 +240,6 @@ class TensorSketch(SparseMap[Output]):
     dense_output: bool = Bool(is_option=False).default(True)
     random_state: RandomState = None
     n_jobs: int | None = None
-
-    if TYPE_CHECKING:
-
-        @overload
-        def __init__(
-            self: "TensorSketch[Array]",
-            *,
-            dense_output: Literal[True] = ...,
-            **parameters: Unpack[_Parameters],
-        ) -> None: ...
-
-        @overload
-        def __init__(
-            self: "TensorSketch[CsrMatrix]",
-            *,
-            dense_output: Literal[False],
-            **parameters: Unpack[_Parameters],
-        ) -> None: ...
-
-        @overload
-        def __init__(
-            self: "TensorSketch[Array | CsrMatrix]",
-            *,
-            dense_output: bool,
-            **parameters: Unpack[_Parameters],
-        ) -> None: ...
-
-        def __init__(self, **parameters: Any) -> None: ...
 
     def _check_together(self) -> None:
         named = name_of(self.kernel)

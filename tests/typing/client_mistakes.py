@@ -43,11 +43,11 @@ def names() -> None:
 def parameters() -> None:
     MinHash(n_hashes="many")  # type: ignore[arg-type]
     MinHash(bit=8)  # type: ignore[call-arg]
-    TensorSketch(3)  # type: ignore[call-overload]
-    TensorSketch(method="both")  # type: ignore[call-overload]
+    TensorSketch(3)  # type: ignore[call-arg, arg-type]
+    TensorSketch(method="both")  # type: ignore[arg-type]
     RandomFourier(gamma="auto")  # type: ignore[arg-type]
     RandomFourier(kernel="gauss")  # type: ignore[arg-type]
-    SignProjection(random_state="seed")  # type: ignore[call-overload]
+    SignProjection(random_state="seed")  # type: ignore[arg-type]
     KernelProduct(maps=3)  # type: ignore[arg-type]
     ConsistentWeightedSampling(method="level")  # type: ignore[arg-type]
     neighbors.KernelNeighbors(CountSketch())  # type: ignore[arg-type]
@@ -67,7 +67,6 @@ def arguments() -> None:
 
 def results() -> None:
     RandomFourier().fit_transform(X).toarray()  # type: ignore[attr-defined]
-    CountSketch(dense_output=True).fit_transform(X).toarray()  # type: ignore[attr-defined]
     minhash.transform(X).todense2()  # type: ignore[attr-defined]
     print(minhash.encode(X).config)  # type: ignore[attr-defined]
     print(index.kneighbors(X).shape)  # type: ignore[attr-defined]
