@@ -185,8 +185,8 @@ def add_info(commands: Commands) -> None:
     )
     shared.add_path(
         info, "input", metavar="FILE",
-        help="LIBSVM file (.gz, .bz2, .xz, .zst), output of sparsemaps map (.npy, and the "
-        "files beside them), index, model, saved map, or - for standard input",
+        help="LIBSVM file (.gz, .bz2, .xz, .zst), codes or index (.npy), model, or - for standard "
+        "input",
     )  # fmt: skip
     shared.add_reading(info, None)
     info.set_defaults(run="sparsemaps.cli._map_commands:info")

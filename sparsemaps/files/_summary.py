@@ -3,11 +3,9 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
-from sparsemaps._io import _text_input
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._described_files import is_marked
 from sparsemaps._io._progress import FileProgress
@@ -16,19 +14,15 @@ from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import TEXTS
-from sparsemaps.codes._packed import PackedCodes, open_file
+from sparsemaps.codes._packed import open_file
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._recipes import read_receipt
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
-from sparsemaps.records._table import holds_codes
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 
 _SHOWN_CLASSES = 20
-
-_LONGEST_CONFIG = 2**20
-"""Bytes of a configuration that are read."""
 
 _LONGEST_HEADER = 2**12
 """Bytes of a comment that are shown."""
@@ -89,16 +83,14 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
         return list(_of_text(path, n_jobs, progress))
     if os.path.isfile(path) and is_marked(path, _model_file.MARK):
         return list(_of_model(path))
-    of_arrays = {LABELS: _of_numbers, QIDS: _of_numbers, ".npy": _of_npy}
-    for ending, summary in of_arrays.items():
-        if path.endswith(ending):
-            return list(summary(path))
-    of_others = {CLASSES: _of_lines, IDS: _of_lines, RECEIPT: _of_json}
-    for ending, summary in of_others.items():
-        if path.endswith(ending):
-            with _text_input.array_errors_naming(path):
-                return list(summary(path))
-    return [*_of_text(path, n_jobs, progress), *_of_record_beside(path)]
+    if path.endswith((LABELS, QIDS, CLASSES, IDS, RECEIPT)):
+        raise ValueError(
+            f"{path}: expected a LIBSVM file, codes, an index or a model; info of an output "
+            "describes the files beside it"
+        )
+    if path.endswith(".npy"):
+        return list(_of_npy(path))
+    return [*_of_text(path, n_jobs, progress), *_of_receipt_beside(path)]
 
 
 def _of_text(path: str, n_jobs: int | None, progress: bool | None) -> Iterator[str]:
@@ -167,102 +159,13 @@ def _of_model(path: str) -> Iterator[str]:
     yield from _of_config(config)
 
 
-def _of_numbers(path: str) -> Iterator[str]:
-    """Yield lines about labels or query ids beside an output."""
-    numbers = read_array(path, ArrayKind(None))
-    yield f"rows     {len(numbers)}"
-    if path.endswith(QIDS):
-        yield f"qids     {len(np.unique(numbers))} different ones"
-    else:
-        summary = Summary()
-        summary.add_labels(numbers)
-        yield summary.labels_line()
-    yield from _of_output(path.removesuffix(QIDS).removesuffix(LABELS))
-
-
-def _of_lines(path: str) -> Iterator[str]:
-    """Yield lines about the table of labels, or about the ids, beside an output."""
-    ending = IDS if path.endswith(IDS) else CLASSES
-    with open(path, "rb") as file:
-        n_lines = sum(block.count(b"\n") for block in iter(lambda: file.read(2**20), b""))
-    yield f"{'ids' if ending == IDS else 'classes':9}{n_lines}"
-    yield from _of_output(path.removesuffix(ending))
-
-
-def _of_output(output: str) -> Iterator[str]:
-    """Yield lines about the map of an output, if the output is there and names its map."""
-    if not os.path.exists(output):
-        return
-    yield f"beside   {output}"
-    if holds_codes(output):
-        yield from _of_config(PackedCodes.load(output).config)
-    else:
-        yield from _of_record_beside(output)
-
-
-def _of_record_beside(output: str) -> Iterator[str]:
+def _of_receipt_beside(output: str) -> Iterator[str]:
+    """Yield lines about the map of an output, if its receipt names it."""
     with contextlib.suppress(OSError):
         with open(output + RECEIPT, "rb") as file:
-            recipe = _recipe(read_receipt(file.read()))
-        if recipe is not None:
+            recipe = (read_receipt(file.read()) or {}).get("recipe")
+        if isinstance(recipe, dict):
             yield from _of_config(recipe.get("map"))
-
-
-def _recipe(record: dict[str, Any] | None) -> dict[str, Any] | None:
-    """Return the recipe of a record that a job has written, if it has a map."""
-    recipe = record.get("recipe") if isinstance(record, dict) else None
-    is_recipe = isinstance(recipe, dict) and isinstance(recipe.get("options"), dict)
-    return recipe if is_recipe else None
-
-
-def _of_json(path: str) -> Iterator[str]:
-    """Yield lines about the record of a result, or about a saved map."""
-    with open(path, "rb") as file:
-        record = read_receipt(file.read())
-    recipe = _recipe(record)
-    if record is not None and recipe is not None:
-        yield f"record   of {path.removesuffix(RECEIPT)}"
-        value = record.get("value")
-        n_rows = value[0] if isinstance(value, list) and value else value  # other counts follow
-        if isinstance(n_rows, int):
-            yield f"rows     {n_rows}"
-        yield from _of_config(recipe.get("map"))
-        options = recipe["options"].items()
-        yield "options  " + ", ".join(f"{name}={value!r}" for name, value in options)
-    elif record is not None and _is_of_result(record):
-        yield from _of_result(record)
-    elif record is not None and {"class", "parameters", "seed"} <= record.keys():
-        yield from _of_config(record)
-    else:
-        raise ValueError("expected a record of a result, or a map of --save-config")
-
-
-def _is_of_result(record: dict[str, Any]) -> bool:
-    """Return whether a record is one of a result of a stage."""
-    recipe, sizes = record.get("recipe"), record.get("files")
-    if not isinstance(recipe, dict) or not isinstance(sizes, dict) or not sizes:
-        return False
-    return all(isinstance(size, int) for size in sizes.values())
-
-
-def _of_result(record: dict[str, Any]) -> Iterator[str]:
-    """Yield lines about the files of a result, and about what has decided them."""
-    name, size = next(iter(record["files"].items()))
-    yield f"record   of {name}, {size} bytes"
-    for name, size in list(record["files"].items())[1:]:
-        yield f"beside   {name}, {size} bytes"
-    parts = [f"{name}={_cut(repr(value))}" for name, value in record["recipe"].items()]
-    yield f"made of  {', '.join(parts)}"
-    yield f"value    {_cut(repr(record.get('value')))}"
-
-
-def _cut(text: str) -> str:
-    """Return a text, or its beginning if it is long."""
-    return text if len(text) <= _LONGEST_VALUE else f"{text[:_LONGEST_VALUE]}..."
-
-
-_LONGEST_VALUE = 80
-"""Characters of a value that are shown."""
 
 
 def _of_config(config: object) -> Iterator[str]:
