@@ -65,7 +65,7 @@ class CodedInputs:
         value = Results(folder).value(name, self.digest)
         if value is None:
             raise ValueError(f"{self.path} has been removed meanwhile")
-        of_parts = iter(counts(value, sum(self.n_parts)))
+        of_parts = iter(counts(value, sum(self.n_parts), self.path))
         return [sum(itertools.islice(of_parts, n)) for n in self.n_parts]
 
     @property

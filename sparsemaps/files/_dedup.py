@@ -209,7 +209,9 @@ class Dedup(DedupPlan):
                 made = how.run(plan.stages(results), results, job.n_jobs)
                 if how.is_share:
                     return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
-                n_records, n_kept, n_several, largest, *causes = counts(made["kept"][0].value, 8)
+                n_records, n_kept, n_several, largest, *causes = counts(
+                    made["kept"][0].value, 8, "kept"
+                )
                 numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
                 files = {
                     name: results.path(named(name, made[stage][0].digest))
@@ -229,7 +231,7 @@ class Dedup(DedupPlan):
             raise ValueError(f"{error}; {option} sets such records aside") from error
         written = [] if self.tables.dry_run else self.files
         for (output, paths), result in zip(written, made.get("outputs", []), strict=True):
-            sizes = counts(result.value, 2 * len(paths))
+            sizes = counts(result.value, 2 * len(paths), output)
             numbers.files.extend(
                 DeduplicatedFile(path, output, n, n_kept_here, not result.is_new)
                 for path, n, n_kept_here in zip(paths, sizes[::2], sizes[1::2], strict=True)

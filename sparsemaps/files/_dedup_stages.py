@@ -82,7 +82,7 @@ def _check_kept(kept: Task, results: Results) -> None:
     made, path = results.find(kept.name, kept.recipe), results.path(kept.file)
     if made is None:
         raise ValueError(f"{path} has been removed meanwhile")
-    n_records, n_kept = counts(made.value, 8)[:2]
+    n_records, n_kept = counts(made.value, 8, path)[:2]
     n = int(np.count_nonzero(read_array(path, ArrayKind(np.bool_, (n_records,)), mmap=True)))
     if n != n_kept:
         raise ValueError(f"{path} is damaged: expected {n_kept} kept records; found {n}")

@@ -112,8 +112,10 @@ class FractionStages:
         try:
             least, n_equal = float.fromhex(value[0]), int(value[1][number])
         except (TypeError, ValueError, LookupError):
-            raise ValueError(f"a record is damaged: expected a cut; found {value!r}") from None
-        of_scores = counts(results.value(scores.file, scores.digest), 3)
+            raise ValueError(
+                f"the receipt of {cut.file} is damaged: expected a cut; found {value!r}"
+            ) from None
+        of_scores = counts(results.value(scores.file, scores.digest), 3, scores.file)
         kept = taken(self._scores_in(scores.file), least, n_equal)
         with _output_files.atomic_output(path) as file, run.reading([input], "records") as bar:
             write_kept(self.job.source, [Selection(input, kept)], file, run.n_jobs, bar)

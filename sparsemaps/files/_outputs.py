@@ -135,7 +135,7 @@ class OutputPlan(Plan):
         with _output_files.staged(self.output, job.beside) as path:
             values = job.run(self.inputs, path, TaskRun(job.n_jobs, None, how.progress))
         return [
-            MadeOutput(path, self.output, counts(value, job.n_counts), False)
+            MadeOutput(path, self.output, counts(value, job.n_counts, self.output), False)
             for path, value in zip(self.paths, values, strict=True)
         ]
 
@@ -156,7 +156,7 @@ class OutputPlan(Plan):
             join_tables(job.bad_records, [output + _sources.BAD for output in self._outputs])
         own = slice(None) if share is None else slice(share.i, None, share.n)
         return [
-            MadeOutput(path, output, counts(result.value, job.n_counts), not result.is_new)
+            MadeOutput(path, output, counts(result.value, job.n_counts, output), not result.is_new)
             for path, output, result in zip(self.paths[own], self._outputs[own], made, strict=True)
         ]
 

@@ -247,7 +247,7 @@ class PairsPlan(Plan):
                 )
         if how.is_share:
             return FoundPairs(0, 0, 0, False)
-        n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3)
+        n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3, "pairs")
         return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new, n_bad)
 
 

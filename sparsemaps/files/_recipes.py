@@ -19,12 +19,12 @@ def config_of(map: SparseMap) -> dict[str, Any]:
 
 
 def read_receipt(text: bytes) -> dict[str, Any] | None:
-    """Return a record; None if it is damaged, as a loss of power may leave it."""
+    """Return a receipt; None if it is damaged, as a loss of power may leave it."""
     try:
-        record = json.loads(text)
+        receipt = json.loads(text)
     except (ValueError, RecursionError):
         return None
-    return record if isinstance(record, dict) else None
+    return receipt if isinstance(receipt, dict) else None
 
 
 def digest(recipe: object) -> str:

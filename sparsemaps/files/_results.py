@@ -255,12 +255,14 @@ NOWHERE = Results("", is_shared=True)
 """No folder, for a listing of stages that are not run."""
 
 
-def counts(value: object, n: int) -> list[int]:
-    """Return the value of a result, which must be `n` counts: a record in a folder may be damaged.
-    One count may stand without a list."""
+def counts(value: object, n: int, result: str) -> list[int]:
+    """Return the value of a result, which must be `n` counts: its receipt may be damaged. One count
+    may stand without a list."""
     found: list[Any] = value if isinstance(value, list) else [value]
     if len(found) != n or not all(type(count) is int and count >= 0 for count in found):
-        raise ValueError(f"a record is damaged: expected {n} counts; found {value!r}")
+        raise ValueError(
+            f"the receipt of {result} is damaged: expected {n} counts; found {value!r}"
+        )
     return found
 
 

@@ -377,7 +377,7 @@ def test_tasks_of_a_fraction(tmp_path, shards, capsys):
         cut.write_text(json.dumps({**receipt, "value": json.loads(damaged)}))
         (tmp_path / "out" / paths[0].name).unlink(missing_ok=True)
         assert run("out", fraction=0.4) == 2
-        assert "a record is damaged: expected a cut" in capsys.readouterr().err
+        assert f"the receipt of {cut.stem} is damaged: expected a cut" in capsys.readouterr().err
     assert not run("out", "--fresh", fraction=0.4)
     assert lines_in(tmp_path / "out", paths) == expected
 
