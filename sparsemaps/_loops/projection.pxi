@@ -197,9 +197,9 @@ def draw(uint64_t key, int distribution, uint64_t column, float[::1] out,
         loops.draw(distribution, table, column_start(key, column), out.shape[0], &out[0])
 
 
-def random_words(uint64_t key, uint64_t[::1] out):
-    """Words of the key's own, one for each component."""
+def random_words(uint64_t key, uint64_t[::1] out, uint64_t first=0):
+    """Words of the key's own, one for each component from the first on."""
     cdef Py_ssize_t j
     with nogil:
         for j in range(out.shape[0]):
-            out[j] = word(column_start(key, 0), j)
+            out[j] = word(column_start(key, 0), first + j)

@@ -92,8 +92,13 @@ def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
     return words
 
 
+def random_words(key: np.uint64, n: int, first: int = 0) -> npt.NDArray[np.uint64]:
+    """Return random words, one for each component from `first` on."""
+    found = np.empty(n, np.uint64)
+    _loops.random_words(key, found, first)
+    return found
+
+
 def uniforms(key: np.uint64, n: int) -> npt.NDArray[np.float64]:
     """Return uniform numbers in (0, 1), one for each component."""
-    words = np.empty(n, np.uint64)
-    _loops.random_words(key, words)
-    return ((words >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52
+    return ((random_words(key, n) >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52

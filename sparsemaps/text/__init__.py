@@ -13,6 +13,7 @@ These modules make rows for the maps from texts.
   `IdfWeights`, which weights columns by it. ``_weighted_ngrams`` does so to the rows of texts.
   ``_own_ngrams`` leaves out the n-grams of a text that many records share.
 - ``_analyzers`` makes vectorizers from descriptions such as "word:5", and describes vectorizers.
+- ``_snippets`` takes short parts of texts at random, to train models of short texts too.
 - ``_records`` has `iter_records`, which reads texts from files.
 
 The loops are ``_loops/vectorizer.pxi``, ``text_bytes.pxi``, ``frequencies.pxi`` and
@@ -24,6 +25,7 @@ from sparsemaps.text._byte_ngrams import ByteNgrams
 from sparsemaps.text._idf import IdfWeights
 from sparsemaps.text._normal_forms import normalize
 from sparsemaps.text._records import iter_records
+from sparsemaps.text._snippets import snippets
 from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
 
 __all__ = [
@@ -33,4 +35,5 @@ __all__ = [
     "IdfWeights",
     "iter_records",
     "normalize",
+    "snippets",
 ]

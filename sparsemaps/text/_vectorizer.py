@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 else:
     _Base = _sklearn.hashing_vectorizer()
 
-_BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text.WITHOUT_BLANKS)
+BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text.WITHOUT_BLANKS)
 
-WORDS_AND_CHARACTERS = rf"[{_BLOCKS}]|[^\s{_BLOCKS}]+"
+WORDS_AND_CHARACTERS = rf"[{BLOCKS}]|[^\s{BLOCKS}]+"
 """A token pattern for texts in any language: a token is a single character in scripts without
 blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and elsewhere a run of
 characters that are not spaces."""
