@@ -4,12 +4,14 @@ help and the tables of the documents are made, for maps and for jobs (``_option_
 Nothing here imports NumPy: the help of the command reads these tables from the source of the maps.
 """
 
+import ast
 import math
 import numbers
 import os
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from sparsemaps._tools import _checks
@@ -248,6 +250,20 @@ class Function(Allowed):
     def _check(self, name: str, value: object) -> None:
         if not callable(value):
             raise ParameterError(name, repr(value), self.type)
+
+
+def words_of_type(module: str, name: str) -> tuple[str, ...]:
+    """Return the words of a ``Literal`` type, read from the source of a module of the package."""
+    path = Path(__file__).parents[1] / module
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    literal = next(
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
+    )
+    assert isinstance(literal, ast.Subscript)
+    words: tuple[str, ...] = ast.literal_eval(literal.slice)
+    return words
 
 
 def with_ranges(docstring: str, allowed: Mapping[str, Allowed]) -> str:

@@ -20,7 +20,15 @@ from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._filter import FilterPlan
 from sparsemaps.files._job import refuse_weights_of_sets, vectorizer_for
-from sparsemaps.files._job_options import Aside, LabelChoice, LineOptions, Reading, Texts
+from sparsemaps.files._job_options import (
+    Aside,
+    LabelChoice,
+    LinearModel,
+    LineOptions,
+    Reading,
+    Texts,
+    Training,
+)
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._learning import label_of, name_of
 from sparsemaps.files._outputs import OutputPlan, folders_of
@@ -32,9 +40,9 @@ def train(options: argparse.Namespace) -> None:
     from sparsemaps.files import _learning
     from sparsemaps.linear import KernelClassifier, KernelRegressor
 
+    asked, training = value_of(options, LinearModel), value_of(options, Training)
     paths = expand(options.inputs)
-    to_compare = [] if options.validation is None else expand(options.validation)
-    known_inputs([*paths, *to_compare])  # which must be there
+    known_inputs([*paths, *_files_of(training.validation)])  # which must be there
     coded = [path for path in paths if holds_codes(path)]
     source = source_of(options)
     if coded:
@@ -42,28 +50,27 @@ def train(options: argparse.Namespace) -> None:
     elif options.texts is None:
         rows_unless_said(source, paths)  # which says what texts need
     fitted = from_config(PackedCodes.load(coded[0]).config) if coded else make_map(options)
-    parameters = {name: getattr(options, name) for name in ("loss", "C", "tol", "max_iter")}
+    parameters = asked.parameters()
     parameters |= {"random_state": getattr(options, "seed", 0), "n_jobs": options.n_jobs}
     if options.texts is not None:  # with the rows that other commands make of texts for this map
         texts = texts_of(options, options.texts)
         refuse_weights_of_sets(fitted, texts)
         parameters["vectorizer"] = vectorizer_for(fitted, texts)
-    model: Any
-    if options.loss in KernelRegressor._LOSSES:
-        model = KernelRegressor(fitted, epsilon=options.epsilon, **parameters)
-    else:
-        class_weight = "balanced" if options.balanced else None
-        model = KernelClassifier(fitted, class_weight=class_weight, **parameters)
-    trained, unseen = _learning.train(
-        model, paths, options.output, calibrate=options.calibrate, unseen=to_compare, source=source,
-        aside=value_of(options, Aside).aside, reading=value_of(options, Reading),
+    kind: Any = KernelRegressor if asked.is_regression else KernelClassifier
+    trained = _learning.train(
+        kind(fitted, **parameters), paths, options.output, training, source,
+        value_of(options, Aside).aside, value_of(options, Reading), asked.weights_of_labels,
     )  # fmt: skip
     figures = {"records": trained.n_records, "passes": trained.model.n_iter_, "bad": trained.n_bad}
     say(options, words_of(figures), figures)
-    if unseen is not None:
-        for line in _learning.validation(trained.model, unseen):
+    if trained.validation is not None:
+        for line in trained.validation.lines:
             print_line(line)
         sys.stdout.flush()  # here, as main reports its errors
+
+
+def _files_of(inputs: Any) -> list[Any]:
+    return [] if inputs is None else expand(inputs)
 
 
 def _load_model(path: str) -> Any:

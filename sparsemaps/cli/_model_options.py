@@ -3,8 +3,15 @@
 import argparse
 
 from sparsemaps.cli import _shared_options as shared
-from sparsemaps.cli._options import Commands, integer, words_of_type
-from sparsemaps.files._job_options import Aside, LabelChoice, LineOptions, Texts
+from sparsemaps.cli._options import Commands
+from sparsemaps.files._job_options import (
+    Aside,
+    LabelChoice,
+    LinearModel,
+    LineOptions,
+    Texts,
+    Training,
+)
 
 TRAIN_EXAMPLES = """\
 examples:
@@ -38,9 +45,6 @@ def add_train(commands: Commands) -> None:
         description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
         "the options.",
     )
-    of_classes, of_numbers = (
-        words_of_type("linear/_losses.py", name) for name in ("OfClasses", "OfNumbers")
-    )
     for _, parser in shared.parsers_of_maps(train, TRAIN_EXAMPLES):
         shared.add_inputs(
             parser,
@@ -48,36 +52,7 @@ def add_train(commands: Commands) -> None:
             "directory, pattern, or - for standard input; with --texts, raw texts",
         )
         shared.add_output(parser, "file of the model to write")
-        parser.add_argument(
-            "--loss", default=of_classes[0], choices=of_classes + of_numbers,
-            help=f"loss function; for regression: {', '.join(of_numbers)} "
-            f"(default: {of_classes[0]})",
-        )  # fmt: skip
-        for option, kind, default, text in (
-            ("C", float, 1.0, "inverse strength of regularisation"),
-            ("epsilon", float, 0.1, "for regression: errors up to this size cost nothing"),
-            ("tol", float, 1e-3, "stopping tolerance"),
-            ("max-iter", integer, 1000, "maximum number of passes"),
-        ):
-            parser.add_argument(
-                f"--{option}", type=kind, default=default, help=f"{text} (default: {default})",
-                metavar=option.upper().replace("-", "_"),
-            )  # fmt: skip
-        parser.add_argument(
-            "--balanced",
-            action="store_true",
-            help="weight classes by the inverse of their frequencies",
-        )
-        shared.add_path(
-            parser, "--validation", nargs="+", metavar="INPUT",
-            help="print accuracy and a table of confusion on these records; for two classes, the "
-            "area under the ROC curve too",
-        )  # fmt: skip
-        parser.add_argument(
-            "--calibrate", action="store_true",
-            help="make probabilities of the scores, by the records of --validation, or else by a "
-            "fifth of the records, which is held out from training",
-        )  # fmt: skip
+        shared.add_values(parser, LinearModel, Training, defaults={"C": "1.0"})
         shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one
         shared.add_reading(parser)
         shared.add_values(parser, Aside)

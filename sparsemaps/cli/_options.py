@@ -175,19 +175,6 @@ def _read(name: str) -> _Class:
     )
 
 
-def words_of_type(module: str, name: str) -> tuple[str, ...]:
-    """Return the words of a ``Literal`` type, read from the source of a module."""
-    tree = ast.parse((Path(sparsemaps.__file__).parent / module).read_text(encoding="utf-8"))
-    literal = next(
-        node.value
-        for node in tree.body
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == name
-    )
-    assert isinstance(literal, ast.Subscript)
-    words: tuple[str, ...] = ast.literal_eval(literal.slice)
-    return words
-
-
 def _evaluated(expression: ast.expr) -> Any:
     """Return the value of an expression, whose names are those of ``_allowed``."""
     code = compile(ast.Expression(expression), "", "eval")

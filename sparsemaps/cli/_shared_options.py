@@ -9,7 +9,17 @@ from typing import Any
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._option_fields import OptionField, Values, options_of, summary
 from sparsemaps.cli._options import MAPS, PAIR_MAPS, Commands, Kind, Option, integer
-from sparsemaps.files._job_options import VALUES, Jobs, Paths, Reading, Run, Svmlight, Texts
+from sparsemaps.files._job_options import (
+    VALUES,
+    ClassWeights,
+    Inputs,
+    Jobs,
+    Paths,
+    Reading,
+    Run,
+    Svmlight,
+    Texts,
+)
 
 _FILE = {
     "bash": "_shtab_compgen_files",
@@ -120,10 +130,12 @@ def _add_value(parser: argparse._ActionsContainer, option: OptionField, text: st
         if option.const is not None:
             how |= {"nargs": "?", "const": option.const}
             how["help"] += f"; {option.const:g} where no number follows"
-        if isinstance(allowed, Paths):
+        if isinstance(allowed, (Paths, ClassWeights)):
             how |= {"action": "append", "help": f"{text}; may be given several times"}
+        if isinstance(allowed, Inputs):
+            how["nargs"] = "+"
         action: Any = parser.add_argument(flag, **how)
-        if isinstance(allowed, _allowed.PathTo):
+        if isinstance(allowed, (_allowed.PathTo, Inputs)):
             action.complete = _FILE
 
 

@@ -7,13 +7,22 @@ command shows its help without it.
 
 # ruff: noqa: RUF009 - defaults of fields are made by calls
 
+import math
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sparsemaps._tools import _allowed
-from sparsemaps._tools._allowed import Bool, Choice, Int, PathTo, Real, String
+from sparsemaps._tools._allowed import (
+    Bool,
+    Choice,
+    Int,
+    PathTo,
+    Real,
+    String,
+    words_of_type,
+)
 from sparsemaps._tools._checks import LARGEST_INT, LARGEST_INT32, check_int
 from sparsemaps._tools._option_fields import Values, documented
 from sparsemaps._tools._parameters import ParameterError, setting
@@ -409,6 +418,138 @@ class Tables(Aside):
         return [(table, what) for table, what in tables if table is not None]
 
 
+# ---- training ------------------------------------------------------------------------------------
+
+
+_OF_CLASSES, _OF_NUMBERS = (
+    words_of_type("linear/_losses.py", name) for name in ("OfClasses", "OfNumbers")
+)
+"""The losses of classification and of regression."""
+
+
+class ClassWeights(_allowed.Allowed):
+    """The weights of classes: "balanced", or labels with their weights."""
+
+    words = "str or sequence of str"
+
+    def _check(self, name: str, value: object) -> None:
+        given = [value] if isinstance(value, str) else value
+        if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) for one in given):
+            raise ParameterError(name, repr(value), self._rule)
+        for one in () if list(given) == ["balanced"] else given:
+            _, is_given, weight = one.rpartition("=")
+            try:
+                is_weight = bool(is_given) and 0 <= float(weight) < math.inf
+            except ValueError:
+                is_weight = False
+            if not is_weight:
+                raise ParameterError(name, repr(one), self._rule)
+
+    _rule = "'balanced', or LABEL=WEIGHT with a weight of at least 0"
+
+    def plain(self, value: Any) -> Any:
+        return value if value is None or isinstance(value, str) else tuple(value)
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class LinearModel(Values):
+    """The parameters of a linear model that the command makes.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    loss: str = Choice(*_OF_CLASSES, *_OF_NUMBERS).default(
+        _OF_CLASSES[0], f"The loss function; for regression: {', '.join(_OF_NUMBERS)}."
+    )
+    epsilon: float = Real(least=0.0).default(
+        0.1, "For regression: errors up to this size cost nothing.", metavar="EPSILON"
+    )
+    tol: float = Real(above=0).default(1e-3, "The stopping tolerance.", metavar="TOL")
+    max_iter: int = Int(1, LARGEST_INT32).default(
+        1000, "The largest number of passes.", metavar="N"
+    )
+    class_weight: str | Sequence[str] | None = ClassWeights(none=True).default(
+        None,
+        'The factors of the losses of classes: "balanced" is by the inverse of their frequencies, '
+        "and LABEL=WEIGHT that of a class. Frequencies are sums of the weights of records.",
+        metavar="balanced|LABEL=WEIGHT",
+    )
+
+    def _check_together(self) -> None:
+        if self.is_regression and self.class_weight is not None:
+            said = setting("class_weight", self.class_weight)
+            raise ValueError(f"{said} is for classifiers, not for regression")
+
+    @property
+    def is_regression(self) -> bool:
+        return self.loss in _OF_NUMBERS
+
+    @property
+    def weights_of_labels(self) -> dict[str, float]:
+        """The weights of labels, by the labels as text; empty if there are none."""
+        parts = [one.rpartition("=") for one in self._class_weights if one != "balanced"]
+        return {label: float(weight) for label, _, weight in parts}
+
+    @property
+    def _class_weights(self) -> Sequence[str]:
+        given = self.class_weight or ()
+        return [given] if isinstance(given, str) else given
+
+    def parameters(self) -> dict[str, Any]:
+        """Return the parameters of the model but for the weights of labels, which are known when
+        the labels are read."""
+        names = ["loss", "tol", "max_iter", *(["epsilon"] if self.is_regression else [])]
+        given = {name: getattr(self, name) for name in names}
+        return given | ({"class_weight": "balanced"} if "balanced" in self._class_weights else {})
+
+
+class Inputs(_allowed.Allowed):
+    """Some inputs."""
+
+    words = "inputs"
+
+    def _check(self, name: str, value: object) -> None:
+        several = list(value) if isinstance(value, (list, tuple)) else [value]
+        for one in several:
+            if not isinstance(one, (str, os.PathLike)) and not hasattr(one, "read"):
+                raise ParameterError(name, repr(value), "paths or file objects, or None")
+        if not several:
+            raise ParameterError(name, repr(value), "some inputs or None")
+
+
+@documented
+@dataclass(frozen=True, kw_only=True)
+class Training(Values):
+    """How a model is trained on records.
+
+    Parameters
+    ----------
+    [options]
+    """
+
+    C: float | None = Real(above=0, none=True).default(
+        None,
+        "The inverse strength of regularisation, [allowed]. None is that of the model.",
+        metavar="C",
+    )
+    validation: Any = Inputs(none=True).default(
+        None,
+        "Print accuracy and a table of confusion on these records, and for two classes, the area "
+        "under the ROC curve too. The model is not trained on them. They are inputs like those of "
+        "training.",
+        metavar="INPUT",
+    )
+    calibrate: bool = Bool().default(
+        False,
+        "Make probabilities of the scores, by the records of `validation`, or else by a fifth of "
+        "the records, which is held out from training. The fifth is chosen by the numbers of "
+        "records. It is what ``KernelClassifier.calibrate`` does.",
+    )
+
+
 # ---- outputs of maps and models ------------------------------------------------------------------
 
 
@@ -653,8 +794,8 @@ class Run(Reading):
 
 
 VALUES = (
-    *(Texts, Svmlight, Search, PairSearch, Removal, Tables, MappedRows, LineOptions, LabelChoice),
-    Run,
+    *(Texts, Svmlight, Search, PairSearch, Removal, Tables, LinearModel, Training, MappedRows),
+    *(LineOptions, LabelChoice, Run),
 )
 """All values that hold options, for the documents; but those that are part of another."""
 
@@ -662,7 +803,7 @@ JOBS: dict[str, tuple[type[Values], ...]] = {
     "map_files": (MappedRows, Aside, Run),
     "similar_pairs_of_files": (PairSearch, Aside, Run),
     "deduplicate_files": (Search, Removal, Tables, Run),
-    "train_files": (Aside, Reading),
+    "train_files": (Training, Aside, Reading),
     "predict_files": (LineOptions, Aside, Run),
     "filter_files": (LabelChoice, Aside, Run),
 }

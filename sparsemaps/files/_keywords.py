@@ -68,6 +68,14 @@ class TablesKeywords(AsideKeywords, total=False):
     dry_run: bool
 
 
+class TrainingKeywords(TypedDict, total=False):
+    """Those of `Training`."""
+
+    C: float | None
+    validation: Any
+    calibrate: bool
+
+
 class LineOptionsKeywords(TypedDict, total=False):
     """Those of `LineOptions`."""
 
@@ -101,7 +109,7 @@ class DeduplicateFilesKeywords(
     """Those of `deduplicate_files`."""
 
 
-class TrainFilesKeywords(AsideKeywords, ReadingKeywords, total=False):
+class TrainFilesKeywords(TrainingKeywords, AsideKeywords, ReadingKeywords, total=False):
     """Those of `train_files`."""
 
 

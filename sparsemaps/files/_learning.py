@@ -4,6 +4,7 @@ import contextlib
 import dataclasses
 import io
 import os
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -12,7 +13,8 @@ import scipy
 
 from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
-from sparsemaps._io._progress import FileProgress, training
+from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._progress import training as bar_of_training
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import (
     CLASSES,
@@ -32,7 +34,15 @@ from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import TABLE, BadTable, opened_table
 from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_of_sets
-from sparsemaps.files._job_options import JOBS, Aside, GivenSource, Reading, Svmlight, Texts
+from sparsemaps.files._job_options import (
+    JOBS,
+    Aside,
+    GivenSource,
+    Reading,
+    Svmlight,
+    Texts,
+    Training,
+)
 from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._kinds_of_inputs import as_source
 from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
@@ -50,6 +60,16 @@ from sparsemaps.text._frequencies import Frequencies
 Model = KernelClassifier | KernelRegressor
 
 
+class Validation(NamedTuple):
+    """How well a model does on records that it was not trained on."""
+
+    n_records: int
+    score: float
+    """The accuracy, or of regression R2."""
+    lines: list[str]
+    """The figures as text, and the table of confusion if there are few classes."""
+
+
 class TrainedModel(NamedTuple):
     """A model that was trained on files."""
 
@@ -58,6 +78,8 @@ class TrainedModel(NamedTuple):
     """Records that it was trained on."""
     n_bad: int = 0
     """Records that were set aside."""
+    validation: Validation | None = None
+    """How well it does on the records of `validation`."""
 
 
 class LabelledRows(NamedTuple):
@@ -226,7 +248,6 @@ def train_files(
     inputs: Inputs,
     output: StrPath,
     *,
-    calibrate: bool | Inputs = False,
     source: Texts | Svmlight | None = None,
     **options: Unpack[TrainFilesKeywords],
 ) -> TrainedModel:
@@ -245,10 +266,6 @@ def train_files(
         into it.
     output : str or path-like
         The file of the model, which `KernelClassifier.load` reads.
-    calibrate : bool, or inputs, default=False
-        Records whose labels make probabilities of the scores, by ``calibrate`` of the model, a
-        `KernelClassifier`. True holds out a fifth of the records, chosen by their numbers, and
-        trains on the others.
     source : Texts, Svmlight or None, default=None
         What the inputs are; of texts, the model's vectorizer is the analyzer, and a `label_field`
         is needed.
@@ -257,7 +274,8 @@ def train_files(
     Returns
     -------
     trained : TrainedModel
-        The model, and the number of records (`n_records`).
+        The model, the number of records (`n_records`), and how well it does on those of
+        `validation` (`validation`, with a `score`).
 
     Raises
     ------
@@ -280,33 +298,33 @@ def train_files(
     ...     train_files(model, rows, f"{folder}/model").n_records
     3
     """
-    others = [] if isinstance(calibrate, bool) else expand(calibrate)
-    trained, _ = train(
-        model, inputs, output, calibrate=calibrate is not False, unseen=others, source=source,
-        aside=Aside.of(options).aside, reading=Reading.of(options),
+    return train(
+        model, inputs, output, Training.of(options), source, Aside.of(options).aside,
+        Reading.of(options),
     )  # fmt: skip
-    return trained
 
 
 def train(
     model: Model,
     inputs: Inputs,
     output: StrPath,
-    *,
-    calibrate: bool,
-    unseen: list[Any],
+    training: Training,
     source: GivenSource,
     aside: StrPath | None,
     reading: Reading,
-) -> tuple[TrainedModel, LabelledRows | None]:
-    """Train a model and save it, as `train_files` does. Return it with the codes and labels of
-    `unseen`, inputs that it is not trained on; None if there are none. They are read first, so that
-    what is wrong with them is known before the work; and they calibrate, if this is asked for."""
+    weights_of_labels: Mapping[str, float] = {},
+) -> TrainedModel:
+    """Train a model and save it, as `train_files` does, with weights of labels that are given as
+    text. The records of `validation` are read before the work, so that what is wrong with them is
+    known."""
     if not isinstance(model, (KernelClassifier, KernelRegressor)):
         raise ParameterError("model", repr(model), "a KernelClassifier or a KernelRegressor")
-    if calibrate and not isinstance(model, KernelClassifier):
+    if training.calibrate and not isinstance(model, KernelClassifier):
         raise ValueError(f"{setting('calibrate', True)} is for classifiers, not for regression")
+    if training.C is not None:
+        model.set_params(C=training.C)
     paths = expand(inputs)
+    unseen = [] if training.validation is None else expand(training.validation)
     written: list[tuple[Any, str]] = [(output, _output_files.OUTPUT)]
     if aside is not None:
         written.append((aside, TABLE))
@@ -325,19 +343,25 @@ def train(
                 how["vectorizer"] = rows.vectorizer
             others = read_labelled(fitted, unseen, aside=table, **how) if unseen else None
         _check_labels(model, rows.labels)
+        if others is not None:
+            _check_kinds(model, rows.labels, others.labels)
+        if weights_of_labels:
+            classes = np.unique(rows.labels)
+            named = {label_of(classes, name): n for name, n in weights_of_labels.items()}
+            model.set_params(class_weight=named)
         held_out = np.zeros(len(rows.codes), bool)
-        if calibrate and others is None:
+        if training.calibrate and others is None:
             held_out = _held_out(len(rows.codes))
         for_training = ~held_out if held_out.any() else None
         at_work = _memory.out_of_memory_in("training")
-        with training(progress) as watch, watched(model, watch), at_work:
+        with bar_of_training(progress) as watch, watched(model, watch), at_work:
             asked = model.vectorizer
             try:
                 model.vectorizer = how["vectorizer"]
                 model.fit(rows.codes, rows.labels, sample_weight=for_training)
             finally:
                 model.vectorizer = asked
-        if calibrate and isinstance(model, KernelClassifier):
+        if training.calibrate and isinstance(model, KernelClassifier):
             of = others or LabelledRows(rows.codes[held_out], rows.labels[held_out])
             known = np.isin(of.labels, model.classes_)
             if not known.any():
@@ -347,7 +371,8 @@ def train(
                 )
             model.calibrate(of.codes[known], of.labels[known])
         file.writelines(_model_file.content_of(model))
-    return TrainedModel(model, len(rows.codes), 0 if table is None else table.n_bad), others
+    done = TrainedModel(model, len(rows.codes), 0 if table is None else table.n_bad)
+    return done if others is None else done._replace(validation=validation(model, others))
 
 
 _HELD_OUT = 0.2
@@ -358,6 +383,18 @@ def _held_out(n_records: int) -> Array:
     """Return which records are held out: a function of their numbers."""
     key = _seeding.keys(0, "linear", 1)[0]
     return _seeding.uniforms(key, n_records) < _HELD_OUT
+
+
+def _check_kinds(model: Model, labels: Array, others: Array) -> None:
+    """Raise a ValueError unless labels to compare with are strings where those of the model are."""
+    wants = isinstance(model, KernelClassifier) and labels.dtype.kind in "UO"
+    has = others.dtype.kind in "UO"
+    if has != wants:
+        kinds = "numbers", "strings"
+        raise ValueError(
+            f"the labels to compare with must be {kinds[wants]}, as those of the model are, got "
+            f"{kinds[has]}"
+        )
 
 
 def _check_labels(model: Model, labels: Array) -> None:
@@ -445,22 +482,17 @@ def label_of(classes: Array, text: str) -> Any:
 # ---- validation ----------------------------------------------------------------------------------
 
 
-def validation(model: Model, rows: LabelledRows) -> list[str]:
-    """Return lines about how well a model does on records with labels."""
+def validation(model: Model, rows: LabelledRows) -> Validation:
+    """Return how well a model does on records with labels."""
     known = np.zeros(0) if isinstance(model, KernelRegressor) else model.classes_
-    has_strings, wants_strings = (some.dtype.kind in "UO" for some in (rows.labels, known))
-    if has_strings != wants_strings:
-        kinds = "numbers", "strings"
-        raise ValueError(
-            f"the labels to compare with must be {kinds[wants_strings]}, as those of the model "
-            f"are, got {kinds[has_strings]}"
-        )
+    _check_kinds(model, known, rows.labels)
     if isinstance(model, KernelRegressor):
         differences = rows.labels - model.predict(rows.codes)
         spread = float(((rows.labels - rows.labels.mean()) ** 2).sum())
         error = float((differences**2).mean() ** 0.5)
         share = 1 - float((differences**2).sum()) / spread if spread else float("nan")
-        return [f"{len(differences)} records, root mean square error {error:.6g}, R2 {share:.4f}"]
+        line = f"{len(differences)} records, root mean square error {error:.6g}, R2 {share:.4f}"
+        return Validation(len(differences), share, [line])
     found = model.predict(rows.codes)
     right = float(are_equal(found, rows.labels).mean())
     lines = [f"{len(found)} records, accuracy {right:.4f}"]
@@ -472,7 +504,7 @@ def validation(model: Model, rows: LabelledRows) -> list[str]:
         lines[0] += f", area under the ROC curve {share:.4f}"
     if len(classes) <= _TABLE:
         lines += _confusion(classes, rows.labels, found)
-    return lines
+    return Validation(len(found), right, lines)
 
 
 _TABLE = 12

@@ -1,5 +1,7 @@
 """``sparsemaps train``: each option of the model is the parameter of its name."""
 
+import inspect
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -8,6 +10,8 @@ from _data.labelled_records import write_rows
 from _scripts.commands import command
 
 from sparsemaps import MinHash
+from sparsemaps._tools._option_fields import options_of
+from sparsemaps.files._job_options import LinearModel
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 
 OF_REGRESSION = ["--loss", "squared_epsilon_insensitive"]
@@ -17,10 +21,60 @@ OPTIONS = {
     "C": (["--C", "0.25"], {"C": 0.25}),
     "tol": (["--tol", "0.5"], {"tol": 0.5}),
     "max-iter": (["--max-iter", "2", "--tol", "0.2"], {"max_iter": 2, "tol": 0.2}),
-    "balanced": (["--balanced"], {"class_weight": "balanced"}),
+    "balanced": (["--class-weight", "balanced"], {"class_weight": "balanced"}),
+    "class-weight": (
+        ["--class-weight", "1=4.5", "--class-weight", "0=0.5"],
+        {"class_weight": {1: 4.5, 0: 0.5}},
+    ),
     "seed": (["--seed", "3"], {"map": MinHash(n_hashes=32, random_state=3), "random_state": 3}),
     "epsilon": ([*OF_REGRESSION, "--epsilon", "0.4"], {"epsilon": 0.4}),
 }
+
+
+@pytest.mark.parametrize("name", [option.name for option in options_of(LinearModel)])
+def test_options_are_the_parameters_of_the_models(name):
+    """With their defaults, and the ranges that ``fit`` checks."""
+    option = next(one for one in options_of(LinearModel) if one.name == name)
+    of_numbers = LinearModel(loss=OF_REGRESSION[1]).parameters()
+    kind = KernelRegressor if name == "epsilon" else KernelClassifier
+    default = inspect.signature(kind).parameters[name].default
+    assert option.default == default
+    assert of_numbers.keys() <= inspect.signature(KernelRegressor).parameters.keys()
+    X, y = labelled_rows()
+    for value in {"class_weight": ["x"], "loss": ["x"]}.get(name, [-1, np.nan, "x", None]):
+        with pytest.raises(ValueError, match=f"^{name} must be") as of_option:
+            LinearModel(**{name: value})
+        with pytest.raises(ValueError, match=name) as of_model:
+            kind(MinHash(random_state=0), **{name: value}).fit(X, y)
+        if name in ("tol", "max_iter"):
+            assert str(of_option.value) == str(of_model.value)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--class-weight", "even"], "--class-weight must be 'balanced', or LABEL=WEIGHT with a"),
+        (["--class-weight", "1=x"], "LABEL=WEIGHT with a weight of at least 0, got '1=x'"),
+        (["--class-weight", "1=-2"], "got '1=-2'"),
+        (["--class-weight", "1=inf"], "got '1=inf'"),
+        (["--class-weight", "balanced", "--class-weight", "1=2"], "got 'balanced'"),
+        (["--class-weight", "7=2"], "class_weight must be a dictionary whose keys are classes"),
+        ([*OF_REGRESSION, "--class-weight", "balanced"], "is for classifiers, not for regression"),
+        ([*OF_REGRESSION, "--calibrate"], "--calibrate is for classifiers, not for regression"),
+        (["--tol", "0"], "--tol must be a finite number above 0"),
+        (["--epsilon", "-1"], "--epsilon must be a finite number of at least 0"),
+        (["--C", "0"], "--C must be a finite number above 0"),
+        (["--loss", "squared"], "invalid choice: 'squared'"),
+    ],
+)
+def test_mistakes(options, message, tmp_path):
+    write_rows(tmp_path / "in.svm", *labelled_rows())
+    done = command("train", tmp_path / "in.svm", "-o", tmp_path / "model", *options)
+    assert done.returncode == 2
+    said = done.stderr.decode()
+    assert message.replace("class_weight must", "--class-weight must") in said or message in said
+    assert said.count("\n") == 1
+    assert not (tmp_path / "model").exists()
 
 
 def labelled_rows():

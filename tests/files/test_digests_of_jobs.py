@@ -220,7 +220,7 @@ JOBS = {
         "predict model texts.jsonl -o labels.jsonl --top 2 --min-score .1 --unknown none",
         "filter model texts.jsonl -o good.jsonl --label good",
         "filter model parts/ -o best/ --label good --label bad --fraction .3",
-        f"{TRAIN} texts.jsonl -o log {LABELS} --loss log_loss --C .5 --balanced",
+        f"{TRAIN} texts.jsonl -o log {LABELS} --loss log_loss --C .5 --class-weight balanced",
         "predict log bad.jsonl -o proba.tsv.gz --proba --bad-records bad.tsv",
         "filter log texts.txt -o sure.txt --label other --min-proba .4",
         f"{TRAIN} texts.jsonl -o calibrated {LABELS} --calibrate --loss hinge",

@@ -225,7 +225,7 @@ def test_records_of_a_calibration_are_weighted_but_not_counted(tmp_path, file):
     new = write(tmp_path / "new.jsonl", RECORDS[:30])
     source = Texts("word:1", label_field="label", idf=2.0)
     model = KernelClassifier(CWS, vectorizer="word:1", random_state=0)
-    train_files(model, file, tmp_path / "model", source=source, calibrate=new)
+    train_files(model, file, tmp_path / "model", source=source, calibrate=True, validation=new)
     assert model.vectorizer_.weights.n_records_ == len(RECORDS)
     assert model.predict_proba(TEXTS).shape == (len(RECORDS), 2)
 

@@ -89,8 +89,8 @@ def test_regression(tmp_path):
     table = np.loadtxt(tmp_path / "out.tsv", skiprows=1)
     assert (table[:, 0] == np.arange(1, 71)).all()
     np.testing.assert_allclose(table[:, 1], model.predict(X), rtol=1e-8)
-    lines = _learning.validation(model, _learning.read_labelled(map.fit(X), tmp_path / "in.svm"))
-    assert lines[0].endswith(f"R2 {r2_score(y, model.predict(X)):.4f}")
+    done = _learning.validation(model, _learning.read_labelled(map.fit(X), tmp_path / "in.svm"))
+    assert done.lines[0].endswith(f"R2 {r2_score(y, model.predict(X)):.4f}")
 
 
 # ---- labels --------------------------------------------------------------------------------------
@@ -290,7 +290,7 @@ def test_labels_of_two_kinds(tmp_path):
     model = KernelClassifier(map, random_state=0)
     with pytest.raises(ValueError, match=r"must be strings, as those .* got numbers"):
         _learning.validation(model.fit(names.codes, names.labels), numbers)
-    assert "b\\tc" in _learning.validation(model, names)[1].split("\t")
+    assert "b\\tc" in _learning.validation(model, names).lines[1].split("\t")
     with pytest.raises(ValueError, match=r"must be numbers, as those .* got strings"):
         _learning.validation(model.fit(numbers.codes, numbers.labels), names)
     with pytest.raises(ValueError, match=r"names.npy are strings, those of .*numbers.npy numbers"):

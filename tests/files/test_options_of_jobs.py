@@ -159,7 +159,8 @@ def test_all_jobs_are_known():
     )
     assert set(COMMANDS) == set(JOBS)
     taken = {cls for values in JOBS.values() for one in values for cls in one.__mro__}
-    assert set(VALUES) <= taken | {files.Texts, files.Svmlight}
+    of_inputs, of_models = {files.Texts, files.Svmlight}, {_job_options.LinearModel}
+    assert set(VALUES) <= taken | of_inputs | of_models
 
 
 @pytest.mark.parametrize("job", JOBS)

@@ -142,11 +142,13 @@ def test_a_model_is_calibrated_by_records_it_has_not_seen(tmp_path):
     write_rows(tmp_path / "in.svm", X[:200], y[:200])
     write_rows(tmp_path / "other.svm", X[200:], y[200:])
     map = ConsistentWeightedSampling(n_hashes=32, random_state=0)
-    for calibrate in (True, tmp_path / "other.svm"):
+    for validation in (None, tmp_path / "other.svm"):
         model = KernelClassifier(map, random_state=0)
-        files.train_files(model, tmp_path / "in.svm", tmp_path / "model", calibrate=calibrate)
-        held = _learning._held_out(200) if calibrate is True else np.zeros(200, bool)
-        assert calibrate is not True or 20 < held.sum() < 60
+        files.train_files(
+            model, tmp_path / "in.svm", tmp_path / "model", calibrate=True, validation=validation
+        )
+        held = np.zeros(200, bool) if validation else _learning._held_out(200)
+        assert validation or 20 < held.sum() < 60
         X_other, y_other = (X[:200][held], y[:200][held]) if held.any() else (X[200:], y[200:])
         direct = KernelClassifier(map, random_state=0)
         direct.fit(X[:200][~held], y[:200][~held]).calibrate(X_other, y_other)
