@@ -29,7 +29,7 @@ def commands_of(parser):
 def options_of(parser):
     """The arguments and options of a parser: (names, the value's name, help)."""
     for action in parser._actions:
-        if action.dest == "help" or isinstance(action.choices, dict):
+        if action.dest in ("help", "help_all") or isinstance(action.choices, dict):
             continue
         value = action.metavar or action.dest.upper()
         if action.nargs == 0:

@@ -1,7 +1,7 @@
 """The ``sparsemaps`` command: options, subcommands, errors and exit codes.
 
 - this file handles errors and signals, and returns exit codes.
-- ``_parser`` has the parser, and what its errors say.
+- ``_parser`` has the parser, and what its errors say. ``_help`` has its help of two lengths.
 - ``_options`` reads the maps that are subcommands, and their options, from the source of their
   classes. It has the table of kernels.
 - ``_map_options``, ``_near_options`` and ``_model_options`` have the options of the subcommands,

@@ -15,6 +15,12 @@ _OF_OUTPUTS = "id_field", "min_length", "max_length", "frequencies"
 """Options of `Texts` for commands that write records or tables of them."""
 
 
+_COMMON = (
+    "--test", "--seconds", "--regression", "--plot", "--texts", "--field", "--label-field",
+    "--seed", "--n-jobs",
+)  # fmt: skip
+
+
 def add_compare(commands: Commands) -> None:
     compare = commands.add_parser(
         "compare",
@@ -47,4 +53,5 @@ def add_compare(commands: Commands) -> None:
     shared.add_seed(compare)
     shared.add_reading(compare)
     shared.add_texts(compare, but=(*shared.OF_NEAR, *shared.OF_WEIGHTS, *_OF_OUTPUTS))
+    shared.explain_first(compare, *_COMMON)
     compare.set_defaults(run="sparsemaps.cli._compare:compare")

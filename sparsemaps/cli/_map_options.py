@@ -46,6 +46,17 @@ examples:
 """
 
 
+_COMMON = (
+    *shared.SIZES, "--bits", "--gamma", "--kernel", "--degree", "--method",
+    "--texts", "--format", "--seed", "--save-config", "--config", "--n-jobs",
+)  # fmt: skip
+
+_COMMON_OF_TEXT = (
+    "--analyzer", "--ngram-range", "--n-features", "--binary", "--field", "--label-field",
+    "--n-jobs",
+)  # fmt: skip
+
+
 def add_demo(commands: Commands) -> None:
     demo = commands.add_parser(
         "demo",
@@ -79,6 +90,7 @@ def add_maps(commands: Commands) -> None:
         parser.add_argument(
             "--config", metavar="FILE", help="file of a map that --save-config has written"
         )
+        shared.explain_first(parser, *_COMMON)
         parser.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=name)
     saved = kinds.add_parser(
         SAVED,
@@ -89,6 +101,7 @@ def add_maps(commands: Commands) -> None:
     )
     saved.add_argument("--config", metavar="FILE", required=True, help="file of the map")
     _add_map_options(saved)
+    shared.explain_first(saved, *_COMMON)
     saved.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=SAVED)
 
 
@@ -147,6 +160,7 @@ def add_text(commands: Commands) -> None:
     shared.add_reading(text, Texts)
     shared.add_values(text, Aside)
     shared.add_many(text)
+    shared.explain_first(text, *_COMMON_OF_TEXT)
     text.set_defaults(run="sparsemaps.cli._map_commands:text")
 
 

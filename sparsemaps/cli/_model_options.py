@@ -38,6 +38,19 @@ examples:
 """
 
 
+_COMMON_OF_TRAIN = (
+    *shared.SIZES, "--C", "--loss", "--class-weight", "--validation", "--calibrate", "--texts",
+    "--field", "--label-field", "--idf", "--n-jobs",
+)  # fmt: skip
+
+_COMMON_OF_PREDICT = (
+    "--id-field", "--field", "--top", "--proba", "--min-score", "--unknown", "--explain",
+    "--n-jobs",
+)  # fmt: skip
+
+_COMMON_OF_FILTER = "--min-score", "--min-proba", "--fraction", "--field", "--n-jobs"
+
+
 def add_train(commands: Commands) -> None:
     train = commands.add_parser(
         "train",
@@ -57,6 +70,7 @@ def add_train(commands: Commands) -> None:
         shared.add_reading(parser)
         shared.add_values(parser, Aside)
         shared.add_texts(parser, but=shared.OF_NEAR)
+        shared.explain_first(parser, *_COMMON_OF_TRAIN)
         parser.set_defaults(run="sparsemaps.cli._model_commands:train")
 
 
@@ -72,6 +86,7 @@ def add_predict(commands: Commands) -> None:
     _add_model_and_files(predict, "or file of codes (.npy), ")
     shared.add_values(predict, LineOptions)
     shared.add_many(predict)
+    shared.explain_first(predict, *_COMMON_OF_PREDICT)
     predict.set_defaults(run="sparsemaps.cli._model_commands:predict")
 
 
@@ -90,6 +105,7 @@ def add_filter(commands: Commands) -> None:
     )  # fmt: skip
     shared.add_values(chosen, LabelChoice)
     shared.add_many(chosen)
+    shared.explain_first(chosen, *_COMMON_OF_FILTER)
     chosen.set_defaults(run="sparsemaps.cli._model_commands:filter")
 
 

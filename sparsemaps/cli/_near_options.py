@@ -35,6 +35,17 @@ _TEXTS_BY_NAMES = "auto:5 if the names of the inputs are those of texts"
 """The default of --texts."""
 
 
+_COMMON_OF_PAIRS = (
+    *shared.SIZES, "--other", "--threshold", "--exact", "--containment", "--texts", "--field",
+    "--id-field", "--n-jobs",
+)  # fmt: skip
+
+_COMMON_OF_DEDUP = (
+    *shared.SIZES, "--threshold", "--exact", "--keep", "--against", "--removed", "--report",
+    "--texts", "--field", "--max-df", "--n-jobs",
+)  # fmt: skip
+
+
 def add_pairs(commands: Commands) -> None:
     pairs = commands.add_parser(
         "pairs",
@@ -62,6 +73,7 @@ def add_pairs(commands: Commands) -> None:
         shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
         shared.add_reading(parser)
         shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
+        shared.explain_first(parser, *_COMMON_OF_PAIRS)
         parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
 
 
@@ -86,6 +98,7 @@ def add_dedup(commands: Commands) -> None:
         _add_stages(parser)
         shared.add_reading(parser)
         shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
+        shared.explain_first(parser, *_COMMON_OF_DEDUP)
         parser.set_defaults(run="sparsemaps.cli._near_commands:dedup")
 
 

@@ -221,6 +221,12 @@ CLASSES = {name: _read(name) for name in sparsemaps._MAPS}
 MAPS = _maps()
 
 
+OTHER_NAMES = {
+    name.casefold(): cls.about.command for name, cls in CLASSES.items() if cls.about.command
+} | {"icws": "minmax", "levels": "minmax"}
+"""Commands by the other names of their maps: classes, and the methods of min-max."""
+
+
 PAIR_MAPS = tuple(name for name, kind in MAPS.items() if kind.has_codes)
 """The maps whose codes are compared by ``sparsemaps pairs``."""
 

@@ -11,15 +11,17 @@ from typing import Any, NoReturn
 import sparsemaps
 from sparsemaps._tools._escapes import terminal_line
 from sparsemaps.cli._compare_options import add_compare
+from sparsemaps.cli._help import HelpParser
 from sparsemaps.cli._map_options import add_demo, add_info, add_kernels, add_maps, add_text
 from sparsemaps.cli._model_options import add_filter, add_predict, add_train
 from sparsemaps.cli._near_options import add_dedup, add_pairs
+from sparsemaps.cli._options import OTHER_NAMES
 
 BAD_INPUT = 2
 """Exit status where options, parameters, input or files are bad."""
 
 
-class _Parser(argparse.ArgumentParser):
+class _Parser(HelpParser):
     """Errors are one line that may say what was meant; help keeps the lines of examples."""
 
     def __init__(self, **options: Any) -> None:
@@ -57,7 +59,9 @@ class _Parser(argparse.ArgumentParser):
     def _check_value(self, action: argparse.Action, value: object) -> None:
         if action.choices is None or value in action.choices:
             return
-        meant = _closest(str(value), _paths(action.choices))
+        names = _paths(action.choices)
+        other = OTHER_NAMES.get(str(value).casefold())
+        meant = other if other in names else _closest(str(value), names)
         about = argparse.ArgumentError(
             action,
             f"invalid choice: {value!r}{_question(meant)} (choose from "
@@ -90,9 +94,12 @@ def _closest(name: str, names: dict[str, str]) -> str | None:
     return names[close[0]] if close else None
 
 
-def seems_to_be(name: str, names: Iterable[str]) -> bool:
-    """Return whether a word is spelt nearly as one of some names."""
-    return _closest(name, {one: one for one in names}) is not None
+def seems_to_be(name: str, names: Collection[str]) -> bool:
+    """Return whether a word is spelt nearly as one of some names, or is another name of one."""
+    return (
+        OTHER_NAMES.get(name.casefold()) in names
+        or _closest(name, {one: one for one in names}) is not None
+    )
 
 
 def with_map_first(

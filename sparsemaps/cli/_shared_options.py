@@ -30,6 +30,15 @@ _FILE = {
 """The names of shtab's completions of files."""
 
 
+SIZES = "--n-hashes", "--n-components", "--n-grids"
+"""The options of the sizes of maps."""
+
+
+def explain_first(parser: Any, *flags: str) -> None:
+    """Let ``--help`` explain some options and those that must be given, and name the others."""
+    parser.common = flags
+
+
 def add_kind(
     kinds: Commands, name: str, kind: Kind, examples: str, about: str = ""
 ) -> argparse.ArgumentParser:

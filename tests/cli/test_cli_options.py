@@ -245,7 +245,7 @@ def test_an_input_is_no_output(file):
 
 @pytest.mark.parametrize("name", [*MAPS, "saved"])
 def test_help_reads_like_documentation(name):
-    said = command("map", name, "--help").stdout.decode()
+    said = command("map", name, "--help-all").stdout.decode()
     assert "examples:" in said
     assert "None" not in said
     assert not re.search(r"[\\$`]|:math:|\[\d\]", said)
