@@ -25,6 +25,9 @@ LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD = (
 """The same beside codes of records: their lengths, digests of those without samples, comments of
 their lines, checksums, the numbers that order them, and the records that could not be read."""
 
+WEIGHTS = ".weights.npy", ".weights.txt"
+"""The same beside rows: their weights, as an array or as text."""
+
 SIMILARITY = ".similarity.npy"
 """The same beside pairs of rows: their similarities."""
 
@@ -298,6 +301,8 @@ def _inputs_in(folder: str) -> list[str]:
 
     def is_input(name: str) -> bool:
         is_receipt = name.endswith(RECEIPT) and name.removesuffix(RECEIPT) in names
-        return not (name.startswith(".") or name.endswith(beside) or is_receipt)
+        has_weights = any(name.removesuffix(one) in names for one in WEIGHTS if name.endswith(one))
+        is_beside = name.endswith(beside) or is_receipt or has_weights
+        return not (name.startswith(".") or is_beside)
 
     return [_urls.join(folder, name) for name in names if is_input(name)]

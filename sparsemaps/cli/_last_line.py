@@ -28,7 +28,7 @@ def _object_of(answer: Any) -> str:
         {
             name.removeprefix("n_"): _named(value)
             for name, value in members.items()
-            if isinstance(value, (int, str, Mapping))
+            if isinstance(value, (int, float, str, Mapping))
         }
     )
 

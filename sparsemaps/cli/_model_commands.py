@@ -61,8 +61,13 @@ def train(options: argparse.Namespace) -> None:
         kind(fitted, **parameters), paths, options.output, training, source,
         value_of(options, Aside).aside, value_of(options, Reading), asked.weights_of_labels,
     )  # fmt: skip
+    figures: dict[str, Any]
     figures = {"records": trained.n_records, "passes": trained.model.n_iter_, "bad": trained.n_bad}
-    say(options, words_of(figures), figures)
+    words = words_of(figures)
+    if trained.weight is not None:
+        figures |= {"weight": trained.weight}
+        words += f", weights of {trained.weight:.6g} in all"
+    say(options, words, figures)
     if trained.validation is not None:
         for line in trained.validation.lines:
             print_line(line)

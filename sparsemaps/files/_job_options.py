@@ -542,6 +542,15 @@ class Training(Values):
         "training.",
         metavar="INPUT",
     )
+    weight_field: str | None = String(none=True).default(
+        None,
+        "The field or column of the weights of records, numbers of at least 0. A record of weight "
+        "2 counts as two, and one of weight 0 is as if it were not there, in training, validation "
+        "and calibration. But `idf` and `n_records` count each record once. Weights of LIBSVM "
+        "files and of files of codes stand beside each: INPUT.weights.npy is an array, "
+        "INPUT.weights.txt has a number a line.",
+        metavar="FIELD",
+    )
     calibrate: bool = Bool().default(
         False,
         "Make probabilities of the scores, by the records of `validation`, or else by a fifth of "

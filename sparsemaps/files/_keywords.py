@@ -73,6 +73,7 @@ class TrainingKeywords(TypedDict, total=False):
 
     C: float | None
     validation: Any
+    weight_field: str | None
     calibrate: bool
 
 

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Any, NamedTuple, Unpack
 
 import numpy as np
-import scipy
 
 from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
@@ -45,6 +44,7 @@ from sparsemaps.files._job_options import (
 )
 from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._kinds_of_inputs import as_source
+from sparsemaps.files._record_weights import joined_weights, weights_beside
 from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.files._text_rows import Source, TextRows
@@ -78,6 +78,8 @@ class TrainedModel(NamedTuple):
     """Records that it was trained on."""
     n_bad: int = 0
     """Records that were set aside."""
+    weight: float | None = None
+    """The sum of the weights of records; None if they have none."""
     validation: Validation | None = None
     """How well it does on the records of `validation`."""
 
@@ -89,6 +91,13 @@ class LabelledRows(NamedTuple):
     labels: Array
     vectorizer: Any = None
     """That of the texts, if its weights were counted in these records."""
+    weights: Array | None = None
+    """The weights of the records; None if they have none."""
+
+    def some(self, rows: Array) -> "LabelledRows":
+        """Return those of the records that a mask chooses."""
+        weights = None if self.weights is None else self.weights[rows]
+        return LabelledRows(self.codes[rows], self.labels[rows], weights=weights)
 
 
 # ---- reading -------------------------------------------------------------------------------------
@@ -100,6 +109,7 @@ def read_labelled(
     *,
     vectorizer: object = None,
     source: Texts | Svmlight | str | None = None,
+    weight_field: str | None = None,
     n_jobs: int | None = None,
     progress: bool | None = None,
     aside: BadTable | None = None,
@@ -118,6 +128,7 @@ def read_labelled(
             raise ValueError(
                 f"{coded[0]} has codes, and other inputs do not: take one or the other"
             )
+        LibsvmRows().weighted_by(weight_field)  # which is an error if a field is given
         parts = [_coded_and_labelled(path) for path in coded]
         strings = {
             part.labels.dtype.kind == "U": path for part, path in zip(parts, coded, strict=True)
@@ -129,12 +140,14 @@ def read_labelled(
         codes = parts[0].codes
         if len(parts) > 1:
             codes = PackedCodes.concatenate([part.codes for part in parts])
-        return LabelledRows(codes, _joined(coded, [part.labels for part in parts]))
+        labels = _joined(coded, [part.labels for part in parts])
+        weights = _weights_of(coded, [part.weights for part in parts])
+        return LabelledRows(codes, labels, weights=weights)
     rows = rows_of(map, vectorizer, source, paths, multilabel=False, learns=True)
-    rows = rows._replace(sets_aside=aside is not None)
+    rows = rows._replace(sets_aside=aside is not None).weighted_by(weight_field)
     rows.check_labels()
-    blocks: list[PackedCodes] = []
-    labels: list[Array] = []
+    blocks: list[LabelledRows] = []
+    weights_of_inputs: list[Array | None] = []
     with contextlib.ExitStack() as stack:
         known: list[Any] = known_inputs(paths)
         counted = None
@@ -146,16 +159,31 @@ def read_labelled(
         convert = partial(_labelled, map)
         with FileProgress(known, progress, "codes") as bar:
             for input in known:
-                for part in read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar, aside=aside):
-                    blocks.append(part.codes)
-                    labels.append(part.labels)
+                n_before = len(blocks)
+                blocks += read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar, aside=aside)
+                some = blocks[n_before:]
+                if not rows.has_ngrams:
+                    n_rows = sum(len(part.codes) for part in some)
+                    weights_of_inputs.append(weights_beside(input, n_rows))
+                elif weight_field is not None:
+                    weights_of_inputs += [part.weights for part in some]
         refuse_changes(known)
     if aside is not None:
         aside.finish()
-    if not any(len(block) for block in blocks):
+    if not any(len(block.codes) for block in blocks):
         raise ValueError(f"{', '.join(str(path) for path in paths)}: there are no records")
-    codes, numbers = PackedCodes.concatenate(blocks), _joined(paths, labels)
-    return LabelledRows(codes, rows.named(numbers), counted)
+    weights = _weights_of(known, weights_of_inputs)
+    labels = _joined(paths, [block.labels for block in blocks])
+    codes = PackedCodes.concatenate([block.codes for block in blocks])
+    return LabelledRows(codes, rows.named(labels), counted, weights)
+
+
+def _weights_of(inputs: list[Any], weights: list[Array | None]) -> Array | None:
+    """Return the weights of all records; a ValueError if all of them are 0."""
+    joined = joined_weights(inputs, weights)
+    if joined is not None and not joined.any():
+        raise ValueError(f"{', '.join(map(str, inputs))}: all records have the weight 0")
+    return joined
 
 
 def _weights_to_count(rows: Any) -> tuple[Any, Any] | None:
@@ -200,7 +228,9 @@ def _labelled(map: SparseMap, block: Batch) -> LabelledRows:
     if len(block.heads.labels) != block.n_rows:
         row = int(np.argmax(np.diff(block.heads.label_ends, prepend=0) != 1))
         raise block.error(row, 0, ": expected one label")
-    return LabelledRows(codes_of(map, block), np.array(block.exact_heads().labels))
+    weights = None if block.weights is None else np.array(block.weights, np.float64)
+    labels = np.array(block.exact_heads().labels)
+    return LabelledRows(codes_of(map, block), labels, weights=weights)
 
 
 def _joined(paths: list[Any], labels: list[Array]) -> Array:
@@ -224,7 +254,7 @@ def _coded_and_labelled(path: StrPath) -> LabelledRows:
         if not np.isin(labels, np.arange(len(names))).all():
             raise ValueError(f"{beside}: not all labels are in the table {path}{CLASSES}")
         labels = np.array(names)[labels.astype(np.intp)]
-    return LabelledRows(codes, labels)
+    return LabelledRows(codes, labels, weights=weights_beside(path, len(codes)))
 
 
 def _names_in(path: str) -> list[str]:
@@ -335,7 +365,7 @@ def train(
     fitted = map_of(model, PackedCodes.load(coded[0])) if coded else model.map.fit_any_width()
     progress = reading.progress
     how: dict[str, Any] = {"source": source, "n_jobs": reading.n_jobs, "progress": progress}
-    how["vectorizer"] = model.vectorizer
+    how |= {"vectorizer": model.vectorizer, "weight_field": training.weight_field}
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
         with opened_table(aside) as table, _memory.out_of_memory_in("reading"):
             rows = read_labelled(fitted, paths, aside=table, **how)
@@ -352,7 +382,9 @@ def train(
         held_out = np.zeros(len(rows.codes), bool)
         if training.calibrate and others is None:
             held_out = _held_out(len(rows.codes))
-        for_training = ~held_out if held_out.any() else None
+        for_training = rows.weights
+        if held_out.any():
+            for_training = ~held_out * (1.0 if rows.weights is None else rows.weights)
         at_work = _memory.out_of_memory_in("training")
         with bar_of_training(progress) as watch, watched(model, watch), at_work:
             asked = model.vectorizer
@@ -362,16 +394,20 @@ def train(
             finally:
                 model.vectorizer = asked
         if training.calibrate and isinstance(model, KernelClassifier):
-            of = others or LabelledRows(rows.codes[held_out], rows.labels[held_out])
+            of = others or rows.some(held_out)
             known = np.isin(of.labels, model.classes_)
+            known &= True if of.weights is None else of.weights > 0
             if not known.any():
                 raise ValueError(
                     f"{setting('calibrate', True)} needs records of the classes of the model, got "
                     f"none among {len(known)}"
                 )
-            model.calibrate(of.codes[known], of.labels[known])
+            of = of.some(known)
+            model.calibrate(of.codes, of.labels, of.weights)
         file.writelines(_model_file.content_of(model))
-    done = TrainedModel(model, len(rows.codes), 0 if table is None else table.n_bad)
+    weight = None if rows.weights is None else float(rows.weights.sum())
+    n_bad = 0 if table is None else table.n_bad
+    done = TrainedModel(model, len(rows.codes), n_bad, weight)
     return done if others is None else done._replace(validation=validation(model, others))
 
 
@@ -487,23 +523,24 @@ def validation(model: Model, rows: LabelledRows) -> Validation:
     known = np.zeros(0) if isinstance(model, KernelRegressor) else model.classes_
     _check_kinds(model, known, rows.labels)
     if isinstance(model, KernelRegressor):
-        differences = rows.labels - model.predict(rows.codes)
-        spread = float(((rows.labels - rows.labels.mean()) ** 2).sum())
-        error = float((differences**2).mean() ** 0.5)
-        share = 1 - float((differences**2).sum()) / spread if spread else float("nan")
-        line = f"{len(differences)} records, root mean square error {error:.6g}, R2 {share:.4f}"
-        return Validation(len(differences), share, [line])
+        labels, weights = rows.labels.astype(np.float64), rows.weights
+        squares = (labels - model.predict(rows.codes)) ** 2
+        mean = float(np.average(squares, weights=weights))
+        around = (labels - np.average(labels, weights=weights)) ** 2
+        spread = float(np.average(around, weights=weights))
+        share = 1 - mean / spread if spread else float("nan")
+        line = f"{_counted(rows)}, root mean square error {mean**0.5:.6g}, R2 {share:.4f}"
+        return Validation(len(labels), share, [line])
     found = model.predict(rows.codes)
-    right = float(are_equal(found, rows.labels).mean())
-    lines = [f"{len(found)} records, accuracy {right:.4f}"]
+    right = float(np.average(are_equal(found, rows.labels), weights=rows.weights))
+    lines = [f"{_counted(rows)}, accuracy {right:.4f}"]
     classes = model.classes_
     if len(classes) == 2:
-        share = area_under_curve(
-            model.decision_function(rows.codes), are_equal(rows.labels, classes[1:])
-        )
+        scores = model.decision_function(rows.codes)
+        share = area_under_curve(scores, are_equal(rows.labels, classes[1:]), rows.weights)
         lines[0] += f", area under the ROC curve {share:.4f}"
     if len(classes) <= _TABLE:
-        lines += _confusion(classes, rows.labels, found)
+        lines += _confusion(classes, rows, found)
     return Validation(len(found), right, lines)
 
 
@@ -511,26 +548,36 @@ _TABLE = 12
 """The largest number of classes of which a table of confusion is printed."""
 
 
-def area_under_curve(scores: Array, positive: Array) -> float:
-    """Return the probability that a positive record has the higher score; equal scores count
-    half."""
-    n_pairs = int(positive.sum()) * int((~positive).sum())
-    if not n_pairs:
-        return float("nan")
-    test = scipy.stats.mannwhitneyu(scores[positive], scores[~positive])
-    return float(test.statistic) / n_pairs
+def _counted(rows: LabelledRows) -> str:
+    """Return how many records there are, and the sum of their weights."""
+    words = f"{len(rows.codes)} records"
+    return words if rows.weights is None else f"{words} of weight {rows.weights.sum():.6g}"
 
 
-def _confusion(classes: Array, labels: Array, found: Array) -> list[str]:
-    """Return a row for each class that there is, a column for each class that is predicted."""
-    known = classes.tolist()
-    rows = known + sorted(set(labels.tolist()) - set(known))
-    number = {label: n for n, label in enumerate(rows)}
-    table = np.zeros((len(rows), len(known)), np.int64)
+def area_under_curve(scores: Array, positive: Array, weights: Array | None = None) -> float:
+    """Return the probability that a positive record has a higher score than another record; equal
+    scores count half. Records are drawn by their weights."""
+    _, place = np.unique(scores, return_inverse=True)
+    weights = np.ones(len(scores)) if weights is None else weights
+    ours, others = np.bincount(place, weights * positive), np.bincount(place, weights * ~positive)
+    below = np.cumsum(others) - others / 2
+    n_pairs = float(ours.sum()) * float(others.sum())
+    return float(ours @ below) / n_pairs if n_pairs else float("nan")
+
+
+def _confusion(classes: Array, rows: LabelledRows, found: Array) -> list[str]:
+    """Return a row for each class that there is, a column for each class that is predicted: numbers
+    of records, or sums of their weights."""
+    labels, known = rows.labels, classes.tolist()
+    names = known + sorted(set(labels.tolist()) - set(known))
+    number = {label: n for n, label in enumerate(names)}
+    counts = np.zeros((len(names), len(known)), np.int64 if rows.weights is None else np.float64)
     where = [number[label] for label in labels.tolist()], [number[one] for one in found.tolist()]
-    np.add.at(table, where, 1)
-    names = [escaped(name_of(label)) for label in rows]
-    lines = ["\t".join(["label \\ predicted", *names[: len(known)]])]
-    for name, counts in zip(names, table.tolist(), strict=True):
-        lines.append("\t".join([name, *map(str, counts)]))
+    np.add.at(counts, where, 1 if rows.weights is None else rows.weights)
+    shown = [escaped(name_of(label)) for label in names]
+    lines = ["\t".join(["label \\ predicted", *shown[: len(known)]])]
+    for name, row in zip(shown, counts.tolist(), strict=True):
+        lines.append(
+            "\t".join([name, *(f"{n:.6g}" if isinstance(n, float) else str(n) for n in row)])
+        )
     return lines

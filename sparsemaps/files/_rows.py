@@ -223,6 +223,15 @@ class LibsvmRows(NamedTuple):
             raise ValueError(f"{setting('keep', field)} is a field of texts; rows have none")
         return self
 
+    def weighted_by(self, field: str | None) -> "LibsvmRows":
+        """Return the source whose records have weights in a field."""
+        if field is not None:
+            raise ValueError(
+                f"{setting('weight_field', field)} is a field of texts; weights of rows stand in "
+                "files beside them"
+            )
+        return self
+
     def prepared(
         self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
     ) -> "tuple[LibsvmRows, list[Any]]":

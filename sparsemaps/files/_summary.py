@@ -9,7 +9,7 @@ import numpy as np
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._described_files import is_marked
 from sparsemaps._io._progress import FileProgress
-from sparsemaps._io._sources import CLASSES, IDS, LABELS, QIDS, RECEIPT, is_standard
+from sparsemaps._io._sources import CLASSES, IDS, LABELS, QIDS, RECEIPT, WEIGHTS, is_standard
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file
@@ -83,7 +83,7 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
         return list(_of_text(path, n_jobs, progress))
     if os.path.isfile(path) and is_marked(path, _model_file.MARK):
         return list(_of_model(path))
-    if path.endswith((LABELS, QIDS, CLASSES, IDS, RECEIPT)):
+    if path.endswith((LABELS, QIDS, CLASSES, IDS, RECEIPT, WEIGHTS[0])):
         raise ValueError(
             f"{path}: expected a LIBSVM file, codes, an index or a model; info of an output "
             "describes the files beside it"

@@ -47,6 +47,8 @@ class TextRows(NamedTuple):
     """Whether labels of files without types are numbers, as all of them are."""
     key_field: str | None = None
     """The field of a number that orders the records."""
+    weight_field: str | None = None
+    """The field of the weight of a record."""
     sets_aside: bool = False
     """Whether lines or rows that are no records are set aside, and are no error."""
     encoder: TextEncoder | None = None
@@ -61,8 +63,9 @@ class TextRows(NamedTuple):
         names = given.field, given.label_field, given.id_field
         lengths = given.min_length, given.max_length
         return Fields(
-            *names, records=False, key=self.key_field, lengths=lengths, sets_aside=self.sets_aside
-        )
+            *names, records=False, key=self.key_field, weight=self.weight_field, lengths=lengths,
+            sets_aside=self.sets_aside,
+        )  # fmt: skip
 
     def format(self, input: Input) -> Format:
         """Return the format of an input. It is an error if neither the name nor an option tells
@@ -124,6 +127,10 @@ class TextRows(NamedTuple):
     def by_key(self, field: str | None) -> "TextRows":
         """Return the source whose records are ordered by the numbers in a field."""
         return self._replace(key_field=field)
+
+    def weighted_by(self, field: str | None) -> "TextRows":
+        """Return the source whose records have weights in a field."""
+        return self._replace(weight_field=field)
 
     def prepared(
         self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack

@@ -21,6 +21,10 @@ def as_rows(row: int) -> int:
     return row + 1
 
 
+OF_RECORDS = "texts", "labels", "records", "ids", "keys", "weights"
+"""What a batch has for each record, or None in its place."""
+
+
 @dataclass(slots=True)
 class Batch:
     """Some consecutive records of one input. It may be taken apart into texts, labels and raw
@@ -49,6 +53,8 @@ class Batch:
     n_bytes: int = 0
     keys: Any = None
     """A number of each record as two parts (`_whole_numbers.in_two`), NaN if it has none."""
+    weights: Any = None
+    """The weight of each record, a float; None without a field of weights."""
     bad: Any = ()
     """Lines or rows that are no records: the number, from 0; what is wrong; and the line."""
     n_lines: int = 0
@@ -75,6 +81,7 @@ class Batch:
         batch = cls([], None if fields.label is None else [], [] if fields.records else None)
         batch.ids = None if fields.id is None else []
         batch.keys = None if fields.key is None else []
+        batch.weights = None if fields.weight is None else []
         return batch
 
     def __iter__(self) -> Iterator[Any]:
@@ -88,11 +95,11 @@ class Batch:
         if start == 0 and stop >= n:
             return self
         some = slice(start, stop)
-        parts = (self.texts, self.labels, self.records, self.ids, self.keys)
-        texts, labels, records, ids, keys = (one if one is None else one[some] for one in parts)
+        named = {name: getattr(self, name) for name in OF_RECORDS}
+        named = {name: one if one is None else one[some] for name, one in named.items()}
         before = self.line_of(start) - 1 if start else 0
         end = self.line_of(stop) - 1 if stop < n else self.n_lines
-        batch = Batch(texts, labels, records, ids, self.input, 0, keys)
+        batch = Batch(input=self.input, **named)
         batch.bad = () if start else self.bad
         batch.n_lines = end - before
         batch.line_of = partial(_within, self.line_of, start, before)

@@ -15,7 +15,7 @@ from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._blocks import cut_by_size
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
-from sparsemaps.records._batch import Batch
+from sparsemaps.records._batch import OF_RECORDS, Batch
 from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels
 from sparsemaps.records._format import Format, Raw
 
@@ -127,7 +127,7 @@ def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
     another type."""
     roles = (
         (fields.text, is_text), (fields.label, is_label), (fields.id, is_id),
-        (fields.key, is_number),
+        (fields.key, is_number), (fields.weight, is_number),
     )  # fmt: skip
     paths: dict[str, FieldPath] = {}
     for field, _ in roles:
@@ -220,6 +220,8 @@ def _of_rows(
         batch.ids = _scalars(paths[fields.id].of(rows), fields.check_id)
     if fields.key is not None:
         batch.keys = _scalars(paths[fields.key].of(rows), fields.check_key)
+    if fields.weight is not None:
+        batch.weights = _scalars(paths[fields.weight].of(rows), fields.check_weight)
     pc = library("pyarrow.compute", "reading Parquet")
     sizes = np.asarray(pc.binary_length(texts), np.int64) + RECORD_BYTES
     for start, stop in cut_by_size(sizes, n_bytes):
@@ -264,8 +266,8 @@ def _without(
         good += range(before + 1, after)
         for some in _of_rows(rows.slice(before + 1, after - before - 1), fields, paths, 2**62):
             batch.texts.extend(some.texts.to_pylist())
-            for name in ("labels", "ids", "keys"):
-                if getattr(some, name) is not None:
+            for name in OF_RECORDS:
+                if name not in ("texts", "records") and getattr(some, name) is not None:
                     getattr(batch, name).extend(getattr(some, name))
     batch.bad = [(row, f": {reason}", b"") for row, reason in bad]
     batch.n_lines, batch.line_of = len(rows), partial(_place_in, good)
@@ -302,7 +304,7 @@ def _strings(column: Any, name: str) -> Any:
 
 
 def _scalars(column: Any, check: Callable[[Any, str], Any]) -> list[Any]:
-    """Return the labels, ids or keys of a column."""
+    """Return the labels, ids, keys or weights of a column."""
     checked = []
     for row, value in enumerate(column.to_pylist()):
         try:

@@ -41,13 +41,15 @@ class Fields:
     id: str | None
     records: bool
     key: str | None = None
+    weight: str | None = None
     lengths: tuple[int | None, int | None] = (None, None)
     sets_aside: bool = False
     """Whether lines or rows that are no records are set aside, and are no error."""
     _kind_of_labels: type | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self._numbers = [one for one in (self.label, self.key) if one is not None]
+        names = self.label, self.key, self.weight
+        self._numbers = [one for one in names if one is not None]
 
     def take(self, record: Any, into: Any, again: Callable[[], Any] | None = None) -> None:
         """Append the fields of a JSON object. `again` gives the object once more, with all digits
@@ -63,6 +65,7 @@ class Fields:
         label = None if self.label is None else self.check_label(_field(record, self.label))
         id = None if self.id is None else self.check_id(_field(record, self.id))
         key = None if self.key is None else self.check_key(_value(record, self.key))
+        weight = None if self.weight is None else self.check_weight(_field(record, self.weight))
         into.texts.append(text)
         if label is not None:
             into.labels.append(label)
@@ -70,6 +73,8 @@ class Fields:
             into.ids.append(id)
         if key is not None:
             into.keys.append(key)
+        if weight is not None:
+            into.weights.append(weight)
 
     def check_lengths(self, texts: Any) -> None:
         """Raise a `BadRecord` for the first text that is too short or too long."""
@@ -117,6 +122,18 @@ class Fields:
             least = f"a number below 2**106 in the {place} {self.key!r}"
             raise BadRecord(least, f"one of {key.bit_length()} bits") from None  # type: ignore[union-attr]
 
+    def check_weight(self, weight: object, place: str = "field") -> float:
+        """Return a weight, a number that float64 holds with all digits."""
+        weight = _plain(weight)
+        allowed = f"a weight in the {place} {self.weight!r}, a finite number of at least 0"
+        if isinstance(weight, bool) or not isinstance(weight, (int, float)):
+            raise BadRecord(allowed, _kind(weight))
+        if not is_weight(weight):
+            is_long = isinstance(weight, int) and weight > 0
+            shown = "a larger one" if is_long and weight >= 10**40 else f"{weight}"
+            raise BadRecord(f"{allowed} that float64 holds" if is_long else allowed, shown)
+        return float(weight)
+
     def check_id(self, id: object, place: str = "field") -> Any:
         """Return an id as it stands."""
         id = _plain(id)
@@ -125,6 +142,13 @@ class Fields:
         if isinstance(id, int) or place == "field":  # readers of JSON round larger integers
             _check_size(id, allowed)
         return id
+
+
+def is_weight(number: int | float) -> bool:
+    """Return whether a number is a weight: finite, at least 0, and with all digits in float64."""
+    if isinstance(number, int):
+        return 0 <= number < 2**1023 and int(float(number)) == number
+    return math.isfinite(number) and number >= 0
 
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")

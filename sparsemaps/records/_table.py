@@ -51,7 +51,7 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
     if not known.has_fields:
         for what, value in (
             ("field", fields.text), ("label_field", fields.label), ("id_field", fields.id),
-            ("keep", fields.key),
+            ("keep", fields.key), ("weight_field", fields.weight),
         ):  # fmt: skip
             if value is not None and (what, value) != ("field", "text"):
                 raise ValueError(f"{name}: {known.title} have no fields, got {what}={value!r}")

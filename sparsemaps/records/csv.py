@@ -220,9 +220,9 @@ class _Places:
             reader.check(header)
         except BadRecord as error:
             raise ValueError(f"{line}: {error}") from None
-        self._text, self._label, self._id, self._key = (
+        self._text, self._label, self._id, self._key, self._weight = (
             None if field is None else _place_of(field, header.values, line)
-            for field in (fields.text, fields.label, fields.id, fields.key)
+            for field in (fields.text, fields.label, fields.id, fields.key, fields.weight)
         )
 
     def take(self, record: _Record, into: Batch) -> None:
@@ -235,13 +235,17 @@ class _Places:
         fields.check_lengths([text])
         label: Any = None
         key: Any = None
+        weight: Any = None
         if self._label is not None:
             label = values[self._label]
             if not label:
                 raise BadRecord(f"a label in the column {fields.label!r}", "an empty field")
             label = fields.check_label(label, "column")
         if self._key is not None:
-            key = fields.check_key(_key_in(values[self._key], fields.key), "column")
+            key = fields.check_key(_number_in(values[self._key], fields.key), "column")
+        if self._weight is not None:
+            number = _number_in(values[self._weight], fields.weight)
+            weight = fields.check_weight(number, "column")
         into.texts.append(text)
         if label is not None:
             into.labels.append(label)
@@ -249,6 +253,8 @@ class _Places:
             into.ids.append(values[self._id])
         if key is not None:
             into.keys.append(key)
+        if weight is not None:
+            into.weights.append(weight)
         if fields.records:
             into.records.append(record.raw)
 
@@ -260,7 +266,7 @@ def _place_of(field: str, header: list[str], line: str) -> int:
     return header.index(field)
 
 
-def _key_in(value: str, field: str | None) -> int | float | None:
+def _number_in(value: str, field: str | None) -> int | float | None:
     """Return the number of a field; None if it is empty."""
     if not value.strip():
         return None

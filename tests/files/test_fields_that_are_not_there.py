@@ -12,7 +12,7 @@ from sparsemaps.records import TEXT_FORMATS
 from sparsemaps.records._table import FORMATS
 from sparsemaps.text._analyzers import vectorizer_of
 
-OPTIONS = ("--field", "--label-field", "--id-field", "--keep")
+OPTIONS = ("--field", "--label-field", "--id-field", "--keep", "--weight-field")
 """Every option that names a field: its metavar has FIELD, or it is --field."""
 
 COMMANDS = {

@@ -47,7 +47,8 @@ def table():
     """Rows with a label, an id and a number; of ten texts, two are long."""
     texts = [str(n) * (500 if n % 10 > 7 else 1) for n in range(60)]
     columns = {"text": texts, "label": [f"L{n % 7}" for n in range(60)]}
-    return pa.table({**columns, "id": list(range(60)), "key": [n / 2 for n in range(60)]})
+    columns |= {"id": list(range(60)), "key": [n / 2 for n in range(60)]}
+    return pa.table({**columns, "weight": [n / 4 for n in range(60)]})
 
 
 def batches_of(path, fields, n_bytes):
@@ -59,13 +60,13 @@ def batches_of(path, fields, n_bytes):
 def test_later_batches_have_their_own_fields(table, tmp_path, batch_bytes):
     """Also where a batch is a part of the rows that are decoded at a time."""
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=25)
-    fields = Fields("text", "label", "id", records=True, key="key")
+    fields = Fields("text", "label", "id", records=True, key="key", weight="weight")
     batches = batches_of(tmp_path / "a.parquet", fields, batch_bytes)
     assert len(batches) > 4
     rows = [row for batch in batches for row in batch.records.to_pylist()]
     assert rows == table.to_pylist()
     for batch in batches:
-        columns = batch.texts.to_pylist(), batch.labels, batch.ids, batch.keys
+        columns = batch.texts.to_pylist(), batch.labels, batch.ids, batch.keys, batch.weights
         found = zip(*columns, strict=True)
         assert [tuple(row.values()) for row in batch.records.to_pylist()] == list(found)
     assert sum(batch.n_bytes for batch in batches) == os.path.getsize(tmp_path / "a.parquet")
@@ -74,11 +75,13 @@ def test_later_batches_have_their_own_fields(table, tmp_path, batch_bytes):
 def test_fields_around_rows_that_are_set_aside(table, tmp_path):
     table = table.set_column(0, "text", pa.array(["a", None, "b", "c", None, "d", *["e"] * 54]))
     pq.write_table(table, tmp_path / "a.parquet")
-    fields = Fields("text", "label", "id", records=False, key="key", sets_aside=True)
+    fields = Fields(
+        "text", "label", "id", records=False, key="key", weight="weight", sets_aside=True
+    )
     (batch,) = batches_of(tmp_path / "a.parquet", fields, 2**20)
     good = table.filter(table.column("text").is_valid())
-    for found, name in ((batch.labels, "label"), (batch.ids, "id"), (batch.keys, "key")):
-        assert found == good.column(name).to_pylist()
+    for name in ("label", "id", "key", "weight"):
+        assert getattr(batch, f"{name}s") == good.column(name).to_pylist()
     assert [row for row, _, _ in batch.bad] == [1, 4]
 
 
