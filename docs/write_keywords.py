@@ -19,6 +19,7 @@ HEAD = '''\
 options (``_job_options``)."""
 
 import os
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from sparsemaps.files._tasks import Engine

@@ -9,7 +9,7 @@ import math
 import numbers
 import os
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
@@ -20,6 +20,9 @@ from sparsemaps._tools._parameters import ParameterError
 
 LARGEST_BITS = 24
 """The largest number of bits of a code."""
+
+MOST_SNIPPETS = 64
+"""The largest number of snippets of a text."""
 
 LARGEST_N_HASHES = 2**24
 """The largest number of codes of a row that a map makes and a search takes."""
@@ -89,6 +92,32 @@ class Int(Allowed):
 
     def plain(self, value: Any) -> Any:
         return None if value is None else int(value)
+
+
+@dataclass(eq=False)
+class Ints(Allowed):
+    """One or more whole numbers from `low` to `high`, at most `n` of them."""
+
+    low: int
+    high: int
+    n: int
+    words = "sequence of int"
+
+    @property
+    def range(self) -> str:
+        return f"1 to {self.n} numbers, {in_words(self.low)} to {in_words(self.high)}"
+
+    def _check(self, name: str, value: object) -> None:
+        is_text = isinstance(value, (str, bytes))
+        several = [] if is_text or not isinstance(value, Collection) else list(value)
+        if not 1 <= len(several) <= self.n:
+            rule = f"1 to {self.n} integers from {self.low} to {self.high}"
+            raise ParameterError(name, repr(value), rule)
+        for one in several:
+            _checks.check_int(name, one, self.low, self.high)
+
+    def plain(self, value: Any) -> Any:
+        return None if value is None else tuple(map(int, value))
 
 
 class Size(Int):

@@ -141,7 +141,7 @@ def _add_value(parser: argparse._ActionsContainer, option: OptionField, text: st
             how["help"] += f"; {option.const:g} where no number follows"
         if isinstance(allowed, (Paths, ClassWeights)):
             how |= {"action": "append", "help": f"{text}; may be given several times"}
-        if isinstance(allowed, Inputs):
+        if isinstance(allowed, (Inputs, _allowed.Ints)):
             how["nargs"] = "+"
         action: Any = parser.add_argument(flag, **how)
         if isinstance(allowed, (_allowed.PathTo, Inputs)):
@@ -149,7 +149,8 @@ def _add_value(parser: argparse._ActionsContainer, option: OptionField, text: st
 
 
 _TYPE_OF: dict[type, Any] = {
-    _allowed.Int: integer, Jobs: integer, _allowed.Real: float, _allowed.String: str,
+    _allowed.Int: integer, _allowed.Ints: integer, Jobs: integer, _allowed.Real: float,
+    _allowed.String: str,
 }  # fmt: skip
 """How values of options are read; others are strings that are not empty."""
 

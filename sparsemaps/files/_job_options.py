@@ -15,9 +15,11 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._allowed import (
+    MOST_SNIPPETS,
     Bool,
     Choice,
     Int,
+    Ints,
     PathTo,
     Real,
     String,
@@ -556,6 +558,15 @@ class Training(Values):
         "Make probabilities of the scores, by the records of `validation`, or else by a fifth of "
         "the records, which is held out from training. The fifth is chosen by the numbers of "
         "records. It is what ``KernelClassifier.calibrate`` does.",
+    )
+    snippets: Sequence[int] | None = Ints(1, LARGEST_INT32, MOST_SNIPPETS, none=True).default(
+        None,
+        "For raw texts: train on a short part of each text too, one for each of these lengths, in "
+        "words, or in characters in scripts without blanks. A part has the label of its text, and "
+        "depends on the seed and on the number of the record (`sparsemaps.text.snippets`). Short "
+        "texts are then labelled better. A text has no part of more words than it has. If records "
+        "are held out for `calibrate`, so are their parts.",
+        metavar="N",
     )
 
 

@@ -2,6 +2,7 @@
 options (``_job_options``)."""
 
 import os
+from collections.abc import Sequence
 from typing import Any, TypedDict
 
 from sparsemaps.files._tasks import Engine
@@ -75,6 +76,7 @@ class TrainingKeywords(TypedDict, total=False):
     validation: Any
     weight_field: str | None
     calibrate: bool
+    snippets: Sequence[int] | None
 
 
 class LineOptionsKeywords(TypedDict, total=False):

@@ -46,6 +46,7 @@ from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._kinds_of_inputs import as_source
 from sparsemaps.files._record_weights import joined_weights, weights_beside
 from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
+from sparsemaps.files._snippet_rows import SnippetRows
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
@@ -93,9 +94,15 @@ class LabelledRows(NamedTuple):
     """That of the texts, if its weights were counted in these records."""
     weights: Array | None = None
     """The weights of the records; None if they have none."""
+    records: Array | None = None
+    """The number of the record of each row, if there are rows of snippets, which are the last."""
+
+    @property
+    def n_records(self) -> int:
+        return len(self.codes) if self.records is None else int(self.records.max()) + 1
 
     def some(self, rows: Array) -> "LabelledRows":
-        """Return those of the records that a mask chooses."""
+        """Return those of the rows that a mask chooses."""
         weights = None if self.weights is None else self.weights[rows]
         return LabelledRows(self.codes[rows], self.labels[rows], weights=weights)
 
@@ -113,9 +120,10 @@ def read_labelled(
     n_jobs: int | None = None,
     progress: bool | None = None,
     aside: BadTable | None = None,
+    snippets: tuple[tuple[int, ...], int] | None = None,
 ) -> LabelledRows:
     """Return the codes of the records of some inputs, and their labels: numbers, or strings of
-    texts.
+    texts. Those of `snippets` of texts, by their lengths and a seed, follow.
 
     A file of codes alone is mapped into memory; codes of other inputs are in memory.
     """
@@ -124,6 +132,7 @@ def read_labelled(
         aside.begin()
     coded = [path for path in paths if holds_codes(path)]
     if coded:
+        _check_snippets(snippets, None)
         if len(coded) < len(paths):
             raise ValueError(
                 f"{coded[0]} has codes, and other inputs do not: take one or the other"
@@ -146,6 +155,7 @@ def read_labelled(
     rows = rows_of(map, vectorizer, source, paths, multilabel=False, learns=True)
     rows = rows._replace(sets_aside=aside is not None).weighted_by(weight_field)
     rows.check_labels()
+    _check_snippets(snippets, rows)
     blocks: list[LabelledRows] = []
     weights_of_inputs: list[Array | None] = []
     with contextlib.ExitStack() as stack:
@@ -156,11 +166,17 @@ def read_labelled(
             rows = _with_weights(map, rows, known, n_jobs, progress)
             counted = rows.vectorizer
         rows, known = rows.prepared(known, n_jobs, stack)
-        convert = partial(_labelled, map)
+        convert: Any = partial(_labelled, map)
+        encoder = rows.encoder if isinstance(rows, TextRows) else None
+        short = None
+        if snippets is not None and encoder is not None:
+            short = SnippetRows(*snippets, encoder)
+            convert = partial(_labelled_with_texts, map)
         with FileProgress(known, progress, "codes") as bar:
             for input in known:
                 n_before = len(blocks)
-                blocks += read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar, aside=aside)
+                read = read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar, aside=aside)
+                blocks += read if short is None else short.take(read, n_jobs)
                 some = blocks[n_before:]
                 if not rows.has_ngrams:
                     n_rows = sum(len(part.codes) for part in some)
@@ -175,7 +191,15 @@ def read_labelled(
     weights = _weights_of(known, weights_of_inputs)
     labels = _joined(paths, [block.labels for block in blocks])
     codes = PackedCodes.concatenate([block.codes for block in blocks])
-    return LabelledRows(codes, rows.named(labels), counted, weights)
+    labelled = LabelledRows(codes, rows.named(labels), counted, weights)
+    return labelled if short is None else _with_snippets(labelled, short)
+
+
+def _with_snippets(rows: LabelledRows, short: SnippetRows) -> LabelledRows:
+    """Return the rows of records with those of their snippets behind them."""
+    codes, records = short.after(rows.codes)
+    weights = None if rows.weights is None else rows.weights[records]
+    return rows._replace(codes=codes, labels=rows.labels[records], weights=weights, records=records)
 
 
 def _weights_of(inputs: list[Any], weights: list[Array | None]) -> Array | None:
@@ -184,6 +208,13 @@ def _weights_of(inputs: list[Any], weights: list[Array | None]) -> Array | None:
     if joined is not None and not joined.any():
         raise ValueError(f"{', '.join(map(str, inputs))}: all records have the weight 0")
     return joined
+
+
+def _check_snippets(snippets: tuple[tuple[int, ...], int] | None, rows: Source | None) -> None:
+    """Raise a ValueError if snippets are asked for, and rows are not of texts. None are codes."""
+    if snippets is not None and (rows is None or not rows.has_ngrams):
+        said, found = setting("snippets", snippets[0]), "codes" if rows is None else "rows"
+        raise ValueError(f"{said} is for raw texts, and the inputs are {found}")
 
 
 def _weights_to_count(rows: Any) -> tuple[Any, Any] | None:
@@ -231,6 +262,10 @@ def _labelled(map: SparseMap, block: Batch) -> LabelledRows:
     weights = None if block.weights is None else np.array(block.weights, np.float64)
     labels = np.array(block.exact_heads().labels)
     return LabelledRows(codes_of(map, block), labels, weights=weights)
+
+
+def _labelled_with_texts(map: SparseMap, block: Batch) -> tuple[LabelledRows, Any]:
+    return _labelled(map, block), block.texts
 
 
 def _joined(paths: list[Any], labels: list[Array]) -> Array:
@@ -366,9 +401,12 @@ def train(
     progress = reading.progress
     how: dict[str, Any] = {"source": source, "n_jobs": reading.n_jobs, "progress": progress}
     how |= {"vectorizer": model.vectorizer, "weight_field": training.weight_field}
+    snippets = None
+    if training.snippets is not None:
+        snippets = tuple(training.snippets), _seeding.draw_seed(model.random_state)
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
         with opened_table(aside) as table, _memory.out_of_memory_in("reading"):
-            rows = read_labelled(fitted, paths, aside=table, **how)
+            rows = read_labelled(fitted, paths, aside=table, snippets=snippets, **how)
             if rows.vectorizer is not None:
                 how["vectorizer"] = rows.vectorizer
             others = read_labelled(fitted, unseen, aside=table, **how) if unseen else None
@@ -381,7 +419,8 @@ def train(
             model.set_params(class_weight=named)
         held_out = np.zeros(len(rows.codes), bool)
         if training.calibrate and others is None:
-            held_out = _held_out(len(rows.codes))
+            held_out = _held_out(rows.n_records)
+            held_out = held_out if rows.records is None else held_out[rows.records]
         for_training = rows.weights
         if held_out.any():
             for_training = ~held_out * (1.0 if rows.weights is None else rows.weights)
@@ -405,9 +444,9 @@ def train(
             of = of.some(known)
             model.calibrate(of.codes, of.labels, of.weights)
         file.writelines(_model_file.content_of(model))
-    weight = None if rows.weights is None else float(rows.weights.sum())
+    weight = None if rows.weights is None else float(rows.weights[: rows.n_records].sum())
     n_bad = 0 if table is None else table.n_bad
-    done = TrainedModel(model, len(rows.codes), n_bad, weight)
+    done = TrainedModel(model, rows.n_records, n_bad, weight)
     return done if others is None else done._replace(validation=validation(model, others))
 
 

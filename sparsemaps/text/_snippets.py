@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools import _checks, _seeding
-from sparsemaps._tools._checks import LARGEST_INT, LARGEST_INT32
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._allowed import LARGEST_INT32, MOST_SNIPPETS, Ints
+from sparsemaps._tools._checks import LARGEST_INT
 from sparsemaps._tools._typing import Array, RandomState
 from sparsemaps.text import _inputs
 from sparsemaps.text._vectorizer import BLOCKS, WORDS_AND_CHARACTERS
 
-MOST_LENGTHS = 64
-"""The largest number of snippets of a text."""
+LENGTHS = Ints(1, LARGEST_INT32, MOST_SNIPPETS)
+"""The lengths of the snippets of a text."""
 
 _MARKS = (
     "\u0300-\u036f\u0e31\u0e33-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb3-\u0ebc\u0ec8-\u0ece\u102b-\u103e"
@@ -102,7 +102,8 @@ def snippets(
     >>> model.fit(texts + short, np.concatenate([y, y[index]])).predict(["the cat"]).tolist()
     ['en']
     """
-    lengths = check_lengths("lengths", lengths)
+    LENGTHS.check("lengths", lengths)
+    lengths = LENGTHS.plain(lengths)
     if isinstance(texts, (str, bytes)):
         raise ValueError(f"texts must be an iterable of texts, got a single {type(texts).__name__}")
     first = _checks.check_int("first", first, 0, LARGEST_INT)
@@ -120,17 +121,6 @@ def snippets(
                     found.append(snippet)
                     index.append(before + row)
     return found, np.array(index, np.int64)
-
-
-def check_lengths(name: str, lengths: object) -> tuple[int, ...]:
-    """Return the lengths of snippets as ints."""
-    rule = f"1 to {MOST_LENGTHS} whole numbers of at least 1"
-    if isinstance(lengths, (str, bytes)) or not isinstance(lengths, Iterable):
-        raise ParameterError(name, repr(lengths), rule)
-    found = tuple(lengths)
-    if not 1 <= len(found) <= MOST_LENGTHS:
-        raise ParameterError(name, repr(lengths), rule)
-    return tuple(_checks.check_int(name, length, 1, LARGEST_INT32) for length in found)
 
 
 def _as_str(text: Any, number: int) -> str:

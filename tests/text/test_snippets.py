@@ -211,10 +211,10 @@ def test_a_single_string_is_no_list_of_texts():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"lengths": []}, r"lengths must be 1 to 64 whole numbers of at least 1, got \[\]"),
-        ({"lengths": 4}, "lengths must be 1 to 64 whole numbers of at least 1, got 4"),
-        ({"lengths": "44"}, "lengths must be 1 to 64 whole numbers of at least 1, got '44'"),
-        ({"lengths": [1] * 65}, "lengths must be 1 to 64 whole numbers"),
+        ({"lengths": []}, r"lengths must be 1 to 64 integers from 1 to 2147483647, got \[\]"),
+        ({"lengths": 4}, "lengths must be 1 to 64 integers from 1 to 2147483647, got 4"),
+        ({"lengths": "44"}, "lengths must be 1 to 64 integers from 1 to 2147483647, got '44'"),
+        ({"lengths": [1] * 65}, "lengths must be 1 to 64 integers"),
         ({"lengths": [4, 0]}, "lengths must be from 1 to 2147483647, got 0"),
         ({"lengths": [4.0]}, "lengths must be an integer from 1"),
         ({"lengths": [True]}, "lengths must be an integer from 1"),

@@ -1,0 +1,52 @@
+"""Rows of snippets of texts, which `sparsemaps train` adds to those of whole texts."""
+
+from collections.abc import Iterable, Iterator
+from typing import Any, TypeVar
+
+import numpy as np
+
+from sparsemaps._tools import _threads
+from sparsemaps._tools._typing import Array
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.maps._texts import TextEncoder
+from sparsemaps.text._snippets import snippets
+
+T = TypeVar("T")
+
+
+class SnippetRows:
+    """The codes of snippets of the texts of some inputs.
+
+    They depend on the seed and on the number of a record among those of all inputs, not on the
+    blocks in which records are read.
+    """
+
+    def __init__(self, lengths: tuple[int, ...], seed: int, encoder: TextEncoder) -> None:
+        self._lengths, self._seed, self._encoder = lengths, seed, encoder
+        self._n_records = 0
+        self._codes: list[PackedCodes] = []
+        self._records: list[Array] = []
+
+    def take(self, parts: Iterable[tuple[T, Any]], n_jobs: int | None) -> Iterator[T]:
+        """Yield parts of an input, which come with their texts, and take snippets of these."""
+
+        def numbered() -> Iterator[tuple[T, Any, int]]:
+            for part, texts in parts:
+                yield part, texts, self._n_records
+                self._n_records += len(texts)
+
+        for part, codes, records in _threads.stream(self._cut, numbered(), n_jobs):
+            self._codes.append(codes)
+            self._records.append(records)
+            yield part
+
+    def _cut(self, part: T, texts: Any, first: int) -> tuple[T, Any, Array]:
+        """Return a part with the codes of its snippets, and with the numbers of their records."""
+        found, index = snippets(texts, self._lengths, random_state=self._seed, first=first)
+        return part, self._encoder.encode(found, packed=True), first + index
+
+    def after(self, codes: PackedCodes) -> tuple[PackedCodes, Array]:
+        """Return the codes of the records and those of the snippets behind them; and the number of
+        the record of each row."""
+        records = np.concatenate([np.arange(len(codes)), *self._records])
+        return PackedCodes.concatenate([codes, *self._codes]), records
