@@ -14,14 +14,13 @@ from sparsemaps._io import _output_files
 from sparsemaps._io._sources import known_inputs
 from sparsemaps._tools import _checks
 from sparsemaps._tools._escapes import print_line
-from sparsemaps.cli._given import source_of
+from sparsemaps.cli._given import source_to_learn
 from sparsemaps.cli._last_line import say
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.comparison import Comparison, Measured, compare_by
 from sparsemaps.comparison._budget import Budget
 from sparsemaps.comparison._programs import given_parameters
 from sparsemaps.files._job_options import Texts
-from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.libsvm import load_svmlight_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.text import iter_records
@@ -35,9 +34,7 @@ def compare(options: argparse.Namespace) -> None:
     known_inputs(paths)  # which must be there
     if options.plot is not None:
         _output_files.refuse_clashes(paths, [(options.plot, "the picture of --plot")])
-    source = source_of(options)
-    if options.texts is None:
-        rows_unless_said(source, paths)  # which says what texts need
+    source = source_to_learn(options, paths)
     texts = source if isinstance(source, Texts) else None
     (X, y), *test = read(texts, paths, options)
     with progress(options.progress, budget) as watch:

@@ -31,7 +31,8 @@ def add_compare(commands: Commands) -> None:
     )
     shared.add_path(
         compare, "input", metavar="INPUT",
-        help="LIBSVM file (.gz, .bz2, .xz, .zst) with labels; with --texts, raw texts",
+        help="LIBSVM file (.gz, .bz2, .xz, .zst) or texts (.jsonl, .csv, .parquet, .arrow), with "
+        "labels",
     )  # fmt: skip
     shared.add_path(
         compare, "--test", type=shared.non_empty, metavar="FILE",
@@ -52,6 +53,7 @@ def add_compare(commands: Commands) -> None:
     )  # fmt: skip
     shared.add_seed(compare)
     shared.add_reading(compare)
-    shared.add_texts(compare, but=(*shared.OF_NEAR, *shared.OF_WEIGHTS, *_OF_OUTPUTS))
+    but = (*shared.OF_NEAR, *shared.OF_WEIGHTS, *_OF_OUTPUTS)
+    shared.add_texts(compare, but=but, default=shared.LEARNT_BY_NAMES)
     shared.explain_first(compare, *_COMMON)
     compare.set_defaults(run="sparsemaps.cli._compare:compare")

@@ -18,6 +18,7 @@ from sparsemaps.files._job_run import JobRun, Share
 from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._outputs import OutputPlan
 from sparsemaps.files._plan import Plan
+from sparsemaps.records._table import cannot_be_rows
 
 
 def parameters_of(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
@@ -130,6 +131,21 @@ def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Sv
     ):
         options.texts = Texts.analyzer
     return source_of(options) or Svmlight()
+
+
+TO_LEARN, TO_WEIGH = "char:3", "auto:1"
+"""The analyzers of texts that are learnt from, without --texts: and of n-grams with weights."""
+
+
+def source_to_learn(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight | None:
+    """Return the kind of the inputs of a learner; without --texts, texts if names say so, but for
+    .txt: lines of text have no labels."""
+    texts = [path for path in paths if cannot_be_rows(path)]
+    if options.texts is None and (options.text_format is not None or texts):
+        if texts and options.text_format is None:
+            by_names(None, paths)  # which is an error of inputs of both kinds
+        options.texts = TO_LEARN if getattr(options, "idf", None) is None else TO_WEIGH
+    return source_of(options)
 
 
 def share_of(options: argparse.Namespace) -> Share | None:

@@ -13,6 +13,7 @@ from sparsemaps.cli._given import (
     refuse_other_options,
     run_outputs,
     source_of,
+    source_to_learn,
     texts_of,
     value_of,
 )
@@ -29,7 +30,6 @@ from sparsemaps.files._job_options import (
     Texts,
     Training,
 )
-from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._learning import label_of, name_of
 from sparsemaps.files._outputs import OutputPlan, folders_of
 from sparsemaps.files._predict import PredictPlan
@@ -44,11 +44,10 @@ def train(options: argparse.Namespace) -> None:
     paths = expand(options.inputs)
     known_inputs([*paths, *_files_of(training.validation)])  # which must be there
     coded = [path for path in paths if holds_codes(path)]
-    source = source_of(options)
+    is_said = options.texts is not None
+    source = source_to_learn(options, [path for path in paths if path not in coded])
     if coded:
         refuse_other_options(options, coded[0])
-    elif options.texts is None:
-        rows_unless_said(source, paths)  # which says what texts need
     fitted = from_config(PackedCodes.load(coded[0]).config) if coded else make_map(options)
     parameters = asked.parameters()
     parameters |= {"random_state": getattr(options, "seed", 0), "n_jobs": options.n_jobs}
@@ -67,6 +66,9 @@ def train(options: argparse.Namespace) -> None:
     if trained.weight is not None:
         figures |= {"weight": trained.weight}
         words += f", weights of {trained.weight:.6g} in all"
+    if options.texts is not None and not is_said:
+        figures |= {"texts": options.texts}
+        words += f", by --texts {options.texts}"
     say(options, words, figures)
     if trained.validation is not None:
         for line in trained.validation.lines:

@@ -62,14 +62,14 @@ def add_train(commands: Commands) -> None:
         shared.add_inputs(
             parser,
             "LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
-            "directory, pattern, or - for standard input; with --texts, raw texts",
+            "texts (.jsonl, .csv, .parquet, .arrow); directory, pattern, or - for standard input",
         )
         shared.add_output(parser, "file of the model to write")
         shared.add_values(parser, LinearModel, Training, defaults={"C": "1.0"})
         shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one
         shared.add_reading(parser)
         shared.add_values(parser, Aside)
-        shared.add_texts(parser, but=shared.OF_NEAR)
+        shared.add_texts(parser, but=shared.OF_NEAR, default=shared.LEARNT_BY_NAMES)
         shared.explain_first(parser, *_COMMON_OF_TRAIN)
         parser.set_defaults(run="sparsemaps.cli._model_commands:train")
 

@@ -186,6 +186,10 @@ def add_texts(
     add_values(group, Texts, but=("max_line_bytes", *but), defaults={"analyzer": default})
 
 
+LEARNT_BY_NAMES = "char:3 if the names of the inputs are those of texts with fields"
+"""The default of --texts, of commands that learn labels."""
+
+
 def add_many(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that can write one output for each input."""
     dask = "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths"

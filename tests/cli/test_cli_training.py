@@ -1,12 +1,15 @@
 """``sparsemaps train``: each option of the model is the parameter of its name."""
 
+import gzip
 import inspect
+import json
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
 from _data.labelled_records import write_rows
+from _data.record_files import WRITERS, records
 from _scripts.commands import command
 
 from sparsemaps import MinHash
@@ -108,3 +111,50 @@ def test_each_option(name, tmp_path):
     np.testing.assert_array_equal(found.coef_, expected.coef_)
     np.testing.assert_array_equal(found.intercept_, expected.intercept_)
     assert (found.coef_ != default.coef_).any()
+
+
+# ---- texts by their names ------------------------------------------------------------------------
+
+TEXT_OPTIONS = ["--label-field", "label", "--n-hashes", 16]
+
+
+@pytest.mark.parametrize("name", ["in.jsonl", "in.json", "in.csv", "in.csv.gz", "in.parquet"])
+def test_names_say_texts(name, tmp_path):
+    """As --texts char:3 does, which the last line says."""
+    kind = {"json": "jsonl"}.get(name.split(".")[1], name.split(".")[1])
+    if kind == "parquet":
+        pytest.importorskip("pyarrow")
+    WRITERS[kind](tmp_path / "written", records())
+    content = (tmp_path / "written").read_bytes()
+    (tmp_path / name).write_bytes(gzip.compress(content) if name.endswith("gz") else content)
+    scores = []
+    for more in ([], ["--texts", "char:3"], ["--json"]):
+        done = command("train", tmp_path / name, "-o", tmp_path / "model", *TEXT_OPTIONS, *more)
+        assert done.returncode == 0, done.stderr
+        scores.append(KernelClassifier.load(tmp_path / "model").decision_function(["a cat", "b"]))
+        last = done.stderr.decode()
+        if more == ["--json"]:
+            assert json.loads(last)["texts"] == "char:3"
+        else:
+            assert ("by --texts char:3" in last) == (not more)
+    assert (scores[0] == scores[1]).all()
+    assert (scores[0] == scores[2]).all()
+
+
+def test_what_says_texts(tmp_path):
+    some = records(40)
+    WRITERS["jsonl"](tmp_path / "in.jsonl", some)
+    (tmp_path / "copy").write_bytes((tmp_path / "in.jsonl").read_bytes())
+    where = ["-o", tmp_path / "model", *TEXT_OPTIONS]
+    done = command("train", tmp_path / "copy", *where, "--text-format", "jsonl")
+    assert b"by --texts char:3" in done.stderr
+    done = command("train", tmp_path / "in.jsonl", *where, "--idf")
+    assert b"by --texts auto:1" in done.stderr
+    write_rows(tmp_path / "rows.txt", *labelled_rows())  # lines of text have no labels
+    done = command("train", tmp_path / "rows.txt", "-o", tmp_path / "model")
+    assert done.returncode == 0, done.stderr
+    assert b"--texts" not in done.stderr
+    done = command("train", tmp_path / "in.jsonl", *where, "--zero-based")
+    assert b"--zero-based is for LIBSVM files, not for texts" in done.stderr
+    done = command("compare", tmp_path / "in.jsonl", "--label-field", "label", "--seconds", 0.1)
+    assert done.returncode == 0, done.stderr

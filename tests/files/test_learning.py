@@ -380,7 +380,8 @@ def test_commands_of_rows_and_codes(tmp_path, monkeypatch):
         (["train", "in.svm", "-o", "v", "--validation", "v"], "v is the input v"),
         (["train", "in.svm", "-o", "m", "--validation", "nowhere"], "nowhere: No such file"),
         (["train", "v", "-o", "m", "--texts", "word:1", "--text-format", "jsonl"], "--label-field"),
-        (["train", "a.jsonl", "-o", "m"], "say so by --texts"),
+        (["train", "a.jsonl", "-o", "m"], "texts need --label-field FIELD"),
+        (["train", "a.jsonl", "in.svm", "-o", "m"], "take one kind at a time"),
     ],
 )
 def test_mistakes_of_commands(arguments, message, tmp_path, monkeypatch):
