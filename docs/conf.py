@@ -4,6 +4,8 @@ import sys
 import warnings
 from pathlib import Path
 
+import sklearn.base  # noqa: F401  # estimators then have all methods that they inherit
+
 import sparsemaps
 
 sys.path.insert(0, str(Path(__file__).parent / "_extensions"))

@@ -10,7 +10,7 @@ def main() -> int:
     try:
         from sparsemaps import cli  # here, as Ctrl-C may be pressed during the imports
 
-        status = cli.main(is_process=True)
+        status = cli.main()
     except KeyboardInterrupt:
         print("sparsemaps: interrupted", file=sys.stderr)
         status = 130

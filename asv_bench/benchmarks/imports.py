@@ -1,7 +1,10 @@
-"""CPU time of starting: what a command that only says its version waits for."""
+"""CPU time of starting: what a command that only says its version, or a server, waits for."""
 
+import random
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 _SPARSEMAPS = ("-c", "import sparsemaps")
 _VERSION = ("-m", "sparsemaps", "--version")
@@ -40,3 +43,50 @@ class Start:
 
     def track_help(self):
         return _cpu_seconds(_HELP) - _cpu_seconds(_REFERENCE)
+
+
+_SERVE = """
+import sys, time
+from sparsemaps.linear import load_model
+load_model({path!r}).predict(["two cats"])
+if sys.platform == "linux":
+    peak = next(line for line in open("/proc/self/status") if line.startswith("VmHWM"))
+else:
+    peak = "0 0"
+print(time.process_time(), int(peak.split()[1]) / 1e3)
+"""
+
+
+class Serve:
+    """From a new process to the label of a text: limits are .3 s of CPU and 80 MB."""
+
+    unit = "seconds"
+    timeout = 120
+
+    def setup(self):
+        from sparsemaps import MinHash
+        from sparsemaps.linear import KernelClassifier
+
+        chance = random.Random(0)
+        words = ["the", "cat", "sat", "on", "a", "mat", "money", "lends", "bank", "to", "market"]
+        texts = [" ".join(chance.choices(words, k=20)) for _ in range(200)]
+        model = KernelClassifier(MinHash(random_state=0), vectorizer="char:3", random_state=0)
+        self.folder = tempfile.TemporaryDirectory()
+        path = Path(self.folder.name) / "model"
+        model.fit(texts, [len(text) % 7 for text in texts]).save(path)
+        self.command = [sys.executable, "-c", _SERVE.format(path=str(path))]
+
+    def teardown(self):
+        self.folder.cleanup()
+
+    def _figures(self):
+        done = subprocess.run(self.command, capture_output=True, text=True, check=True)
+        return [float(word) for word in done.stdout.split()]
+
+    def track_start(self):
+        return min(self._figures()[0] for _ in range(5))
+
+    def track_memory(self):
+        return self._figures()[1]
+
+    track_memory.unit = "MB"

@@ -93,10 +93,10 @@ cdef class Pages:
     cdef int begin(self, uint64_t entry) except -1:
         """Let all characters have this entry, until their pages are filled."""
         cdef int page
-        self.filled = []
-        unmet = np.full(TEXT_PAGE, entry | TEXT_UNMET, np.uint64)
+        cdef const uint64_t[::1] unmet = np.full(TEXT_PAGE, entry | TEXT_UNMET, np.uint64)
+        self.filled = [unmet]
         for page in range(TEXT_PAGES):
-            self.publish(page, unmet)
+            publish_page(self.pages, page, &unmet[0])
         return 0
 
     cdef int publish(self, int page, const uint64_t[::1] entries) except -1:

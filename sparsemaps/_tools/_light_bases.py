@@ -1,54 +1,242 @@
-"""The base classes of maps in the process of the command, which shows its maps to nobody.
+"""The base classes of estimators, which inherit those of scikit-learn once it has been imported.
 
-scikit-learn's take a second to import. If a rare call needs more than these have, scikit-learn's
-own function is imported and called.
+scikit-learn takes most of a second and 100 MB to import. A process that serves a model, and most
+commands, need none of it. So estimators inherit the small classes of this module. As soon as
+``sklearn.base`` has been imported, by any code, each of these inherits the class of scikit-learn
+that it stands for, and loses its own methods. No code can see the difference: code that passes an
+estimator to scikit-learn, or asks whether it inherits a class of it, has imported that class. A
+method that scikit-learn alone has imports it when it is called.
 """
 
 import copy
 import functools
+import importlib
 import inspect
-from collections.abc import Callable
+import re
+import sys
+from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
-in_use = False
-"""Whether maps that are imported from now on inherit these classes, not those of scikit-learn."""
+_BASE, _TEXT = "sklearn.base", "sklearn.feature_extraction.text"
 
 
-class BaseEstimator:
+def is_imported(module: str = _BASE) -> bool:
+    """Return whether this process has imported a module of scikit-learn, whose classes estimators
+    then inherit."""
+    return module in _joined
+
+
+_joined: set[str] = set()
+
+
+def _of_scikit_learn(name: str, module: str = _BASE) -> Callable[..., Any]:
+    """Return a method that imports scikit-learn, whose method of that name takes its place."""
+
+    def method(self: Any, *given: Any, **options: Any) -> Any:
+        importlib.import_module(module)
+        return getattr(self, name)(*given, **options)
+
+    method.__name__ = name
+    return method
+
+
+def _nothing() -> Any:
+    """Return what a class inherits before scikit-learn is imported: a class of its own, so that the
+    order of classes is sound while one after the other gets its base."""
+    return type("Nothing", (), {})
+
+
+class BaseEstimator(_nothing()):  # type: ignore[misc]
     """Parameters by their names, which are those of ``__init__``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in inspect.signature(type(self)).parameters}
+        found = {}
+        for name in sorted(inspect.signature(type(self)).parameters):
+            value = found[name] = getattr(self, name)
+            if deep and hasattr(value, "get_params") and not isinstance(value, type):
+                found.update({f"{name}__{key}": part for key, part in value.get_params().items()})
+        return found
 
     def set_params(self, **parameters: Any) -> Any:
+        if not parameters.keys() <= inspect.signature(type(self)).parameters.keys():
+            importlib.import_module(_BASE)  # which knows names of nested parameters, and the error
+            return self.set_params(**parameters)
         for name, value in parameters.items():
             setattr(self, name, value)
         return self
 
+    __repr__ = _of_scikit_learn("__repr__")
 
-class TransformerMixin:
-    """Takes scikit-learn's option of a class."""
-
-    def __init_subclass__(cls, auto_wrap_output_keys: Any = ()) -> None:
-        super().__init_subclass__()
-
-
-class _Nothing:
-    """Nothing."""
+    def __getattr__(self, name: str) -> Any:
+        if _RARE.fullmatch(name):
+            importlib.import_module(_BASE)
+            return getattr(self, name)
+        return self.__getattribute__(name)  # which raises the error of a property or method again
 
 
-ClassifierMixin = RegressorMixin = _Nothing
-ClassNamePrefixFeaturesOutMixin = OneToOneFeatureMixin = _Nothing
+_RARE = re.compile("_repr_[a-z]+_|get_metadata_routing|set_output|set_[a-z_]+_request")
+"""Methods of scikit-learn that notebooks, and users of pipelines, ask for."""
 
 
-def clone(value: Any) -> Any:
+class TransformerMixin(_nothing()):  # type: ignore[misc]
+    """Keeps scikit-learn's options of a class for the time when it is imported."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        cls._class_options = options
+        super().__init_subclass__(**(options if is_imported() else {}))
+
+    def fit_transform(self: Any, X: Any, y: Any = None, **options: Any) -> Any:
+        return self.fit(X, y, **options).transform(X)
+
+
+class ClassifierMixin(_nothing()):  # type: ignore[misc]
+    """Tells a classifier."""
+
+    score = _of_scikit_learn("score")
+
+
+class RegressorMixin(_nothing()):  # type: ignore[misc]
+    """Tells a regressor."""
+
+    score = _of_scikit_learn("score")
+
+
+class ClassNamePrefixFeaturesOutMixin(_nothing()):  # type: ignore[misc]
+    """Names columns after the class."""
+
+    get_feature_names_out = _of_scikit_learn("get_feature_names_out")
+
+
+class OneToOneFeatureMixin(_nothing()):  # type: ignore[misc]
+    """Names columns of the output as those of the input."""
+
+    get_feature_names_out = _of_scikit_learn("get_feature_names_out")
+
+
+class VectorizerBase(TransformerMixin, BaseEstimator):
+    """Has the parameters of scikit-learn's class, of which a method is imported when it is
+    called."""
+
+    stop_words: Any
+
+    def __init__(self, **parameters: Any) -> None:
+        for name, value in parameters.items():
+            setattr(self, name, value)
+
+    def build_analyzer(self) -> Callable[[str], Any]:
+        made = functools.cache(_of_scikit_learn("build_analyzer", _TEXT))
+        return lambda text: made(self)(text)
+
+    def get_stop_words(self) -> Any:
+        if self.stop_words is None:
+            return None
+        importlib.import_module(_TEXT)
+        return self.get_stop_words()
+
+    fit = _of_scikit_learn("fit", _TEXT)
+    partial_fit = _of_scikit_learn("partial_fit", _TEXT)
+    transform = _of_scikit_learn("transform", _TEXT)
+    build_preprocessor = _of_scikit_learn("build_preprocessor", _TEXT)
+    build_tokenizer = _of_scikit_learn("build_tokenizer", _TEXT)
+    decode = _of_scikit_learn("decode", _TEXT)
+
+
+_CLASSES: dict[str, dict[str, type]] = {
+    _BASE: {
+        cls.__name__: cls
+        for cls in (
+            BaseEstimator,
+            TransformerMixin,
+            ClassifierMixin,
+            RegressorMixin,
+            ClassNamePrefixFeaturesOutMixin,
+            OneToOneFeatureMixin,
+        )
+    },
+    _TEXT: {"HashingVectorizer": VectorizerBase},
+}
+"""Modules of scikit-learn: the names of their classes, with the classes that inherit them."""
+
+_KEPT = "__init__", "__init_subclass__"
+"""Functions that they have afterwards too."""
+
+
+def _join(module: str) -> None:
+    """Have estimators inherit the classes of a module of scikit-learn, which has been imported."""
+    theirs, classes = sys.modules[module], _CLASSES[module].values()
+    for name, cls in _CLASSES[module].items():
+        cls.__bases__ = (getattr(theirs, name),)
+    _joined.add(module)
+    for cls in classes:  # other threads may call these until now
+        for name, value in list(vars(cls).items()):
+            if isinstance(value, FunctionType) and name not in _KEPT:
+                delattr(cls, name)
+    for below in dict.fromkeys(below for cls in classes for below in _subclasses(cls)):
+        # What scikit-learn does when a class is made.
+        first: Any = TransformerMixin if issubclass(below, TransformerMixin) else BaseEstimator
+        if issubclass(below, first):
+            super(first, below).__init_subclass__(**vars(below).get("_class_options", {}))
+
+
+def _subclasses(cls: type) -> Iterator[type]:
+    """Yield the classes below one, each after those that it inherits."""
+    below: type
+    for below in cls.__subclasses__():
+        yield below
+        yield from _subclasses(below)
+
+
+class _Imports:
+    """Has modules of scikit-learn tell when they are imported."""
+
+    def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
+        if name not in _CLASSES or name in _joined:
+            return None
+        others = (finder for finder in sys.meta_path if finder is not self)
+        found = (finder.find_spec(name, path, target) for finder in others)
+        spec = next((spec for spec in found if spec is not None), None)
+        if spec is not None and spec.loader is not None:
+            spec.loader = _ThenJoin(spec.loader)  # type: ignore[assignment]
+        return spec
+
+
+class _ThenJoin:
+    """Runs a module by its loader, then has estimators inherit its classes."""
+
+    def __init__(self, loader: Any) -> None:
+        self._loader = loader
+
+    def create_module(self, spec: Any) -> Any:
+        return self._loader.create_module(spec)
+
+    def exec_module(self, module: Any) -> None:
+        module.__spec__.loader = module.__loader__ = self._loader
+        self._loader.exec_module(module)
+        _join(module.__name__)
+
+
+sys.meta_path.insert(0, _Imports())
+for _module in _CLASSES:
+    if _module in sys.modules:
+        _join(_module)
+
+
+def clone(estimator: Any, *, safe: bool = True) -> Any:
+    """Call scikit-learn's function of this name, or do what it does without importing it."""
+    if is_imported() or not isinstance(estimator, BaseEstimator):
+        return importlib.import_module(_BASE).clone(estimator, safe=safe)
+    return _copy(estimator)
+
+
+def _copy(value: Any) -> Any:
     """Return an estimator of equal parameters that is not fitted; of other values a deep copy."""
     if isinstance(value, (list, tuple)):
-        return type(value)(map(clone, value))
+        return type(value)(map(_copy, value))
     if not hasattr(value, "get_params") or isinstance(value, type):
         return copy.deepcopy(value)
     parameters = value.get_params(deep=False).items()
-    return type(value)(**{name: clone(parameter) for name, parameter in parameters})
+    return type(value)(**{name: _copy(parameter) for name, parameter in parameters})
 
 
 class available_if:
@@ -70,35 +258,3 @@ class available_if:
         if not self._check(map):
             raise AttributeError(f"this {owner.__name__} has no attribute {self._name!r}")
         return self._method.__get__(map, owner)
-
-
-def vectorizer_base(load: Callable[[], Any]) -> type:
-    """Return the base class of vectorizers of texts, whose methods are those of the class that
-    `load` imports, when they are called."""
-
-    class VectorizerBase(TransformerMixin, BaseEstimator):
-        def __init__(self, **parameters: Any) -> None:
-            vars(self).update(parameters)
-
-        def __getattr__(self, name: str) -> Any:
-            if name.startswith("__") or not name.startswith("_"):
-                raise AttributeError(name)
-            found = inspect.getattr_static(load(), name)
-            return found.__get__(self, type(self)) if hasattr(found, "__get__") else found
-
-        def build_analyzer(self) -> Callable[[str], Any]:
-            made = functools.cache(lambda: load().build_analyzer(self))
-            return lambda text: made()(text)
-
-        def get_stop_words(self) -> Any:
-            return None if self.stop_words is None else load().get_stop_words(self)
-
-    def borrow(name: str) -> None:
-        def method(self: Any, *given: Any, **options: Any) -> Any:
-            return getattr(load(), name)(self, *given, **options)
-
-        setattr(VectorizerBase, name, method)
-
-    for name in ("fit", "transform", "build_preprocessor", "build_tokenizer", "decode"):
-        borrow(name)
-    return VectorizerBase

@@ -1,17 +1,15 @@
 """The one place that imports scikit-learn, and only its public names.
 
-Maps inherit its classes, but in the process of the command those of `_light_bases`. Its functions
-are imported when they are called.
+Estimators inherit the classes of `_light_bases`, and through these scikit-learn's, once it has been
+imported. Its functions are imported when they are called.
 """
 
 import contextlib
-import functools
 import importlib
 import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
-from sparsemaps._tools import _light_bases
 from sparsemaps._tools._parameters import ParameterError
 
 if TYPE_CHECKING:
@@ -83,7 +81,7 @@ if TYPE_CHECKING:
     def clone(estimator: T, *, safe: bool = True) -> T: ...
     def available_if(check: Callable[[Any], bool]) -> Callable[[T], T]: ...
 
-elif _light_bases.in_use:
+else:
     from sparsemaps._tools._light_bases import (
         BaseEstimator,
         ClassifierMixin,
@@ -94,22 +92,13 @@ elif _light_bases.in_use:
         available_if,
         clone,
     )
-else:
-    from sklearn.base import (
-        BaseEstimator,
-        ClassifierMixin,
-        ClassNamePrefixFeaturesOutMixin,
-        OneToOneFeatureMixin,
-        RegressorMixin,
-        TransformerMixin,
-        clone,
-    )
-    from sklearn.utils.metaestimators import available_if
+    from sparsemaps._tools._light_bases import VectorizerBase as HashingVectorizer
 
 __all__ = [
     "BaseEstimator",
     "ClassNamePrefixFeaturesOutMixin",
     "ClassifierMixin",
+    "HashingVectorizer",
     "OneToOneFeatureMixin",
     "RegressorMixin",
     "TransformerMixin",
@@ -181,16 +170,17 @@ def sparse_arrays_asked() -> bool:
     return bool(sklearn.get_config().get("sparse_interface") == "sparray")
 
 
-@functools.cache
-def hashing_vectorizer() -> Any:
-    """Return the class that vectorizers of texts inherit."""
-    load = functools.partial(__getattr__, "HashingVectorizer")
-    return _light_bases.vectorizer_base(load) if _light_bases.in_use else load()
+def is_hashing_vectorizer(vectorizer: object) -> bool:
+    """Return whether a vectorizer is scikit-learn's `HashingVectorizer`, or inherits it."""
+    theirs: Any = sys.modules.get("sklearn.feature_extraction.text")
+    classes = (
+        (HashingVectorizer,) if theirs is None else (HashingVectorizer, theirs.HashingVectorizer)
+    )
+    return isinstance(vectorizer, classes)
 
 
 _MODULES = {
     "ConvergenceWarning": "sklearn.exceptions",
-    "HashingVectorizer": "sklearn.feature_extraction.text",
     "HistGradientBoostingClassifier": "sklearn.ensemble",
     "HistGradientBoostingRegressor": "sklearn.ensemble",
     "LinearSVC": "sklearn.svm",

@@ -26,7 +26,6 @@ from collections.abc import Collection, Iterator, Sequence
 from functools import partial
 from itertools import zip_longest
 
-from sparsemaps._tools import _light_bases
 from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._option_fields import options_of
 from sparsemaps._tools._parameters import ParameterError, wording_settings
@@ -40,12 +39,10 @@ __all__ = ["main", "make_parser"]
 BY_SIGNAL = 128  # plus the number of the signal, as in shells
 
 
-def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) -> int:
+def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
     Bad options raise SystemExit, as argparse does. The streams of the process stay as they are.
-    Where the command is the process (`is_process`), it does not wait for scikit-learn's import, but
-    for the subcommands that learn.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
@@ -63,8 +60,6 @@ def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) ->
     options.has_no_map = has_no_map
     if has_no_map and weighs and not hasattr(options, "method"):
         options.method = "levels"
-    if is_process and words[0] not in LEARNERS and "sklearn" not in sys.modules:
-        _light_bases.in_use = True
     names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
@@ -84,9 +79,6 @@ def main(arguments: Sequence[str] | None = None, *, is_process: bool = False) ->
         print_line("sparsemaps: terminated", error=True)
         return BY_SIGNAL + ended.number
 
-
-LEARNERS = ("demo", "compare", "train")
-"""Commands that need scikit-learn."""
 
 WITHOUT_MAP = ("dedup", "pairs", "train")
 """Commands whose map is minhash where none is named."""

@@ -33,6 +33,7 @@ from sparsemaps.files._job_options import (
 from sparsemaps.files._learning import label_of, name_of
 from sparsemaps.files._outputs import OutputPlan, folders_of
 from sparsemaps.files._predict import PredictPlan
+from sparsemaps.linear import load_model
 from sparsemaps.records._table import holds_codes
 
 
@@ -80,14 +81,8 @@ def _files_of(inputs: Any) -> list[Any]:
     return [] if inputs is None else expand(inputs)
 
 
-def _load_model(path: str) -> Any:
-    from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
-
-    return _model_file.load(path, KernelClassifier, KernelRegressor)
-
-
 def predict(options: argparse.Namespace) -> None:
-    model = _load_model(options.model)
+    model: Any = load_model(options.model)
     how = _how(options, model)
     lines, bad = value_of(options, LineOptions), value_of(options, Aside).aside
     source, n_jobs = how
@@ -102,7 +97,7 @@ def predict(options: argparse.Namespace) -> None:
 
 
 def filter(options: argparse.Namespace) -> None:
-    model = _load_model(options.model)
+    model: Any = load_model(options.model)
     how, labels = _how(options, model), options.label
     if hasattr(model, "classes_"):
         labels = [label_of(model.classes_, label) for label in labels]

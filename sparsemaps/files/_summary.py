@@ -18,7 +18,8 @@ from sparsemaps.codes._packed import open_file
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._recipes import read_receipt
 from sparsemaps.files._rows import LibsvmRows, read_rows
-from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
+from sparsemaps.linear import KernelClassifier, load_model
+from sparsemaps.linear._model_file import MARK
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 
@@ -81,7 +82,7 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
     """Return the lines of the summary of a file."""
     if is_standard(path):
         return list(_of_text(path, n_jobs, progress))
-    if os.path.isfile(path) and is_marked(path, _model_file.MARK):
+    if os.path.isfile(path) and is_marked(path, MARK):
         return list(_of_model(path))
     if path.endswith((LABELS, QIDS, CLASSES, IDS, RECEIPT, WEIGHTS[0])):
         raise ValueError(
@@ -141,7 +142,7 @@ def _of_codes(path: str) -> Iterator[str]:
 
 def _of_model(path: str) -> Iterator[str]:
     """Yield lines about a linear model, its map and its vectorizer."""
-    model = _model_file.load(path, KernelClassifier, KernelRegressor)
+    model = load_model(path)
     parameters = model.get_params(deep=False)
     for name in ("map", "vectorizer", "random_state", "n_jobs"):
         del parameters[name]

@@ -7,7 +7,7 @@
 - ``_model_checks`` checks parameters, and codes and weights of rows.
 - ``_indicators`` has the matrices of labels if rows may have several.
 - ``_explanation`` finds the n-grams that decide a score. ``_model_file`` reads and writes the file
-  of a model.
+  of a model; ``_saved`` has `load_model`.
 - ``_losses`` has the losses: the objective, its dual, the rule that ends the passes.
 - ``_documentation`` has the parts that docstrings share.
 - ``_solver`` solves the problems by turns of the loops, in threads, and in blocks where the
@@ -28,5 +28,12 @@ True
 from sparsemaps.linear._classifier import KernelClassifier
 from sparsemaps.linear._cross_validated import KernelClassifierCV, KernelRegressorCV
 from sparsemaps.linear._regressor import KernelRegressor
+from sparsemaps.linear._saved import load_model
 
-__all__ = ["KernelClassifier", "KernelClassifierCV", "KernelRegressor", "KernelRegressorCV"]
+__all__ = [
+    "KernelClassifier",
+    "KernelClassifierCV",
+    "KernelRegressor",
+    "KernelRegressorCV",
+    "load_model",
+]

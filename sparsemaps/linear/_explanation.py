@@ -199,20 +199,20 @@ def ngrams_of_columns(vectorizer: Vectorizer, text: str) -> dict[int, str]:
     """Return the n-grams of a text by their columns. Those of one column are named together."""
     from sparsemaps.text import ByteNgrams, HashingVectorizer
 
-    vectorizer = getattr(vectorizer, "vectorizer", vectorizer)  # whose n-grams are weighted
-    if isinstance(vectorizer, ByteNgrams):
-        return _of_bytes(vectorizer, text)
-    if not isinstance(vectorizer, _sklearn.hashing_vectorizer()):
+    of: Any = getattr(vectorizer, "vectorizer", vectorizer)  # whose n-grams are weighted
+    if isinstance(of, ByteNgrams):
+        return _of_bytes(of, text)
+    if not _sklearn.is_hashing_vectorizer(of):
         raise ValueError(
             "explain needs a HashingVectorizer or ByteNgrams of sparsemaps.text, got "
-            f"{type(vectorizer).__name__}"
+            f"{type(of).__name__}"
         )
-    ngrams = list(dict.fromkeys(vectorizer.build_analyzer()(text)))
+    ngrams = list(dict.fromkeys(of.build_analyzer()(text)))
     if not ngrams:
         return {}
     one_each = HashingVectorizer(
         analyzer=lambda ngram: [ngram],
-        n_features=vectorizer.n_features,
+        n_features=of.n_features,
         norm=None,
         alternate_sign=False,
     )

@@ -1,6 +1,5 @@
 """Fitted maps from the dictionaries of ``to_config``."""
 
-from importlib.metadata import entry_points
 from typing import Any
 
 import sparsemaps
@@ -106,6 +105,8 @@ def _class_of(name: object) -> type[SparseMap]:
 
 def _class_of_another_package(name: str) -> Any:
     """Load the entry point of a name; None if there is none."""
+    from importlib.metadata import entry_points  # here, as it imports modules for e-mail
+
     # A package that is on the path twice has the same entry point twice.
     found = sorted({(one.value, one) for one in entry_points(group=ENTRY_POINTS, name=name)})
     places = [value for value, _ in found]

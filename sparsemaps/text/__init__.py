@@ -21,12 +21,16 @@ The loops are ``_loops/vectorizer.pxi``, ``text_bytes.pxi``, ``frequencies.pxi``
 call these modules.
 """
 
+from typing import TYPE_CHECKING, Any
+
 from sparsemaps.text._byte_ngrams import ByteNgrams
 from sparsemaps.text._idf import IdfWeights
 from sparsemaps.text._normal_forms import normalize
-from sparsemaps.text._records import iter_records
 from sparsemaps.text._snippets import snippets
 from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
+
+if TYPE_CHECKING:
+    from sparsemaps.text._records import iter_records
 
 __all__ = [
     "WORDS_AND_CHARACTERS",
@@ -37,3 +41,12 @@ __all__ = [
     "normalize",
     "snippets",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Load what reads files when it is first used, as formats take a while to import."""
+    if name != "iter_records":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sparsemaps.text._records import iter_records
+
+    return iter_records

@@ -146,7 +146,7 @@ def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]
         config = vectorizer_config(vectorizer.vectorizer, values=values)
         return {**config, **vectorizer.describe()}
     parameters = dict(vectorizer.get_params(deep=False))
-    if isinstance(vectorizer, _sklearn.hashing_vectorizer()) and vectorizer.analyzer != "word":
+    if _sklearn.is_hashing_vectorizer(vectorizer) and vectorizer.analyzer != "word":
         for name in ("token_pattern", "stop_words", "tokenizer"):  # of words only
             parameters.pop(name, None)
     if parameters.get("normalize") is None:

@@ -6,7 +6,7 @@ import operator
 import re
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Self
+from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -20,11 +20,6 @@ from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
 from sparsemaps.text._long_texts import PiecewiseVectorizer
 from sparsemaps.text._normal_forms import ACCENTS, FORMS, normalize
-
-if TYPE_CHECKING:
-    from sparsemaps._tools._sklearn import HashingVectorizer as _Base
-else:
-    _Base = _sklearn.hashing_vectorizer()
 
 BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text.WITHOUT_BLANKS)
 
@@ -44,7 +39,16 @@ RUNS = {
 """Token patterns that compiled loops match: what words consist of, and their least length."""
 
 
-class HashingVectorizer(_Base, auto_wrap_output_keys=None):
+_WORDS = r"(?u)\b\w\w+\b"
+"""The token pattern of scikit-learn."""
+
+
+def _pattern_of(token_pattern: str | None) -> str:
+    """Return a token pattern as `RUNS` has it."""
+    return (token_pattern or "").removeprefix("(?u)")
+
+
+class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
     r"""scikit-learn's `HashingVectorizer`, compiled: its parameters and its output, bit for bit.
 
     Each text becomes a row. Its n-grams of words or of characters are hashed to columns, and
@@ -135,7 +139,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         preprocessor: Any = None,
         tokenizer: Any = None,
         stop_words: Any = None,
-        token_pattern: str | None = r"(?u)\b\w\w+\b",
+        token_pattern: str | None = _WORDS,
         ngram_range: tuple[int, int] = (1, 1),
         analyzer: Any = "word",
         n_features: int = 2**20,
@@ -186,10 +190,31 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
         """
         _threads.resolve_n_jobs(self.n_jobs)
         self._check_normalize()
-        super().fit(X, y)
-        if self.analyzer == "word":
+        if isinstance(X, str) or not self._is_usual():
+            super().fit(X, y)
+        if self.analyzer == "word" and _pattern_of(self.token_pattern) not in RUNS:
             self.build_tokenizer()
         return self
+
+    def _is_usual(self) -> bool:
+        """Return whether the parameters are among those that scikit-learn allows without a warning,
+        so that its checks need not be imported."""
+        pattern = self.token_pattern
+        return (
+            self._is_compiled()
+            and self.tokenizer is None
+            and self.stop_words is None
+            and all(isinstance(value, str) for value in (self.input, self.encoding))
+            and self.input in ("content", "filename", "file")
+            and isinstance(self.decode_error, str)
+            and self.decode_error in ("strict", "ignore", "replace")
+            and (self.strip_accents is None or self.strip_accents in ACCENTS)
+            and all(type(value) is bool for value in (self.lowercase, self.binary))
+            and type(self.alternate_sign) is bool
+            and isinstance(self.ngram_range, tuple)
+            and (pattern == _WORDS or (isinstance(pattern, str) and self.analyzer == "word"))
+            and self.n_features < 2**31 - 1
+        )
 
     def _accents_and_case(self) -> Any:
         """Prepare a text as scikit-learn does, but remove accents in linear time."""
@@ -304,7 +329,7 @@ class HashingVectorizer(_Base, auto_wrap_output_keys=None):
     def _vectorizer(self) -> Any:
         """Return the compiled object that makes CSR rows of a block of texts."""
         self._check_normalize()
-        pattern = (self.token_pattern or "").removeprefix("(?u)")
+        pattern = _pattern_of(self.token_pattern)
         words_of, least = RUNS.get(pattern, ("letters", 1))
         stop_words, tokenize, preprocess = None, None, None
         tokens = self.build_analyzer()

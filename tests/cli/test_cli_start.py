@@ -1,13 +1,10 @@
-"""The command as a process of its own does not wait for scikit-learn, and writes the same bytes."""
+"""Commands do not wait for scikit-learn, and write what they write in a process that has it."""
 
 import json
 import subprocess
 import sys
 
-import pytest
-
 from sparsemaps import cli
-from sparsemaps._tools import _light_bases
 
 MAPPED = [
     ["map", name, "rows.svm", "-o", f"{name}.svm", *options]
@@ -27,6 +24,8 @@ LIGHT = [
     ["dedup", "texts.jsonl", "-o", "kept.jsonl", "--texts", "word:1", "--removed", "removed.tsv"],
     ["text", "texts.jsonl", "-o", "texts.svm"],
     ["info", "rows.svm"],
+    ["info", "model"],
+    ["predict", "model", "texts.jsonl", "-o", "classes.tsv"],
 ]
 
 RARE = [
@@ -41,9 +40,9 @@ PROCESS = """
 import json, sys
 from sparsemaps import cli
 light, rare = json.load(sys.stdin)
-assert [cli.main(words, is_process=True) for words in light] == [0] * len(light)
+assert [cli.main(words) for words in light] == [0] * len(light)
 assert not {"sklearn", "scipy.special", "scipy.stats", "pandas"} & set(sys.modules)
-assert [cli.main(words, is_process=True) for words in rare] == [0] * len(rare)
+assert [cli.main(words) for words in rare] == [0] * len(rare)
 """
 
 
@@ -73,34 +72,3 @@ def test_no_command_waits_for_scikit_learn(tmp_path, monkeypatch):
     written = [words[words.index("-o") + 1] for words in [*LIGHT, *RARE] if "-o" in words]
     for name in [*written, "removed.tsv"]:
         assert (folders[1] / name).read_bytes() == (folders[0] / name).read_bytes(), name
-
-
-class Part(_light_bases.BaseEstimator):
-    """An estimator with two parameters and something that ``fit`` made."""
-
-    def __init__(self, *, size=1, parts=()):
-        self.size, self.parts = size, parts
-
-    @_light_bases.available_if(lambda self: self.size > 1)
-    def encode(self):
-        return self.size
-
-
-def test_clone():
-    inner = Part(size=2)
-    part = Part(size=3, parts=[("inner", inner)])
-    part.made_ = inner.made_ = 1
-    copy = _light_bases.clone(part)
-    ((name, copied),) = copy.parts
-    assert (name, copied.get_params()) == ("inner", inner.get_params())
-    assert copied is not inner
-    assert not hasattr(copy, "made_")
-    assert not hasattr(copied, "made_")
-    assert copy.set_params(size=7).get_params()["size"] == 7
-
-
-def test_a_method_that_only_some_objects_have():
-    assert Part(size=2).encode() == 2
-    assert not hasattr(Part(), "encode")
-    with pytest.raises(AttributeError, match="Part has no attribute 'encode'"):
-        _ = Part().encode
