@@ -182,10 +182,12 @@ class _Turns:
         """Return a group that no thread has, or None if there is none."""
         try:
             if 0 < len(self._unbegun) < self._n_threads or not self._waiting:
-                return self._begin(self._unbegun.popleft())
-            return self._waiting.popleft()
+                numbers = self._unbegun.popleft()
+            else:
+                return self._waiting.popleft()
         except IndexError:  # another thread was faster
             return None
+        return self._begin(numbers)
 
 
 class Path:

@@ -96,6 +96,16 @@ def test_the_last_groups_take_turns(monkeypatch, set_limits, seconds):
     assert count.most == 3
 
 
+def test_a_group_that_cannot_be_begun_is_an_error():
+    """Of any type, also that by which threads see that another one was faster."""
+
+    def begin(_):
+        raise IndexError("of a group")
+
+    with pytest.raises(IndexError, match="of a group"):
+        _solver._Turns(begin, [range(2)], 1, 1).work()
+
+
 def test_solutions_are_yielded_one_group_after_the_other(monkeypatch, set_limits):
     """Groups of 50 classes, 2 and then 4 each, are solved sooner than signals are to be handled."""
     set_limits(_solver, _SECONDS=60.0)
