@@ -3,8 +3,9 @@
 `IndexRows` has one writer at a time and any number of readers. A writer publishes a `State` when it
 is complete. A reader takes one state and uses nothing else, so that its answer is that of the rows
 of one moment. Rows are in two blocks at most. The first block has the rows that the index began
-with; it may be mapped from a file, and is not written to. The second block has the rows that were
-added, in buffers that are doubled when they are full.
+with. Its codes may be mapped from a file, and are not written to; its `sampled` changes in place
+when rows are removed. The second block has the rows that were added, in buffers that are doubled
+when they are full.
 """
 
 import secrets
@@ -158,7 +159,9 @@ class IndexRows:
 
     def insert_new(self, codes: PackedCodes, target: Target) -> Array:
         """Add the rows of which fewer than `target.least` codes agree with each row before. Return
-        which rows were added. A similar row may be missed, as the target allows."""
+        which rows were added. A similar row may be missed, as the target allows. The index keeps no
+        rows as CSR."""
+        assert self.state.rows is None
         new = np.zeros(len(codes), bool)
         with self.lock:
             _brute.check_searched(self.state.n_rows + len(codes), codes.n_hashes)

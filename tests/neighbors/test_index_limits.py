@@ -101,6 +101,13 @@ def test_several_writers():
 # ---- limits --------------------------------------------------------------------------------------
 
 
+def test_rows_of_an_index_that_has_them_as_csr_are_not_inserted_without_them():
+    """They would be lost; the caller compares their codes, and appends both."""
+    kept = _index_rows.IndexRows(A[:3], sp.csr_array((3, 1)))
+    with pytest.raises(AssertionError):
+        kept.insert_new(A[:3], _index_rows.Target(2, 0.9))
+
+
 def test_a_bucket_is_compared_no_further_than_its_bound(monkeypatch):
     """Rows of one band that differ elsewhere; the last ones are compared."""
     rng = np.random.default_rng(SEED)
