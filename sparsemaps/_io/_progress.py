@@ -1,7 +1,6 @@
 """Progress bars: over the bytes and rows of several files, and over the steps of a job."""
 
 import contextlib
-import os
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -9,6 +8,7 @@ from typing import Any, Self, TypeVar
 
 from tqdm import tqdm
 
+from sparsemaps._io._sources import are_files, n_bytes_of
 from sparsemaps._io._text_input import Text
 
 T = TypeVar("T")
@@ -54,25 +54,25 @@ class Progress:
             self._bar.update(n_bytes)
 
     def reading(self, text: Text) -> Callable[[int], None]:
-        """Return a function that adds rows to the bar, and the bytes read since the last call."""
-        position = 0
+        """Return a function that adds rows to the bar, and the bytes read since the last call. The
+        first call adds those since the first line of the text, which may be a range of a file."""
+        position: int | None = None
 
         def update(n_rows: int) -> None:
             nonlocal position
-            before, position = position, text.position()
+            before = text.first_byte if position is None else position
+            position = text.position()
             self.add(position - before, n_rows)
 
         return update
 
 
 class FileProgress(Progress):
-    """A bar over all files that are read. The sizes of files are known, those of pipes are not."""
+    """A bar over all inputs of a job that are read. The sizes of files and of ranges of them are
+    known, those of pipes are not."""
 
-    def __init__(self, paths: Sequence[Any], shown: bool | None = None, title: str = "") -> None:
-        are_files = all(
-            isinstance(path, (str, os.PathLike)) and os.path.isfile(path) for path in paths
-        )
-        total = sum(map(os.path.getsize, paths)) if are_files else None
+    def __init__(self, inputs: Sequence[Any], shown: bool | None = None, title: str = "") -> None:
+        total = n_bytes_of(inputs) if are_files(inputs) else None
         super().__init__(total, shown, title)
 
 

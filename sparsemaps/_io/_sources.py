@@ -199,6 +199,12 @@ def are_files(inputs: Iterable[Any]) -> bool:
     return all(isinstance(input, InputFile) for input in inputs)
 
 
+def n_bytes_of(inputs: Iterable[Any]) -> int:
+    """Return the number of bytes of the inputs of a job. Those whose size is not known count as
+    none."""
+    return sum(getattr(input, "n_bytes", 0) for input in inputs)
+
+
 def is_regular(input: object) -> TypeGuard[StrPath]:
     """Return whether an input is the path of a regular file, or of none; no pipe, device or
     object."""

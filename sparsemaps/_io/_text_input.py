@@ -141,7 +141,8 @@ class Text:
         self._offset, self._length = offset, length
         self.is_beginning = offset <= 0
         """Whether the first line of the text is the first line of the file."""
-        self._first_byte = 0
+        self.first_byte = 0
+        """Where the lines begin in the file, once the first of them has been read."""
         self._n_read = 0
         self._advanced: int | None = None
 
@@ -177,10 +178,10 @@ class Text:
 
     def lines_before(self) -> int:
         """Count the lines before the first one that was read. The file is read again."""
-        if self._first_byte == 0:
+        if self.first_byte == 0:
             return 0
         self.file.seek(0)
-        n_lines, left = 0, self._first_byte
+        n_lines, left = 0, self.first_byte
         while left > 0 and (part := self._read_some(min(left, _READ_BYTES))):
             n_lines += part.count(b"\n")
             left -= len(part)
@@ -191,7 +192,7 @@ class Text:
         last line of the file may have no line end."""
         if self._offset > 0:
             self._skip_to_line(self._offset)
-            self._first_byte = self.file.tell()
+            self.first_byte = self.file.tell()
         left = None
         if self._length > 0:
             # Lines that begin here or before are read, at least the first one.

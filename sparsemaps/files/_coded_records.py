@@ -158,7 +158,7 @@ def encode(
         if isinstance(one, _sources.InputFile):
             facts = [*one.recipe, job.source.format(one).name]
         recipe = {**job.recipe(), "input": facts}
-        tasks.append(Task(part, recipe, one, getattr(one, "n_bytes", 0)))
+        tasks.append(Task(part, recipe, one, _sources.n_bytes_of([one])))
         parts.append((results.path(tasks[-1].file), tasks[-1].digest))
     file = f"{name}.npy"
     recipe = {"parts": [made_of for _, made_of in parts]}

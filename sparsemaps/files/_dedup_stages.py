@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
-from sparsemaps._io._sources import SIMILARITY, refuse_changes
+from sparsemaps._io._sources import SIMILARITY, n_bytes_of, refuse_changes
 from sparsemaps.files._coded_records import CodedInputs, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import counted
@@ -99,7 +99,7 @@ def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Resul
             is_given = output is plan.output
             path = _urls.real_path(output) if is_given else _urls.full_path(output)
         of = coded, results.path(kept.file), own, None if path else output, against
-        size = sum(getattr(input, "n_bytes", 0) for input in coded.inputs[own])
+        size = n_bytes_of(coded.inputs[own])
         tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))
         first = own.stop
     return tasks

@@ -84,7 +84,7 @@ def _count_all(
         )
         name = FREQUENCIES if len(ranges) == 1 else f"frequencies-part-{number:06d}.npy"
         of = job.source, one, form
-        tasks.append(Task(name, {**facts, "input": of_input}, of, getattr(one, "n_bytes", 0)))
+        tasks.append(Task(name, {**facts, "input": of_input}, of, _sources.n_bytes_of([one])))
     about = "how many records have each n-gram"
     if len(tasks) == 1:
         yield Stage("frequencies", tasks, _count, about=about)
@@ -137,7 +137,7 @@ def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
         known = format_by_name(path)
         is_packed = _text_input.without_compression(path) != path
         is_packed = is_packed or (known is not None and known.is_packed)
-        n_bytes += getattr(input, "n_bytes", 0) * (_PACKED if is_packed else 1)
+        n_bytes += _sources.n_bytes_of([input]) * (_PACKED if is_packed else 1)
     least, largest = _BUCKETS
     n_buckets = min(max(1 << (n_bytes // 4).bit_length(), least), largest)
     return n_buckets, 1 if max_df < 255 else 2 if max_df < 2**16 - 1 else 4

@@ -10,6 +10,7 @@ makes the missing ones.
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from sparsemaps._io._sources import n_bytes_of
 from sparsemaps.files import _coded_records
 from sparsemaps.files._results import KeptSteps, Results
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -54,5 +55,4 @@ def _search(of: Any, path: str, run: TaskRun) -> Any:
 
 def n_tasks_of(inputs: Sequence[Any]) -> int:
     """Return among how many tasks a search of the rows of inputs is shared."""
-    n_bytes = sum(getattr(input, "n_bytes", 0) for input in inputs)
-    return min(max(1, -(-n_bytes // _coded_records.RANGE_BYTES)), _MOST_TASKS)
+    return min(max(1, -(-n_bytes_of(inputs) // _coded_records.RANGE_BYTES)), _MOST_TASKS)

@@ -9,7 +9,16 @@ import numpy as np
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._described_files import is_marked
 from sparsemaps._io._progress import FileProgress
-from sparsemaps._io._sources import CLASSES, IDS, LABELS, QIDS, RECEIPT, WEIGHTS, is_standard
+from sparsemaps._io._sources import (
+    CLASSES,
+    IDS,
+    LABELS,
+    QIDS,
+    RECEIPT,
+    WEIGHTS,
+    is_standard,
+    known_inputs,
+)
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file
@@ -96,9 +105,10 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
 
 def _of_text(path: str, n_jobs: int | None, progress: bool | None) -> Iterator[str]:
     summary, header = Summary(), b""
-    with FileProgress([path], progress) as bar:
+    inputs = known_inputs([path])
+    with FileProgress(inputs, progress) as bar:
         source = LibsvmRows(Svmlight(zero_based=True))
-        for block in read_rows(source, path, lambda block: block, n_jobs=n_jobs, bar=bar):
+        for block in read_rows(source, *inputs, lambda block: block, n_jobs=n_jobs, bar=bar):
             if not summary.n_rows and block.text.startswith(b"#"):
                 header = block.text[:_LONGEST_HEADER].partition(b"\n")[0].strip(b"# \r")
             summary.n_rows += block.n_rows

@@ -9,9 +9,18 @@ from _data.rows import families
 
 from sparsemaps import MinHash
 from sparsemaps._io._array_files import ArrayKind
+from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._sources import known_inputs
 from sparsemaps._io._steps import Steps
-from sparsemaps.files import deduplicate_files, similar_pairs_of_files
+from sparsemaps.files import (
+    Svmlight,
+    _coded_records,
+    deduplicate_files,
+    map_files,
+    similar_pairs_of_files,
+)
 from sparsemaps.files._results import KeptSteps, Results
+from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.libsvm import dump_svmlight_file
 
 MINHASH = MinHash(n_hashes=2048, random_state=SEED)
@@ -50,6 +59,31 @@ def test_bars_of_records(file, tmp_path, capsys):
     assert bars(capsys.readouterr().err) == named
     deduplicate_files(MINHASH, file, io.BytesIO(), progress=False, **how)
     assert not capsys.readouterr().err
+
+
+def test_bars_of_tasks_that_read_ranges(file, tmp_path, capsys, set_limits):
+    set_limits(_coded_records, RANGE_BYTES=file.stat().st_size // 3)
+    deduplicate_files(MINHASH, file, tmp_path / "out.svm", progress=True)
+    named = ["codes: 100%", "search: 100%", "outputs: 100%"]
+    assert bars(capsys.readouterr().err) == named
+
+
+@pytest.mark.parametrize("is_range", [False, True])
+def test_a_bar_of_inputs_has_all_their_bytes(file, is_range, capsys):
+    inputs = known_inputs([file])
+    if is_range:
+        inputs = inputs[0].cut(file.stat().st_size // 3 + 1)[1:]
+    with FileProgress(inputs, True, "some") as bar:
+        for input in inputs:
+            list(read_rows(LibsvmRows(Svmlight()), input, lambda block: block.n_rows, bar=bar))
+    assert bars(capsys.readouterr().err) == ["some: 100%"]
+
+
+def test_a_bar_of_a_url_has_its_size(file, capsys, tmp_path):
+    fsspec = pytest.importorskip("fsspec")
+    fsspec.filesystem("memory").pipe_file("/bars.svm", file.read_bytes())
+    map_files(MINHASH, "memory://bars.svm", tmp_path / "out.svm", progress=True)
+    assert bars(capsys.readouterr().err) == ["100%"]
 
 
 STEPS = [(0,), (1,), (2,)]
