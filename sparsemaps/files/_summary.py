@@ -105,10 +105,10 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
 
 def _of_text(path: str, n_jobs: int | None, progress: bool | None) -> Iterator[str]:
     summary, header = Summary(), b""
-    inputs = known_inputs([path])
-    with FileProgress(inputs, progress) as bar:
+    (input,) = known_inputs([path])
+    with FileProgress([input], progress) as bar:
         source = LibsvmRows(Svmlight(zero_based=True))
-        for block in read_rows(source, *inputs, lambda block: block, n_jobs=n_jobs, bar=bar):
+        for block in read_rows(source, input, lambda block: block, n_jobs=n_jobs, bar=bar):
             if not summary.n_rows and block.text.startswith(b"#"):
                 header = block.text[:_LONGEST_HEADER].partition(b"\n")[0].strip(b"# \r")
             summary.n_rows += block.n_rows
