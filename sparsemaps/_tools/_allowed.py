@@ -167,6 +167,25 @@ class Real(Allowed):
         return None if value is None else float(value)
 
 
+class Reals(Real):
+    """A finite number of a range, or several of them."""
+
+    words = "float or sequence of float"
+
+    def _check(self, name: str, value: object) -> None:
+        several = isinstance(value, Iterable) and not isinstance(value, str)
+        given: list[Any] = list(value) if several else [value]  # type: ignore[call-overload]
+        if not given:
+            raise ParameterError(name, repr(value), "a number or several numbers")
+        for one in given:
+            super()._check(name, one)
+
+    def plain(self, value: Any) -> Any:
+        if value is None or not isinstance(value, Iterable):
+            return super().plain(value)
+        return tuple(map(float, value))
+
+
 @dataclass(eq=False)
 class Bool(Allowed):
     """True or False."""

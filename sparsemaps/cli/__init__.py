@@ -31,8 +31,8 @@ from sparsemaps._tools._option_fields import options_of
 from sparsemaps._tools._parameters import ParameterError, wording_settings
 from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED, load
 from sparsemaps.cli._parser import BAD_INPUT, make_parser, seems_to_be, with_map_first
-from sparsemaps.cli._shared_options import flag
-from sparsemaps.files._job_options import VALUES, Texts
+from sparsemaps.cli._shared_options import SEVERAL_NUMBERS, flag
+from sparsemaps.files._job_options import VALUES
 
 __all__ = ["main", "make_parser"]
 
@@ -98,16 +98,20 @@ def _names_a_map(word: Sequence[str], names: Collection[str]) -> bool:
 
 
 def _with_numbers(words: list[str]) -> list[str]:
-    """Return the words of a command, with the number of each option that may stand without one."""
-    known = {option.flag: option.const for option in options_of(Texts) if option.const is not None}
+    """Return the words of a command, with the number of each option that may stand without one, and
+    all numbers of an option of several, in one word with it."""
+    options = [option for cls in VALUES for option in options_of(cls)]
+    known = {option.flag: option.const for option in options if option.const is not None}
+    several = {o.flag for o in options if isinstance(o.allowed, SEVERAL_NUMBERS)}
     found: list[str] = []
+    taker = ""
     for word, following in zip_longest(words, words[1:], fillvalue=""):
-        if found[-1:] and found[-1] in known:
-            found[-1] += f"={word}"
-        elif word in known and not _is_number(following):
-            found.append(f"{word}={known[word]:g}")
-        else:
-            found.append(word)
+        if taker and _is_number(word):
+            found[-1] += f",{word}" if "=" in found[-1] else f"={word}"
+            taker = taker if taker in several else ""
+            continue
+        taker = word if word in several or (word in known and _is_number(following)) else ""
+        found.append(word if taker or word not in known else f"{word}={known[word]:g}")
     return found
 
 

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sparsemaps import files, from_config
@@ -67,6 +68,12 @@ def train(options: argparse.Namespace) -> None:
     if trained.weight is not None:
         figures |= {"weight": trained.weight}
         words += f", weights of {trained.weight:.6g} in all"
+    if trained.scores:
+        figures |= {"C": trained.model.C}
+        words += f", C of {trained.model.C:g}"
+        score = "R2" if asked.is_regression else "accuracy"
+        for line in _table_of(score, trained.scores):
+            print_line(line, error=True)
     if options.texts is not None and not is_said:
         figures |= {"texts": options.texts}
         words += f", by --texts {options.texts}"
@@ -75,6 +82,13 @@ def train(options: argparse.Namespace) -> None:
         for line in trained.validation.lines:
             print_line(line)
         sys.stdout.flush()  # here, as main reports its errors
+
+
+def _table_of(score: str, scores: Iterable[Any]) -> Iterator[str]:
+    """Yield the lines of the table of several values of C."""
+    yield f"{'C':>9}  {score:>9}  {'error':>7}  {'seconds':>8}"
+    for one in scores:
+        yield f"{one.C:>9g}  {one.score:>9.4f}  {one.error:>7.4f}  {one.seconds:>8.2f}"
 
 
 def _files_of(inputs: Any) -> list[Any]:

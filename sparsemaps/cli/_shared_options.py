@@ -141,16 +141,38 @@ def _add_value(parser: argparse._ActionsContainer, option: OptionField, text: st
             how["help"] += f"; {option.const:g} where no number follows"
         if isinstance(allowed, (Paths, ClassWeights)):
             how |= {"action": "append", "help": f"{text}; may be given several times"}
-        if isinstance(allowed, (Inputs, _allowed.Ints)):
+        if isinstance(allowed, Inputs):
             how["nargs"] = "+"
+        if isinstance(allowed, SEVERAL_NUMBERS):
+            how["metavar"] = f"{option.metavar} [{option.metavar} ...]"
         action: Any = parser.add_argument(flag, **how)
         if isinstance(allowed, (_allowed.PathTo, Inputs)):
             action.complete = _FILE
 
 
+def _integers(text: str) -> list[int]:
+    return _several(text, int)
+
+
+def _numbers(text: str) -> float | list[float]:
+    numbers = _several(text, float)
+    return numbers if len(numbers) > 1 else numbers[0]
+
+
+def _several(text: str, kind: Any) -> list[Any]:
+    """Return the numbers of a text, with commas between them."""
+    try:
+        return [kind(part) for part in text.split(",")]
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"invalid {kind.__name__} value: {text!r}") from None
+
+
+SEVERAL_NUMBERS = _allowed.Ints, _allowed.Reals
+"""The ranges of several numbers, which follow their option, or stand in one word with commas."""
+
 _TYPE_OF: dict[type, Any] = {
-    _allowed.Int: integer, _allowed.Ints: integer, Jobs: integer, _allowed.Real: float,
-    _allowed.String: str,
+    _allowed.Int: integer, _allowed.Ints: _integers, Jobs: integer, _allowed.Real: float,
+    _allowed.Reals: _numbers, _allowed.String: str,
 }  # fmt: skip
 """How values of options are read; others are strings that are not empty."""
 

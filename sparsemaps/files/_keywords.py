@@ -72,7 +72,7 @@ class TablesKeywords(AsideKeywords, total=False):
 class TrainingKeywords(TypedDict, total=False):
     """Those of `Training`."""
 
-    C: float | None
+    C: float | Sequence[float] | None
     validation: Any
     weight_field: str | None
     calibrate: bool

@@ -52,6 +52,7 @@ from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._model import watched
 from sparsemaps.linear._model_checks import check_parameters, map_of
+from sparsemaps.linear._path_of_C import Fold, HeldOut, scores_of_values
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
@@ -71,6 +72,19 @@ class Validation(NamedTuple):
     """The figures as text, and the table of confusion if there are few classes."""
 
 
+class ScoreOfC(NamedTuple):
+    """How well models of a C do on records that they are not trained on."""
+
+    C: float
+    score: float
+    """The accuracy, or of regression R2: that on the records of `validation`, or the mean over
+    folds."""
+    error: float
+    """The standard error of the score."""
+    seconds: float
+    """The time that training took."""
+
+
 class TrainedModel(NamedTuple):
     """A model that was trained on files."""
 
@@ -83,6 +97,8 @@ class TrainedModel(NamedTuple):
     """The sum of the weights of records; None if they have none."""
     validation: Validation | None = None
     """How well it does on the records of `validation`."""
+    scores: tuple[ScoreOfC, ...] = ()
+    """The scores of several values of C, of which the model has the best."""
 
 
 class LabelledRows(NamedTuple):
@@ -386,8 +402,9 @@ def train(
         raise ParameterError("model", repr(model), "a KernelClassifier or a KernelRegressor")
     if training.calibrate and not isinstance(model, KernelClassifier):
         raise ValueError(f"{setting('calibrate', True)} is for classifiers, not for regression")
-    if training.C is not None:
-        model.set_params(C=training.C)
+    Cs: list[float] = [] if training.C is None else np.unique(training.C).tolist()
+    if Cs:
+        model.set_params(C=Cs[0])
     paths = expand(inputs)
     unseen = [] if training.validation is None else expand(training.validation)
     written: list[tuple[Any, str]] = [(output, _output_files.OUTPUT)]
@@ -425,10 +442,17 @@ def train(
         if held_out.any():
             for_training = ~held_out * (1.0 if rows.weights is None else rows.weights)
         at_work = _memory.out_of_memory_in("training")
+        scores: tuple[ScoreOfC, ...] = ()
         with bar_of_training(progress) as watch, watched(model, watch), at_work:
             asked = model.vectorizer
             try:
                 model.vectorizer = how["vectorizer"]
+                if len(Cs) > 1:
+                    folds = _folds(
+                        rows, for_training, others, _seeding.draw_seed(model.random_state)
+                    )
+                    scores = _scores_of(model, rows, for_training, folds, Cs, watch)
+                    model.set_params(C=max(scores, key=lambda one: one.score).C)
                 model.fit(rows.codes, rows.labels, sample_weight=for_training)
             finally:
                 model.vectorizer = asked
@@ -446,7 +470,7 @@ def train(
         file.writelines(_model_file.content_of(model))
     weight = None if rows.weights is None else float(rows.weights[: rows.n_records].sum())
     n_bad = 0 if table is None else table.n_bad
-    done = TrainedModel(model, rows.n_records, n_bad, weight)
+    done = TrainedModel(model, rows.n_records, n_bad, weight, scores=scores)
     return done if others is None else done._replace(validation=validation(model, others))
 
 
@@ -458,6 +482,50 @@ def _held_out(n_records: int) -> Array:
     """Return which records are held out: a function of their numbers."""
     key = _seeding.keys(0, "linear", 1)[0]
     return _seeding.uniforms(key, n_records) < _HELD_OUT
+
+
+_N_FOLDS = 5
+"""Folds of records by which C is chosen."""
+
+
+def _folds(
+    rows: LabelledRows, weights: Array | None, others: LabelledRows | None, seed: int
+) -> list[Fold]:
+    """Return the folds by which C is chosen: one that is scored on other records, or several of the
+    records themselves. A fold of records is that of their snippets, which are not scored."""
+    costs = np.ones(len(rows.codes)) if weights is None else np.asarray(weights, np.float64)
+    if others is not None:
+        return [Fold(costs, HeldOut(others.codes, None, others.labels, others.weights))]
+    key = _seeding.keys(seed, "linear", 3)[2]
+    number = np.floor(_N_FOLDS * _seeding.uniforms(key, rows.n_records))
+    of_rows = number if rows.records is None else number[rows.records]
+    folds = []
+    for fold in range(_N_FOLDS):
+        own = np.flatnonzero((number == fold) & (costs[: rows.n_records] > 0))
+        of_own = None if rows.weights is None else rows.weights[own]
+        held_out = HeldOut(rows.codes, own, rows.labels[own], of_own)
+        folds.append(Fold(costs * (of_rows != fold), held_out))
+    return folds
+
+
+def _scores_of(
+    model: Model,
+    rows: LabelledRows,
+    weights: Array | None,
+    folds: list[Fold],
+    Cs: list[float],
+    watch: Any,
+) -> tuple[ScoreOfC, ...]:
+    """Return the scores of several values of C."""
+    try:
+        found = scores_of_values(model, rows.codes, rows.labels, weights, folds, Cs, watch)
+    except ValueError as error:
+        if not str(error).startswith("fold "):
+            raise
+        said = setting("validation", "INPUT")
+        raise ValueError(f"{error}: several values of C need more records, or {said}") from None
+    parts = Cs, found.means.tolist(), found.errors.tolist(), found.seconds.tolist()
+    return tuple(map(ScoreOfC, *parts))
 
 
 def _check_kinds(model: Model, labels: Array, others: Array) -> None:

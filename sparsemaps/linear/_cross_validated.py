@@ -1,19 +1,19 @@
 """Models whose C is chosen by cross-validation, along a path of growing C."""
 
-import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Self
 
 import numpy as np
 import numpy.typing as npt
 
-from sparsemaps._tools import _checks, _seeding, _sklearn
+from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, RandomState
-from sparsemaps.linear import _indicators, _solver
+from sparsemaps.linear import _indicators
 from sparsemaps.linear._classifier import KernelClassifier
 from sparsemaps.linear._losses import OfClasses, OfNumbers
 from sparsemaps.linear._model import CodesModel
+from sparsemaps.linear._path_of_C import Fold, HeldOut, check_fold, scores_along
 from sparsemaps.linear._regressor import KernelRegressor
 from sparsemaps.maps._sparse_map import SparseMap
 
@@ -72,62 +72,22 @@ class _OverC(CodesModel):
         if not splits:
             raise ParameterError("cv", "no fold", "folds")
         Cs = _checked_Cs(self.Cs)
-        scores, unfinished = np.empty((len(splits), len(Cs))), set[float]()
-        seed = _seeding.draw_seed(self.random_state)
-
-        def steps(fold: int, train: Array, test: Array) -> Iterator[None]:
-            """Train on the rows that a fold leaves, one C after the other."""
-            train, test = (_row_numbers(part, len(y)) for part in (train, test))
+        folds = []
+        for number, split in enumerate(splits):
+            train, test = (_row_numbers(part, len(y)) for part in split)
             own = np.bincount(train, minlength=len(y)) * (1.0 if costs is None else costs)
-            self._check_fold(fold, own, y, test)
-            some = self._weighted(rows, own)
-            objective = self._objective(Cs[0])
-            path = _solver.Path(some, objective, len(names), tol=float(self.tol), seed=seed)
-            held_out, y_of_these = codes[test], y[test]
-            weights = None if costs is None else costs[test]
-            for number, C in enumerate(Cs):
-                yield from path.solve(C, self.max_iter)
-                model = self._of_one_C(C)
-                objective = self._objective(C)
-                if model._take(path.solutions(), some, objective, len(names)):
-                    unfinished.add(C)
-                if scorer is None:
-                    score = model.score(held_out, y_of_these, sample_weight=weights)
-                else:
-                    score = scorer(model, held_out, y_of_these)
-                scores[fold, number] = score
-
-        _solver.run_in_turns(
-            (steps(fold, *split) for fold, split in enumerate(splits)), self.n_jobs
-        )
-        if unfinished:
-            shown = ", ".join(f"{C:.6g}" for C in sorted(unfinished))
-            warnings.warn(
-                f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes for C "
-                f"of {shown} in some folds. A larger max_iter, smaller Cs or a larger tol ends it",
-                _sklearn.ConvergenceWarning,
-                stacklevel=2,
-            )
-        self.Cs_, self.scores_ = np.array(Cs), scores
-        self.C_ = Cs[int(scores.mean(axis=0).argmax())]
+            held_out = HeldOut(codes, test, y[test], None if costs is None else costs[test])
+            folds.append(Fold(own, held_out))
+            check_fold(folds[-1], y, f"fold {number} of cv", classes=is_classifier)
+        found = scores_along(self, rows, len(names), folds, Cs, self._of_one_C, scorer)
+        self.Cs_, self.scores_ = np.array(Cs), found.of_folds
+        self.C_ = Cs[found.best]
         if self.refit:
             self._solve(rows, names, self.C_)
         else:
             for name in ("map_", "vectorizer_", "_encoder", "_weights", "intercept_", "n_iter_"):
                 vars(self).pop(name, None)
         return self
-
-    def _check_fold(self, fold: int, costs: Array, y: Array, test: Array) -> None:
-        if not len(test) or not (costs > 0).any():
-            part = "rows" if not len(test) else "rows to train on"
-            raise ValueError(f"fold {fold} of cv has no {part}")
-        if isinstance(self, _sklearn.ClassifierMixin):
-            classes = np.unique(y[costs > 0])
-            if len(classes) < 2:
-                raise ValueError(
-                    f"the rows to train on of fold {fold} of cv have one class only: "
-                    f"{classes.tolist()[0]!r}"
-                )
 
     def _of_one_C(self, C: float) -> Any:
         """Return the model of one C, with the state of this one."""

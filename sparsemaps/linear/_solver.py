@@ -231,8 +231,8 @@ class Path:
 
 
 def run_in_turns(jobs: Iterable[Iterator[None]], n_jobs: int | None) -> None:
-    """Run iterators to their ends, in threads, each for some time and then another. So signals are
-    handled meanwhile."""
+    """Run iterators to their ends, in threads, one for each thread at a time, as each takes memory.
+    Each is left after some time, and then gone on with. So signals are handled meanwhile."""
     waiting = deque(jobs)
     n_going = len(waiting)
 
@@ -245,7 +245,7 @@ def run_in_turns(jobs: Iterable[Iterator[None]], n_jobs: int | None) -> None:
         end = time.monotonic() + _SECONDS
         for _ in job:
             if time.monotonic() > end:
-                waiting.append(job)
+                waiting.appendleft(job)
                 return False
         return True
 

@@ -248,6 +248,16 @@ def test_weights_of_rows_are_those_of_training_and_of_the_score(digits):
     assert abs(one.scores_ - clone(one).fit(X, y).scores_).max() > 0.02
 
 
+def test_a_fold_of_weights_0_has_no_rows(digits):
+    X, y = digits
+    weights = np.arange(len(y)) >= 20
+    folds = [(np.arange(20, 240), np.arange(20)), (np.arange(40, 240), np.arange(40))]
+    model = KernelClassifierCV(min_max(), Cs=[1], cv=folds, random_state=0)
+    with pytest.raises(ValueError, match=r"fold 0 of cv has no rows$"):
+        model.fit(X, y, sample_weight=weights)
+    assert model.set_params(cv=folds[1:]).fit(X, y, sample_weight=weights).scores_[0, 0] > 0
+
+
 def test_scores_of_ones_own(digits):
     X, y = digits
     seen = []

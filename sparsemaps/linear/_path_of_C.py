@@ -1,0 +1,200 @@
+"""Models along a path of growing C, and their scores on rows that folds leave out."""
+
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools import _seeding, _sklearn
+from sparsemaps._tools._typing import Array
+from sparsemaps._tools._whole_numbers import are_equal
+from sparsemaps.codes import PackedCodes
+from sparsemaps.linear import _solver
+from sparsemaps.linear._solver import TrainingRows
+
+_SCORED_ROWS = 2**16
+"""Rows that are scored together: codes may be mapped into memory."""
+
+
+class HeldOut(NamedTuple):
+    """Rows that models are scored on: some rows of codes, or all of them if `rows` is None."""
+
+    codes: PackedCodes
+    rows: Array | None
+    y: Array
+    weights: Array | None
+
+    def blocks(self) -> Iterator[PackedCodes]:
+        """Yield the codes, some at a time."""
+        for start in range(0, len(self.y), _SCORED_ROWS):
+            some = slice(start, start + _SCORED_ROWS)
+            yield self.codes[some if self.rows is None else self.rows[some]]
+
+
+class Fold(NamedTuple):
+    """A model to train: how much each row counts, and the rows that it is scored on."""
+
+    costs: Array
+    held_out: HeldOut
+
+
+class ScoreOfRows(NamedTuple):
+    """A score, and its standard error as the mean of what each row adds."""
+
+    value: float
+    error: float
+
+
+class PathScores(NamedTuple):
+    """The scores of models along a path."""
+
+    of_folds: Array
+    """Of shape (number of folds, number of C)."""
+    errors: Array
+    """The standard error of the mean score of each C: by the folds, or of one fold, by its rows."""
+    seconds: Array
+    """The time that training took for each C, of all folds together."""
+
+    @property
+    def means(self) -> Array:
+        return self.of_folds.mean(axis=0)
+
+    @property
+    def best(self) -> int:
+        """The place of the C of the highest mean; of equal ones, the smallest."""
+        return int(self.means.argmax())
+
+
+def check_fold(fold: Fold, y: Array, name: str, *, classes: bool) -> None:
+    """Raise a ValueError if a fold has no rows to train on, or to be scored on, or of `classes` one
+    class only."""
+    is_there, held_out = fold.costs > 0, fold.held_out
+    is_scored = len(held_out.y) > 0 and (held_out.weights is None or bool(held_out.weights.any()))
+    if not is_scored or not is_there.any():
+        part = "rows to train on" if is_scored else "rows"
+        raise ValueError(f"{name} has no {part}")
+    if classes:
+        found = np.unique(y[is_there])
+        if len(found) < 2:
+            raise ValueError(
+                f"the rows to train on of {name} have one class only: {found.tolist()[0]!r}"
+            )
+
+
+def scores_of_values(
+    model: Any,
+    codes: PackedCodes,
+    y: Array,
+    weights: Array | None,
+    folds: Sequence[Fold],
+    Cs: Sequence[float],
+    watch: Callable[[int, int, int], Any] | None = None,
+) -> "PathScores":
+    """Return the scores of models with the parameters of one, for growing values of C. The model
+    stays as it is."""
+
+    def of_one_C(C: float, like: Any = model) -> Any:
+        made = object.__new__(type(model))
+        vars(made).update(vars(like), C=C)
+        return made
+
+    worker = of_one_C(Cs[0])
+    codes, y, weights = worker._begin(codes, y, weights)
+    for number, fold in enumerate(folds):
+        name = f"fold {number + 1} of {len(folds)}"
+        check_fold(fold, y, name, classes=isinstance(model, _sklearn.ClassifierMixin))
+    rows, names = worker._problems(codes, y, weights)
+    return scores_along(
+        worker, rows, len(names), folds, Cs, lambda C: of_one_C(C, worker), watch=watch
+    )
+
+
+def scores_along(
+    model: Any,
+    rows: TrainingRows,
+    n_models: int,
+    folds: Sequence[Fold],
+    Cs: Sequence[float],
+    of_one_C: Callable[[float], Any],
+    scorer: Any = None,
+    watch: Callable[[int, int, int], Any] | None = None,
+) -> PathScores:
+    """Train on the rows of each fold, for one C after the other, growing, and score the rows that
+    it holds out.
+
+    Parameters
+    ----------
+    model : CodesModel
+        Whose parameters and labels the problems have.
+    rows : TrainingRows
+        All rows of training; each fold has weights of its own.
+    of_one_C : callable
+        It returns a new model of a C, which gets the weights.
+    scorer : callable or None
+        A scorer of scikit-learn; None is the accuracy or R2.
+    watch : callable or None
+        It is told how many models are trained, and how many there are.
+    """
+    shape = len(folds), len(Cs)
+    scores, errors, seconds = np.empty(shape), np.full(shape, np.nan), np.zeros(shape)
+    unfinished, n_done = set[float](), [0]
+    seed = _seeding.draw_seed(model.random_state)
+
+    def steps(number: int, fold: Fold) -> Iterator[None]:
+        some = model._weighted(rows, fold.costs)
+        objective = model._objective(Cs[0])
+        path = _solver.Path(some, objective, n_models, tol=float(model.tol), seed=seed)
+        for place, C in enumerate(Cs):
+            start = time.perf_counter()
+            for _ in path.solve(C, model.max_iter):
+                seconds[number, place] += time.perf_counter() - start
+                yield
+                start = time.perf_counter()
+            one, objective = of_one_C(C), model._objective(C)
+            if one._take(path.solutions(), some, objective, n_models):
+                unfinished.add(C)
+            seconds[number, place] += time.perf_counter() - start
+            if scorer is None:
+                scores[number, place], errors[number, place] = score_of(one, fold.held_out)
+            else:
+                held_out = fold.held_out
+                codes = held_out.codes if held_out.rows is None else held_out.codes[held_out.rows]
+                scores[number, place] = scorer(one, codes, held_out.y)
+            n_done[0] += 1
+            if watch is not None:
+                watch(n_done[0], scores.size, 0)
+
+    _solver.run_in_turns((steps(*of_fold) for of_fold in enumerate(folds)), model.n_jobs)
+    if unfinished:
+        shown = ", ".join(f"{C:.6g}" for C in sorted(unfinished))
+        warnings.warn(
+            f"{type(model).__name__} did not converge in max_iter={model.max_iter} passes for C "
+            f"of {shown} in some folds. A larger max_iter, smaller Cs or a larger tol ends it",
+            _sklearn.ConvergenceWarning,
+            stacklevel=3,
+        )
+    of_means = errors[0]
+    if len(folds) > 1:
+        of_means = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
+    return PathScores(scores, of_means, seconds.sum(axis=0))
+
+
+def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:
+    """Return the accuracy of a model on some rows, or its R2, with a standard error."""
+    found = np.concatenate([model.predict(codes) for codes in held_out.blocks()])
+    weights = np.ones(len(found)) if held_out.weights is None else held_out.weights
+    total = float(weights.sum())
+    if isinstance(model, _sklearn.ClassifierMixin):
+        parts = are_equal(found, held_out.y).astype(np.float64)
+        score = float(weights @ parts) / total
+        return ScoreOfRows(score, float(np.linalg.norm(weights * (parts - score))) / total)
+    y = held_out.y.astype(np.float64)
+    squares, around = (y - found) ** 2, (y - float(weights @ y) / total) ** 2
+    mean, spread = float(weights @ squares) / total, float(weights @ around) / total
+    if not spread:
+        return ScoreOfRows(0.0 if mean else 1.0, float("nan"))
+    # R2 is a ratio of means: to first order, a row adds (share of the spread - squares) / spread.
+    parts = (mean / spread * around - squares) / spread
+    return ScoreOfRows(1 - mean / spread, float(np.linalg.norm(weights * parts)) / total)
