@@ -3,6 +3,7 @@
 import contextlib
 import dataclasses
 import io
+import math
 import os
 from collections.abc import Mapping
 from functools import partial
@@ -52,7 +53,8 @@ from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._model import watched
 from sparsemaps.linear._model_checks import check_parameters, map_of
-from sparsemaps.linear._path_of_C import Fold, HeldOut, scores_of_values
+from sparsemaps.linear._path_of_C import Fold, HeldOut, UnfitFold, scores_of_values
+from sparsemaps.linear._training_facts import TrainingFacts, date_of_training
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
@@ -405,6 +407,7 @@ def train(
     Cs: list[float] = [] if training.C is None else np.unique(training.C).tolist()
     if Cs:
         model.set_params(C=Cs[0])
+    date = date_of_training()
     paths = expand(inputs)
     unseen = [] if training.validation is None else expand(training.validation)
     written: list[tuple[Any, str]] = [(output, _output_files.OUTPUT)]
@@ -467,11 +470,33 @@ def train(
                 )
             of = of.some(known)
             model.calibrate(of.codes, of.labels, of.weights)
+        weight = None if rows.weights is None else float(rows.weights[: rows.n_records].sum())
+        n_bad = 0 if table is None else table.n_bad
+        tried = None if others is None else validation(model, others)
+        done = TrainedModel(model, rows.n_records, n_bad, weight, tried, scores)
+        model._facts = _facts_of(done, training, date)
         file.writelines(_model_file.content_of(model))
-    weight = None if rows.weights is None else float(rows.weights[: rows.n_records].sum())
-    n_bad = 0 if table is None else table.n_bad
-    done = TrainedModel(model, rows.n_records, n_bad, weight, scores=scores)
-    return done if others is None else done._replace(validation=validation(model, others))
+    return done
+
+
+def _facts_of(done: TrainedModel, training: Training, date: str) -> TrainingFacts:
+    """Return what the file of a model says about its training. Seconds are not there: with the same
+    date, the same records make the same file."""
+    names = "calibrate", "snippets", "weight_field"
+    given = {name: getattr(training, name) for name in names}
+    options = {
+        name: list(value) if isinstance(value, tuple) else value
+        for name, value in given.items()
+        if value
+    }
+    scores = tuple((one.C, one.score, _finite(one.error)) for one in done.scores)
+    tried = done.validation
+    found = None if tried is None or _finite(tried.score) is None else tried[:2]
+    return TrainingFacts(date, done.n_records, done.weight, options, found, scores)
+
+
+def _finite(number: float) -> float | None:
+    return number if math.isfinite(number) else None
 
 
 _HELD_OUT = 0.2
@@ -519,9 +544,7 @@ def _scores_of(
     """Return the scores of several values of C."""
     try:
         found = scores_of_values(model, rows.codes, rows.labels, weights, folds, Cs, watch)
-    except ValueError as error:
-        if not str(error).startswith("fold "):
-            raise
+    except UnfitFold as error:
         said = setting("validation", "INPUT")
         raise ValueError(f"{error}: several values of C need more records, or {said}") from None
     parts = Cs, found.means.tolist(), found.errors.tolist(), found.seconds.tolist()

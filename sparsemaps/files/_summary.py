@@ -3,6 +3,7 @@
 import contextlib
 import os
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 
@@ -29,13 +30,14 @@ from sparsemaps.files._recipes import read_receipt
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
+from sparsemaps.linear._training_facts import TrainingFacts
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 
 _SHOWN_CLASSES = 20
 
 _LONGEST_HEADER = 2**12
-"""Bytes of a comment that are shown."""
+"""Bytes of a comment, and characters of options, that are shown."""
 
 
 class Summary:
@@ -162,12 +164,35 @@ def _of_model(path: str) -> Iterator[str]:
         shown = ", ".join(map(repr, labels[:_SHOWN_CLASSES]))
         yield f"classes  {len(labels)}: {shown}{', ...' if len(labels) > _SHOWN_CLASSES else ''}"
     yield f"weights  {model.coef_.size}"
+    yield from _of_training(model)
     config = model.map_.to_config()
     if model.vectorizer is not None:
         from sparsemaps.text._analyzers import vectorizer_config
 
         config[TEXTS] = vectorizer_config(model.vectorizer_)
     yield from _of_config(config)
+
+
+def _of_training(model: Any) -> Iterator[str]:
+    """Yield lines about when and on what a model was trained, if its file says so."""
+    facts: TrainingFacts | None = vars(model).get("_facts")
+    if facts is None:
+        return
+    weight = "" if facts.weight is None else f", weights of {facts.weight:.6g} in all"
+    yield f"trained  {facts.date} on {facts.n_records} records{weight}"
+    if facts.options:
+        given = ", ".join(f"{name}={value!r}" for name, value in facts.options.items())
+        yield f"options  {given[:_LONGEST_HEADER]}"
+    score = "accuracy" if isinstance(model, KernelClassifier) else "R2"
+    if facts.validation is not None:
+        n_records, value = facts.validation
+        yield f"{score:9}{value:.4f} on {n_records} records of validation"
+    if facts.scores:
+        parts = (
+            f"{C:g}: {value:.4f}" + ("" if error is None else f" (error {error:.4f})")
+            for C, value, error in facts.scores
+        )
+        yield f"C        {score} of {', '.join(parts)}"
 
 
 def _of_receipt_beside(output: str) -> Iterator[str]:

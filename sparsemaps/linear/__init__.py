@@ -9,6 +9,7 @@
 - ``_indicators`` has the matrices of labels if rows may have several.
 - ``_explanation`` finds the n-grams that decide a score. ``_model_file`` reads and writes the file
   of a model; ``_saved`` has `load_model`.
+- ``_training_facts`` is what a file says about its training: when, and on how many records.
 - ``_losses`` has the losses: the objective, its dual, the rule that ends the passes.
 - ``_documentation`` has the parts that docstrings share.
 - ``_solver`` solves the problems by turns of the loops, in threads, and in blocks where the

@@ -20,6 +20,7 @@ from sparsemaps.codes._packed import checked
 from sparsemaps.linear import _indicators, _losses, _model_checks, _model_file, _solver
 from sparsemaps.linear._documentation import PARTS
 from sparsemaps.linear._losses import Objective
+from sparsemaps.linear._training_facts import TrainingFacts
 from sparsemaps.maps._texts import TextEncoder
 
 MOST_FEW = 16
@@ -59,6 +60,9 @@ class CodesModel(_sklearn.BaseEstimator):
     intercept_: Floats
     n_iter_: int
 
+    _facts: TrainingFacts
+    """Only of a model that was trained on files."""
+
     _watch: _solver.Watch | None = None
     """The progress of `fit` is told to this."""
 
@@ -81,6 +85,7 @@ class CodesModel(_sklearn.BaseEstimator):
         """Check the arguments of ``fit``, fit the map, and encode the rows of `X`: codes, labels or
         targets, and weights of rows. With `several`, labels are an indicator matrix, as CSC."""
         _model_checks.check_parameters(self)
+        vars(self).pop("_facts", None)
         if y is None:
             raise ValueError(
                 f"{type(self).__name__} requires y to be passed, but the target y is None"

@@ -22,6 +22,7 @@ from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps.linear._calibration import Calibration
 from sparsemaps.linear._indicators import KINDS, Kind
 from sparsemaps.linear._model_checks import check_parameters, refuse_beyond_float64
+from sparsemaps.linear._training_facts import TrainingFacts
 
 if TYPE_CHECKING:
     from sparsemaps.linear._model import CodesModel
@@ -57,14 +58,15 @@ def new_file(path: StrPath) -> Iterator[IO[bytes]]:
 
 
 def digest_of(model: "CodesModel") -> str:
-    """Return a digest of the file of a model; a ValueError if the model cannot be saved."""
+    """Return a digest of the file of a model, without the facts of its training, which do not
+    change what it does; a ValueError if the model cannot be saved."""
     found = hashlib.sha256()
-    for piece in content_of(model):
+    for piece in content_of(model, with_facts=False):
         found.update(piece)
     return found.hexdigest()
 
 
-def content_of(model: Any) -> Iterator[Any]:
+def content_of(model: Any, *, with_facts: bool = True) -> Iterator[Any]:
     """Yield the bytes of the file of a model."""
     _sklearn.check_is_fitted(model, "map_")
     model = model._plain()
@@ -93,6 +95,9 @@ def content_of(model: Any) -> Iterator[Any]:
         description["classes"] = _described_labels(model.classes_)
     if calibration is not None:
         description["calibration"] = [np.asarray(part).tolist() for part in calibration]
+    facts = vars(model).get("_facts")
+    if facts is not None and with_facts:
+        description["trained"] = facts._asdict()
     ending = _described_files.ending_of(description, MARK)
     yield _described_files.header_of("<f8", weights.shape)
     yield from _described_files.pieces_of(np.asarray(weights, "<f8"))
@@ -254,6 +259,9 @@ def load(path: str, *classes: Any) -> Any:
                 model.calibration_ = _calibration_in(description, model)
         elif n_models > 1:
             raise ValueError("it has several models")
+        facts = TrainingFacts.of(description.get("trained"))
+        if facts is not None:
+            model._facts = facts
         _ = model._encoder  # which raises here if a parameter is wrong
     except (
         *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),

@@ -67,18 +67,22 @@ class PathScores(NamedTuple):
         return int(self.means.argmax())
 
 
+class UnfitFold(ValueError):
+    """A fold has no rows to train on or to be scored on, or rows of one class."""
+
+
 def check_fold(fold: Fold, y: Array, name: str, *, classes: bool) -> None:
-    """Raise a ValueError if a fold has no rows to train on, or to be scored on, or of `classes` one
+    """Raise an UnfitFold if a fold has no rows to train on, or to be scored on, or of `classes` one
     class only."""
     is_there, held_out = fold.costs > 0, fold.held_out
     is_scored = len(held_out.y) > 0 and (held_out.weights is None or bool(held_out.weights.any()))
     if not is_scored or not is_there.any():
         part = "rows to train on" if is_scored else "rows"
-        raise ValueError(f"{name} has no {part}")
+        raise UnfitFold(f"{name} has no {part}")
     if classes:
         found = np.unique(y[is_there])
         if len(found) < 2:
-            raise ValueError(
+            raise UnfitFold(
                 f"the rows to train on of {name} have one class only: {found.tolist()[0]!r}"
             )
 

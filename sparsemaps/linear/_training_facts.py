@@ -1,0 +1,75 @@
+"""What a model's file says about its training on files: when, on how many records, how well."""
+
+import math
+import numbers
+import os
+import re
+import time
+from typing import Any, NamedTuple
+
+from sparsemaps._tools import _checks
+
+
+class TrainingFacts(NamedTuple):
+    """When and on what a model was trained. Its parameters are told apart."""
+
+    date: str
+    """In coordinated universal time: "2026-11-26T21:00:00Z"."""
+    n_records: int
+    weight: float | None
+    """The sum of the weights of records; None if they have none."""
+    options: dict[str, Any]
+    """Options of `train_files` that are not parameters of the model, if they are given."""
+    validation: tuple[int, float] | None
+    """The number of records that it was tried on, and the accuracy or R2."""
+    scores: tuple[tuple[float, float, float | None], ...]
+    """If C was one of several: each with the score, and its standard error."""
+
+    @classmethod
+    def of(cls, described: object) -> "TrainingFacts | None":
+        """Return the facts of a description, which anybody may have changed: a ValueError, or
+        another error of a wrong type, if they are not sound. None if there are none."""
+        if described is None:
+            return None
+        facts = cls(**described)  # type: ignore[arg-type]
+        options, validation = facts.options, facts.validation
+        _require(isinstance(facts.date, str) and bool(_DATE.fullmatch(facts.date)))
+        _require(isinstance(options, dict) and len(options) <= _MOST_OPTIONS)
+        n_records = _checks.check_int("n_records", facts.n_records, 0, _checks.LARGEST_INT)
+        if validation is not None:
+            n_tried, score = validation
+            n_tried = _checks.check_int("n_records", n_tried, 0, _checks.LARGEST_INT)
+            validation = n_tried, _number(score)
+        weight = None if facts.weight is None else _number(facts.weight)
+        _require(isinstance(facts.scores, list))
+        scores = tuple(
+            (_number(C), _number(score), None if error is None else _number(error))
+            for C, score, error in facts.scores
+        )
+        return cls(facts.date, n_records, weight, options, validation, scores)
+
+
+_DATE = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ", re.ASCII)
+
+_MOST_OPTIONS = 100
+
+
+def _require(is_sound: bool) -> None:
+    if not is_sound:
+        raise ValueError("its facts of training are not sound")
+
+
+def _number(value: object) -> float:
+    _require(isinstance(value, numbers.Real) and not isinstance(value, bool))
+    _require(math.isfinite(value))  # type: ignore[arg-type]
+    return float(value)  # type: ignore[arg-type]
+
+
+def date_of_training() -> str:
+    """Return the time now, or that of the variable SOURCE_DATE_EPOCH, so that the same files can be
+    made again."""
+    given = os.environ.get("SOURCE_DATE_EPOCH", "").strip()
+    if given and not (re.fullmatch(r"\d{1,11}", given, re.ASCII)):
+        raise ValueError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {given!r}")
+    moment = time.gmtime(int(given) if given else None)
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", moment)

@@ -1,0 +1,152 @@
+"""What a model's file says about its training: when, on how many records, how well."""
+
+import json
+import re
+
+import numpy as np
+import pytest
+from _data.labelled_records import records, rows, text_model, write_jsonl, write_rows
+from _data.saved_models import changed
+from _scripts.commands import command
+
+from sparsemaps import ConsistentWeightedSampling, files
+from sparsemaps.files import Texts
+from sparsemaps.linear import KernelClassifier, KernelRegressor, load_model
+from sparsemaps.linear._model_file import digest_of
+
+EPOCH = "SOURCE_DATE_EPOCH"
+LABELS = Texts(label_field="label")
+MAP = ConsistentWeightedSampling(n_hashes=32, random_state=0)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv(EPOCH, "1764190800")
+    write_jsonl(tmp_path / "in.jsonl", [{**one, "w": 1.5} for one in records(90)])
+    write_jsonl(tmp_path / "new.jsonl", [{**one, "w": 1.5} for one in records(40, seed=1)])
+    write_rows("in.svm", *rows())
+    return tmp_path
+
+
+def told(path):
+    done = command("info", path)
+    assert done.returncode == 0, done.stderr
+    lines = [line.partition(" ")[::2] for line in done.stdout.decode().splitlines()]
+    found = {name: value.strip() for name, value in lines}
+    assert json.loads(command("info", path, "--json").stdout) == found
+    return found
+
+
+def test_info_tells_all(folder):
+    options = ["--label-field", "label", "--texts", "word:1", "--weight-field", "w", "--snippets"]
+    done = command("train", "in.jsonl", "-o", "model", *options, 2, 4, "--C", 0.1, 1,
+                   "--validation", "new.jsonl", "--calibrate")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = told("model")
+    assert said["trained"] == "2025-11-26T21:00:00Z on 90 records, weights of 135 in all"
+    assert said["options"] == "calibrate=True, snippets=[2, 4], weight_field='w'"
+    accuracy = re.match(r"40 records of weight 60, accuracy (\S+)", done.stdout.decode())[1]
+    assert said["accuracy"] == f"{accuracy} on 40 records of validation"
+    table = [line.split()[:3] for line in done.stderr.decode().splitlines()[1:3]]
+    parts = [f"{C}: {score} (error {error})" for C, score, error in table]
+    assert said["C"] == f"accuracy of {', '.join(parts)}"
+
+
+def test_info_tells_what_there_is(folder):
+    """Of regression R2; nothing of a model that was not trained on files."""
+    command("train", "minmax", "in.svm", "-o", "model", "--loss", "squared_epsilon_insensitive",
+            "--validation", "in.svm", "--C", 1, 2)  # fmt: skip
+    said = told("model")
+    assert said["trained"] == "2025-11-26T21:00:00Z on 70 records"
+    assert said["R2"].endswith(" on 70 records of validation")
+    assert said["C"].startswith("R2 of 1: ")
+    assert "options" not in said
+    KernelClassifier(MAP).fit(*rows()).save("plain")
+    assert not {"trained", "options", "accuracy", "C"} & told("plain").keys()
+
+
+def test_equal_trainings_make_equal_files(folder, monkeypatch):
+    """But for the date, which is not one of the facts that decide labels."""
+
+    def train(name):
+        model = text_model()
+        how = {"C": [0.1, 1], "calibrate": True, "source": LABELS}
+        return files.train_files(model, "in.jsonl", name, **how).model
+
+    contents = [(folder / str(n)).read_bytes() for n in range(2) if train(str(n))]
+    assert contents[0] == contents[1]
+    monkeypatch.delenv(EPOCH)
+    later = train("later")
+    assert (folder / "later").read_bytes() != contents[0]
+    dates = rb'"date": "(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)"'
+    without = [re.sub(dates, b"", one) for one in (contents[0], (folder / "later").read_bytes())]
+    assert without[0] == without[1]
+    first = load_model("0")
+    assert digest_of(first) == digest_of(load_model("later")) == digest_of(later)
+    first.save("copy")
+    assert (folder / "copy").read_bytes() == contents[0]
+
+
+def test_facts_are_of_the_last_training(folder):
+    model = KernelClassifier(MAP, random_state=0)
+    files.train_files(model, "in.svm", "model")
+    assert model._facts.n_records == 70
+    model.fit(*rows())
+    assert "_facts" not in vars(model)
+    KernelRegressor(MAP).fit(*rows()).save("plain")
+    assert "_facts" not in vars(load_model("plain"))
+
+
+@pytest.mark.parametrize("value", ["x", "-1", "1.5", "1e9", "123456789012"])
+def test_a_date_that_is_none(value, folder, monkeypatch):
+    monkeypatch.setenv(EPOCH, value)
+    with pytest.raises(ValueError, match=f"{EPOCH} must be seconds since 1970, got '{value}'"):
+        files.train_files(KernelClassifier(MAP), "in.svm", "model")
+    assert not (folder / "model").exists()
+
+
+WRONG = {
+    "date": ["", "2025-11-26", 5, None, "2025-11-26T21:00:00Z\n", ["x"]],
+    "n_records": [-1, 1.5, "7", None, True, 2**70],
+    "weight": ["x", True, [1]],
+    "options": [None, [], {str(n): n for n in range(101)}],
+    "validation": [1, [1], [1, 2, 3], [-1, 0.5], [1, "x"], [1, None]],
+    "scores": [None, 1, [1], [[1, 2]], [["x", 1, 1]], [[1, None, 1]]],
+}
+
+
+@pytest.mark.parametrize("name", [*WRONG, "more", "missing"])
+def test_facts_that_were_changed_are_errors(name, folder):
+    files.train_files(KernelClassifier(MAP), "in.svm", "model", C=[1, 2], validation="in.svm")
+    assert load_model("model")._facts.validation[0] == 70
+
+    def change(description, value=None):
+        facts = description["trained"]
+        if name == "missing":
+            del facts["date"]
+        elif name == "more":
+            description["trained"] = {**facts, "other": 1}
+        else:
+            facts[name] = value
+
+    for value in WRONG.get(name, [None]):
+        path = changed(folder / "model", lambda facts, value=value: change(facts, value))
+        with pytest.raises(ValueError, match="is damaged: "):
+            load_model(path)
+        done = command("info", path)
+        assert done.returncode == 2
+        assert done.stderr.count(b"\n") == 1
+    path = changed(folder / "model", lambda facts: facts.update(trained=5))
+    with pytest.raises(ValueError, match="is damaged: "):
+        load_model(path)
+
+
+def test_figures_that_are_not_finite(folder):
+    """R2 of equal targets, and errors of one record, are not there."""
+    write_rows("equal.svm", rows()[0], np.ones(70))
+    command("train", "minmax", "in.svm", "-o", "model", "--loss", "squared_epsilon_insensitive",
+            "--validation", "equal.svm", "--C", 1, 2)  # fmt: skip
+    said = told("model")
+    assert "R2" not in said
+    assert "nan" not in said["C"]
