@@ -11,19 +11,23 @@ from typing import Any
 from tqdm import tqdm
 
 from sparsemaps._io import _output_files
-from sparsemaps._io._sources import known_inputs
+from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools import _checks
 from sparsemaps._tools._escapes import print_line
-from sparsemaps.cli._given import source_to_learn
+from sparsemaps.cli._given import source_to_learn, value_of
 from sparsemaps.cli._last_line import say
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.comparison import Comparison, Measured, compare_by
 from sparsemaps.comparison._budget import Budget
 from sparsemaps.comparison._programs import given_parameters
-from sparsemaps.files._job_options import Texts
+from sparsemaps.files._bad_table import TABLE, BadTable, opened_table
+from sparsemaps.files._job_options import Aside, Texts
+from sparsemaps.files._rows import read_rows
+from sparsemaps.files._text_rows import TextRows
 from sparsemaps.libsvm import load_svmlight_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor
-from sparsemaps.text import iter_records
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._fields import KINDS_OF_LABELS, kind_of_label
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -32,11 +36,15 @@ def compare(options: argparse.Namespace) -> None:
     if "-" in paths:
         raise ValueError("compare reads files, as its last lines name them; got standard input")
     known_inputs(paths)  # which must be there
-    if options.plot is not None:
-        _output_files.refuse_clashes(paths, [(options.plot, "the picture of --plot")])
+    aside = value_of(options, Aside).aside
+    written = [(options.plot, "the picture of --plot"), (aside, TABLE)]
+    _output_files.refuse_clashes(paths, [one for one in written if one[0] is not None])
     source = source_to_learn(options, paths)
+    if aside is not None and not isinstance(source, Texts):
+        raise ValueError("--bad-records is for texts; give --texts")
     texts = source if isinstance(source, Texts) else None
-    (X, y), *test = read(texts, paths, options)
+    with opened_table(aside) as table:
+        (X, y), *test = read(texts, paths, options, table)
     with progress(options.progress, budget) as watch:
         comparison = compare_by(
             budget, X, y, test=test[0] if test else None, watch=watch,
@@ -50,7 +58,10 @@ def compare(options: argparse.Namespace) -> None:
     sys.stdout.flush()  # here, as main reports its errors
     if options.plot is not None:
         picture_of({os.path.basename(options.input): comparison}, options.plot)
-    say(options, f"{len(comparison)} models, {comparison.seconds:.1f} s", _figures(comparison))
+    n_bad = 0 if table is None else table.n_bad
+    words = f"{len(comparison)} models, {comparison.seconds:.1f} s"
+    words += f", {n_bad} bad records" if n_bad else ""
+    say(options, words, {**_figures(comparison), "bad": n_bad})
 
 
 def _figures(comparison: Comparison) -> dict[str, Any]:
@@ -59,31 +70,55 @@ def _figures(comparison: Comparison) -> dict[str, Any]:
 
 
 def read(
-    source: Texts | None, paths: list[str], options: argparse.Namespace
+    source: Texts | None,
+    paths: list[str],
+    options: argparse.Namespace,
+    aside: BadTable | None = None,
 ) -> list[tuple[Any, Any]]:
-    """Return rows or texts, and labels, of each file."""
+    """Return rows or texts, and labels, of each file. Bad records go to the table `aside`."""
     if source is None:
         loaded = load_svmlight_files(paths, zero_based=bool(options.zero_based))
         return list(zip(loaded[::2], loaded[1::2], strict=True))
     if source.label_field is None:
         raise ValueError("texts need --label-field FIELD, the field of their labels")
-    return [_read_texts(source, path) for path in paths]
+    return [_read_texts(source, path, options.n_jobs, aside) for path in paths]
 
 
-def _read_texts(source: Texts, path: str) -> tuple[list[Any], list[Any]]:
+def _read_texts(
+    source: Texts, path: str, n_jobs: int | None, aside: BadTable | None
+) -> tuple[list[Any], list[Any]]:
     texts: list[Any] = []
     labels: list[Any] = []
-    for some, some_labels, _ in iter_records(path, **_fields(source)):
-        texts += map(str, some)  # of columns, they are Arrow's
-        labels += some_labels
+    rows = TextRows(None, source, numbers_labels=False, sets_aside=aside is not None)
+    if aside is not None:
+        aside.begin()
+    for input in known_inputs(expand(path)):
+        for some, some_labels in read_rows(rows, input, _of_batch, n_jobs=n_jobs, aside=aside):
+            texts += some
+            labels += some_labels
+    if aside is not None:
+        aside.finish()
+    kinds = {KINDS_OF_LABELS[kind] for kind in set(map(kind_of_label, labels))}
+    if len(kinds) > 1:
+        raise ValueError(
+            f"{path}: expected labels of one kind; found {' and '.join(sorted(kinds))}"
+        )
     return texts, labels
 
 
-def _fields(source: Texts) -> dict[str, Any]:
+def _of_batch(batch: Batch) -> tuple[list[str], list[Any]]:
+    return list(map(str, batch.texts)), batch.labels  # of columns, texts are Arrow's
+
+
+_OF_FIELDS = "field", "label_field", "format", "max_line_bytes"
+"""Options of texts that are parameters of `iter_records`."""
+
+
+def _fields(source: Texts, options: argparse.Namespace) -> dict[str, Any]:
     """Return the parameters of `iter_records` for some texts."""
-    names = ("field", "label_field", "format", "max_line_bytes")
-    given = {name: getattr(source, name) for name in names}
-    return {name: value for name, value in given.items() if value != getattr(Texts(), name)}
+    given = {name: getattr(source, name) for name in _OF_FIELDS}
+    given = {name: value for name, value in given.items() if value != getattr(Texts(), name)}
+    return given | ({} if value_of(options, Aside).aside is None else {"bad_records": "skip"})
 
 
 def vectorizer_of(source: Texts | None) -> Any:
@@ -160,10 +195,13 @@ def _train(model: Any, options: argparse.Namespace, source: Texts | None) -> lis
         given = {"loss": model.loss} | given
     if source is not None:
         named = {"analyzer": "texts", "format": "text_format"}
-        for name in ("analyzer", "field", "label_field", "format", "token_pattern", "normalize"):
+        names = "analyzer", "token_pattern", "normalize", "min_length", "max_length"
+        for name in (*names, *_OF_FIELDS):
             value = getattr(source, name)
             if name == "analyzer" or value != getattr(Texts(), name):
                 given[named.get(name, name)] = value
+        if (aside := value_of(options, Aside).aside) is not None:
+            given["bad_records"] = aside
     elif options.zero_based:
         given["zero_based"] = True
     for name, value in given.items():
@@ -177,16 +215,25 @@ def _output(options: argparse.Namespace) -> str:
     return f"{os.path.basename(options.input)}.model"
 
 
+def _of_lengths(source: Texts) -> str:
+    """Return the condition of a pair whose text is neither too short nor too long."""
+    least, most = source.min_length, source.max_length
+    lower, upper = (f"{least or 0} <= ", "" if most is None else f" <= {most}")
+    return "" if least is None and most is None else f" if {lower}len(pair[0]){upper}"
+
+
 def _program(row: Measured, options: argparse.Namespace, source: Texts | None) -> list[str]:
     """Return the lines of a program of Python, as a shell takes them."""
     imports, _, made = row.program.rpartition("\n")
     lines = ["import joblib", *imports.splitlines()]
     if source is not None:
-        fields = ", ".join(f"{name}={value!r}" for name, value in _fields(source).items())
+        given = _fields(source, options)
+        fields = ", ".join(f"{name}={value!r}" for name, value in given.items())
+        some = _of_lengths(source) if "bad_records" in given else ""
         lines += [
             "from sparsemaps.text import iter_records",
             f"records = iter_records({options.input!r}, {fields})",
-            "pairs = [pair for texts, labels, _ in records for pair in zip(texts, labels)]",
+            f"pairs = [pair for texts, labels, _ in records for pair in zip(texts, labels){some}]",
             "X, y = zip(*pairs)",
         ]
     else:

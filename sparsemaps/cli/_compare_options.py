@@ -2,6 +2,7 @@
 
 from sparsemaps.cli import _shared_options as shared
 from sparsemaps.cli._options import Commands
+from sparsemaps.files._job_options import Aside
 
 COMPARE_EXAMPLES = """\
 examples:
@@ -11,7 +12,7 @@ examples:
 """
 
 
-_OF_OUTPUTS = "id_field", "min_length", "max_length", "frequencies"
+_OF_OUTPUTS = "id_field", "frequencies"
 """Options of `Texts` for commands that write records or tables of them."""
 
 
@@ -53,6 +54,7 @@ def add_compare(commands: Commands) -> None:
     )  # fmt: skip
     shared.add_seed(compare)
     shared.add_reading(compare)
+    shared.add_values(compare, Aside)
     but = (*shared.OF_NEAR, *shared.OF_WEIGHTS, *_OF_OUTPUTS)
     shared.add_texts(compare, but=but, default=shared.LEARNT_BY_NAMES)
     shared.explain_first(compare, *_COMMON)

@@ -269,9 +269,20 @@ def _without(
             for name in OF_RECORDS:
                 if name not in ("texts", "records") and getattr(some, name) is not None:
                     getattr(batch, name).extend(getattr(some, name))
+    if fields.records:
+        batch.records = _some_rows(rows, good)
     batch.bad = [(row, f": {reason}", b"") for row, reason in bad]
     batch.n_lines, batch.line_of = len(rows), partial(_place_in, good)
     return batch
+
+
+def _some_rows(rows: Any, places: list[int]) -> Any:
+    """Return the rows at some places."""
+    pa = library("pyarrow", "reading Parquet")
+    is_one = np.zeros(len(rows), bool)
+    is_one[places] = True
+    columns = [column.chunk(0) for column in chosen(rows, is_one).columns]
+    return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
 
 
 def _place_in(rows: list[int], record: int) -> int:

@@ -83,8 +83,16 @@ class LineFormat(Format):
         batch.bad = bad
         return batch
 
+    def _read_good(self, lines: bytes, is_first: bool, fields: Fields, batch: Batch) -> None:
+        """Append the records of some lines that are good."""
+        some = self.batch(Lines(lines, is_first), fields)
+        for name in ("texts", "labels", "records", "ids", "keys"):
+            if getattr(batch, name) is not None:
+                getattr(batch, name).extend(getattr(some, name))
+
     def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
-        read, name = self.reader(), text.name
+        read = self._read_good if fields.sets_aside else self.reader()
+        name = text.name
         n_lines, size, batch, position = 0, 0, Batch.empty(fields), text.position()
         try:
             for lines in _blocks(text, min(n_bytes, _DECODED_BYTES)):

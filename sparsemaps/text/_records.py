@@ -24,6 +24,7 @@ def iter_records(
     batch_bytes: int = 2**24,
     records: bool = True,
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
+    bad_records: str = "error",
 ) -> Iterator[Batch]:
     r"""Read the texts of files, a batch at a time.
 
@@ -59,6 +60,8 @@ def iter_records(
     max_line_bytes : int, default=2**30
         A longer line is an error, and so is a longer record of CSV, or a larger compressed record
         batch of Arrow: a small file can hold one that fills the memory.
+    bad_records : {"error", "skip"}, default="error"
+        Whether a record that cannot be read is an error or is left out.
 
     Yields
     ------
@@ -71,9 +74,10 @@ def iter_records(
     ValueError
         If a parameter is not allowed. If a record is not UTF-8, not JSON or not an object; if it
         does not have the field, or the field is not a string; if an id is neither a string nor a
-        finite number, or a label none of these and no boolean, or if labels are of several kinds;
-        if a label or an id is a whole number of more than 64 bits. The error names the file, the
-        line and what was expected. If a compressed or Parquet file is damaged.
+        finite number, or a label none of these and no boolean; or if a label or an id is a whole
+        number of more than 64 bits; unless bad records are skipped. If labels are of several kinds.
+        The error names the file, the line and what was expected. If a compressed or Parquet file is
+        damaged.
     ImportError
         If a library is missing.
 
@@ -110,7 +114,9 @@ def iter_records(
         _checks.check_choice("format", format, TEXT_FORMATS)
     batch_bytes = _checks.check_int("batch_bytes", batch_bytes, 1, _checks.LARGEST_INT)
     _checks.check_int("max_line_bytes", max_line_bytes, 1, _checks.LARGEST_INT)
+    _checks.check_choice("bad_records", bad_records, ("error", "skip"))
     fields = Fields(field, label_field, id_field, _checks.check_bool("records", records))
+    fields.sets_aside = bad_records == "skip"
     paths = expand(inputs)
     formats = [format_of(path, format, fields) for path in paths]
     return _iterate(paths, formats, fields, batch_bytes, max_line_bytes)
@@ -123,4 +129,5 @@ def _iterate(
         with open_input(input, max_line_bytes) as text:
             for batch in format.batches(text, fields, n_bytes):
                 batch.input = input
-                yield batch
+                if len(batch.texts):
+                    yield batch

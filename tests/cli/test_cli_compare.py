@@ -10,6 +10,7 @@ from pathlib import Path
 
 import joblib
 import pytest
+from _data.clocks import Ticking
 from _data.labelled_records import records, rows, write_jsonl, write_rows
 from _scripts.programs import posix
 from sklearn.linear_model import RidgeClassifier
@@ -17,9 +18,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, RandomBinning, RandomFourier
-from sparsemaps.cli import main
+from sparsemaps.cli import _compare, main
 from sparsemaps.cli._compare import command_of
 from sparsemaps.comparison import Measured
+from sparsemaps.comparison._budget import Budget
 from sparsemaps.files import Texts
 from sparsemaps.libsvm import load_svmlight_file
 from sparsemaps.linear import KernelClassifier, KernelRegressor
@@ -31,6 +33,7 @@ LITTLE = ["--seconds", "0.5", "--no-progress"]
 @pytest.fixture
 def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(_compare, "Budget", lambda seconds: Budget(seconds, Ticking()))
     write_rows(tmp_path / "my rows.svm", *rows())
     write_jsonl(tmp_path / "texts.jsonl", records())
     return tmp_path
@@ -107,7 +110,7 @@ def test_the_printed_commands_work_in_a_shell(folder, capsys, words):
 def test_test_and_plot_and_json(folder, capsys):
     pytest.importorskip("matplotlib")
     write_rows(folder / "test.svm", *rows(seed=1))
-    words = ["my rows.svm", "--test", "test.svm", "--plot", "plot.svg", "--json", *LITTLE]
+    words = ["my rows.svm", "--test", "test.svm", "--plot", "plot.svg", "--json", "--seconds", "2"]
     assert main(["compare", *words]) == 0
     said, told = capsys.readouterr()
     assert " test " in said.splitlines()[0]
@@ -128,6 +131,7 @@ def test_test_and_plot_and_json(folder, capsys):
         (["texts.jsonl", "--texts", "word:1"],
          "texts need --label-field FIELD, the field of their labels"),
         (["my rows.svm", "--label-field", "label"], "--label-field is for texts; give --texts"),
+        (["my rows.svm", "--bad-records", "bad.tsv"], "--bad-records is for texts; give --texts"),
         (["my rows.svm", "--plot", "my rows.svm"], None),
         (["few.svm"], "compare needs at least 20 rows, got 1"),
     ],
@@ -152,3 +156,41 @@ def test_fields_of_texts_are_in_the_command(folder):
     (line,) = command_of(row(model), Namespace(input=words[0]), source)
     assert main(shlex.split(line)[1:]) == 0
     assert main(["compare", *words, *LITTLE]) == 0
+
+
+@pytest.mark.parametrize("name", ["texts", "weighted texts"])
+def test_bad_records_are_set_aside_by_the_command(folder, capsys, name):
+    """Records that are too short or too long, or cannot be read."""
+    some = records()
+    lengths = sorted(len(one["text"]) for one in some)
+    least, most = lengths[0] + 1, lengths[-2]
+    lines = [json.dumps(one) for one in some]
+    (folder / "mixed.jsonl").write_text("\n".join(["{", *lines[:20], "[]", *lines[20:]]))
+    estimator, _ = MODELS[name]
+    source = Texts(
+        "word:1", label_field="label", normalize="nfkc", min_length=least, max_length=most
+    )
+    words = [
+        "mixed.jsonl",
+        "--texts",
+        "word:1",
+        "--label-field",
+        "label",
+        "--min-length",
+        str(least),
+    ]
+    assert main(["compare", *words, "--bad-records", "bad.tsv", "--seconds", "0.1"]) == 0
+    assert ", 3 bad records\n" in capsys.readouterr().err
+    options = Namespace(input="mixed.jsonl", zero_based=False, bad_records="bad.tsv")
+    lines = command_of(row(estimator), options, source)
+    if len(lines) == 1:
+        assert main(shlex.split(lines[0])[1:]) == 0
+        assert len(Path("bad.tsv").read_text().splitlines()) > 3
+        model = KernelClassifier.load("mixed.jsonl.model")
+    else:
+        exec("\n".join(lines[1:-1]), {})
+        model = joblib.load("mixed.jsonl.model")
+    some = [one for one in some if least <= len(one["text"]) <= most]
+    assert len(some) < len(records())
+    X, y = [one["text"] for one in some], [one["label"] for one in some]
+    assert (model.predict(X) == estimator.fit(X, y).predict(X)).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from _data.clocks import Ticking
 from sklearn.datasets import load_wine
 
 from sparsemaps import MinHash
@@ -11,16 +12,6 @@ from sparsemaps.comparison._budget import Budget
 
 X, Y = load_wine(return_X_y=True)
 SOME = slice(0, None, 2)
-
-
-class Ticking:
-    """A clock that moves by a hundredth of a second at each look."""
-
-    now = 0.0
-
-    def __call__(self):
-        self.now += 0.01
-        return self.now
 
 
 def compared(seconds, X, y, **options):

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from sparsemaps import MinHash, files
-from sparsemaps.cli import main
+from sparsemaps.cli import _compare, main
 from sparsemaps.cli._parser import make_parser
 from sparsemaps.files import Texts
 from sparsemaps.linear import KernelClassifier
@@ -66,17 +66,15 @@ def command(name, folder, model, *more):
 
 
 def test_all_commands_are_tried():
-    """Every command with an option of texts has the options, and stands above; but compare, which
-    writes no records."""
+    """Every command with an option of texts has the options, and stands above; compare, which
+    writes no records, is tried below."""
     (commands,) = [a for a in make_parser()._actions if a.metavar == "COMMAND"]
     for name, parser in commands.choices.items():
         inner = [a for a in parser._actions if a.metavar == "MAP"]
         for one in inner[0].choices.values() if inner else [parser]:
             options = {option for action in one._actions for option in action.option_strings}
             reads_texts = "--text-format" in options
-            if name == "compare":
-                reads_texts = False
-            assert reads_texts == (name in COMMANDS), name
+            assert reads_texts == (name in {*COMMANDS, "compare"}), name
             for option in ("--bad-records", "--min-length", "--max-length"):
                 assert (option in options) == reads_texts, (name, option)
 
@@ -103,6 +101,39 @@ def test_outputs_are_those_of_the_good_records(tmp_path, capsys, model, name):
     assert [int(part[1]) for part in parts] == numbers
     assert {part[0] for part in parts} == {str(tmp_path / "in.jsonl").encode()}
     assert sorted(part[3] for part in parts) == sorted(BAD)
+
+
+def test_compare_measures_the_good_records(tmp_path, capsys, monkeypatch):
+    """Those of --test too; it ends if all records of one of both are bad."""
+    rows, others, aside = (tmp_path / name for name in ("in.jsonl", "test.jsonl", "aside"))
+    words = ["compare", str(rows), "--texts", "word:1", "--label-field", "y", *LENGTHS]
+    words += ["--test", str(others)]
+    measured = []
+
+    def compare_by(budget, *X_y, test, **how):
+        measured.append([*X_y, *test])
+        raise ValueError("measured")
+
+    monkeypatch.setattr(_compare, "compare_by", compare_by)
+    for is_mixed in (False, True):
+        numbers = write(rows, is_mixed) + write(others, is_mixed)
+        more = ["--bad-records", str(aside)] if is_mixed else []
+        assert main([*words, *more]) == 2
+        assert "measured" in capsys.readouterr().err
+    assert measured[0] == measured[1]
+    parts = [line.split(b"\t", 3) for line in aside.read_bytes().splitlines()[1:]]
+    assert [int(part[1]) for part in parts] == numbers
+    assert {part[0] for part in parts} == {str(path).encode() for path in (rows, others)}
+    table = aside.read_bytes()
+    assert main(words) == 2
+    assert "in.jsonl: line 1: expected a string" in capsys.readouterr().err
+    others.write_bytes(b"\n".join(BAD) + b"\n")
+    assert main([*words, "--bad-records", str(aside)]) == 2
+    assert "all records are bad" in capsys.readouterr().err
+    assert main([*words, "--bad-records", str(others)]) == 2
+    assert "is the input" in capsys.readouterr().err
+    assert aside.read_bytes() == table
+    assert len(measured) == 2
 
 
 @pytest.mark.parametrize("name", COMMANDS)

@@ -1,11 +1,14 @@
 """Every format of texts in every command: the answers are those of JSON Lines."""
 
+from argparse import Namespace
+
 import pytest
 from _data.record_files import WRITERS, records
 from _scripts.commands import command
 
 from sparsemaps.cli import _compare
 from sparsemaps.files import Texts, deduplicate_files, filter_files
+from sparsemaps.libsvm import _pipeline
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.records import TEXT_FORMATS
 from sparsemaps.records._table import ENDINGS, FORMATS
@@ -94,7 +97,44 @@ def test_texts_that_are_compared(folder, format):
     """The comparison of maps takes seconds; it is given the texts and labels of any format."""
     source = Texts("word:1", field="inner.text", label_field="label")
     expected = [row["text"] for row in records()], [row["label"] for row in records()]
-    assert _compare.read(source, [folder / f"in.{format}"], None) == [expected]
+    options = Namespace(n_jobs=2)
+    assert _compare.read(source, [folder / f"in.{format}"], options) == [expected]
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if FORMATS[name].has_fields])
+def test_bad_records_are_skipped(tmp_path, format):
+    """In batches of any size. Without a word they are errors."""
+    rows, path = records(), tmp_path / f"in.{format}"
+    for row in (0, 1, 20, 79):
+        rows[row]["id"] = None if format != "csv" else ""
+    WRITERS[format](path, rows)
+    texts = [row["text"] for row in rows if row["id"]]
+    if format == "csv":  # of which any field is a string
+        path.write_bytes(path.read_bytes().replace(b"\n,", b"\n,,,,,,,,"))
+    for size in (1, 500, 2**24):
+        how = {"id_field": "id", "bad_records": "skip", "batch_bytes": size}
+        batches = list(iter_records(path, **how))
+        assert [str(text) for batch in batches for text in batch.texts] == texts
+        assert [id for batch in batches for id in batch.ids] == [r["id"] for r in rows if r["id"]]
+        raw = (
+            [one for batch in batches for one in batch.records.to_pylist()]
+            if (format in ("parquet", "arrow"))
+            else []
+        )
+        assert [one["text"] for one in raw] in ([], texts)
+    with pytest.raises(ValueError, match="expected"):
+        list(iter_records(path, id_field="id"))
+
+
+def test_labels_of_several_kinds_are_not_compared(tmp_path, monkeypatch):
+    """In blocks that threads read by themselves, too."""
+    lines = [b'{"text": "a", "y": 1}\n', b'{"text": "b", "y": "1"}\n']
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 10)
+    (tmp_path / "in.jsonl").write_bytes(b"".join(lines))
+    with pytest.raises(ValueError, match="a number"):
+        _compare.read(
+            Texts("word:1", label_field="y"), [tmp_path / "in.jsonl"], Namespace(n_jobs=1)
+        )
 
 
 def raw_of(path, **options):
