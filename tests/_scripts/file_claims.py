@@ -155,6 +155,14 @@ def read_frequencies(path):
     _frequencies.read(path)
 
 
+def describe_output(path):
+    """Describe an output by the file, or by one that stands beside it."""
+    name = str(path)
+    for ending in (_sources.LABELS, _sources.QIDS):
+        name = name.removesuffix(ending)
+    return summarize(name)
+
+
 def write_qids(folder):
     dump_svmlight_file(X, np.zeros(24), folder / "q.svm", zero_based=False, query_id=np.arange(24))
     files.map_files(MAP.fit_any_width(), folder / "q.svm", folder / "q.npy", format="npy")
@@ -212,7 +220,7 @@ KINDS = {
     **{
         f"mapped{ending}": (
             lambda folder, ending=ending: write_mapped(folder, ending, "npy"),
-            lambda path: summarize(str(path)),
+            describe_output,
         )
         for ending in ("", _sources.LABELS)
     },
@@ -225,7 +233,7 @@ KINDS = {
     },
     "a model": (write_model, read_model),
     "frequencies": (write_frequencies, read_frequencies),
-    f"mapped{_sources.QIDS}": (write_qids, lambda path: summarize(str(path))),
+    f"mapped{_sources.QIDS}": (write_qids, describe_output),
     f"mapped{_sources.CLASSES}": (write_classes, read_classes),
     f"records{_sources.COMMENTS}": (write_comments, read_comments),
     **{

@@ -9,7 +9,7 @@ from _oracles import objectives
 
 from sparsemaps import MinHash
 from sparsemaps._loops import codes as _loops
-from sparsemaps.cli._options import words_of_type
+from sparsemaps._tools._allowed import words_of_type
 from sparsemaps.linear import (
     KernelClassifier,
     KernelClassifierCV,
