@@ -69,7 +69,7 @@ def number_of_first(text, n, snippet):
 
 def test_snippets_are_whole_words_and_characters_with_their_marks():
     texts = list(mixed_texts(400))
-    found, index = snippets(texts, LENGTHS, random_state=0)
+    found, index = snippets(texts, LENGTHS, random_state=SEED)
     expected = [row for row, text in enumerate(texts) for n in LENGTHS if len(words(text)) >= n]
     assert index.dtype == np.int64
     assert index.tolist() == expected
@@ -100,16 +100,16 @@ def test_snippets_are_whole_words_and_characters_with_their_marks():
     ],
 )  # fmt: skip
 def test_texts_with_one_snippet(text, n, snippet):
-    for seed in range(20):
-        assert snippets([text], [n], random_state=seed)[0] == [snippet]
-    assert snippets([text], [n + 1], random_state=0)[0] == []
+    for number in range(20):
+        assert snippets([text], [n], random_state=number)[0] == [snippet]
+    assert snippets([text], [n + 1], random_state=SEED)[0] == []
 
 
 @pytest.mark.parametrize("text", ["", " ", "\n\u3000\t" * 100])
 def test_texts_without_words_have_none(text):
-    found, index = snippets([text, "a b", text], [1, 2, 3], random_state=0)
+    found, index = snippets([text, "a b", text], [1, 2, 3], random_state=SEED)
     assert (found[1:], index.tolist()) == (["a b"], [1, 1])
-    assert snippets([], [1], random_state=0)[0] == []
+    assert snippets([], [1], random_state=SEED)[0] == []
 
 
 @pytest.mark.parametrize(
@@ -129,23 +129,23 @@ def test_a_snippet_begins_with_the_word_of_a_character_that_is_drawn(text, n):
 
 def test_snippets_are_a_function_of_seed_and_number():
     texts = list(mixed_texts(300))
-    found, index = snippets(texts, LENGTHS, random_state=5)
+    found, index = snippets(texts, LENGTHS, random_state=SEED + 5)
     parts = []
     for start, stop in ((0, 1), (1, 120), (120, 120), (120, 300)):
-        some, rows = snippets(texts[start:stop], LENGTHS, random_state=5, first=start)
+        some, rows = snippets(texts[start:stop], LENGTHS, random_state=SEED + 5, first=start)
         parts += zip(some, (rows + start).tolist(), strict=True)
     assert parts == list(zip(found, index.tolist(), strict=True))
 
 
 def test_another_seed_number_or_length_is_another_draw():
     text = " ".join(map(str, range(1000)))
-    one, same = (snippets([text], (4, 4), random_state=7)[0] for _ in range(2))
+    one, same = (snippets([text], (4, 4), random_state=SEED + 7)[0] for _ in range(2))
     assert one == same
     assert one[0] != one[1]
-    assert snippets([text], (4,), random_state=7)[0] == one[:1]
-    assert snippets([text], (4,), random_state=8)[0] != one[:1]
-    assert snippets([text], (4,), random_state=7, first=1)[0] != one[:1]
-    assert snippets([text], (4,), random_state=7, first=2**63 - 1)[0] != one[:1]
+    assert snippets([text], (4,), random_state=SEED + 7)[0] == one[:1]
+    assert snippets([text], (4,), random_state=SEED + 8)[0] != one[:1]
+    assert snippets([text], (4,), random_state=SEED + 7, first=1)[0] != one[:1]
+    assert snippets([text], (4,), random_state=SEED + 7, first=2**63 - 1)[0] != one[:1]
 
 
 def test_snippets_of_these_texts_stay():
@@ -156,7 +156,7 @@ def test_snippets_of_these_texts_stay():
         "ภาษาไทยเป็นภาษา",
         "to be",
     ] * 2
-    found, index = snippets(texts, (2, 4), random_state=0)
+    found, index = snippets(texts, (2, 4), random_state=SEED)
     assert found == [
         "the mat",
         "sat on the mat",
@@ -180,13 +180,13 @@ def test_containers(monkeypatch):
     texts = [
         text.rstrip("\0") for text in mixed_texts(200) if text.isascii() or "\ud800" not in text
     ]
-    expected, index = snippets(texts, LENGTHS, random_state=1)
+    expected, index = snippets(texts, LENGTHS, random_state=SEED + 1)
     monkeypatch.setattr(_inputs.blocks, "__defaults__", (50,))  # characters of a block
     for some in (
         iter(texts), tuple(texts), np.array(texts, object), pd.Series(texts), pl.Series(texts),
         pa.array(texts), pa.chunked_array([texts[:7], texts[7:]]), [one.encode() for one in texts],
     ):  # fmt: skip
-        found = snippets(some, LENGTHS, random_state=1)
+        found = snippets(some, LENGTHS, random_state=SEED + 1)
         assert (found[0], found[1].tolist()) == (expected, index.tolist()), type(some)
 
 
