@@ -22,6 +22,7 @@ cdef extern from "c/maps/level_sampling.h" nogil:
         uint64_t *ids
         uint32_t *members
         uint32_t *counts
+        uint64_t *heavy
         uint64_t *bins
         uint32_t *high
     ctypedef struct level_map:
@@ -57,6 +58,7 @@ cdef Py_ssize_t sample_levels(const csr_block *rows, uint64_t key, bint signed_,
     scratch.ids = <uint64_t *>memory.take(n * sizeof(uint64_t))
     scratch.members = <uint32_t *>memory.take(n * sizeof(uint32_t))
     scratch.counts = <uint32_t *>memory.take(longest * sizeof(uint32_t))
+    scratch.heavy = <uint64_t *>memory.take(longest * sizeof(uint64_t))
     scratch.bins = <uint64_t *>memory.take(n_hashes * sizeof(uint64_t))
     scratch.high = <uint32_t *>memory.take(n_hashes * sizeof(uint32_t))
     cdef uint64_t *keys = <uint64_t *>memory.take(SAMPLE_KEYS * n_hashes * sizeof(uint64_t))

@@ -310,6 +310,24 @@ def test_rounded_rows_against_the_definition(dtype):
             np.testing.assert_array_equal(t[0], expected[1])
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("resolution", [1.0, 2.0])
+def test_rows_of_ones_against_the_definition(dtype, resolution):
+    """Binary rows, and such as are binary but for one value of a tile."""
+    rng = np.random.default_rng(SEED + 4)
+    columns = np.sort(rng.choice(2**40, 1_100, replace=False))
+    for other in (None, 0, 511, 512, 700, 1_099):
+        values = np.ones(1_100, dtype)
+        if other is not None:
+            values[other] = 40
+        X = sp.csr_array((values, columns, [0, 1_100]), (1, 2**40))
+        i, t = levels_map(300, 2, resolution=resolution).fit(X).sample(X)
+        counts = (values * resolution).astype(np.int64)
+        expected = reference.level_samples(keys(2)[0], columns, counts, 300)
+        np.testing.assert_array_equal(i[0], expected[0])
+        np.testing.assert_array_equal(t[0], expected[1])
+
+
 @pytest.mark.parametrize("n_hashes", [3, 512, 3_000])
 def test_more_members_than_are_kept(n_hashes):
     """One round, and several: many low levels, many high ones, and both."""

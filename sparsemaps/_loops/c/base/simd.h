@@ -161,17 +161,6 @@ INLINE register_f64 register_least_f64(register_f64 u, register_f64 v)
 #endif
 }
 
-/* The same for words of 64 bytes. */
-INLINE lanes_u64 lanes_least_u64(lanes_u64 u, lanes_u64 v)
-{
-#if defined(__AVX512F__)
-    return (lanes_u64)_mm512_min_epu64((__m512i)u, (__m512i)v);
-#else
-    const lanes_u64 mask = (lanes_u64)(u < v);
-    return (u & mask) | (v & ~mask);
-#endif
-}
-
 /* u where it is greater than v, and v elsewhere. */
 INLINE register_f64 register_greatest_f64(register_f64 u, register_f64 v)
 {

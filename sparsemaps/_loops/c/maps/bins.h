@@ -71,4 +71,26 @@ static ptrdiff_t find_below(const uint64_t *restrict values, ptrdiff_t n, uint64
     return n_below;
 }
 
+/* Which of n numbers are above a bound; returns how many. */
+static inline ptrdiff_t find_above(const uint32_t *restrict numbers, ptrdiff_t n, uint32_t bound,
+                                   uint32_t *restrict above)
+{
+    ptrdiff_t n_above = 0, i = 0;
+#if defined(__AVX512F__)
+    const __m512i bounds = _mm512_set1_epi32((int)bound);
+    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (; i + 16 <= n; i += 16) {
+        const __mmask16 some = _mm512_cmpgt_epu32_mask(_mm512_loadu_si512(numbers + i), bounds);
+        _mm512_storeu_si512(above + n_above, _mm512_maskz_compress_epi32(some, position));
+        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
+        n_above += __builtin_popcount(some);
+    }
+#endif
+    for (; i < n; i++) {
+        above[n_above] = (uint32_t)i;
+        n_above += numbers[i] > bound;
+    }
+    return n_above;
+}
+
 #endif

@@ -25,6 +25,7 @@ enum {
     ROUND_BINS = 64, /* bins for which there is one more round */
     FULL = 4,        /* members a bin and round, before which some bin is most likely empty */
     MANY = 16,       /* levels a bin, from which on few of them can win */
+    SCANNED = 128,   /* entries among which those of several levels are sought at once */
     POINTS = 256,    /* of streams, that are drawn together */
     FILLED = 8       /* bins that are filled together */
 };
@@ -48,6 +49,7 @@ typedef struct {
     ptrdiff_t n_entries;
     uint64_t total;          /* levels */
     uint32_t most;           /* levels of an entry */
+    ptrdiff_t n_heavy;       /* entries that have levels in blocks */
     uint64_t mask;           /* of ids, and of positions in a tile */
     ptrdiff_t n_low, n_kept; /* members that are kept: those in no block, and all */
 } level_row;
@@ -68,21 +70,35 @@ INLINE uint64_t round_word(uint64_t start, const level_round *round)
     return (start ^ round->flip) * round->factor;
 }
 
-/* Round `number`, which is written in `bits` bits, 0 for the first one: its words are the members'. */
+/* The words of the first round are the members'. */
+static const level_round first_of_rounds = {0, 1, 0, 64 - VALUE_BITS};
+
+/* Round `number`, which is written in `bits` bits, 0 for the first one. */
 static level_round round_of(uint64_t number, int bits)
 {
     const uint64_t word = mix64(number * STEP);
     if (number == 0)
-        return (level_round){0, 1, 0, 64 - VALUE_BITS};
+        return first_of_rounds;
     return (level_round){word << 32 | word >> 32, word | 1, LATER | number << (VALUE_BITS - bits),
                          64 - VALUE_BITS + bits};
 }
 
 /* ---- levels of entries ------------------------------------------------------------------- */
 
-/* Read `n` entries from `first` on: absolute values, and where the words of columns start. */
-static void read_entries(const csr_block *rows, int64_t first, ptrdiff_t n, const level_map *map,
-                         double *restrict weights, uint64_t *restrict starts)
+/* Where the words of the columns of `n` entries from `first` on start. */
+static void read_columns(const csr_block *rows, int64_t first, ptrdiff_t n, const level_map *map,
+                         uint64_t *restrict starts)
+{
+    if (map->is_signed)
+        for (ptrdiff_t i = 0; i < n; i++)
+            starts[i] = column_start(map->key, column_at(rows, first + i, 1));
+    else
+        column_starts(rows->indices, rows->index_size, first, n, map->key, starts);
+}
+
+/* Their absolute values. */
+static void read_weights(const csr_block *rows, int64_t first, ptrdiff_t n,
+                         double *restrict weights)
 {
     const float *restrict narrow = (const float *)values_from(rows, first);
     const double *restrict wide = (const double *)values_from(rows, first);
@@ -92,11 +108,23 @@ static void read_entries(const csr_block *rows, int64_t first, ptrdiff_t n, cons
     else
         for (ptrdiff_t i = 0; i < n; i++)
             weights[i] = fabs(wide[i]);
-    if (map->is_signed)
+}
+
+/* Whether each of them is 1, and has one level, as in binary rows. Most others are told by the first. */
+static int are_single(const csr_block *rows, int64_t first, ptrdiff_t n, const level_map *map)
+{
+    const float *restrict narrow = (const float *)values_from(rows, first);
+    const double *restrict wide = (const double *)values_from(rows, first);
+    int64_t others = 0;
+    if (map->power != 1.0 || map->resolution != 1.0 || value_at(rows, first) != 1.0)
+        return 0;
+    if (rows->value_size == sizeof *narrow)
         for (ptrdiff_t i = 0; i < n; i++)
-            starts[i] = column_start(map->key, column_at(rows, first + i, 1));
+            others |= narrow[i] != 1.0f;
     else
-        column_starts(rows->indices, rows->index_size, first, n, map->key, starts);
+        for (ptrdiff_t i = 0; i < n; i++)
+            others |= wide[i] != 1.0;
+    return !others;
 }
 
 /* How many levels each of n weights is; the weights are written over. A weight of more than 2^31
@@ -128,77 +156,109 @@ static void count_levels(double *restrict weights, const uint64_t *restrict star
             counts[i] = (UINT32_C(1) << 31) + 1;
 }
 
+/* Count the levels of n entries from `first` on, and add them to the row's. Returns the least number
+ * of levels of an entry. */
+static uint32_t read_levels(const csr_block *rows, int64_t first, ptrdiff_t n, const level_map *map,
+                            const uint64_t *starts, double *weights, uint32_t *restrict counts,
+                            level_row *row)
+{
+    uint64_t total = 0;
+    uint32_t least = UINT32_MAX, most = row->most;
+    if (are_single(rows, first, n, map)) {
+        for (ptrdiff_t i = 0; i < n; i++)
+            counts[i] = 1;
+        row->total += (uint64_t)n;
+        row->most = most > 1 ? most : 1;
+        return 1;
+    }
+    read_weights(rows, first, n, weights);
+    count_levels(weights, starts, n, map, counts);
+    for (ptrdiff_t i = 0; i < n; i++) {
+        total += counts[i];
+        least = counts[i] < least ? counts[i] : least;
+        most = counts[i] > most ? counts[i] : most;
+    }
+    row->total += total;
+    row->most = most;
+    return least;
+}
+
 /* The entries of a row that have levels, their levels, and where their words start. */
 static level_row read_row(const csr_block *rows, ptrdiff_t row, const level_map *map,
                           level_scratch *s)
 {
     const int64_t end = rows->indptr[row + 1];
-    level_row found = {0, 0, 0, 0, 0, 0};
-    ptrdiff_t n = 0;
+    level_row found = {0};
     uint64_t id = 0;
     for (int64_t first = rows->indptr[row]; first < end; first += LEVELS_TILE) {
         const ptrdiff_t here = end - first < LEVELS_TILE ? end - first : LEVELS_TILE;
-        uint64_t *starts = s->starts + n, *ids = s->ids + n;
-        uint32_t *counts = s->counts + n, least = UINT32_MAX, most = 0;
-        read_entries(rows, first, here, map, s->weights, starts);
-        count_levels(s->weights, starts, here, map, counts);
-        for (ptrdiff_t i = 0; i < here; i++) {
+        const ptrdiff_t before = found.n_entries;
+        uint64_t *starts = s->starts + before, *ids = s->ids + before;
+        uint32_t *counts = s->counts + before;
+        ptrdiff_t n = here;
+        read_columns(rows, first, here, map, starts);
+        for (ptrdiff_t i = 0; i < here; i++)
             ids[i] = id + ((uint64_t)i << ID_BITS);
-            found.total += counts[i];
-            least = counts[i] < least ? counts[i] : least;
-            most = counts[i] > most ? counts[i] : most;
-        }
         id += (uint64_t)here << ID_BITS;
-        found.most = most > found.most ? most : found.most;
-        if (least > 0) {
-            n += here;
-            continue;
+        if (read_levels(rows, first, here, map, starts, s->weights, counts, &found) == 0) {
+            n = 0;
+            for (ptrdiff_t i = 0; i < here; i++) {
+                starts[n] = starts[i];
+                ids[n] = ids[i];
+                counts[n] = counts[i];
+                n += counts[i] > 0;
+            }
         }
-        ptrdiff_t filled = 0;
-        for (ptrdiff_t i = 0; i < here; i++) {
-            starts[filled] = starts[i];
-            ids[filled] = ids[i];
-            counts[filled] = counts[i];
-            filled += counts[i] > 0;
+        if (found.most > FIRST_LEVELS) {
+            const ptrdiff_t n_heavy = find_above(counts, n, FIRST_LEVELS, s->hits);
+            for (ptrdiff_t h = 0; h < n_heavy; h++)
+                s->heavy[found.n_heavy + h] = (uint64_t)before + s->hits[h];
+            found.n_heavy += n_heavy;
         }
-        n += filled;
+        found.n_entries += n;
     }
-    found.n_entries = n;
     found.mask = position_mask((ptrdiff_t)(id > LEVELS_TILE ? id : LEVELS_TILE));
     return found;
 }
 
 /* ---- members ----------------------------------------------------------------------------- */
 
+/* Write members of 8 levels of an entry, from `level` on: where their words start before they are
+ * mixed, and their ids. */
+INLINE void write_eight(uint64_t start, uint64_t id, uint64_t level, uint64_t *restrict starts,
+                        uint64_t *restrict ids)
+{
+    for (uint64_t c = 0; c < 8; c++)
+        starts[c] = start + (level + c) * LEVEL_STEP;
+    for (uint64_t c = 0; c < 8; c++)
+        ids[c] = id + level + c;
+}
+
 /* Write the next members of levels from 1 to below FIRST_LEVELS, while there are fewer than `room` of
  * them. Returns how many there are: 0 at the end. There is room for FIRST_LEVELS more. */
-static ptrdiff_t write_low(const level_row *row, const level_scratch *s, ptrdiff_t room,
-                           level_cursor *at, uint64_t *restrict starts, uint64_t *restrict ids)
+static ptrdiff_t write_low(const level_row *row, level_scratch *s, ptrdiff_t room, level_cursor *at,
+                           uint64_t *restrict starts, uint64_t *restrict ids)
 {
-    const lanes_u64 first = {1, 2, 3, 4, 5, 6, 7, 8}, second = first + 8;
     /* Where many entries have more than 8 such levels, the processor would guess wrongly too often. */
     const uint32_t short_count = row->total > 6 * (uint64_t)row->n_entries ? 0 : 9;
-    /* Where few have any, those that have none are left out. */
-    const uint32_t none = row->total < (uint64_t)(row->n_entries + row->n_entries / 8) ? 1 : 0;
-    ptrdiff_t n = 0, entry = at->entry;
-    for (; entry < row->n_entries && n < room; entry++) {
-        const uint64_t start = s->starts[entry], id = s->ids[entry];
-        const uint32_t count = s->counts[entry];
-        if (count <= none)
-            continue;
-        /* A register at a time: what lies beyond the last level is written over. */
-        lanes_u64 words = start + first * LEVEL_STEP, here = id + first;
-        memcpy(starts + n, &words, sizeof words);
-        memcpy(ids + n, &here, sizeof here);
-        if (count > short_count) {
-            words = start + second * LEVEL_STEP;
-            here = id + second;
-            memcpy(starts + n + 8, &words, sizeof words);
-            memcpy(ids + n + 8, &here, sizeof here);
+    ptrdiff_t n = 0;
+    while (at->entry < row->n_entries && n < room) {
+        const ptrdiff_t rest = row->n_entries - at->entry;
+        const ptrdiff_t here = rest < SCANNED ? rest : SCANNED;
+        const ptrdiff_t n_longer = find_above(s->counts + at->entry, here, 1, s->hits);
+        ptrdiff_t h = 0;
+        for (; h < n_longer && n < room; h++) {
+            const ptrdiff_t entry = at->entry + s->hits[h];
+            const uint64_t start = s->starts[entry], id = s->ids[entry];
+            const uint32_t count = s->counts[entry];
+            /* What lies beyond the last level is written over. */
+            write_eight(start, id, 1, starts + n, ids + n);
+            if (count > short_count)
+                write_eight(start, id, 9, starts + n + 8, ids + n + 8);
+            n += (ptrdiff_t)(count < FIRST_LEVELS ? count : FIRST_LEVELS) - 1;
         }
-        n += (ptrdiff_t)(count < FIRST_LEVELS ? count : FIRST_LEVELS) - 1;
+        at->entry += h < n_longer ? (ptrdiff_t)s->hits[h] : here;
     }
-    at->entry = entry;
     for (ptrdiff_t i = 0; i < n; i++)
         starts[i] = mix64(starts[i]);
     return n;
@@ -209,27 +269,25 @@ static ptrdiff_t write_high(const level_row *row, const level_scratch *s, ptrdif
                             level_cursor *at, uint64_t *restrict starts, uint64_t *restrict ids,
                             uint32_t *restrict levels)
 {
-    ptrdiff_t n = 0, entry = at->entry;
+    ptrdiff_t n = 0;
     uint64_t first = at->level > 0 ? at->level : FIRST_LEVELS;
-    while (entry < row->n_entries && n < room) {
-        const uint64_t start = s->starts[entry], id = s->ids[entry], count = s->counts[entry];
-        if (count > first) {
-            const uint64_t left = count - first, most = (uint64_t)(room - n);
-            const uint64_t here = left < most ? left : most;
-            for (uint64_t c = 0; c < here; c++) {
-                starts[n + (ptrdiff_t)c] = mix64(start + (first + c) * LEVEL_STEP);
-                ids[n + (ptrdiff_t)c] = id + FIRST_LEVELS;
-                levels[n + (ptrdiff_t)c] = (uint32_t)(first + c);
-            }
-            n += (ptrdiff_t)here;
-            first += here;
-            if (here < left)
-                break;
+    while (at->entry < row->n_heavy && n < room) {
+        const uint64_t entry = s->heavy[at->entry];
+        const uint64_t start = s->starts[entry], id = s->ids[entry];
+        const uint64_t left = s->counts[entry] - first, most = (uint64_t)(room - n);
+        const uint64_t here = left < most ? left : most;
+        for (uint64_t c = 0; c < here; c++) {
+            starts[n + (ptrdiff_t)c] = mix64(start + (first + c) * LEVEL_STEP);
+            ids[n + (ptrdiff_t)c] = id + FIRST_LEVELS;
+            levels[n + (ptrdiff_t)c] = (uint32_t)(first + c);
         }
-        entry++;
+        n += (ptrdiff_t)here;
+        first += here;
+        if (here < left)
+            break;
+        at->entry++;
         first = FIRST_LEVELS;
     }
-    at->entry = entry;
     at->level = first;
     return n;
 }
@@ -244,7 +302,7 @@ static void keep_members(level_row *row, level_scratch *s)
         row->n_low += write_low(row, s, LEVELS_KEPT, &at, s->starts + n, s->ids + n);
     row->n_kept = row->n_low;
     at = (level_cursor){0, 0, 0};
-    if (row->most > FIRST_LEVELS)
+    if (row->n_heavy > 0)
         row->n_kept += write_high(row, s, LEVELS_KEPT, &at, s->starts + row->n_low,
                                   s->ids + row->n_low, s->members + row->n_low);
 }
@@ -276,18 +334,26 @@ static level_members next_members(const level_row *row, int is_high, level_curso
 
 /* ---- rounds ------------------------------------------------------------------------------ */
 
+INLINE void bins_and_values_of(const level_members *members, level_round round, uint64_t k,
+                               uint64_t mask, uint32_t *restrict numbers, uint64_t *restrict values)
+{
+    const uint64_t *restrict starts = members->starts, *restrict ids = members->ids;
+    for (ptrdiff_t i = 0; i < members->n; i++) {
+        const uint64_t word = round_word(starts[i], &round);
+        const uint64_t product = bin_and_fraction(word, k);
+        const uint64_t value = (product << 32 | (word & UINT32_MAX)) >> round.shift;
+        numbers[i] = (uint32_t)(product >> 32);
+        values[i] = (value & ~mask) | round.least | ids[i];
+    }
+}
+
 static void bins_and_values(const level_members *members, const level_round *round, uint64_t k,
                             uint64_t mask, uint32_t *restrict numbers, uint64_t *restrict values)
 {
-    const uint64_t *restrict starts = members->starts, *restrict ids = members->ids;
-    const level_round own = *round;
-    for (ptrdiff_t i = 0; i < members->n; i++) {
-        const uint64_t word = round_word(starts[i], &own);
-        const uint64_t product = bin_and_fraction(word, k);
-        const uint64_t value = (product << 32 | (word & UINT32_MAX)) >> own.shift;
-        numbers[i] = (uint32_t)(product >> 32);
-        values[i] = (value & ~mask) | own.least | ids[i];
-    }
+    if (round->least == 0)
+        bins_and_values_of(members, first_of_rounds, k, mask, numbers, values);
+    else
+        bins_and_values_of(members, *round, k, mask, numbers, values);
 }
 
 /* The values of levels of blocks whose times are not below LEVEL_TIME. */
@@ -458,25 +524,20 @@ static void offer_blocks(const level_row *row, double limit, uint64_t k, level_s
 {
     level_streams *streams = &s->streams;
     uint64_t *words = s->values;
-    uint32_t *heavy = s->numbers; /* entries */
+    uint64_t *heavy = s->tile_ids; /* entries */
     ptrdiff_t n = 0;
-    for (ptrdiff_t first = 0; first < row->n_entries; first += LEVELS_TILE) {
-        ptrdiff_t stop =
-            row->n_entries - first < LEVELS_TILE ? row->n_entries - first : LEVELS_TILE;
-        ptrdiff_t n_heavy = 0;
-        for (ptrdiff_t i = 0; i < stop; i++) {
-            heavy[n_heavy] = (uint32_t)i;
-            n_heavy += s->counts[first + i] > FIRST_LEVELS;
-        }
+    for (ptrdiff_t first = 0; first < row->n_heavy; first += LEVELS_TILE) {
+        ptrdiff_t n_heavy = row->n_heavy - first < LEVELS_TILE ? row->n_heavy - first : LEVELS_TILE;
+        memcpy(heavy, s->heavy + first, (size_t)n_heavy * sizeof *heavy);
         for (uint32_t bits = LEVEL_BITS; n_heavy > 0 && bits < MOST_BITS; bits++) {
             const double least = limit * (double)(UINT64_C(1) << bits) + 0x1p-30;
             const uint64_t bound = least < 1.0 ? (uint64_t)(least * 0x1p64) : UINT64_MAX;
             ptrdiff_t n_hits, n_heavier = 0;
             for (ptrdiff_t i = 0; i < n_heavy; i++)
-                words[i] = mix64(s->starts[first + heavy[i]] + (BLOCKS + bits) * LEVEL_STEP);
+                words[i] = mix64(s->starts[heavy[i]] + (BLOCKS + bits) * LEVEL_STEP);
             n_hits = find_below(words, n_heavy, bound, s->hits);
             for (ptrdiff_t h = 0; h < n_hits; h++) {
-                const ptrdiff_t entry = first + heavy[s->hits[h]];
+                const uint64_t entry = heavy[s->hits[h]];
                 streams->words[n] = words[s->hits[h]];
                 streams->columns[n] = s->starts[entry];
                 streams->ids[n] = s->ids[entry];
@@ -486,7 +547,7 @@ static void offer_blocks(const level_row *row, double limit, uint64_t k, level_s
             }
             for (ptrdiff_t i = 0; i < n_heavy; i++) {
                 heavy[n_heavier] = heavy[i];
-                n_heavier += s->counts[first + heavy[i]] > UINT32_C(2) << bits;
+                n_heavier += s->counts[heavy[i]] > UINT32_C(2) << bits;
             }
             n_heavy = n_heavier;
             if (n > LEVEL_STREAMS - LEVELS_TILE) {
@@ -516,7 +577,7 @@ static void first_round(const level_row *row, uint64_t k, level_scratch *s)
         else if (limit < 8.0)
             bound = (uint64_t)((1.0 - exp_f64(-limit)) * 0x1p62);
         offer(row, &round, 0, bound, k, s);
-        if (row->most > FIRST_LEVELS) {
+        if (row->n_heavy > 0) {
             offer_blocks(row, limit < LEVEL_TIME ? limit : LEVEL_TIME, k, s);
             if (limit >= LEVEL_TIME)
                 offer(row, &round, 1, bound, k, s);
@@ -526,30 +587,46 @@ static void first_round(const level_row *row, uint64_t k, level_scratch *s)
     }
 }
 
+/* The least word of members, with its position in its lowest bits, in each of FILLED rounds. */
+INLINE void find_least(const level_members *members, const uint64_t *flips, const uint64_t *factors,
+                       uint64_t positions, uint64_t *least)
+{
+    uint64_t own_flips[FILLED], own_factors[FILLED], own[FILLED];
+    memcpy(own_flips, flips, sizeof own_flips);
+    memcpy(own_factors, factors, sizeof own_factors);
+    memset(own, 0xff, sizeof own);
+    for (uint64_t i = 0; i < (uint64_t)members->n; i++) {
+        const uint64_t start = members->starts[i];
+        for (int c = 0; c < FILLED; c++) {
+            const uint64_t word = (start ^ own_flips[c]) * own_factors[c];
+            own[c] = smaller(own[c], (word & ~positions) | i);
+        }
+    }
+    memcpy(least, own, sizeof own);
+}
+
 /* Of all members the one of least value, for n <= FILLED bins that are empty, of numbers from `first`
  * on. */
 static void fill_bins(const level_row *row, const uint32_t *numbers, int n, uint64_t first,
                       uint64_t first_round, level_scratch *s)
 {
     const uint64_t positions = LEVELS_TILE - 1;
-    lanes_u64 flips = {0}, factors = {0}, best = ~(lanes_u64){0};
+    uint64_t flips[FILLED], factors[FILLED], best[FILLED];
+    memset(best, 0xff, sizeof best);
     for (int c = 0; c < FILLED; c++) {
         const level_round round = round_of(first_round + first + numbers[c < n ? c : 0], 0);
         flips[c] = round.flip;
         factors[c] = round.factor;
     }
-    const int n_kinds = row->most > FIRST_LEVELS ? 2 : 1;
+    const int n_kinds = row->n_heavy > 0 ? 2 : 1;
     for (int is_high = 0; is_high < n_kinds; is_high++) {
         level_cursor at = {0, 0, 0};
         for (;;) {
             const level_members members = next_members(row, is_high, &at, s);
-            lanes_u64 least = ~(lanes_u64){0};
+            uint64_t least[FILLED];
             if (members.n == 0)
                 break;
-            for (uint64_t i = 0; i < (uint64_t)members.n; i++) {
-                const lanes_u64 words = (members.starts[i] ^ flips) * factors;
-                least = lanes_least_u64(least, (words & ~positions) | i);
-            }
+            find_least(&members, flips, factors, positions, least);
             for (int c = 0; c < n; c++) {
                 if ((least[c] | positions) < (best[c] | positions)) {
                     const uint64_t i = least[c] & positions;
@@ -619,7 +696,7 @@ static ptrdiff_t sample_row(const csr_block *rows, ptrdiff_t row_number, const l
     for (uint64_t number = 1; number < n_rounds && !is_full; number++) {
         const level_round round = round_of(number, 64 - __builtin_clzll(n_rounds));
         offer(&row, &round, 0, EMPTY, k, s);
-        if (row.most > FIRST_LEVELS)
+        if (row.n_heavy > 0)
             offer(&row, &round, 1, EMPTY, k, s);
         if ((number + 1) * row.total >= FULL * k)
             is_full = count_empty(s->bins, (ptrdiff_t)k) == 0;

@@ -51,6 +51,7 @@ typedef struct {
     uint64_t *ids;     /* m: 2^(LEVEL_BITS + 1) * position of the entry + level, if that is low */
     uint32_t *members; /* m: the levels of members, where they are high */
     uint32_t *counts;  /* n: levels of an entry */
+    uint64_t *heavy;   /* n: entries that have levels in blocks */
     uint64_t *bins;    /* k */
     uint32_t *high;    /* k: the level in a bin, where it is in a block */
     double weights[LEVELS_TILE];
