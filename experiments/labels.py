@@ -37,11 +37,14 @@ from experiments.texts import groups, read
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.text import HashingVectorizer
+from sparsemaps.text._analyzers import vectorizer_of
 
 TEXTS = {"language": ("texts", 4000), "site": ("pages", 700)}
 WORDS = {"spam": "sms_spam", "news20": "news20_bydate", "reuters52": "reuters52"}
 MEASUREMENTS = {"spambase": "spambase"}
 TASKS = [*TEXTS, *WORDS, *MEASUREMENTS]
+ANALYZERS = {"language": "char:3"}
+"""The n-grams of texts; those of other tasks are words."""
 
 
 class Task(NamedTuple):
@@ -111,7 +114,7 @@ class Trained(NamedTuple):
     n_bytes: int
 
 
-def fasttext_of(task: Task, is_language: bool, folder: str) -> Trained:
+def fasttext_of(task: Task, analyzer: str, folder: str) -> Trained:
     import fasttext
 
     path = os.path.join(folder, "train.txt")
@@ -119,7 +122,7 @@ def fasttext_of(task: Task, is_language: bool, folder: str) -> Trained:
     with open(path, "w") as file:
         for text, label in zip(task.texts, task.y, strict=True):
             file.write(f"__label__{label} {' '.join(text.split())}\n")
-    subwords = {"minn": 2, "maxn": 4, "dim": 16} if is_language else {}
+    subwords = {"minn": 2, "maxn": 4, "dim": 16} if analyzer else {}
     model = fasttext.train_supervised(path, epoch=25, lr=0.5, thread=1, verbose=0, **subwords)
     model.save_model(os.path.join(folder, "model.bin"))
 
@@ -138,7 +141,7 @@ def fasttext_of(task: Task, is_language: bool, folder: str) -> Trained:
     )
 
 
-def vowpal_of(task: Task, is_language: bool, folder: str) -> Trained:
+def vowpal_of(task: Task, analyzer: str, folder: str) -> Trained:
     from vowpalwabbit import Workspace
 
     labels = np.unique(task.y)
@@ -183,32 +186,32 @@ def _line(record: Any) -> str:
     return "| " + " ".join(f"{column}:{value:g}" for column, value in pairs)
 
 
-def hashed_of(task: Task, is_language: bool, folder: str) -> Trained:
-    vectorizer = _vectorizer(is_language, norm="l2", n_features=2**20)
+def hashed_of(task: Task, analyzer: str, folder: str) -> Trained:
+    vectorizer = _vectorizer(analyzer, norm="l2", n_features=2**20)
     return _svm(task, lambda records: vectorizer.transform(records))
 
 
-def tfidf_of(task: Task, is_language: bool, folder: str) -> Trained:
-    vectorizer = _vectorizer(is_language, norm=None, alternate_sign=False, n_features=2**20)
+def tfidf_of(task: Task, analyzer: str, folder: str) -> Trained:
+    vectorizer = _vectorizer(analyzer, norm=None, alternate_sign=False, n_features=2**20)
     weights = TfidfTransformer(sublinear_tf=True).fit(vectorizer.transform(task.texts))
     return _svm(task, lambda records: weights.transform(vectorizer.transform(records)))
 
 
-def scaled_of(task: Task, is_language: bool, folder: str) -> Trained:
+def scaled_of(task: Task, analyzer: str, folder: str) -> Trained:
     """A linear SVM on measurements, each divided by its largest value."""
     scale = 1 / np.maximum(task.X.max(axis=0).toarray(), 1e-300)
     return _svm(task, lambda rows: rows.multiply(scale).tocsr())
 
 
-def codes_of(task: Task, is_language: bool, folder: str) -> Trained:
+def codes_of(task: Task, analyzer: str, folder: str) -> Trained:
     """MinHash of the n-grams of a text; min-max samples of the counts of words or measurements."""
     vectorizer = None
     map: Any = ConsistentWeightedSampling(n_hashes=1024, random_state=0)
     if task.X is None:
         map = MinHash(n_hashes=256, random_state=0)
-        vectorizer = _vectorizer(is_language, norm=None, alternate_sign=False, n_features=2**31 - 2)
+        vectorizer = _vectorizer(analyzer, norm=None, alternate_sign=False, n_features=2**31 - 2)
     elif task.texts:
-        vectorizer = _vectorizer(False, norm=None, alternate_sign=False, n_features=2**31 - 2)
+        vectorizer = _vectorizer("", norm=None, alternate_sign=False, n_features=2**31 - 2)
     model = KernelClassifier(map, vectorizer=vectorizer, random_state=0)
     model.fit(_records(task)[0], task.y)
     path = os.path.join(folder, "model")
@@ -222,9 +225,11 @@ def codes_of(task: Task, is_language: bool, folder: str) -> Trained:
     )
 
 
-def _vectorizer(is_language: bool, **options: Any) -> HashingVectorizer:
-    n_grams = {"analyzer": "char", "ngram_range": (3, 3)} if is_language else {}
-    return HashingVectorizer(**n_grams, **options)
+def _vectorizer(analyzer: str, **options: Any) -> HashingVectorizer:
+    """Of words, or of the n-grams that an analyzer such as "char:1-3" says."""
+    if not analyzer:
+        return HashingVectorizer(**options)
+    return vectorizer_of(analyzer).set_params(**options)
 
 
 def _svm(task: Task, rows_of: Callable[[Any], Any]) -> Trained:
@@ -270,7 +275,7 @@ def measure(directory: str, name: str, learner: str) -> dict[str, Any]:
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with tempfile.TemporaryDirectory() as folder, threadpool_limits(1):
         start = time.process_time()
-        trained = LEARNERS[learner](task, name == "language", folder)
+        trained = LEARNERS[learner](task, ANALYZERS.get(name, ""), folder)
         trained_at = time.process_time()
         memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before
         predicted = trained.labels(records)
