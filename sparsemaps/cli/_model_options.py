@@ -16,7 +16,7 @@ from sparsemaps.files._job_options import (
 TRAIN_EXAMPLES = """\
 examples:
   sparsemaps train {name} train.svm -o model --validation test.svm
-  sparsemaps train {name} texts.jsonl -o model --texts char:1-3 --label-field language --snippets 4 12
+  sparsemaps train {name} texts.jsonl -o model --texts char:1-3 --label-field lang --snippets 4 12
   sparsemaps predict model new.jsonl -o labels.tsv --id-field id
 """
 
