@@ -62,14 +62,10 @@ html_theme_options = {
     "secondary_sidebar_items": ["page-toc"],
     "footer_start": [],
     "footer_end": [],
-    "header_links_before_dropdown": 5,
+    "header_links_before_dropdown": 7,
 }
-# A list of the pages of a section is shown where a section has pages.
-_SECTIONS = ("user_guide", "tuning", "texts", "recipes", "api")
-html_sidebars = {
-    "results/index": [],
-    **{path.stem: [] for path in Path(__file__).parent.glob("*.md") if path.stem not in _SECTIONS},
-}
+# Pages of a section have the list of its pages beside them; these are in no section.
+html_sidebars = {page: [] for page in ("index", "faq", "search", "genindex")}
 copybutton_prompt_text = r">>> |\.\.\. |\$ "
 copybutton_prompt_is_regexp = True
 

@@ -167,6 +167,7 @@ def test_docstring_examples(name):
     [
         *("../README.md", "coming_from.md", "tuning.md", "texts.md", "near_duplicates.md"),
         *("recipes.md", "libsvm.md", "train_and_serve.md", "user_guide.md", "compare.md"),
+        *("near_duplicates_explained.md", "neighbours.md", "advanced.md"),
     ],
 )
 def test_documentation_examples(name, tmp_path, monkeypatch):

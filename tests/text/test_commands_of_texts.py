@@ -39,8 +39,8 @@ def test_commands(tmp_path, monkeypatch):
     Path("new.jsonl").write_bytes(lines + b'{"text": "a text about nothing before"}\n')
     commands = [
         command
-        for page in ("texts.md", "near_duplicates.md")
-        for command in re.findall(r"^    sparsemaps (.*)", (DOCS / page).read_text("utf-8"), re.M)
+        for page in ("texts", "near_duplicates", "near_duplicates_explained", "neighbours")
+        for command in re.findall(r"^    sparsemaps (.*)", (DOCS / f"{page}.md").read_text("utf-8"), re.M)
     ]
     assert len(commands) >= 4
     for command in commands:
