@@ -1,9 +1,8 @@
-"""The user guide's figures: where maps pay, how rows are scaled, how many samples."""
+"""The user guide's figures: how rows are scaled, how many samples, values of both signs."""
 
 import warnings
 from typing import Any
 
-import matplotlib.pyplot as plt
 import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
@@ -16,20 +15,8 @@ from experiments.runner import Cell, Experiment, Options, Results
 from sparsemaps import ConsistentWeightedSampling, RandomBinning, RandomFourier, kernels
 
 CELLS = "experiments.guide"
-MAPS = {"min-max": "C0", "Gaussian": "C1", "Laplacian": "C2"}
 SIZE = 1024
 
-MEASURED = [
-    ("optdigits", "pixels", ""),
-    ("usps", "pixels", "shift"),
-    ("satimage", "measurements", "range"),
-    ("letter", "16 measurements", "range"),
-    ("covtype29k", "54 measurements, binary ones among them", "range"),
-    ("ijcnn1", "22 measurements", "range"),
-    ("splice", "60 categories", ""),
-    ("spambase", "57 frequencies", "max"),
-    ("adult_a9a", "binary", ""),
-]
 SIGNED = ["ijcnn1", "satimage", "letter", "covtype29k"]
 TEXTS = ["sms_spam", "reuters52", "news20_bydate", "sector"]
 
@@ -47,33 +34,6 @@ def best_of_c(
 def _on(features: Any, split: datasets.Split) -> float:
     Z = features.fit(split.X).transform(split.X)
     return best_of_c(Z, split.y, features.transform(split.X_test), split.y_test)
-
-
-def measured(data: str, name: str, prepare: str, n_rows: int | None) -> dict[str, Any]:
-    """Accuracies in percent of linear, min-max, Gaussian and Laplacian, and exact min-max."""
-    split = datasets.load(data, name, n_rows, prepare)
-    unit = split._replace(X=normalize(split.X), X_test=normalize(split.X_test))
-    found = {
-        "rows": len(split.y),
-        "linear": max(best_of_c(*split), best_of_c(*unit)),
-        "min-max": _on(ConsistentWeightedSampling(n_hashes=SIZE, random_state=0), split),
-    }
-    dense = split._replace(X=split.X.toarray(), X_test=split.X_test.toarray())
-    scaled = dense._replace(
-        **dict(zip(("X", "X_test"), _scaled(dense, StandardScaler()), strict=True))
-    )
-    d = split.X.shape[1]  # columns have variance 1: 1 / d is gamma="scale"
-    fourier = RandomFourier(gamma=1 / d, n_components=SIZE, random_state=0)
-    found["Gaussian"] = _on(fourier, scaled)
-    binning = RandomBinning(gamma=1 / d, n_grids=SIZE, n_bins=2**8, random_state=0)
-    found["Laplacian"] = _on(binning, scaled)
-    if len(split.y) <= 10_000:
-        K, K_test = kernels.min_max_kernel(split.X), kernels.min_max_kernel(split.X_test, split.X)
-        found["exact min-max"] = max(
-            100 * SVC(kernel="precomputed", C=C).fit(K, split.y).score(K_test, split.y_test)
-            for C in (1, 10, 100)
-        )
-    return found
 
 
 def signed(data: str, name: str, n_rows: int | None) -> dict[str, Any]:
@@ -181,13 +141,6 @@ def _rows(o: Options) -> int | None:
     return 1000 if o.quick else o.rows
 
 
-def _measured_cells(o: Options) -> list[Cell]:
-    return [
-        Cell(f"{CELLS}:measured", {"name": name, "prepare": how, "n_rows": _rows(o)}, data=name)
-        for name, _, how in (MEASURED[:3] if o.quick else MEASURED)
-    ]
-
-
 def _signed_cells(o: Options) -> list[Cell]:
     return [
         Cell(f"{CELLS}:signed", {"name": name, "n_rows": min(5000, _rows(o) or 5000)}, data=name)
@@ -243,54 +196,6 @@ def _power_cells(o: Options) -> list[Cell]:
              {"name": "spambase", "prepare": "max", "p": p, "n_rows": _rows(o)}, data="spambase")
         for p in (2.0, 1.0, 0.5, 0.25, 0.1)
     ]  # fmt: skip
-
-
-def _write_measured(o: Options, results: Results) -> None:
-    keys = ("linear", "min-max", "Gaussian", "Laplacian", "exact min-max")
-    rows = []
-    for cell, (name, what, _) in zip(_measured_cells(o), MEASURED, strict=False):
-        r = results(cell)
-        rows.append([name, what, r["rows"] if r else report.NOT_RUN,
-                     *(report.number(r and r.get(key), 1) for key in keys)])  # fmt: skip
-    notes = (
-        f"Test accuracy in percent, best C of 0.1, 1, 10; {SIZE} samples, components or grids; "
-        "Gaussian and Laplacian on standardised columns with gamma = 1 / columns; one seed."
-    )
-    header = ["data", "values", "training rows", *keys]
-    base = o.results / "guide-data"
-    report.write_table(base, "Where maps pay", header, rows, notes)
-    _draw_measured(o, results, base)
-
-
-def _draw_measured(o: Options, results: Results, base: Any) -> None:
-    """A line for each data set, from linear to the best map, with the exact kernel."""
-    found = {
-        name: (what, r)
-        for cell, (name, what, _) in zip(_measured_cells(o), MEASURED, strict=False)
-        if (r := results(cell)) is not None
-    }
-    if not found:
-        return
-    order = sorted(found, key=lambda n: max(found[n][1][k] for k in MAPS) - found[n][1]["linear"])
-    figure, ax = plt.subplots(figsize=(8, 0.42 * len(order) + 1.2), layout="constrained")
-    for y, name in enumerate(order):
-        r = found[name][1]
-        best = max(r[kind] for kind in MAPS)
-        ax.plot([r["linear"], best], [y, y], color="lightgray", linewidth=5, zorder=1)
-        ax.plot(r["linear"], y, "o", color="gray", markersize=8, label="linear SVM on the rows")
-        for kind, color in MAPS.items():
-            ax.plot(r[kind], y, "o", color=color, markersize=8, label=f"{kind} map, 1,024")
-        if "exact min-max" in r:
-            label = "exact min-max kernel"
-            ax.plot(r["exact min-max"], y, "|", color="black", markersize=16, label=label)
-    ax.set_yticks(range(len(order)), [f"{name}: {found[name][0].split(',')[0]}" for name in order])
-    ax.set(xlabel="test accuracy, %")
-    report.shared_legend(figure, [ax])
-    figure.savefig(base.with_suffix(".svg"), metadata={"Date": None})
-    plt.close(figure)
-    page = base.with_suffix(".md")
-    text = page.read_text(encoding="utf-8")
-    page.write_text(f"{text}\n![Accuracy of maps]({base.name}.svg)\n", encoding="utf-8")
 
 
 def _write_signed(o: Options, results: Results) -> None:
@@ -387,7 +292,6 @@ def _write_powers(o: Options, results: Results) -> None:
 
 
 EXPERIMENTS = [
-    Experiment("guide-data", "where maps pay", _measured_cells, _write_measured),
     Experiment("guide-signed", "values of both signs", _signed_cells, _write_signed),
     Experiment("guide-text", "texts", _text_cells, _write_text),
     Experiment("guide-scaling", "scaling", _scaling_cells, _write_scaling),

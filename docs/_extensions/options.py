@@ -15,9 +15,10 @@ TABLE, COMMAND = DOCS / "options.md", DOCS / "command.md"
 
 INTRODUCTION = """# The command
 
-`sparsemaps COMMAND --help` explains the options that most people need, and `--help-all` explains all of them, as this page does.
-`man sparsemaps` has all of it on one page. Of the commands that take a map, the options of the map `minmax` are shown, and of
-`kernel` those of `minmax`; `sparsemaps map MAP --help-all` shows those of another map.
+`sparsemaps COMMAND --help` explains the options that most people need, and `--help-all` explains
+all of them, as this page does. `man sparsemaps` has all of it on one page. For commands that take a
+map or a kernel, this page shows the options of `minmax`. `sparsemaps map MAP --help-all` shows
+those of another map.
 """
 
 

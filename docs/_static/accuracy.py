@@ -1,45 +1,68 @@
-"""Draws accuracy.svg: ``python docs/_static/accuracy.py``.
+"""Draws accuracy.svg from the guide's figures: ``python docs/_static/accuracy.py``.
 
-Test accuracy in percent, all training rows, best C of a small grid, mean of two seeds (mnist: one).
-``python -m experiments --data DIRECTORY -o RESULTS --only guide-data`` measures such figures.
+``python -m experiments --data DIRECTORY -o RESULTS --only guide-advice`` measures them.
 """
 
+import csv
 from pathlib import Path
 
 import matplotlib as mpl
 import matplotlib.pyplot as plt
 
-FOUND = {  # linear SVM, min-max map (1,024 samples of 8 bits) and linear SVM, exact min-max SVM
-    "handwritten digits (optdigits)": (95.3, 97.3, 97.4),
-    "word frequencies of mails (spambase)": (93.0, 95.8, 95.4),
-    "scanned digits (usps)": (91.6, 94.4, 95.1),
-    "handwritten digits (mnist, 10,000 rows)": (90.9, 95.6, 95.9),
-    "satellite images (satimage)": (81.7, 89.1, 90.4),
-    "DNA sequences (splice)": (85.7, 94.8, 95.0),
+HERE = Path(__file__).parent
+FIGURES = HERE.parent / "results" / "guide-advice-figures.csv"
+
+SETS = {
+    "letter": "letters,\n16 measurements",
+    "covtype29k": "forests,\n54 measurements",
+    "satimage": "satellite images,\n36 measurements",
+    "spambase": "mails,\n57 frequencies",
+    "mnist": "digits (mnist),\n784 pixels",
+    "usps": "digits (usps),\n256 pixels",
+    "optdigits": "digits (optdigits),\n64 pixels",
+    "splice": "DNA,\n60 categories",
+    "news20_bydate": "20 newsgroups,\nwords",
+}
+MODELS = {
+    "linear": ("o", "gray", "linear, the best of scaled, one-hot, tf-idf"),
+    "boosted trees": ("^", "#d95f0e", "boosted trees"),
+    "exact kernel": ("s", "black", "exact kernel (up to 5,000 rows)"),
+    "best map": ("D", "#08519c", "linear on a map of sparsemaps"),
 }
 
 
 def main():
-    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "sparsemaps", "font.size": 11})
+    """Draw a line for each set: from the least to the best of the models."""
+    with open(FIGURES, encoding="utf-8") as file:
+        rows = {row["set"]: row for row in csv.DictReader(file)}
+    mpl.rcParams.update({"svg.fonttype": "none", "svg.hashsalt": "sparsemaps", "font.size": 10})
     mpl.rcParams["font.family"] = "sans-serif"
-    figure, ax = plt.subplots(figsize=(8.6, 3.5), layout="constrained")
+    figure, ax = plt.subplots(figsize=(5.2, 5.6), layout="constrained")
     figure.patch.set_facecolor("white")
-    for y, (linear, mapped, exact) in enumerate(FOUND.values()):
-        first = y == 0
-        ax.plot([linear, mapped], [y, y], color="#c6dbef", linewidth=7, zorder=1)
-        ax.plot(linear, y, "o", color="gray", markersize=9,
-                label="linear SVM" if first else None)  # fmt: skip
-        ax.plot(mapped, y, "o", color="#08519c", markersize=9,
-                label="linear SVM on 1 kB a row of sparsemaps" if first else None)  # fmt: skip
-        ax.plot(exact, y, "|", color="black", markersize=20, markeredgewidth=2,
-                label="SVM with the exact kernel" if first else None)  # fmt: skip
-    ax.set_yticks(range(len(FOUND)), FOUND)
-    ax.set(xlabel="test accuracy, %", xlim=(80, 98.5), ylim=(-0.6, len(FOUND) - 0.4))
+    for y, name in enumerate(reversed(SETS)):
+        cells = {key: rows[name][key].strip("*") for key in MODELS}
+        found = {
+            key: float(cell.removeprefix("<u>").removesuffix("</u>"))
+            for key, cell in cells.items() if cell
+        }  # fmt: skip
+        ax.plot([min(found.values()), max(found.values())], [y, y], color="#c6dbef",
+                linewidth=6, zorder=1, solid_capstyle="round")  # fmt: skip
+        for key, value in found.items():
+            marker, color, label = MODELS[key]
+            hollow = "none" if key == "exact kernel" else color
+            ax.plot(value, y, marker, color=color, markerfacecolor=hollow, markersize=8,
+                    label=label, zorder=3 if key == "best map" else 2)  # fmt: skip
+    ax.set_yticks(range(len(SETS)), reversed(SETS.values()))
+    ax.set(xlabel="test accuracy, %", ylim=(-0.6, len(SETS) - 0.4))
     ax.spines[["top", "right", "left"]].set_visible(False)
     ax.tick_params(left=False)
     ax.grid(axis="x", alpha=0.3)
-    figure.legend(loc="outside lower center", ncols=3, frameon=False, fontsize=10)
-    figure.savefig(Path(__file__).with_suffix(".svg"), metadata={"Date": None})
+    labels = {}
+    for handle, label in zip(*ax.get_legend_handles_labels(), strict=True):
+        labels.setdefault(label, handle)
+    order = [label for _, _, label in MODELS.values()]
+    figure.legend([labels[one] for one in order], order, loc="outside lower center", frameon=False)
+    figure.savefig(HERE / "accuracy.svg", metadata={"Date": None})
 
 
 if __name__ == "__main__":
