@@ -40,7 +40,8 @@ def test_commands(tmp_path, monkeypatch):
     commands = [
         command
         for page in ("texts", "near_duplicates", "near_duplicates_explained", "neighbours")
-        for command in re.findall(r"^    sparsemaps (.*)", (DOCS / f"{page}.md").read_text("utf-8"), re.M)
+        for text in [(DOCS / f"{page}.md").read_text("utf-8")]
+        for command in re.findall(r"^    sparsemaps (.*)", text, re.M)
     ]
     assert len(commands) >= 4
     for command in commands:
