@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 
 from experiments import own_ngrams, report
-from sparsemaps.text import HashingVectorizer
+from sparsemaps.text._analyzers import vectorizer_of
 from sparsemaps.text._own_ngrams import OwnNgrams
 
 THRESHOLDS = (0.5, 0.8)
@@ -29,18 +29,15 @@ TOKENS = r"\w+|[^\w\s]"
 """Words, and every other sign alone: the tokens of code."""
 
 
-def columns() -> dict[str, HashingVectorizer]:
+def columns() -> dict[str, Any]:
     """N-grams by name."""
-    common: dict[str, Any] = {"norm": None, "alternate_sign": False, "binary": True}
-    common["n_features"] = 2**31 - 2
-    words: dict[str, Any] = {"token_pattern": r"\S+", **common}
     return {
-        "1 word": HashingVectorizer(ngram_range=(1, 1), **words),
-        "3 words": HashingVectorizer(ngram_range=(3, 3), **words),
-        "5 words": HashingVectorizer(ngram_range=(5, 5), **words),
-        "5 words, plain": HashingVectorizer(ngram_range=(5, 5), normalize="plain", **words),
-        "5 characters": HashingVectorizer(analyzer="char", ngram_range=(5, 5), **common),
-        "5 tokens": HashingVectorizer(ngram_range=(5, 5), **{**words, "token_pattern": TOKENS}),
+        "1 word": vectorizer_of("word:1", binary=True),
+        "3 words": vectorizer_of("word:3", binary=True),
+        "5 words": vectorizer_of("word:5", binary=True),
+        "5 words, plain": vectorizer_of("word:5", normalize="plain", binary=True),
+        "5 characters": vectorizer_of("char:5", binary=True),
+        "5 tokens": vectorizer_of("word:5", token_pattern=TOKENS, binary=True),
     }
 
 

@@ -30,7 +30,7 @@ from experiments import report
 from sparsemaps import MinHash, RandomProjection, SignProjection, files, neighbors
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.neighbors import KernelNeighbors
-from sparsemaps.text import HashingVectorizer
+from sparsemaps.text._analyzers import vectorizer_of
 
 Array = np.ndarray[Any, Any]
 
@@ -103,11 +103,8 @@ def encode(name: str, n: int) -> Any:
     return partial(new_map(name).fit(X[:1]).encode, X)
 
 
-def sets_of_words() -> HashingVectorizer:
-    return HashingVectorizer(
-        ngram_range=(3, 3), token_pattern=r"\S+", binary=True, norm=None, alternate_sign=False,
-        n_features=2**31 - 2,
-    )  # fmt: skip
+def sets_of_words() -> Any:
+    return vectorizer_of("word:3", binary=True)
 
 
 def texts_to_rows(n: int) -> Any:

@@ -18,6 +18,7 @@ from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes
 from sparsemaps.neighbors import clusters, similar_pairs
 from sparsemaps.text import HashingVectorizer, iter_records
+from sparsemaps.text._analyzers import vectorizer_of
 
 TRAINING_TEXTS = 4000
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
@@ -85,13 +86,7 @@ def copies(texts, copy_of, group):
     print("| runs | threshold | pairs | Jaccard above it - .05, % | copies, % | recall, % | s |")
     print("|---|---|---|---|---|---|---|")
     for n in (1, 2, 3, 5):
-        vectorizer = HashingVectorizer(
-            ngram_range=(n, n),
-            token_pattern=r"\S+",
-            norm=None,
-            alternate_sign=False,
-            n_features=2**31 - 2,
-        )
+        vectorizer = vectorizer_of(f"word:{n}")
         minhash = MinHash(n_hashes=256, random_state=0).fit_any_width()
         codes: PackedCodes = minhash.encode_texts(vectorizer, texts, packed=True)
         X = vectorizer.transform(texts)

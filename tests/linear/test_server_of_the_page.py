@@ -1,0 +1,93 @@
+"""The server that docs/train_and_serve.md shows."""
+
+import contextlib
+import http.client
+import json
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from _data.saved_models import LABELS, TEXTS
+
+from sparsemaps import MinHash
+from sparsemaps.linear import KernelClassifier
+
+SERVER = Path(__file__).parents[2] / "docs" / "serving" / "server.py"
+
+
+def saved(path, labels):
+    model = KernelClassifier(MinHash(n_hashes=32, random_state=0), vectorizer="char:3")
+    model.fit(TEXTS, labels).save(path)
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    path = tmp_path_factory.mktemp("served") / "model"
+    saved(path, LABELS)
+    return path
+
+
+@pytest.fixture(scope="module")
+def port(model):
+    with subprocess.Popen(
+        [sys.executable, "-P", str(SERVER), str(model), "0"], stdout=subprocess.PIPE, text=True
+    ) as process:
+        yield int(process.stdout.readline().rsplit(":", 1)[1].split("/")[0])
+        process.kill()
+
+
+def asked(port, body, *, path="/labels", **headers):
+    with contextlib.closing(
+        http.client.HTTPConnection("localhost", port, timeout=30)
+    ) as connection:
+        connection.request("GET" if body is None else "POST", path, body, headers)
+        with connection.getresponse() as response:
+            return response.status, json.loads(response.read())
+
+
+def test_health_and_labels(port):
+    assert asked(port, None, path="/health") == (200, {"status": "ok"})
+    body = json.dumps({"texts": [TEXTS[0], TEXTS[4]]})
+    assert asked(port, body) == (200, {"labels": ["pets", "money"]})
+    assert asked(port, json.dumps({"texts": []})) == (200, {"labels": []})
+
+
+@pytest.mark.parametrize(
+    ("body", "status"),
+    [
+        (b'{"texts": ["\xff"]}', 400),
+        (b"{", 400),
+        (b"[" * 100_000, 400),
+        (b"[]", 400),
+        (b'{"texts": "a"}', 400),
+        (b'{"texts": [1]}', 400),
+        (b" " * (2**20 + 1), 413),
+    ],
+)
+def test_bodies_that_are_refused(port, body, status):
+    assert asked(port, body)[0] == status
+    assert asked(port, None, path="/health")[0] == 200
+
+
+@pytest.mark.parametrize("length", ["-1", "x", "\u00b2", "9" * 5000])
+def test_lengths_that_are_none(port, length):
+    with socket.create_connection(("localhost", port), timeout=30) as connection:
+        request = f"POST /labels HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n"
+        connection.sendall(request.encode("latin-1"))
+        assert connection.recv(100).split()[1] in (b"411", b"413")
+
+
+def test_other_paths(port):
+    assert asked(port, None, path="/")[0] == asked(port, b"{}", path="/")[0] == 404
+
+
+def test_another_model_is_opened(port, model):
+    saved(model, ["b"] * 4 + ["a"] * 4)
+    body = json.dumps({"texts": [TEXTS[0], TEXTS[4]]})
+    assert asked(port, body) == (200, {"labels": ["b", "a"]})
+    damaged = model.with_name("damaged")
+    damaged.write_bytes(b"no model")
+    damaged.replace(model)
+    assert asked(port, body) == (200, {"labels": ["b", "a"]})
