@@ -204,9 +204,9 @@ class Dedup(DedupPlan):
             with opened(self.folder, shared=how.is_share) as results, ExitStack() as stack:
                 if has_directory and not how.is_share:
                     _output_files.remove_temporaries(self.output)
-                job, inputs = self.job.prepared(spooled(self.inputs, stack), stack)
-                plan = replace(self, job=job, inputs=inputs)
-                made = how.run(plan.stages(results), results, job.n_jobs)
+                inputs = spooled(self.inputs, stack)
+                plan = replace(self, inputs=inputs)
+                made = how.run(plan.stages(results), results, plan.job.n_jobs)
                 if how.is_share:
                     return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
                 n_records, n_kept, n_several, largest, *causes = counts(

@@ -172,7 +172,7 @@ def _counts_of(of: Any, run: TaskRun) -> Frequencies:
 
 def add_records(table: Frequencies, source: TextRows, input: Input, run: TaskRun) -> None:
     """Count the n-grams of the records of an input in a table, in place."""
-    source = source._replace(numbers_labels=False)
+    source = source.without_labels()
     with run.reading([input]) as bar:
         for some in read_rows(source, input, reader_of, n_jobs=run.n_jobs, bar=bar):
             table.add(some)

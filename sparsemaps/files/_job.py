@@ -177,13 +177,13 @@ class Job(NamedTuple):
         sets_aside: bool = False,
     ) -> "Job":
         """Return a job that makes codes of records, with comments of lines beside them, or else
-        checksums."""
+        checksums; and no labels."""
         fitted = as_fitted(map)
         if not fitted.has_codes:
             raise ValueError(f"map must be a map with codes, got {map!r}")
         refuse_weights(source)
         rows, of_texts = rows_for(fitted, source)
-        rows = rows._replace(sets_aside=sets_aside).by_key(key_field)
+        rows = rows._replace(sets_aside=sets_aside).by_key(key_field).without_labels()
         options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
         return cls(fitted, rows, options, "records", n_jobs)
 

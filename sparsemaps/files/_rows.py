@@ -223,6 +223,10 @@ class LibsvmRows(NamedTuple):
             raise ValueError(f"{setting('keep', field)} is a field of texts; rows have none")
         return self
 
+    def without_labels(self) -> "LibsvmRows":
+        """Return the source for a job that does not use the labels of records."""
+        return self
+
     def weighted_by(self, field: str | None) -> "LibsvmRows":
         """Return the source whose records have weights in a field."""
         if field is not None:

@@ -128,6 +128,11 @@ class TextRows(NamedTuple):
         """Return the source whose records are ordered by the numbers in a field."""
         return self._replace(key_field=field)
 
+    def without_labels(self) -> "TextRows":
+        """Return the source for a job that does not use the labels of records: they are read, and
+        have no numbers."""
+        return self._replace(numbers_labels=False)
+
     def weighted_by(self, field: str | None) -> "TextRows":
         """Return the source whose records have weights in a field."""
         return self._replace(weight_field=field)

@@ -1,6 +1,7 @@
 """What a test of one input, one block of rows and one run does not see."""
 
 import io
+import json
 import mmap
 import os
 import pickle
@@ -21,6 +22,7 @@ from sparsemaps.files import (
     _predict,
     _removed_records,
     _row_names,
+    _text_rows,
 )
 from sparsemaps.files._job_options import LineOptions, PairSearch
 from sparsemaps.files._removed_records import Removals
@@ -38,6 +40,20 @@ def words(*numbers):
 
 LINES = [f"a{words(*range(n, n + 9))}\n" for n in (0, 20, 40, 60)]
 OWN = [f"{name}{words(*range(n, n + 20))}\n" for n in (100, 200) for name in "cd"]
+
+
+@pytest.mark.parametrize("job", [files.deduplicate_files, files.similar_pairs_of_files])
+def test_labels_that_nobody_writes_have_no_numbers(tmp_path, monkeypatch, job):
+    """They may be strings, and are not read beforehand."""
+    monkeypatch.delattr(_text_rows.TextRows, "distinct_labels")
+    texts = [f"{words(*range(n, n + 9))}" for n in (0, 0, 20)]
+    given = [{"text": text, "label": label} for text, label in zip(texts, "aab", strict=True)]
+    path, outputs = tmp_path / "in.jsonl", []
+    path.write_text("".join(json.dumps(record) + "\n" for record in given))
+    for label_field in (None, "label"):
+        outputs.append(io.BytesIO())
+        job(MINHASH, path, outputs[-1], source=Texts("word:2", label_field=label_field))
+    assert outputs[0].getvalue() == outputs[1].getvalue() != b""
 
 
 # ---- pairs ---------------------------------------------------------------------------------------
