@@ -34,6 +34,7 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         double cost
         const double *weights
         const uint8_t *sides
+        const uint8_t *members
         double factors[MOST_MODELS][2]
         const double *targets
         uint64_t key
@@ -107,9 +108,7 @@ cdef coded_rows rows_of_codes(const uint8_t[:, ::1] codes, const uint8_t[::1] sa
 
 
 cdef class Descent:
-    """The solver of some models: their weights, and what decides them. `turn` takes the rows.
-
-    Of regression there is one model."""
+    """The solver of some models: their weights, and what decides them. `turn` takes the rows."""
     cdef dual_problem problem
     cdef dual_state state
     cdef double[:, ::1] v
@@ -164,11 +163,13 @@ cdef class Descent:
     def turn(self, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
              const uint8_t[::1] sides, const double[::1] targets, const double[::1] weights,
              double[:, ::1] dual, uint32_t[::1] order, uint8_t[::1] active, int max_passes,
-             int64_t max_visits, bint is_first, unsigned going):
+             int64_t max_visits, bint is_first, unsigned going,
+             const uint8_t[::1] members=None):
         """Visit the rows, at least one, as `descend` of c/linear/dual_descent.h does.
 
         `sides` has a bit for each model, which is set in rows on its positive side; it is None of
-        regression. `weights` may be None. `is_first` says that no turn had these
+        regression. `weights` may be None. `members` has a bit for each model, which is set in rows
+        that the model is trained on; None is all of them. `is_first` says that no turn had these
         rows before. `going` has a bit for each model that the turn trains; it is 0 if the turn
         before had these rows and was not complete. Returns whether it is to go on, and the bits of
         the models that have not converged."""
@@ -181,7 +182,8 @@ cdef class Descent:
                 or not going and n != p.n_rows
                 or (sides is None) != (p.loss >= descent_loops.first_of_numbers)
                 or sides is not None and sides.shape[0] != n
-                or sides is None and (targets.shape[0] != n or p.n_models != 1)
+                or sides is None and targets.shape[0] != n
+                or members is not None and members.shape[0] != n
                 or weights is not None and weights.shape[0] != n):
             raise ValueError("the arrays do not fit")
         p.rows = rows_of_codes(codes, sampled, p.rows.n_codes, p.rows.bits)
@@ -189,6 +191,7 @@ cdef class Descent:
         p.sides = NULL if sides is None else &sides[0]
         p.targets = &targets[0] if sides is None else NULL
         p.weights = NULL if weights is None else &weights[0]
+        p.members = NULL if members is None else &members[0]
         s.dual, s.order, s.active = &dual[0, 0], &order[0], &active[0]
         with nogil:
             if going:

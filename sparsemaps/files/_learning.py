@@ -520,7 +520,7 @@ def _folds(
     records themselves. A fold of records is that of their snippets, which are not scored."""
     costs = np.ones(len(rows.codes)) if weights is None else np.asarray(weights, np.float64)
     if others is not None:
-        return [Fold(costs, HeldOut(others.codes, None, others.labels, others.weights))]
+        return [Fold(lambda: costs, HeldOut(others.codes, None, others.labels, others.weights))]
     key = _seeding.keys(seed, "linear", 3)[2]
     number = np.floor(_N_FOLDS * _seeding.uniforms(key, rows.n_records))
     of_rows = number if rows.records is None else number[rows.records]
@@ -529,8 +529,13 @@ def _folds(
         own = np.flatnonzero((number == fold) & (costs[: rows.n_records] > 0))
         of_own = None if rows.weights is None else rows.weights[own]
         held_out = HeldOut(rows.codes, own, rows.labels[own], of_own)
-        folds.append(Fold(costs * (of_rows != fold), held_out))
+        folds.append(Fold(partial(_outside, costs, of_rows, fold), held_out))
     return folds
+
+
+def _outside(costs: Array, of_rows: Array, fold: int) -> Array:
+    """Return how much each row counts, if those of a fold are left out."""
+    return np.asarray(costs * (of_rows != fold))
 
 
 def _scores_of(

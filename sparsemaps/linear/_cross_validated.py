@@ -1,6 +1,7 @@
 """Models whose C is chosen by cross-validation, along a path of growing C."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -75,9 +76,8 @@ class _OverC(CodesModel):
         folds = []
         for number, split in enumerate(splits):
             train, test = (_row_numbers(part, len(y)) for part in split)
-            own = np.bincount(train, minlength=len(y)) * (1.0 if costs is None else costs)
             held_out = HeldOut(codes, test, y[test], None if costs is None else costs[test])
-            folds.append(Fold(own, held_out))
+            folds.append(Fold(partial(_costs_of, train, len(y), costs), held_out))
             check_fold(folds[-1], y, f"fold {number} of cv", classes=is_classifier)
         found = scores_along(self, rows, len(names), folds, Cs, self._of_one_C, scorer)
         self.Cs_, self.scores_ = np.array(Cs), found.of_folds
@@ -128,6 +128,12 @@ def _checked_Cs(Cs: object) -> list[float]:
     if given.ndim != 1 or not len(given) or not (np.isfinite(given) & (given > 0)).all():
         raise ParameterError("Cs", repr(Cs), "a number of values of C, or values above 0")
     return np.unique(given).tolist()
+
+
+def _costs_of(train: Array, n_rows: int, costs: Array | None) -> Array:
+    """Return how much each row counts, if only those of some numbers are trained on."""
+    times = np.bincount(train, minlength=n_rows)
+    return np.asarray(times * (1.0 if costs is None else costs))
 
 
 def _row_numbers(part: npt.ArrayLike, n_rows: int) -> Array:
@@ -182,8 +188,10 @@ class KernelClassifierCV(_OverC, KernelClassifier):
     -----
     Solutions of the dual problem are multiplied before training goes on with a larger C: by the
     factor that gives the highest dual objective among those that this C allows. The model of each C
-    is within `tol`, as if it were trained alone, but not equal to that in all digits. A fold takes
-    the memory of one model, and 8 bytes for each row and class. `save` writes a `KernelClassifier`,
+    is within `tol`, as if it were trained alone, but not equal to that in all digits. A thread
+    trains on a fold, or of two classes, on up to four folds together, if `class_weight` is not
+    "balanced". That takes the memory of a model for each fold, and 8 bytes for each row and class,
+    or fold. `save` writes a `KernelClassifier`,
     which ``KernelClassifier.load`` opens.
 
     See Also

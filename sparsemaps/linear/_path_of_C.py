@@ -1,13 +1,14 @@
 """Models along a path of growing C, and their scores on rows that folds leave out."""
 
+import itertools
 import time
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _seeding, _sklearn
+from sparsemaps._tools import _seeding, _sklearn, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes import PackedCodes
@@ -34,9 +35,10 @@ class HeldOut(NamedTuple):
 
 
 class Fold(NamedTuple):
-    """A model to train: how much each row counts, and the rows that it is scored on."""
+    """A model to train: a function that returns how much each row counts, as there may be many
+    folds; and the rows that it is scored on."""
 
-    costs: Array
+    costs: Callable[[], Array]
     held_out: HeldOut
 
 
@@ -74,7 +76,7 @@ class UnfitFold(ValueError):
 def check_fold(fold: Fold, y: Array, name: str, *, classes: bool) -> None:
     """Raise an UnfitFold if a fold has no rows to train on, or to be scored on, or of `classes` one
     class only."""
-    is_there, held_out = fold.costs > 0, fold.held_out
+    is_there, held_out = fold.costs() > 0, fold.held_out
     is_scored = len(held_out.y) > 0 and (held_out.weights is None or bool(held_out.weights.any()))
     if not is_scored or not is_there.any():
         part = "rows to train on" if is_scored else "rows"
@@ -146,31 +148,52 @@ def scores_along(
     unfinished, n_done = set[float](), [0]
     seed = _seeding.draw_seed(model.random_state)
 
-    def steps(number: int, fold: Fold) -> Iterator[None]:
-        some = model._weighted(rows, fold.costs)
+    def score(number: int, place: int, some: TrainingRows, solutions: Iterable[Any]) -> None:
+        """Score the model of a fold and a C."""
+        C, held_out = Cs[place], folds[number].held_out
+        one = of_one_C(C)
+        if one._take(solutions, some, model._objective(C), n_models):
+            unfinished.add(C)
+        if scorer is None:
+            scores[number, place], errors[number, place] = score_of(one, held_out)
+        else:
+            codes = held_out.codes if held_out.rows is None else held_out.codes[held_out.rows]
+            scores[number, place] = scorer(one, codes, held_out.y)
+        n_done[0] += 1
+        if watch is not None:
+            watch(n_done[0], scores.size, 0)
+
+    def steps(numbers: range, base: Array | None) -> Iterator[None]:
+        """Train the models of some folds: of several, one model each, on some of the rows, whose
+        weights are `base`."""
+        of_folds = (model._weighted(rows, folds[number].costs()) for number in numbers)
+        if base is None:
+            (some,) = of_folds
+        else:
+            members = [one.weights > 0 for one in of_folds]
+            some = rows._replace(weights=base, members=members)
+        n_here = n_models * len(numbers)
         objective = model._objective(Cs[0])
-        path = _solver.Path(some, objective, n_models, tol=float(model.tol), seed=seed)
+        path = _solver.Path(some, objective, n_here, tol=float(model.tol), seed=seed)
         for place, C in enumerate(Cs):
             start = time.perf_counter()
             for _ in path.solve(C, model.max_iter):
-                seconds[number, place] += time.perf_counter() - start
+                seconds[numbers[0], place] += time.perf_counter() - start
                 yield
                 start = time.perf_counter()
-            one, objective = of_one_C(C), model._objective(C)
-            if one._take(path.solutions(), some, objective, n_models):
-                unfinished.add(C)
-            seconds[number, place] += time.perf_counter() - start
-            if scorer is None:
-                scores[number, place], errors[number, place] = score_of(one, fold.held_out)
-            else:
-                held_out = fold.held_out
-                codes = held_out.codes if held_out.rows is None else held_out.codes[held_out.rows]
-                scores[number, place] = scorer(one, codes, held_out.y)
-            n_done[0] += 1
-            if watch is not None:
-                watch(n_done[0], scores.size, 0)
+            seconds[numbers[0], place] += time.perf_counter() - start
+            if base is None:
+                score(numbers[0], place, some, path.solutions())
+                continue
+            for number, solution in path.solutions():
+                score(numbers[number], place, some, [(0, solution)])
 
-    _solver.run_in_turns((steps(*of_fold) for of_fold in enumerate(folds)), model.n_jobs)
+    base = _common_weights(model, rows, folds) if n_models == 1 and len(folds) > 1 else None
+    cuts = list(range(len(folds) + 1))
+    if base is not None:
+        cuts = _solver.cuts(len(folds), _threads.resolve_n_jobs(model.n_jobs))
+    jobs = (steps(range(first, stop), base) for first, stop in itertools.pairwise(cuts))
+    _solver.run_in_turns(jobs, model.n_jobs)
     if unfinished:
         shown = ", ".join(f"{C:.6g}" for C in sorted(unfinished))
         warnings.warn(
@@ -183,6 +206,20 @@ def scores_along(
     if len(folds) > 1:
         of_means = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
     return PathScores(scores, of_means, seconds.sum(axis=0))
+
+
+def _common_weights(model: Any, rows: TrainingRows, folds: Sequence[Fold]) -> Array | None:
+    """Return the weights of rows if they are those of each fold, or 0 there; None if they differ
+    otherwise, as weights of classes by their frequencies do. Models of folds are then trained
+    together, as they differ in their rows alone."""
+    base = np.zeros(len(rows.codes))
+    for is_last in (False, True):
+        for fold in folds:
+            own = model._weighted(rows, fold.costs()).weights
+            if is_last and not ((own == 0) | (own == base)).all():
+                return None
+            np.maximum(base, own, out=base)
+    return base
 
 
 def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:

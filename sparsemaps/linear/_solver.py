@@ -3,7 +3,7 @@
 import itertools
 import time
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -51,6 +51,9 @@ class TrainingRows(NamedTuple):
     factors: Array | None = None
     """float64, more factors of C, of shape (number of models, 2): for rows on the negative and on
     the positive side of a model. None is 1 for all."""
+    members: Sequence[Array] | None = None
+    """The rows that each model is trained on, bool, of models that differ in this alone; None is
+    all rows for all models."""
 
     def sides(self, models: range) -> Array | None:
         """Return bits for each row: bit m is set if it is on the positive side of the model m of
@@ -58,7 +61,8 @@ class TrainingRows(NamedTuple):
         if self.labels is None:
             return None
         sides = np.zeros(len(self.codes), np.uint8)
-        for bit, model in enumerate(models):
+        for bit, number in enumerate(models):
+            model = number if self.members is None else 0
             if isinstance(self.labels, np.ndarray):
                 sides[self.labels == model] |= 1 << bit
             else:
@@ -72,8 +76,20 @@ class TrainingRows(NamedTuple):
         sides = self.sides(range(model, model + 1))
         return np.asarray(self.targets) if sides is None else np.where(sides, 1.0, -1.0)
 
+    def members_of(self, models: range) -> Array | None:
+        """Return bits for each row: bit m is set if the model m of `models` is trained on it. None
+        if all are trained on all rows."""
+        if self.members is None:
+            return None
+        bits = np.zeros(len(self.codes), np.uint8)
+        for bit, model in enumerate(models):
+            bits |= self.members[model].astype(np.uint8) << bit
+        return bits
+
     def costs(self, model: int) -> Array | None:
         """Return the factors of C of a model, or None if all are 1."""
+        if self.members is not None:
+            return np.asarray(self.members[model] * (1.0 if self.weights is None else self.weights))
         if self.factors is None:
             return self.weights
         costs = self.factors[model][(self.y(model) > 0).astype(np.intp)]
@@ -113,7 +129,7 @@ def solve(
     codes = rows.codes
     key, key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
     n_jobs = _threads.resolve_n_jobs(n_jobs)
-    numbers = [range(first, stop) for first, stop in itertools.pairwise(_cuts(n_models, n_jobs))]
+    numbers = [range(first, stop) for first, stop in itertools.pairwise(cuts(n_models, n_jobs))]
 
     def begin(of_group: range) -> _Group:
         return _Group(rows, objective, of_group, tol, key)
@@ -199,10 +215,9 @@ class Path:
     ) -> None:
         key, self._key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
         self._rows, self._tol = rows, tol
-        cuts = _cuts(n_models, 1)
         self._groups = [
             _Group(rows, objective, range(first, stop), tol, key)
-            for first, stop in itertools.pairwise(cuts)
+            for first, stop in itertools.pairwise(cuts(n_models, 1))
         ]
         self._is_begun = False
 
@@ -262,7 +277,7 @@ def _are_read_by_blocks(codes: PackedCodes) -> bool:
     return codes.array.nbytes > BLOCK_BYTES and mapped_file(codes.array) is not None
 
 
-def _cuts(n_models: int, n_jobs: int) -> list[int]:
+def cuts(n_models: int, n_jobs: int) -> list[int]:
     """Return the first models of groups that are trained together, and the number of models.
 
     A small group costs little less than a full one, so all groups but the first are full. If that
@@ -314,7 +329,7 @@ class _Group:
     ) -> None:
         codes = rows.codes
         self._rows, self._objective, self.numbers = rows, objective, numbers
-        self._sides = rows.sides(numbers)
+        self._sides, self._members = rows.sides(numbers), rows.members_of(numbers)
         factors = np.ones((len(numbers), 2))
         if rows.factors is not None:
             factors[:] = rows.factors[numbers.start : numbers.stop]
@@ -342,9 +357,9 @@ class _Group:
         """Visit the rows from `first` on, whose codes are given. Change their variables in place,
         and return a bit for each model that has not converged on them."""
         some = slice(first, first + len(codes))
-        sides, targets, weights = (
-            None if array is None else array[some]
-            for array in (self._sides, self._rows.targets, self._rows.weights)
+        of_rows = self._sides, self._rows.targets, self._rows.weights, self._members
+        sides, targets, weights, members = (
+            None if array is None else array[some] for array in of_rows
         )
         if self._of_rows is None:
             self._of_rows = np.empty(len(codes), np.uint32), np.empty(len(codes), np.uint8)
@@ -352,7 +367,7 @@ class _Group:
         self.goes_on, not_within = self._descent.turn(
             codes, sampled.view(np.uint8), sides, targets, weights, self._dual[some],
             *self._of_rows, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
-            0 if self.goes_on else self.going,
+            0 if self.goes_on else self.going, members,
         )  # fmt: skip
         self._begun.add(first)
         if not self.goes_on:

@@ -169,8 +169,8 @@ def test_snippets_are_in_the_fold_of_their_record(tmp_path):
     folds = _learning._folds(read, None, None, 0)
     for fold, (train, test) in zip(folds, folds_of(60), strict=True):
         assert fold.held_out.rows.tolist() == test.tolist()
-        assert set(read.records[fold.costs > 0]) == set(train)
-        assert np.isin(read.records, train)[fold.costs == 0].sum() == 0
+        assert set(read.records[fold.costs() > 0]) == set(train)
+        assert np.isin(read.records, train)[fold.costs() == 0].sum() == 0
     weights = np.ones(len(read.codes))
     weights[:30] = 0
     for fold in _learning._folds(read, weights, None, 0):

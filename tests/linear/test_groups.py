@@ -15,7 +15,7 @@ from sparsemaps.linear import KernelClassifier, _solver
 @pytest.mark.parametrize("n_models", [1, 2, 3, 8, 9, 20, 52])
 def test_groups_of_models(n_models):
     for n_jobs in (1, 2, 3, 16, 100):
-        cuts = _solver._cuts(n_models, n_jobs)
+        cuts = _solver.cuts(n_models, n_jobs)
         sizes = np.diff(cuts)
         assert cuts[0] == 0
         assert cuts[-1] == n_models

@@ -163,6 +163,12 @@ INLINE double cost(const dual_problem *p, uint32_t row)
     return p->weights == NULL ? p->cost : p->cost * p->weights[row];
 }
 
+/* A bit for each model that is trained on a row. */
+INLINE unsigned members(const dual_problem *p, ptrdiff_t row)
+{
+    return p->members == NULL ? (1u << MOST_MODELS) - 1 : p->members[row];
+}
+
 /* ---- a block of rows ------------------------------------------------------------------------- */
 
 /* Rows that are visited together. v is read once for all of them, then their dual variables are
@@ -296,22 +302,17 @@ INLINE void sweep_of(const dual_problem *p, dual_state *s, block *b, int loss)
         sweep_by(p, s, b, loss, MOST_MODELS);
 }
 
-/* Sweeps alone are compiled for each loss: what is before and after them knows no loss. There is one
- * model of numbers. */
-#define SWEEP_OF_CLASSES(LOSS, NAME, VISIT)                                                        \
+/* Sweeps alone are compiled for each loss: what is before and after them knows no loss. */
+#define SWEEP_OF(LOSS, NAME, VISIT)                                                                \
     case LOSS:                                                                                     \
         sweep_of(p, s, b, LOSS);                                                                   \
-        break;
-#define SWEEP_OF_NUMBERS(LOSS, NAME, VISIT)                                                        \
-    case LOSS:                                                                                     \
-        sweep_by(p, s, b, LOSS, 1);                                                                \
         break;
 
 static void sweep(const dual_problem *p, dual_state *s, block *b)
 {
     switch (p->loss) {
-        LOSSES_OF_CLASSES(SWEEP_OF_CLASSES)
-        LOSSES_OF_NUMBERS(SWEEP_OF_NUMBERS)
+        LOSSES_OF_CLASSES(SWEEP_OF)
+        LOSSES_OF_NUMBERS(SWEEP_OF)
     }
 }
 
@@ -350,6 +351,8 @@ static void add_first(const dual_problem *p, dual_state *s)
             const unsigned side = p->sides[row] >> m & 1;
             const double c = cost(p, (uint32_t)row) * p->factors[m][side];
             const double first = first_variable(p->loss, c);
+            if (!(members(p, row) >> m & 1))
+                continue;
             changed.numbers[m] = side ? first : -first;
             s->dual[row * p->n_models + m] = first;
             s->models[m].intercept += changed.numbers[m] * p->bias;
@@ -359,11 +362,11 @@ static void add_first(const dual_problem *p, dual_state *s)
     }
 }
 
-/* All rows count again for a model. */
+/* All rows of a model count again for it. */
 static void let_all_back(const dual_problem *p, dual_state *s, ptrdiff_t m)
 {
     for (ptrdiff_t row = 0; row < p->n_rows; row++)
-        s->active[row] |= (uint8_t)(1u << m);
+        s->active[row] |= (uint8_t)(1u << m & members(p, row));
     s->models[m].n_active = s->n_weighed;
     s->models[m].bound_above = INFINITY;
     s->models[m].bound_below = -INFINITY;

@@ -9,10 +9,10 @@
  *
  * over w = sum_i beta_i z_i. The solver keeps v = sqrt(k) w, that is, sums of beta.
  *
- * Several models, each of one class or label against the rest, are trained together: their numbers v of one
- * column stand side by side, so that one line of the cache has those of all. They visit rows in the
- * same order, and each skips the rows that have left it. So a model is the same, bit for bit,
- * whatever other models are trained with it.
+ * Several models, each of one class or label against the rest, or of some of the rows, are trained
+ * together: their numbers v of one column stand side by side, so that one line of the cache has those
+ * of all. They visit rows in the same order, and each skips the rows that have left it, or are not its
+ * own. So a model is the same, bit for bit, whatever other models are trained with it.
  *
  * Rows are visited in blocks of a few rows: what Yu, Hsieh, Chang & Lin 2010 do with blocks of rows
  * that are read from a disk is worth it for codes and weights that are read from a cache. */
@@ -51,15 +51,17 @@ typedef struct {
     const double *weights; /* of each row: C_i is C times that; NULL where all are 1 */
     const uint8_t *sides;  /* classification, of each row: bit m is set where y of model m is 1, and
                             * not where it is -1 */
+    const uint8_t *members; /* of each row: bit m is set where model m is trained on it; NULL where
+                             * all models are trained on all rows */
     double factors[MOST_MODELS][2]; /* of C_i, for each model and side: that of -1, that of 1 */
-    const double *targets;          /* regression, which has one model */
+    const double *targets;          /* regression, the same for all models */
     uint64_t key;                   /* of the random orders */
 } dual_problem;
 
 typedef struct {
     double intercept;                  /* the weight of the last feature */
     int64_t n_passes;                  /* over rows, in all turns */
-    ptrdiff_t n_active;                /* rows that have not left */
+    ptrdiff_t n_active;                /* rows that have not left, or are not its own */
     double highest, lowest;            /* projected gradients of this pass */
     double bound_above, bound_below;   /* those beyond which rows at a bound leave */
     double violation, first_violation; /* sums of violations: of this pass, and of the first here */

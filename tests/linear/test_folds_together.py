@@ -1,0 +1,175 @@
+"""Models of one problem on several parts of the rows, which are trained together."""
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from _data.chance import SEED
+from _oracles import objectives
+from sklearn.base import clone
+from sklearn.datasets import load_digits
+from sklearn.model_selection import KFold, ShuffleSplit
+
+from sparsemaps import ConsistentWeightedSampling
+from sparsemaps.codes import PackedCodes, unpack
+from sparsemaps.linear import (
+    KernelClassifier,
+    KernelClassifierCV,
+    KernelRegressor,
+    KernelRegressorCV,
+    _losses,
+    _path_of_C,
+    _solver,
+)
+
+MAP = ConsistentWeightedSampling(n_hashes=32, random_state=0)
+LOSSES = [*KernelClassifier._LOSSES, *KernelRegressor._LOSSES]
+CS = np.logspace(-2, 1, 4)
+N, N_FOLDS = 240, 5
+
+
+@pytest.fixture(scope="module")
+def packed():
+    X, _ = load_digits(return_X_y=True)
+    return MAP.fit(X[:N]).encode(sp.csr_array(X[:N]), packed=True)
+
+
+def features(packed):
+    """One-hot features with the column of the intercept, by definition."""
+    columns = unpack(packed) + (np.arange(packed.n_hashes) << packed.bits)
+    Z = np.zeros((N, packed.n_hashes << packed.bits))
+    np.put_along_axis(Z, columns, 1 / np.sqrt(packed.n_hashes), axis=1)
+    return np.hstack([Z, np.ones((N, 1))])
+
+
+def rows_of(packed, loss, members=None, weights=None):
+    """Two classes, or numbers; each part of the rows leaves out a fold."""
+    y = load_digits(return_X_y=True)[1][:N]
+    is_regression = loss in KernelRegressor._LOSSES
+    labels = None if is_regression else np.where(y % 2, 0, -1).astype(np.int32)
+    targets = y / 3.0 if is_regression else None
+    return _solver.TrainingRows(packed, labels, targets, weights, members=members)
+
+
+def folds_of(kind):
+    """The rows of each model: random ones, consecutive ones, few, and all."""
+    if kind == "random":
+        number = np.random.default_rng(SEED).integers(0, N_FOLDS, N)
+    else:
+        number = np.arange(N) * N_FOLDS // N
+    folds = [number != fold for fold in range(N_FOLDS)]
+    if kind == "uneven":
+        folds[0], folds[1] = number == 0, number < N_FOLDS
+    return folds
+
+
+def solved(rows, loss, n_models, n_jobs=1, tol=1e-8, C=0.5):
+    objective = _losses.Objective(_losses.LOSSES[loss], C, 0.1, 1.0)
+    found = dict(
+        _solver.solve(rows, objective, n_models, tol=tol, max_iter=20_000, seed=0, n_jobs=n_jobs)
+    )
+    assert all(one.dual is None for one in found.values())
+    return found
+
+
+@pytest.mark.parametrize("kind", ["random", "consecutive", "uneven"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_each_is_the_optimum_of_its_rows(loss, kind, packed):
+    """And does not depend, bit for bit, on which others are trained with it."""
+    folds = folds_of(kind)
+    weights = np.random.default_rng(SEED).integers(0, 3, N) * 0.5
+    rows = rows_of(packed, loss, folds, weights)
+    found = solved(rows, loss, N_FOLDS)
+    for n_jobs in (2, 3, 5):
+        others = solved(rows, loss, N_FOLDS, n_jobs)
+        for number, one in found.items():
+            assert (one.weights == others[number].weights).all()
+            assert one.last_weight == others[number].last_weight
+    Z = features(packed)
+    for number, fold in enumerate(folds):
+        (alone,) = solved(rows_of(packed, loss, None, weights * fold), loss, 1).values()
+        y = rows.y(number)
+        ws = [np.append(one.weights, one.last_weight) for one in (found[number], alone)]
+        value, best = (
+            objectives.objective(loss, 0.5, Z, y, w, 0.0, weights=weights * fold) for w in ws
+        )
+        assert value == pytest.approx(best, rel=1e-7)
+        assert abs(Z @ (ws[0] - ws[1])).max() < 1e-3
+        is_there = Z[fold & (weights > 0)].any(axis=0)
+        assert (ws[0][~is_there] == 0).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_variables_of_other_rows_stay_0(loss, packed):
+    """Also when the next C begins."""
+    folds = folds_of("random")[:4]
+    objective = _losses.Objective(_losses.LOSSES[loss], CS[0], 0.1, 1.0)
+    path = _solver.Path(rows_of(packed, loss, folds), objective, 4, tol=1e-6, seed=0)
+    for C in CS:
+        assert list(path.solve(C, 1000))
+        (group,) = path._groups
+        assert (group._dual[~np.array(folds).T] == 0).all()
+        assert (group._dual != 0).any(axis=0).all()
+
+
+@pytest.mark.parametrize("loss", LOSSES)
+def test_blocks_of_rows(loss, packed, tmp_path, monkeypatch):
+    """Codes that are mapped from a file; a block may have no row of a model."""
+    packed.save(tmp_path / "codes.npy")
+    mapped = PackedCodes.load(tmp_path / "codes.npy")
+    rows = rows_of(mapped, loss, folds_of("consecutive"))
+    whole = solved(rows, loss, N_FOLDS)
+    monkeypatch.setattr(_solver, "BLOCK_BYTES", 48 * 32)
+    found = solved(rows, loss, N_FOLDS, tol=1e-6)
+    for number, one in found.items():
+        np.testing.assert_allclose(one.weights, whole[number].weights, atol=1e-3)
+
+
+@pytest.fixture
+def together(monkeypatch):
+    """Whether folds are trained together, of each search."""
+    found, common = [], _path_of_C._common_weights
+
+    def spied(*given):
+        base = common(*given)
+        found.append(base is not None)
+        return base
+
+    monkeypatch.setattr(_path_of_C, "_common_weights", spied)
+    return found
+
+
+def kinds():
+    y = load_digits(return_X_y=True)[1][:N]
+    yield KernelClassifierCV(MAP, Cs=CS, tol=1e-6, random_state=0), KernelClassifier, y % 2
+    yield KernelRegressorCV(MAP, Cs=CS, tol=1e-6, random_state=0), KernelRegressor, y / 3.0
+
+
+@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize(
+    "cv", [KFold(5), KFold(2), ShuffleSplit(3, train_size=0.3, random_state=0)]
+)
+def test_scores_are_those_of_single_fits(number, cv, packed, together):
+    model, kind, y = list(kinds())[number]
+    weights = np.random.default_rng(SEED).integers(1, 3, N).astype(float)
+    found = clone(model).set_params(cv=cv, n_jobs=2).fit(packed, y, sample_weight=weights)
+    assert together == [True]
+    for fold, (train, test) in enumerate(cv.split(np.empty((N, 0)))):
+        for place, C in enumerate(CS):
+            single = kind(MAP, C=C, tol=1e-6, random_state=0)
+            single.fit(packed[train], y[train], sample_weight=weights[train])
+            expected = single.score(packed[test], y[test], sample_weight=weights[test])
+            assert found.scores_[fold, place] == pytest.approx(expected, abs=0.02)
+
+
+def test_folds_of_other_weights_are_trained_apart(packed, together):
+    """As those of rows that a fold has twice, and of classes by their frequencies."""
+    model, _, y = next(kinds())
+    folds = list(KFold(5).split(y))
+    expected = clone(model).set_params(cv=folds).fit(packed, y).scores_
+    twice = [(np.append(train, train), test) for train, test in folds]
+    doubled = clone(model).set_params(cv=twice, Cs=CS / 2).fit(packed, y).scores_
+    np.testing.assert_allclose(doubled, expected, atol=0.03)
+    some = [(np.append(train, train[:20]), test) for train, test in folds]
+    clone(model).set_params(cv=some).fit(packed, y)
+    clone(model).set_params(class_weight="balanced").fit(packed, y)
+    assert together == [True, True, False, False]
