@@ -293,7 +293,7 @@ def test_what_is_not_allowed():
     model.fit(X[:300], y[:300])
     with pytest.raises(AttributeError) as caught:
         _ = model.predict_proba
-    assert "probabilities need calibrate(X, y), or loss" in str(caught.value.__cause__)
+    assert "probabilities need calibrate(X, y), or loss" in str(caught.value)
     for labels, message in (
         (np.where(y == 3, 77, y), "y must have classes of the model, got .*77.* in row"),
         (y.astype(str), "y must have classes of the model, got .* in row 0"),
