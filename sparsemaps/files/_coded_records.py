@@ -4,7 +4,6 @@ import dataclasses
 import functools
 import itertools
 import os
-import re
 import secrets
 from collections.abc import Callable, Generator, Iterable, Iterator
 from contextlib import ExitStack
@@ -25,7 +24,7 @@ from sparsemaps.files._bad_records import MOST, BadRecords
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import PairSearch
-from sparsemaps.files._results import KeptSteps, Results, counts
+from sparsemaps.files._results import KeptSteps, Results, counts, files_named
 from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
 from sparsemaps.files._rows import read_rows, with_width
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -167,9 +166,8 @@ def encode(
     yield Stage(name, tasks, job.make, endings, (file, recipe), about)
     joined = Task(file, recipe, [path for path, _ in parts])
     about = "the codes of all inputs in one file"
-    yield Stage(f"{name}-join", [joined], _join, endings, about=about)
-    beside = "|".join(re.escape(ending) for ending in (*BESIDE, _sources.RECEIPT))
-    results.remove(rf"{re.escape(name)}-part-\d{{6}}-[0-9a-f]+\.npy({beside})?")
+    removes = files_named(rf"{name}-part-\d{{6}}")
+    yield Stage(f"{name}-join", [joined], _join, endings, about=about, removes=removes)
     return CodedInputs(
         job, inputs, results.path(joined.file), joined.digest, list(map(len, ranges))
     )

@@ -33,7 +33,7 @@ from sparsemaps.files._job_options import (
 )
 from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import DeduplicateFilesKeywords
-from sparsemaps.files._results import Results, counts, named, opened
+from sparsemaps.files._results import Results, counts, opened
 from sparsemaps.files._tasks import Stage
 from sparsemaps.maps._sparse_map import SparseMap
 
@@ -213,11 +213,7 @@ class Dedup(DedupPlan):
                     made["kept"][0].value, 8, "kept"
                 )
                 numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
-                files = {
-                    name: results.path(named(name, made[stage][0].digest))
-                    for name, stage in _SHOWN.items()
-                    if stage in made
-                }
+                files = {name: made[stage][0].path for name, stage in _SHOWN.items()}
                 if self.removal.key_field is not None and n_records:
                     keys = read_array(files[CODES] + KEYS, ArrayKind(np.complex128, (n_records,)))
                     numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))

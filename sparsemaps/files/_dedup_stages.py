@@ -32,7 +32,7 @@ def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Sta
     removals = Task(REMOVED, {**recipe, "keep": plan.removal.keep}, (plan, coded))
     about = "records near a kept one"
     last = Stage("removals", [removals], find_removals, ("", SIMILARITY), about=about)
-    yield from search_stages(last, results, n_tasks_of(plan.inputs))
+    yield from search_stages(last, n_tasks_of(plan.inputs))
     decides = {"removals": removals.digest}
     files = {REMOVED: results.path(removals.file)}
     clusters = Task(CLUSTERS, decides, (plan, coded, files))

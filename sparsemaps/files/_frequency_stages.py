@@ -16,7 +16,7 @@ from sparsemaps.files._coded_records import ranges_of
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Texts
 from sparsemaps.files._job_run import JobRun
-from sparsemaps.files._results import NOWHERE, Results, save_array
+from sparsemaps.files._results import NOWHERE, Results, files_named, save_array
 from sparsemaps.files._rows import read_rows, reader_of
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.files._text_rows import TextRows
@@ -93,8 +93,8 @@ def _count_all(
     of_ranges = f"{about}, by ranges"
     yield Stage("frequencies", tasks, _count_part, part_of=(FREQUENCIES, recipe), about=of_ranges)
     table = Task(FREQUENCIES, recipe, ([results.path(task.file) for task in tasks], form))
-    yield Stage("frequencies-join", [table], _join, about=about)
-    results.remove(r"frequencies-part-\d{6}-[0-9a-f]+\.npy(\.json)?")
+    removes = files_named(r"frequencies-part-\d{6}")
+    yield Stage("frequencies-join", [table], _join, about=about, removes=removes)
     return table
 
 

@@ -59,6 +59,8 @@ class JobRun(NamedTuple):
             if not stage.is_replaced(results):
                 stage.remove_other_outputs(results)
                 made[stage.name] = self._run_stage(stage, results, n_jobs)
+            if stage.removes is not None:
+                results.remove(stage.removes)
         _publish(passed, results)
         results.remove_others(
             task.file for stage in passed if stage.part_of is None for task in stage.tasks

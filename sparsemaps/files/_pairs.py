@@ -36,7 +36,6 @@ from sparsemaps.files._results import (
     KeptSteps,
     Results,
     counts,
-    named,
     opened,
     save_array,
 )
@@ -214,7 +213,7 @@ class PairsPlan(Plan):
         pairs = Task(PAIRS, recipe, (self.search, sides))
         about = "pairs of similar rows"
         last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY), about=about)
-        yield from search_stages(last, results, n_tasks_of([*self.inputs, *self.others]))
+        yield from search_stages(last, n_tasks_of([*self.inputs, *self.others]))
         output = None if self.folder is None else _urls.full_path(self.output)
         of_lines = results.path(pairs.file), sides, self.output if output is None else None
         target = None if output is None else _urls.real_path(output)
@@ -236,15 +235,9 @@ class PairsPlan(Plan):
             made = how.run(plan.stages(results), results, plan.job.n_jobs)
             n_bad = 0
             if plan.bad_records is not None and not how.is_share:
-                codes = ((f"{name}.npy", f"{name}-join") for name in (CODES, OTHER))
-                n_bad = join_tables(
-                    plan.bad_records,
-                    [
-                        results.path(named(file, made[stage][0].digest)) + _sources.BAD
-                        for file, stage in codes
-                        if stage in made
-                    ],
-                )
+                stages = (f"{name}-join" for name in (CODES, OTHER))
+                tables = [made[one][0].path + _sources.BAD for one in stages if one in made]
+                n_bad = join_tables(plan.bad_records, tables)
         if how.is_share:
             return FoundPairs(0, 0, 0, False)
         n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3, "pairs")

@@ -30,7 +30,14 @@ _BESIDE = "|".join(map(re.escape, (*BESIDE, RECEIPT)))
 _HIDDEN = rf"\.sparsemaps-[0-9a-f]{{{_DIGITS}}}(\.(gz|bz2|xz|zst))?({_BESIDE})?"
 """Names of outputs that have not been delivered, and of the files beside them."""
 
-_RESULT = rf"[a-z]+(-[a-z0-9]+)*-[0-9a-f]{{{_DIGITS}}}(\.[a-z.]+)?|{_HIDDEN}"
+
+def files_named(stem: str) -> str:
+    """Return a regular expression: the names of the files of results of any recipe, whose names
+    without digest and ending match another one."""
+    return rf"{stem}-[0-9a-f]{{{_DIGITS}}}(\.[a-z.]+)?"
+
+
+_RESULT = rf"{files_named('[a-z]+(-[a-z0-9]+)*')}|{_HIDDEN}"
 """Names of the files of results in a folder that has nothing else."""
 
 
@@ -41,10 +48,11 @@ def named(name: str, digest_of_recipe: str) -> str:
 
 
 class Result(NamedTuple):
-    """The value of a result, for JSON, and the digest of its recipe."""
+    """The value of a result, for JSON, and the path or URL of its file; of an output, where it is
+    after it was delivered."""
 
     value: Any
-    digest: str
+    path: str
     is_new: bool
     """Whether it was made now, and not there before."""
 
@@ -104,7 +112,8 @@ class Results:
     ) -> Result:
         """Make a result unless it is there, and return it. An output is then to be delivered.
 
-        ``make(path)`` writes files to `path` with the `endings`, and returns the value.
+        ``make(path)`` writes files to `path` with the `endings`, and returns the value, which is
+        not None.
         """
         found = self.find(name, recipe, endings, output)
         if found is not None:
@@ -113,17 +122,18 @@ class Results:
         if output is not None:
             found = self._found(file, file, recipe, endings)
             if found is not None:
-                return found._replace(is_new=True)
+                return found._replace(path=self.path(output), is_new=True)
         self._files.remove(file + ending for ending in (RECEIPT, "", *BESIDE))
         try:
             with self._files.making(file, endings, output) as path:
                 value = make(path)
+                assert value is not None
         except BaseException:
             self._files.remove(file + ending for ending in endings)  # that appeared before it
             raise
         sizes = {file + ending: self._files.size(file + ending) for ending in endings}
         self._write_receipt(file, recipe, sizes, value)
-        return Result(json.loads(json.dumps(value)), digest(recipe), is_new=True)
+        return Result(json.loads(json.dumps(value)), self.path(output or file), is_new=True)
 
     def deliver(self, name: str, recipe: object, endings: Sequence[str], output: str) -> None:
         """Give an output that was made its name, and write its receipt. The process has locked the
@@ -213,7 +223,7 @@ class Results:
         folder = file.removesuffix(base)
         if any(self._files.size(folder + one) != n for one, n in receipt["files"].items()):
             return None
-        return Result(receipt["value"], digest(recipe), is_new=False)
+        return Result(receipt["value"], self.path(file), is_new=False)
 
     def _write_receipt(
         self, name: str, recipe: object, sizes: dict[str, int | None], value: object
@@ -328,26 +338,28 @@ class KeptSteps(Steps):
         is damaged."""
         made: list[Array] = []
 
-        def write(path: str) -> bool:
+        def write(path: str) -> None:
             made.append(make())
             save_array(path, made[0])
-            return True
 
-        name = f"{self._prefix}{name}.npy"
+        name += ".npy"
         for _ in range(2):
-            there = self._results.made(name, self._recipe, write)
+            path = self.file(name, write)
             if made:
                 break
             with contextlib.suppress(FileNotFoundError, ValueError):
-                return read_array(self._results.path(named(name, there.digest)), kind)
-            self._results.forget(name, self._recipe)
+                return read_array(path, kind)
+            self._results.forget(self._prefix + name, self._recipe)
         return made[0]
 
     def file(self, name: str, make: Callable[[str], object]) -> str:
         """Return the path of the file that ``make(path)`` writes."""
-        name = self._prefix + name
-        there = self._results.made(name, self._recipe, lambda path: make(path) is None)
-        return self._results.path(named(name, there.digest))
+
+        def write(path: str) -> bool:
+            make(path)
+            return True
+
+        return self._results.made(self._prefix + name, self._recipe, write).path
 
     def within(self, name: str, shown: bool | None = False) -> "KeptSteps":
         """Return the steps of a part of the search. `shown` is for a search of all steps, as a

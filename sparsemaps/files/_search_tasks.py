@@ -12,16 +12,14 @@ from typing import Any
 
 from sparsemaps._io._sources import n_bytes_of
 from sparsemaps.files import _coded_records
-from sparsemaps.files._results import KeptSteps, Results
+from sparsemaps.files._results import KeptSteps, files_named
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 
 _MOST_TASKS = 64
 """Tasks among which a search is shared, at most."""
 
 
-def search_stages(
-    last: Stage, results: Results, n_tasks: int, prefix: str = "search"
-) -> Iterator[Stage]:
+def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator[Stage]:
     """Yield the stages of a search whose steps tasks share, and the stage that ends it, of one
     task.
 
@@ -35,14 +33,12 @@ def search_stages(
         return Task(f"{prefix}-{name}", recipe, (last.make, task, prefix, share))
 
     shares = [part(f"share-{i:06d}", slice(i, None, n_tasks)) for i in range(n_tasks)]
-    replaced = task.name, task.recipe
-    about, scratch = "keys of hashes, and rows of equal codes", rf"{prefix}-.*\.(npy|json)"
-    first = [part("first", slice(0))]
+    replaced, scratch = (task.name, task.recipe), files_named(rf"{prefix}-.*")
+    first, about = [part("first", slice(0))], "keys of hashes, and rows of equal codes"
     yield Stage(f"{prefix}-keys", first, _search, (), replaced, about, scratch)
     yield Stage(prefix, shares, _search, (), replaced, "rows that share a band of codes")
     whole = task._replace(of=(last.make, task, prefix, None))
-    yield last._replace(tasks=[whole], make=_search)
-    results.remove(rf"{prefix}-.*\.(npy|json)")
+    yield last._replace(tasks=[whole], make=_search, removes=scratch)
 
 
 def _search(of: Any, path: str, run: TaskRun) -> Any:

@@ -73,6 +73,8 @@ class Stage(NamedTuple):
     """What its results are, for a listing."""
     scratch: str | None = None
     """Names of files that tasks of this job leave for one another, a regular expression."""
+    removes: str | None = None
+    """Names of files, a regular expression, that are not needed once its results are there."""
     replaces_all: bool = False
     """Whether outputs of other recipes are removed before the first one is made, so that they never
     stand beside new ones."""
