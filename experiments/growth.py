@@ -361,8 +361,10 @@ def read_times(path: Path) -> dict[tuple[str, int], float]:
 
 def draw(times: dict[tuple[str, int], float], path: Path) -> None:
     with report.plt.rc_context(report.STYLE):
-        figure, axes = report.plt.subplots(2, 2, figsize=(9, 8), layout="constrained", sharex=True)
-        for panel, ax in zip(PANELS, axes.reshape(-1), strict=True):
+        figure, axes = report.plt.subplots(
+            4, 1, figsize=(5.2, 13), layout="constrained"
+        )  # narrow: a phone shows it
+        for panel, ax in zip(PANELS, axes, strict=True):
             for number, work in enumerate(work for work in WORKS if work.panel == panel):
                 found = {n: ns / 1000 for (name, n), ns in times.items() if name == work.name}
                 label = work.name.rpartition(", ")[2] if panel in PANELS[:2] else work.name
@@ -375,11 +377,9 @@ def draw(times: dict[tuple[str, int], float], path: Path) -> None:
             ax.legend(ncols=2, loc="upper right")
             low, high = ax.get_ylim()
             ax.set_ylim(low, high * (high / low) ** 0.35)
-        axes[0, 1].set_ylim(axes[0, 0].get_ylim())
-        for ax in axes[1]:
-            ax.set_xlabel("rows")
-        for ax in axes[:, 0]:
-            ax.set_ylabel("µs a row, one thread")
+        axes[1].set_ylim(axes[0].get_ylim())
+        for ax in axes:
+            ax.set(xlabel="rows", ylabel="µs a row, one thread")
         report.save(figure, path, "What a row costs")
     path.with_suffix(".md").unlink()  # the page shows the plot itself
 

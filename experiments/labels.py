@@ -336,7 +336,7 @@ def row(result: dict[str, Any]) -> str:
 def draw(results: list[dict[str, Any]], path: Path) -> None:
     """Accuracy against training time, a panel for each task."""
     tasks = list(dict.fromkeys(result["task"] for result in results))
-    figure, axes = plt.subplots(2, 3, figsize=(9, 6), layout="constrained")
+    figure, axes = plt.subplots(3, 2, figsize=(5.2, 7.6), layout="constrained")
     for ax, task in zip(axes.flat, tasks, strict=False):
         for i, learner in enumerate(LEARNERS):
             for result in results:
@@ -359,7 +359,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
         plt.Line2D([], [], marker="osD^vP"[i], color=f"C{i}", linestyle="none", label=learner)
         for i, learner in enumerate(LEARNERS)
     ]
-    figure.legend(handles=handles, loc="outside lower center", ncols=3, frameon=False)
+    figure.legend(handles=handles, loc="outside lower center", ncols=2, frameon=False)
     figure.savefig(path, metadata={"Date": None})
 
 

@@ -443,31 +443,33 @@ def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
     plot(results / "near-duplicates.svg", rows)
 
 
+SHAPES = {3: "o", 5: "s"}
+"""The marks of runs of so many words in the plot; those of pages are hollow."""
+
+
 def plot(path: Path, rows: list[dict[str, Any]]) -> None:
-    """The share of removed texts that are near no remaining one; beside each tool its speed."""
+    """Draw the share of removed texts that are near no remaining one, for each tool."""
     import matplotlib.pyplot as plt
 
     with plt.rc_context(report.STYLE):
-        groups = list(dict.fromkeys((row["source"], row["n"]) for row in rows))
-        largest = max(100 * row["alone"] / max(row["n_removed"], 1) for row in rows)
-        figure, axes = report.panels(len(groups), 2, 3.8)
-        for ax, (source, n) in zip(axes, groups, strict=True):
-            ax.sharex(axes[0])
-            shown = [row for row in rows if (row["source"], row["n"]) == (source, n)]
-            for place, row in enumerate(shown):
-                share = 100 * row["alone"] / max(row["n_removed"], 1)
-                ax.barh(place, share, color="C0" if "sparsemaps" in row["tool"] else "C7")
-                speed = row["bytes"] / row["seconds"] / 1e6
-                digits = 0 if speed > 10 else 1
-                ax.annotate(
-                    f"{share:.1f} %, {speed:.{digits}f} MB/s", (share, place), (4, 0),
-                    textcoords="offset points", va="center", fontsize=8,
-                )  # fmt: skip
-            ax.set_yticks(range(len(shown)), [row["tool"] for row in shown])
-            ax.set_xlim(0, 2.4 * largest)  # with room for the words beside the bars
-            ax.invert_yaxis()
-            ax.set_title(f"{source}, {n} words")
-        figure.supxlabel("removed texts that are near no remaining text, %", fontsize=9)
+        tools = list(dict.fromkeys(row["tool"] for row in rows))
+        figure, ax = plt.subplots(figsize=(5.2, 0.5 * len(tools) + 1.4), layout="constrained")
+        for row in rows:
+            color = "C0" if "sparsemaps" in row["tool"] else "C7"
+            is_page = row["source"].startswith("pages")
+            ax.plot(
+                100 * row["alone"] / max(row["n_removed"], 1), tools.index(row["tool"]),
+                SHAPES[row["n"]], color=color, markersize=8, clip_on=False,
+                markerfacecolor="none" if is_page else color,
+            )  # fmt: skip
+        for n, shape in SHAPES.items():
+            for source in ("texts", "pages"):
+                ax.plot([], [], shape, color="black", label=f"{source}, runs of {n} words",
+                        markerfacecolor="none" if source == "pages" else "black")  # fmt: skip
+        ax.set_yticks(range(len(tools)), tools, fontsize=10)
+        ax.set(ylim=(len(tools) - 0.5, -0.5), xlabel="removed texts that resemble no kept text, %")
+        ax.set_xlim(left=0)
+        figure.legend(loc="outside lower center", ncols=2)
         figure.savefig(path, metadata={"Date": None})
         plt.close(figure)
 

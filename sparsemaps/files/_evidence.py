@@ -68,14 +68,21 @@ def report_of(
     witnesses, sizes = np.unique(found.witness, return_counts=True)
     largest = witnesses[np.argsort(-sizes, kind="stable")[:N_GROUPS]]
     rows = np.concatenate([found.removed[shown], found.witness[shown], largest])
-    texts = _texts_of(plan.job.source, inputs, rows)
+    texts, sources = _texts_of(plan.job.source, inputs, rows)
     groups = []
     for witness in largest.tolist():
         similarity = found.similarity[found.witness == witness]
         least = float(similarity.min())
         groups.append(Group(name_of(witness), len(similarity), least, texts.get(witness)))
     pairs = [
-        Pair(name_of(row), name_of(witness), similarity, texts.get(row), texts.get(witness))
+        Pair(
+            name_of(row),
+            name_of(witness),
+            similarity,
+            texts.get(row),
+            texts.get(witness),
+            sources.get(row, ""),
+        )
         for row, witness, similarity in zip(
             *(column[shown].tolist() for column in found), strict=True
         )
@@ -107,20 +114,26 @@ def _listed(parameters: Mapping[str, Any]) -> str:
     return "".join(f", {name} {value}" for name, value in parameters.items())
 
 
-def _texts_of(source: Source, inputs: Iterable[Any], rows: Array) -> dict[int, str]:
-    """Return the texts of some records. Records are numbered from 0 through all inputs."""
+def _texts_of(
+    source: Source, inputs: Iterable[Any], rows: Array
+) -> tuple[dict[int, str], dict[int, str]]:
+    """Return the texts of some records, and the inputs that they are in. Records are numbered from
+    0 through all inputs."""
     wanted = np.unique(rows)
     found: dict[int, str] = {}
+    places: dict[int, str] = {}
     first = 0
     for input in inputs:
         with contextlib.closing(read_each(source, input, source.texts)) as pieces:
             for texts in pieces:
                 if not len(wanted) or first > wanted[-1]:
-                    return found
+                    return found, places
                 start, stop = np.searchsorted(wanted, (first, first + len(texts)))
                 found |= {row: str(texts[row - first]) for row in wanted[start:stop].tolist()}
+                name = str(getattr(input, "path", input))
+                places |= dict.fromkeys(wanted[start:stop].tolist(), name)
                 first += len(texts)
-    return found
+    return found, places
 
 
 # ---- tables --------------------------------------------------------------------------------------

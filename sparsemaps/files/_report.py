@@ -26,13 +26,15 @@ N_GROUPS = 10
 
 class Pair(NamedTuple):
     """A removed record, the kept record that is its witness, and their texts; the text is None
-    where only codes are known, as of an earlier delivery."""
+    where only codes are known, as of an earlier delivery. The source is the input of the removed
+    record."""
 
     removed: str
     witness: str
     similarity: float
     removed_text: str | None
     witness_text: str | None
+    source: str = ""
 
 
 class Group(NamedTuple):
@@ -92,12 +94,30 @@ def render(report: Report) -> Iterator[str]:
     yield _section(
         "sizes", "Removed records for each witness", _bars(_size_bins(report.group_sizes))
     )
-    groups = "".join(_group(group) for group in report.groups)
+    shown: dict[str, list[int]] = {}  # the pairs of each witness
+    for number, pair in enumerate(report.pairs):
+        shown.setdefault(pair.witness, []).append(number)
+    places = {group.witness: number for number, group in enumerate(report.groups)}
+    groups = "".join(
+        _group(group, number, [(i, report.pairs[i].removed) for i in shown.get(group.witness, [])])
+        for number, group in enumerate(report.groups)
+    )
     yield _section("groups", "The witnesses of most records", groups)
     yield (f'<section id="pairs"><h2>{len(report.pairs)} removals side by side</h2><p>Drawn at '
            "random, most of them near the threshold, the least similar first. Words that "
            "differ are marked.</p>")  # fmt: skip
-    yield from (_pair(pair) for pair in report.pairs)
+    sources = dict.fromkeys(pair.source for pair in report.pairs)
+    for source in sources:
+        of_source = [
+            _pair(pair, number, places.get(pair.witness))
+            for number, pair in enumerate(report.pairs)
+            if pair.source == source
+        ]
+        if len(sources) > 1:
+            title = f"{visible(source)}: {len(of_source)} of these removals"
+            yield f"<details open><summary>{title}</summary>{''.join(of_source)}</details>"
+        else:
+            yield from of_source
     yield "</section></main></body></html>\n"
 
 
@@ -127,6 +147,9 @@ dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
   padding-right: .6rem; }
 .bars td:last-child { text-align: right; width: 1%; padding-left: .6rem; }
 .bars span { display: block; height: .9rem; min-width: 1px; background: var(--bar); }
+a { color: var(--bar); }
+article:target { background: color-mix(in srgb, var(--bar) 12%, transparent); }
+summary { cursor: pointer; padding: .6rem 0; font-weight: 600; }
 article { border-top: 1px solid var(--line); padding: 1rem 0; }
 .sides { display: grid; grid-template-columns: 1fr 1fr; gap: 1rem; }
 .sides > div { min-width: 0; }
@@ -150,10 +173,11 @@ def _facts(facts: Iterable[tuple[str, str]]) -> str:
 
 
 def _bars(bins: Sequence[tuple[str, int]]) -> str:
-    """Return a table of counts with a bar each."""
+    """Return a table of counts with a bar each; bins of none are left out."""
+    bins = [(name, n) for name, n in bins if n]
     if not bins:
         return ""
-    most = max(n for _, n in bins) or 1
+    most = max(n for _, n in bins)
     rows = "".join(
         f'<tr><th scope="row">{name}</th><td><span style="width:{100 * n / most:.2f}%"></span></td>'
         f"<td>{n:,}</td></tr>"
@@ -184,18 +208,26 @@ def _size_bins(sizes: Array) -> list[tuple[str, int]]:
     return bins
 
 
-def _group(group: Group) -> str:
+def _group(group: Group, number: int = 0, pairs: Sequence[tuple[int, str]] = ()) -> str:
+    """Return a witness, with links to its pairs that are shown: their numbers and records."""
     text = "" if group.text is None else f'<pre dir="auto">{_excerpt(group.text, _BEFORE)}</pre>'
     title = f"{visible(group.witness)}: {group.n_removed:,} removed"
-    return f"<article><h3>{title}, the least similar {group.least:.3f}</h3>{text}</article>"
+    links = ", ".join(f'<a href="#pair-{i}">{visible(removed)}</a>' for i, removed in pairs)
+    shown = f'<p class="note">Shown side by side: {links}</p>' if links else ""
+    heading = f"<h3>{title}, the least similar {group.least:.3f}</h3>"
+    return f'<article id="witness-{number}">{heading}{text}{shown}</article>'
 
 
-def _pair(pair: Pair) -> str:
+def _pair(pair: Pair, number: int = 0, group: int | None = None) -> str:
+    """Return a removal; its witness is a link if it stands among the witnesses of most records."""
     removed, witness = _sides(pair.removed_text, pair.witness_text)
     left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{removed}</div>"
-    right = f"<div><h3>Stays: {visible(pair.witness)}</h3>{witness}</div>"
+    name = visible(pair.witness)
+    name = name if group is None else f'<a href="#witness-{group}">{name}</a>'
+    right = f"<div><h3>Stays: {name}</h3>{witness}</div>"
     title = f"<h3>Similarity {pair.similarity:.3f}</h3>"
-    return f'<article>{title}<div class="sides">{left}{right}</div></article>'
+    sides = f'<div class="sides">{left}{right}</div>'
+    return f'<article id="pair-{number}">{title}{sides}</article>'
 
 
 # ---- texts ---------------------------------------------------------------------------------------

@@ -133,10 +133,9 @@ def test_a_text_that_begins_a_little_later_is_shown_from_its_start():
 
 def test_histograms_count_every_removal_and_every_witness():
     texts = Parts(page()).texts
-    assert texts["similarities"].endswith("0.800 to 0.82020.820 to 0.84000.840 to 0.86000.860 to "
-        "0.88000.880 to 0.90000.900 to 0.92010.920 to 0.94000.940 to 0.96000.960 to 0.98000.980 to "
-        "1.0002")  # fmt: skip
-    assert texts["sizes"].endswith("12203 to 41")
+    # Bins of none are left out.
+    assert texts["similarities"].endswith("0.800 to 0.82020.900 to 0.92010.980 to 1.0002")
+    assert texts["sizes"].endswith("123 to 41")
 
 
 def test_bars_count_all_and_are_shares_of_the_most():
@@ -188,7 +187,7 @@ def test_words_that_differ_are_marked_and_no_others():
 
 @pytest.mark.parametrize("text", HOSTILE)
 def test_hostile_texts_are_texts(text):
-    plain = Parts(page(Pair("2", "1", 0.9, "a", "b")))
+    plain = Parts(page(Pair("2", "1", 0.9, "a", "b"), groups=[Group("1", 1, 1, "b")]))
     found = page(Pair(text, text, 0.9, text, text + " and more"), groups=[Group(text, 1, 1, text)])
     parts = Parts(found)
     # The texts add no element but the marks of words, and no character that acts on its own.
@@ -312,6 +311,36 @@ def test_rows_of_libsvm_files_and_of_an_earlier_delivery(tmp_path):
     )
     pairs = Parts((tmp_path / "b.html").read_text()).texts["pairs"]
     assert f"Removed: 20 7:1 8:1Stays: {earlier}:2Its text is not at hand." in pairs
+
+
+def test_links_lead_from_a_witness_to_its_pairs_and_back():
+    pairs = [Pair("9", "7", 0.81, "a cat", "a dog"), Pair("8", "6", 0.9, "x", "y"),
+             Pair("5", "7", 0.95, "a cat", "a bat")]  # fmt: skip
+    shown = page(*pairs)
+    group = shown.partition('id="witness-0"')[2].partition("</article>")[0]
+    assert re.findall(r'href="#([^"]*)">([^<]*)<', group) == [("pair-0", "9"), ("pair-2", "5")]
+    found = dict(re.findall(r'<article id="(pair-\d)">(.*?)</article>', shown, re.DOTALL))
+    assert {name: re.findall('href="#([^"]*)"', text) for name, text in found.items()} == {
+        "pair-0": ["witness-0"], "pair-1": [], "pair-2": ["witness-0"]
+    }  # fmt: skip
+    targets = set(re.findall('href="#([^"]*)"', shown))
+    assert targets <= set(re.findall('id="([^"]*)"', shown))
+
+
+def test_removals_of_several_inputs_stand_apart(tmp_path):
+    one, two = tmp_path / "one.txt", tmp_path / "two.txt"
+    one.write_text(f"{TEXTS[0]}\n{TEXTS[2]}\n")
+    two.write_text(f"{TEXTS[1]}\n{TEXTS[4]}\n{TEXTS[1]}\n")
+    deduplicate_files(
+        None, [one, two], tmp_path / "out.txt", source="word:2", threshold=0.5,
+        report=tmp_path / "r.html",
+    )  # fmt: skip
+    shown = (tmp_path / "r.html").read_text()
+    parts = re.findall(r"<details open><summary>(.*?)</summary>(.*?)</details>", shown, re.DOTALL)
+    assert [title for title, _ in parts] == [
+        f"{one}: 1 of these removals", f"{two}: 2 of these removals"
+    ]  # fmt: skip
+    assert [text.count("Similarity") for _, text in parts] == [1, 2]
 
 
 def test_settings_are_said_in_short(tmp_path):
