@@ -25,7 +25,7 @@ from sparsemaps.linear import KernelClassifier, _calibration
 
 SETS = ["optdigits", "letter", "spambase", "sms_spam", "reuters52", "language"]
 N_BINS, N_FOLDS, N_WORDS = 15, 5, 8
-LABELS_OF_FIELDS = ("accuracy", "error", "log_loss")
+FIELDS = ("accuracy", "error", "log_loss")
 
 
 def load(directory: str, name: str, seed: int) -> tuple[Any, ...]:
@@ -134,7 +134,7 @@ def row(name: str, results: list[dict[str, Any]]) -> str:
     cells = []
     for way in WAYS:
         some = [result for result in results if (result["records"], result["way"]) == (name, way)]
-        means = [float(np.mean([one[field] for one in some])) for field in LABELS_OF_FIELDS]
+        means = [float(np.mean([one[field] for one in some])) for field in FIELDS]
         most = max(one["error"] for one in some)
         cells.append(f"{means[1]:.3f} ({most:.3f}), {means[2]:.3f}, {100 * means[0]:.1f}")
     return f"| {name} | " + " | ".join(cells) + " |"
