@@ -9,7 +9,7 @@ import os
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from functools import partial
 from typing import IO, Any, ClassVar, NamedTuple
 
@@ -147,24 +147,23 @@ class _CodesFormat(OutputFormat):
     beside: ClassVar[Mapping[str, Any]] = {_sources.IDS: None}
 
     def _begin(self, path: Any) -> None:
-        path = os.fspath(path)
-        # Files appear in the reverse order: the codes appear after the files beside them.
-        self._path = path
-        self._spool = self._stack.enter_context(self._saving(path))
+        self._path = os.fspath(path)
+        with _output_files.errors_naming(self._path):
+            folder = os.path.dirname(os.path.realpath(self._path))
+            self._spool = Spool(folder, np.uint8, self._stack)
+        # The stack ends in the reverse order: the files beside the codes appear before these.
+        self._stack.push(self._save)
         self._write_ids([])  # there is a file also where there are no rows
         self._codes = empty_codes(self._map, self._options.texts)
         self._kept = [self._codes]  # the codes of each block, without their array
 
-    @contextmanager
-    def _saving(self, path: str) -> Iterator["Spool"]:
-        """Yield a file for codes, which are saved at the end."""
-        folder = os.path.dirname(os.path.realpath(path))
-        with _output_files.errors_naming(path), ExitStack() as stack:
-            spool = Spool(folder, np.uint8, stack)
-            yield spool
-            _, sampled, sizes = joined_facts(self._kept)
-            array = spool.array().reshape(len(sampled), self._codes.shape[1])
-            with_rows(self._codes, array, sampled, sizes).save(path)
+    def _save(self, failure: object, *details: object) -> None:
+        """Write the file of codes from the temporary one, unless an exception ends the stack."""
+        if failure is None:
+            with _output_files.errors_naming(self._path):
+                _, sampled, sizes = joined_facts(self._kept)
+                array = self._spool.array().reshape(len(sampled), self._codes.shape[1])
+                with_rows(self._codes, array, sampled, sizes).save(self._path)
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
         with _output_files.errors_naming(self._path):  # not the file that was opened last

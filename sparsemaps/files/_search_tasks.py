@@ -1,14 +1,16 @@
-"""Stages that share the steps of a search among tasks.
+"""Stages by which tasks share a search.
 
-A search of bands has a step for each part of each band of codes; a comparison of all rows has a
-step for each range of rows. What a step finds depends on no other step. The first stage draws the
-keys of hashes and finds rows of equal codes. A task of the second stage makes each n-th step. The
-task that comes next runs the search once more: it takes the results that are there, and
-makes the missing ones.
+A search consists of steps: one for each part of each band of codes, or for each range of rows if
+all rows are compared. No step needs what another one finds. So a search has three stages. The first
+draws the keys of hashes and finds rows of equal codes, which every step needs. Each task of the
+second makes some of the steps. The task of the third runs the whole search, which takes the results
+of steps that are there and makes the others. Each of these tasks calls the same function, with
+other steps to make.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
 
 from sparsemaps._io._sources import n_bytes_of
 from sparsemaps.files import _coded_records
@@ -19,34 +21,48 @@ _MOST_TASKS = 64
 """Tasks among which a search is shared, at most."""
 
 
-def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator[Stage]:
-    """Yield the stages of a search whose steps tasks share, and the stage that ends it, of one
-    task.
+class _Part(NamedTuple):
+    """A part of a search that one task makes."""
 
-    ``last.make(task.of, path, run, steps)`` searches, and writes the result of the task. With a
-    share of the steps (`KeptSteps.is_share`) it ends when these are made, and writes nothing.
+    search: Callable[..., Any]
+    """``search(task.of, path, run, steps)`` searches, and writes the result."""
+    task: Task
+    """The task whose result is that of the search."""
+    prefix: str
+    """What the names of the results of steps begin with."""
+    steps: slice | None
+    """The numbers of the steps that are made, without a result; None is all, and the result."""
+
+
+def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator[Stage]:
+    """Yield the stages of a search that `n_tasks` tasks share.
+
+    `last` is the stage as if one task made the whole search: ``last.make(task.of, path, run,
+    steps)`` searches, and writes the result of the task. If only some of the steps are to be made
+    (`KeptSteps.is_share`), it ends after these, and writes nothing.
     """
     (task,) = last.tasks
+    part = partial(_Part, last.make, task, prefix)
+    recipe = {"search": task.recipe, "tasks": n_tasks}
+    first = Task(f"{prefix}-first", recipe, part(slice(0)))
+    shares = [
+        Task(f"{prefix}-share-{i:06d}", recipe, part(slice(i, None, n_tasks)))
+        for i in range(n_tasks)
+    ]
+    of_steps, result = files_named(rf"{prefix}-.*"), (task.name, task.recipe)
+    about = "keys of hashes, and rows of equal codes"
+    yield Stage(f"{prefix}-keys", [first], _make, (), result, about, of_steps)
+    yield Stage(prefix, shares, _make, (), result, "rows that share a band of codes")
+    yield last._replace(tasks=[task._replace(of=part(None))], make=_make, removes=of_steps)
 
-    def part(name: str, share: slice) -> Task:
-        recipe = {"search": task.recipe, "tasks": n_tasks}
-        return Task(f"{prefix}-{name}", recipe, (last.make, task, prefix, share))
 
-    shares = [part(f"share-{i:06d}", slice(i, None, n_tasks)) for i in range(n_tasks)]
-    replaced, scratch = (task.name, task.recipe), files_named(rf"{prefix}-.*")
-    first, about = [part("first", slice(0))], "keys of hashes, and rows of equal codes"
-    yield Stage(f"{prefix}-keys", first, _search, (), replaced, about, scratch)
-    yield Stage(prefix, shares, _search, (), replaced, "rows that share a band of codes")
-    whole = task._replace(of=(last.make, task, prefix, None))
-    yield last._replace(tasks=[whole], make=_search, removes=scratch)
-
-
-def _search(of: Any, path: str, run: TaskRun) -> Any:
-    search, task, prefix, share = of
-    shown = False if share is None else run.progress
-    steps = KeptSteps(run.results, f"{prefix}-", task.recipe, shown, share)
-    value = search(task.of, path, run, steps)
-    return value if share is None else True
+def _make(part: _Part, path: str, run: TaskRun) -> Any:
+    """Make a part of a search; its value is True, or the value of the search if it is whole."""
+    is_whole = part.steps is None
+    shown = False if is_whole else run.progress
+    steps = KeptSteps(run.results, f"{part.prefix}-", part.task.recipe, shown, part.steps)
+    value = part.search(part.task.of, path, run, steps)
+    return value if is_whole else True
 
 
 def n_tasks_of(inputs: Sequence[Any]) -> int:
