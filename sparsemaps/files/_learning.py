@@ -357,8 +357,9 @@ def train_files(
     Returns
     -------
     trained : TrainedModel
-        The model, the number of records (`n_records`), and how well it does on those of
-        `validation` (`validation`, with a `score`).
+        The model; the number of records (`n_records`) and the sum of their weights (`weight`); how
+        well it does on those of `validation` (`validation`, with a `score`); and of several values
+        of C, the scores (`scores`, each with `C`, `score`, `error` and `seconds`).
 
     Raises
     ------
