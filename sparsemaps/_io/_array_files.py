@@ -66,6 +66,13 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
     return array
 
 
+def dimensions_of(path: str) -> int:
+    """Return how many dimensions the array of a file has; 0 if it has none that is read."""
+    with open_regular(path) as file:
+        header = read_header(file)
+    return 0 if header is None else len(header[0])
+
+
 def read_csr(path: str) -> Any:
     """Read the CSR matrix that ``scipy.sparse.save_npz`` wrote without compression.
 

@@ -94,6 +94,11 @@ def _read_texts(
         aside.begin()
     for input in known_inputs(expand(path)):
         for some, some_labels in read_rows(rows, input, _of_batch, n_jobs=n_jobs, aside=aside):
+            if any(isinstance(label, tuple) for label in some_labels):
+                field = repr(source.label_field)
+                raise ValueError(
+                    f"{path}: compare takes one label a record, got a list in the field {field}"
+                )
             texts += some
             labels += some_labels
     if aside is not None:

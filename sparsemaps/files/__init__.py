@@ -22,10 +22,10 @@
   options, ``_dedup_stages`` has the stages, ``_removed_records`` finds which records are removed,
   ``_kept_records`` writes the others, and ``_evidence`` says why. ``_report`` makes a page of the
   contents of the report.
-- ``_learning`` trains models of ``linear`` on files (`train_files`), with the weights that
-  ``_record_weights`` reads. ``_labels`` labels records with them: ``_predict`` has `predict_files`,
-  and ``_filter`` has `filter_files`. ``_label_lines`` has the lines about records, and
-  ``_fractions`` those with the highest scores of several inputs.
+- ``_learning`` trains models of ``linear`` on files (`train_files`), with the labels of
+  ``_record_labels`` and the weights of ``_record_weights``. ``_labels`` labels records with them:
+  ``_predict`` has `predict_files`, and ``_filter`` has `filter_files`. ``_label_lines`` has the
+  lines about records, and ``_fractions`` those with the highest scores of several inputs.
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary`` counts the contents of a file, for ``sparsemaps info``.
 

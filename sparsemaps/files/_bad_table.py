@@ -1,6 +1,8 @@
 """The table of records that a job sets aside."""
 
 import contextlib
+import shutil
+import tempfile
 from collections.abc import Iterator
 from typing import IO, Any
 
@@ -52,6 +54,17 @@ class BadTable:
         self.n_bad += len(lines)
         self._counts.add(n_good, lines)
         self._file.writelines(lines)
+
+    @contextlib.contextmanager
+    def attempt(self) -> Iterator["BadTable"]:
+        """Yield a table whose records come into this one at the end, unless there is an error: the
+        inputs can be read again then."""
+        with tempfile.TemporaryFile() as file:
+            table = BadTable(file)
+            yield table
+            file.seek(0)
+            shutil.copyfileobj(file, self._file)
+        self.n_bad, self._counts = self.n_bad + table.n_bad, table._counts
 
     def finish(self) -> None:
         """Raise a ValueError if there were bad records, and no good one."""

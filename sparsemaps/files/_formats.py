@@ -20,6 +20,8 @@ import scipy.sparse as sp
 from sparsemaps._io import _output_files, _sources
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import Input
+from sparsemaps._tools._blocks import ranges
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
@@ -125,6 +127,7 @@ class SvmlightFormat(OutputFormat):
             lines = format_codes(codes, map.law.bits, heads, ones=self._options.ones)
         else:
             lines = format_rows(sp.csr_array(apply(map, map.transform, block)), heads)
+        _check_rows_have_lines(block, lines)
         if block.id_columns is not None:
             pairs = zip(lines.splitlines(), block.id_columns, strict=True)
             return b"".join(b"%s # %s\n" % (line.rstrip(), id.encode()) for line, id in pairs)
@@ -199,23 +202,39 @@ class NpyFormat(_CodesFormat):
         self._beside[_sources.LABELS].append(NOTHING)
         folder = os.path.dirname(os.path.realpath(path))
         self._labels = LabelSpool(folder, np.float64, self._stack)
+        self._n_rows = 0
+        self._rows: Spool | None = None
+        """The number of the row of each label, if a row has a list of them."""
 
     def convert(self, block: Batch) -> tuple[PackedCodes, Batch]:
-        _check_one_label(block)
         return codes_of(self._map, block), block.without_rows()
 
     def write(self, converted: tuple[PackedCodes, Batch]) -> None:
         codes, block = converted
         self._append(codes, block.id_columns)
+        if self._rows is None and block.has_lists:
+            self._rows = Spool(os.path.dirname(os.path.realpath(self._path)), np.int64, self._stack)
+            for start, stop in ranges(0, self._n_rows, _NUMBERS):
+                self._rows.append(np.arange(start, stop))
+        if self._rows is not None:
+            counts = np.diff(block.heads.label_ends, prepend=0)
+            self._rows.append(self._n_rows + np.repeat(np.arange(block.n_rows), counts))
         self._labels.append(block.heads.labels)
+        self._n_rows += block.n_rows
         if len(block.heads.qids):
             self._beside[_sources.QIDS].append(block.heads.qids)
 
     def finish(self) -> None:
-        _check_qids(self._beside[_sources.QIDS].n, self._labels.n)
-        self._beside[_sources.LABELS].dtype = self._labels.dtype
-        for labels in self._labels.blocks():
-            self._beside[_sources.LABELS].append(labels)
+        _check_qids(self._beside[_sources.QIDS].n, self._n_rows)
+        beside = self._beside[_sources.LABELS]
+        beside.dtype = self._labels.dtype
+        blocks = self._labels.blocks()
+        if self._rows is not None:
+            beside.width = 2
+            pairs = zip(self._rows.blocks(), blocks, strict=True)
+            blocks = (np.column_stack([one.astype(beside.dtype) for one in pair]) for pair in pairs)
+        for labels in blocks:
+            beside.append(labels)
         super().finish()
 
 
@@ -346,6 +365,8 @@ class _FileBeside:
 
     def __init__(self, path: str, stack: ExitStack, dtype: npt.DTypeLike | None = None) -> None:
         self._path, self._stack, self.dtype, self.n = path, stack, dtype, 0
+        self.width: int | None = None
+        """The number of columns, of numbers in two dimensions."""
         self._file: IO[bytes] | None = None
 
     def append(self, what: Any) -> None:
@@ -369,7 +390,8 @@ class _FileBeside:
         if self._file is not None and self.dtype is not None:
             with _output_files.errors_naming(self._path):
                 self._file.seek(0)
-                self._file.write(_npy_header(self.dtype, (self.n,)))
+                shape = (self.n,) if self.width is None else (self.n, self.width)
+                self._file.write(_npy_header(self.dtype, shape))
 
 
 _HEADER_BYTES = 128
@@ -386,9 +408,16 @@ def _npy_header(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> bytes:
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
-def _check_one_label(block: Batch) -> None:
-    if not np.array_equal(block.heads.label_ends, np.arange(1, len(block.heads.label_ends) + 1)):
-        raise ValueError("only the format svmlight takes rows of several labels, or of none")
+def _check_rows_have_lines(block: Batch, lines: bytes) -> None:
+    """Raise if a row would be a blank line, which is no row of LIBSVM text."""
+    without = np.flatnonzero(np.diff(block.heads.label_ends, prepend=0) == 0)
+    if not len(without):
+        return
+    texts = lines.split(b"\n")
+    for row in without.tolist():
+        if not texts[row].strip():
+            rule = f": a row without labels and entries has no line; {setting('format', 'npy')}"
+            raise block.error(row, 0, f"{rule} takes it")
 
 
 def _check_qids(n_qids: int, n_rows: int) -> None:

@@ -90,8 +90,9 @@ class Texts(Values):
     )
     label_field: str | None = String(none=True).default(
         None,
-        "The field or column of labels, which are strings, booleans or numbers. Without it labels "
-        "are 0. Labels that are strings are numbered from 0 in sorted order, and the table is "
+        "The field or column of labels, which are strings, booleans or numbers, or lists of them: "
+        "any number of labels a record. Without it labels are 0. Labels that are strings are "
+        "numbered from 0 in sorted order, and the table is "
         "OUTPUT.classes.tsv; False is 0, and True is 1.",
         metavar="FIELD",
     )
@@ -545,8 +546,9 @@ class Training(Values):
     validation: Any = Inputs(none=True).default(
         None,
         "Print accuracy and a table of confusion on these records, and for two classes, the area "
-        "under the ROC curve too. The model is not trained on them. They are inputs like those of "
-        "training.",
+        "under the ROC curve too; where records have lists of labels, micro and macro F1, and the "
+        "precision of the best 1, 3 and 5. The model is not trained on them. They are inputs like "
+        "those of training.",
         metavar="INPUT",
     )
     weight_field: str | None = String(none=True).default(
@@ -603,7 +605,8 @@ class MappedRows(Values):
         'The format of the output: "svmlight" is LIBSVM text, "npy" packed codes with labels in '
         'OUTPUT.labels.npy. "npy" is what ``encode`` gives, for '
         "`sparsemaps.codes.PackedCodes.load`, and an array of uint8 for ``numpy.load(..., "
-        'mmap_mode="r")``; query ids go to OUTPUT.qids.npy. It takes one label a row.',
+        'mmap_mode="r")``; query ids go to OUTPUT.qids.npy. If rows have several '
+        "labels, those are pairs of the number of a row, from 0, and a label.",
     )
     ones: bool = Bool().default(
         False,
@@ -633,7 +636,8 @@ class LineOptions(Values):
     proba: bool = Bool().default(
         False,
         "Write probabilities in place of scores, of a model that is calibrated or of the loss "
-        '"log_loss". The label is that of the highest score all the same.',
+        '"log_loss". The label is that of the highest score all the same, and of several labels '
+        "those above a score of 0.",
     )
     top: int | None = Int(1, LARGEST_INT32, none=True).default(
         None,
@@ -645,7 +649,8 @@ class LineOptions(Values):
     min_score: float | None = Real(none=True).default(
         None,
         "The least score of a label; a record whose label has less is unknown. With `top`, labels "
-        "that have less are left out.",
+        "that have less are left out. If records may have several labels, it takes the place of "
+        "0.",
         metavar="S",
     )
     min_proba: float | None = Real(least=0, most=1, none=True).default(

@@ -2,7 +2,7 @@
 
 import json
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,11 +40,16 @@ class Scored(NamedTuple):
     """For each text, the n-grams that add most to its score."""
 
 
-def scores_of_classes(scores: Array) -> Array:
+def scores_of_classes(model: Model, scores: Array) -> Array:
     """Return a score for each class. Of two classes, a model has that of the second."""
-    if scores.shape[1] > 1:
+    if scores.shape[1] > 1 or has_several(model):
         return scores
     return np.hstack([0.0 - scores, 0.0 + scores])  # no negative zeros
+
+
+def has_several(model: Model) -> bool:
+    """Return whether a record may have several labels."""
+    return bool(getattr(model, "multilabel_", False))
 
 
 def check_for(model: Model, options: LineOptions) -> None:
@@ -66,25 +71,37 @@ class Labelled(NamedTuple):
     order: Array
     """Numbers of classes, the best first: all that may be written."""
     taken: Array
-    """Which of these are not below the least score or probability, of records with samples."""
+    """Which of these are not below the least score or probability, of records with samples. If
+    records may have several labels, and there is no least, those are taken that ``predict`` of the
+    model gives, or all with `top`."""
 
 
 def labelled(model: KernelClassifier, options: LineOptions, part: Scored) -> Labelled:
     """Return the labels of some records."""
-    shown = compared = scores = scores_of_classes(part.scores)
+    shown = compared = scores = scores_of_classes(model, part.scores)
     if options.proba or options.min_proba is not None:
         shares = probabilities(model, part.scores)
         shown = shares if options.proba else scores
         compared = scores if options.min_proba is None else shares
-    if options.top in (None, 1):
-        order = scores.argmax(axis=1)[:, None]
+    several = has_several(model)
+    ranked = shown if several else scores  # a label has a calibration of its own
+    if options.top == 1 or (options.top is None and not several):
+        order = ranked.argmax(axis=1)[:, None]
     else:
-        order = np.argsort(-scores, axis=1, kind="stable")[:, : options.top]
+        order = np.argsort(-ranked, axis=1, kind="stable")[:, : options.top]
     least = options.min_score if options.min_proba is None else options.min_proba
     taken = np.broadcast_to(part.known[:, None], order.shape)
     if least is not None:
         taken = taken & (np.take_along_axis(compared, order, axis=1) >= least)
+    elif several and options.top is None:
+        taken = taken & (np.take_along_axis(scores, order, axis=1) > 0)
     return Labelled(shown, order, taken)
+
+
+def in_one_column(labels: Iterable[str]) -> str:
+    """Return labels, which are columns of a table, as one column: with commas between them, and a
+    backslash before each comma of a label."""
+    return ",".join(label.replace(",", "\\,") for label in labels)
 
 
 def names_jsonl(output: Destination) -> bool:
@@ -103,6 +120,7 @@ class Table:
         self._names: list[str] = []
         if isinstance(model, KernelClassifier):
             self._names = [escaped(name_of(label)) for label in model.classes_.tolist()]
+        self._several = has_several(model)
         self._n_top = min(options.top or 0, len(self._names))
 
     def header(self) -> bytes:
@@ -111,7 +129,7 @@ class Table:
         if not self._names:
             columns.append("value")
         elif self._options.top is None:
-            columns += ["label", *self._names]
+            columns += ["labels" if self._several else "label", *self._names]
         else:
             numbers = range(1, self._n_top + 1)
             columns += [name for n in numbers for name in (f"label_{n}", f"{value}_{n}")]
@@ -135,13 +153,14 @@ class Table:
             yield [f"{value:.9g}" if is_known else UNKNOWN]
 
     def _labels(self, found: Labelled) -> Iterator[list[str]]:
-        unknown = escaped(self._options.unknown)
+        unknown, names = escaped(self._options.unknown), self._names
         for row, order, taken in zip(*map(np.ndarray.tolist, found), strict=True):
+            best = [number for number, is_taken in zip(order, taken, strict=True) if is_taken]
             if self._options.top is None:
-                label = self._names[order[0]] if taken[0] else unknown
+                some = [names[number] for number in best] or [unknown]
+                label = in_one_column(some) if self._several else some[0]
                 yield [label, *(f"{number:.6g}" for number in row)]
                 continue
-            best = [number for number, is_taken in zip(order, taken, strict=True) if is_taken]
             words = [word for n in best for word in (self._names[n], f"{row[n]:.6g}")]
             words = words or [unknown]
             yield words + [""] * (2 * self._n_top - len(words))
@@ -157,7 +176,8 @@ class JsonLines:
         if isinstance(model, KernelClassifier):
             self._labels = [_dumps(_plain(label)) for label in model.classes_.tolist()]
             self._keys = [_dumps(name_of(label)) for label in model.classes_.tolist()]
-        self._unknown = _dumps(options.unknown) if options.unknown else "null"
+        self._unknown = _dumps(options.unknown) if options.unknown else ""
+        self._several = has_several(model)
 
     def header(self) -> bytes:
         return b""
@@ -185,13 +205,13 @@ class JsonLines:
         value = '"probas"' if self._options.proba else '"scores"'
         for row, order, taken in zip(*map(np.ndarray.tolist, found), strict=True):
             best = [number for number, is_taken in zip(order, taken, strict=True) if is_taken]
-            if self._options.top is None:
-                label = self._labels[best[0]] if best else self._unknown
-                pairs = (f"{k}: {x:.6g}" for k, x in zip(self._keys, row, strict=True))
-                yield f'"label": {label}, {value}: {{{", ".join(pairs)}}}'
-                continue
             labels = ", ".join(self._labels[number] for number in best)
-            labels = labels or (self._unknown if self._options.unknown else "")
+            labels = labels or self._unknown
+            if self._options.top is None:
+                pairs = (f"{k}: {x:.6g}" for k, x in zip(self._keys, row, strict=True))
+                label = f'"labels": [{labels}]' if self._several else f'"label": {labels or "null"}'
+                yield f"{label}, {value}: {{{', '.join(pairs)}}}"
+                continue
             numbers = ", ".join(f"{row[number]:.6g}" for number in best)
             yield f'"labels": [{labels}], {value}: [{numbers}]'
 

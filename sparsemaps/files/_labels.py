@@ -27,6 +27,7 @@ from sparsemaps.files._label_lines import (
     JsonLines,
     Scored,
     Table,
+    has_several,
     labelled,
     names_jsonl,
     scores_of_classes,
@@ -46,7 +47,15 @@ from sparsemaps.records._batch import Batch
 from sparsemaps.records._table import holds_codes
 
 _CODED_ROWS = 2**16
-"""Rows of a file of codes whose scores are computed together."""
+"""The most rows of a file of codes whose scores are computed together."""
+
+_SCORES = 2**22
+"""The most scores of rows that are in memory together, for each thread."""
+
+
+def most_rows(model: Model) -> int:
+    """Return the most rows whose scores are computed together."""
+    return max(1, _SCORES // len(model.intercept_))
 
 
 # ---- the job -------------------------------------------------------------------------------------
@@ -149,13 +158,14 @@ class Labelling(NamedTuple):
         numbers, n_before = [[0] * self.n_counts for _ in inputs], 0
         for number, part, n_bad in self.scored(inputs, run, aside):
             n, found, more = len(part.scores), None, []
-            is_unknown = ~part.known
+            is_unknown: Any = ~part.known
             if isinstance(self.model, KernelClassifier):
                 found = labelled(self.model, self.lines, part)
-                first = found.taken[:, 0]
-                is_unknown = ~first
-                of_labels = np.bincount(found.order[first, 0], minlength=_n_classes(self.model))
-                more = of_labels.tolist()
+                n_each = found.order.shape[1] if has_several(self.model) else 1
+                taken = found.taken[:, :n_each]
+                is_unknown = ~taken.any(axis=1)
+                of_labels = found.order[:, :n_each][taken]
+                more = np.bincount(of_labels, minlength=_n_classes(self.model)).tolist()
             file.write(lines.lines(part, found, n_before + 1))
             n_before += n
             counted = [n, n, int(is_unknown.sum()), int((~part.known).sum()), n_bad, *more]
@@ -200,14 +210,15 @@ class Labelling(NamedTuple):
         """Yield the scores of the records of each input, with its number, a block at a time; and
         how many bad records came with the block."""
         n_reasons = 0 if self.lines is None else self.lines.explain
+        by_proba = self.lines is not None and self.lines.proba
 
         def convert(block: Batch) -> Scored:
             codes = codes_of(self.model.map_, block)
+            scores = scores_of(self.model, codes)
             reasons = None
             if n_reasons:
-                texts = (str(text) for text in block.texts)
-                reasons = [self.model.explain(text)[:n_reasons] for text in texts]
-            scores = scores_of(self.model, codes)
+                every = _reasons(self.model, block, scores, by_proba)
+                reasons = [some[:n_reasons] for some in every]
             return Scored(scores, codes.sampled, block.id_columns, block.ids, reasons)
 
         n_bad = 0
@@ -217,10 +228,25 @@ class Labelling(NamedTuple):
                     parts = _scored_codes(self.model, input, bar)
                 else:
                     reading: dict[str, Any] = {"n_jobs": run.n_jobs, "bar": bar, "aside": aside}
+                    reading["max_rows"] = most_rows(self.model)
                     parts = read_rows(self.source, input, convert, **reading)
                 for part in parts:
                     n_before, n_bad = n_bad, 0 if aside is None else aside.n_bad
                     yield number, part, n_bad - n_before
+
+
+def _reasons(
+    model: Model, block: Batch, scores: Array, by_proba: bool
+) -> Iterator[list[tuple[str, float]]]:
+    """Yield what the n-grams of each text add to the score of its label; if texts may have several,
+    of the first that is written."""
+    texts = map(str, block.texts)
+    if not (isinstance(model, KernelClassifier) and model.multilabel_):
+        yield from map(model.explain, texts)
+        return
+    best = (probabilities(model, scores) if by_proba else scores).argmax(axis=1)
+    for text, number in zip(texts, best.tolist(), strict=True):
+        yield model.explain(text, model.classes_[number])
 
 
 def _n_classes(model: Model) -> int:
@@ -237,11 +263,6 @@ def checked_job(
     filter: "LabelFilter | None" = None,
 ) -> Labelling:
     """Return the job of `predict_files`, or with a filter, of `filter_files`."""
-    if getattr(model, "multilabel_", False):
-        raise ValueError(
-            "files are labelled by models of one label a record, got one of several: predict and "
-            "predict_proba take records of them"
-        )
     rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, expand(inputs))
     rows = rows._replace(sets_aside=bad_records is not None)
     return Labelling(model, rows, n_jobs, lines, filter, bad_records=bad_records)
@@ -272,7 +293,7 @@ class LabelFilter(NamedTuple):
     def marks(self, model: Any, part: Scored) -> Array:
         """Return which records are written; of a fraction, their scores, or minus infinity for
         records without samples."""
-        scores = scores_of_classes(part.scores)
+        scores = scores_of_classes(model, part.scores)
         if self.least.min_proba is not None:
             shares = probabilities(model, part.scores)
             return part.known & (shares[:, self.numbers].max(axis=1) >= self.least.min_proba)
@@ -281,6 +302,8 @@ class LabelFilter(NamedTuple):
             return np.where(part.known, best, -np.inf)
         if self.least.min_score is not None:
             return part.known & (best >= self.least.min_score)
+        if has_several(model):
+            return part.known & (best > 0)
         return part.known & np.isin(scores.argmax(axis=1), self.numbers)
 
     def kept(self, marks: list[Array]) -> list[Array]:
@@ -324,8 +347,9 @@ def _scored_codes(model: Model, path: StrPath, bar: Progress) -> Iterator[Scored
         raise ValueError(f"{path}: {error}") from error
     has_ids = _urls.exists(os.fspath(path) + IDS)
     with names_of_rows(path, len(codes)) as name:
-        for start in range(0, len(codes), _CODED_ROWS):
-            some = codes[start : start + _CODED_ROWS]
+        step = min(_CODED_ROWS, most_rows(model))
+        for start in range(0, len(codes), step):
+            some = codes[start : start + step]
             ids = [name(start + row) for row in range(len(some))] if has_ids else None
             yield Scored(scores_of(model, some), some.sampled, ids)
     bar.add(getattr(path, "n_bytes", 0), len(codes))

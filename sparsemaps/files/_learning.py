@@ -12,7 +12,6 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from sparsemaps._io import _output_files, _urls
-from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._progress import training as bar_of_training
 from sparsemaps._io._regular_files import open_regular
@@ -30,7 +29,7 @@ from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Inputs, StrPath
-from sparsemaps._tools._whole_numbers import MixedNumbers, are_equal, joined
+from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import TABLE, BadTable, opened_table
 from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_of_sets
@@ -45,12 +44,22 @@ from sparsemaps.files._job_options import (
 )
 from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._kinds_of_inputs import as_source
+from sparsemaps.files._record_labels import (
+    Labels,
+    as_lists,
+    figures_of_lists,
+    joined_labels,
+    labels_beside,
+    values_of,
+    with_values,
+)
 from sparsemaps.files._record_weights import joined_weights, weights_beside
 from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
 from sparsemaps.files._snippet_rows import SnippetRows
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
+from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.linear._model import watched
 from sparsemaps.linear._model_checks import check_parameters, map_of
 from sparsemaps.linear._path_of_C import Fold, HeldOut, UnfitFold, scores_of_values
@@ -59,6 +68,7 @@ from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._table import cannot_be_rows, holds_codes
+from sparsemaps.records.svmlight import SeveralLabels
 from sparsemaps.text._frequencies import Frequencies
 
 Model = KernelClassifier | KernelRegressor
@@ -69,7 +79,7 @@ class Validation(NamedTuple):
 
     n_records: int
     score: float
-    """The accuracy, or of regression R2."""
+    """The accuracy; micro F1, if records have lists of labels; or of regression R2."""
     lines: list[str]
     """The figures as text, and the table of confusion if there are few classes."""
 
@@ -107,7 +117,7 @@ class LabelledRows(NamedTuple):
     """Codes of records, and their labels."""
 
     codes: PackedCodes
-    labels: Array
+    labels: Labels
     vectorizer: Any = None
     """That of the texts, if its weights were counted in these records."""
     weights: Array | None = None
@@ -135,17 +145,18 @@ def read_labelled(
     vectorizer: object = None,
     source: Texts | Svmlight | str | None = None,
     weight_field: str | None = None,
-    n_jobs: int | None = None,
-    progress: bool | None = None,
+    reading: Reading | None = None,
     aside: BadTable | None = None,
     snippets: tuple[tuple[int, ...], int] | None = None,
+    may_lack_labels: bool = False,
 ) -> LabelledRows:
     """Return the codes of the records of some inputs, and their labels: numbers, or strings of
-    texts. Those of `snippets` of texts, by their lengths and a seed, follow.
+    texts. Those of `snippets` of texts, by their lengths and a seed, follow. Rows of LIBSVM files
+    without a label are errors, unless one has several labels, or they may lack labels.
 
     A file of codes alone is mapped into memory; codes of other inputs are in memory.
     """
-    paths = expand(inputs)
+    paths, reading = expand(inputs), reading or Reading()
     if aside is not None:
         aside.begin()
     coded = [path for path in paths if holds_codes(path)]
@@ -158,7 +169,8 @@ def read_labelled(
         LibsvmRows().weighted_by(weight_field)  # which is an error if a field is given
         parts = [_coded_and_labelled(path) for path in coded]
         strings = {
-            part.labels.dtype.kind == "U": path for part, path in zip(parts, coded, strict=True)
+            values_of(part.labels).dtype.kind == "U": path
+            for part, path in zip(parts, coded, strict=True)
         }
         if len(strings) > 1:
             raise ValueError(
@@ -167,50 +179,71 @@ def read_labelled(
         codes = parts[0].codes
         if len(parts) > 1:
             codes = PackedCodes.concatenate([part.codes for part in parts])
-        labels = _joined(coded, [part.labels for part in parts])
+        labels = joined_labels(coded, [part.labels for part in parts])
         weights = _weights_of(coded, [part.weights for part in parts])
         return LabelledRows(codes, labels, weights=weights)
-    rows = rows_of(map, vectorizer, source, paths, multilabel=False, learns=True)
+    rows: Any = rows_of(
+        map, vectorizer, source, paths, multilabel=may_lack_labels or None, learns=True
+    )
     rows = rows._replace(sets_aside=aside is not None).weighted_by(weight_field)
     rows.check_labels()
     _check_snippets(snippets, rows)
-    blocks: list[LabelledRows] = []
-    weights_of_inputs: list[Array | None] = []
     with contextlib.ExitStack() as stack:
         known: list[Any] = known_inputs(paths)
         counted = None
         if rows.has_ngrams and _weights_to_count(rows) is not None:
             known = spooled(known, stack)
-            rows = _with_weights(map, rows, known, n_jobs, progress)
+            rows = _with_weights(map, rows, known, reading.n_jobs, reading.progress)
             counted = rows.vectorizer
-        rows, known = rows.prepared(known, n_jobs, stack)
-        convert: Any = partial(_labelled, map)
+        rows, known = rows.prepared(known, reading.n_jobs, stack)
         encoder = rows.encoder if isinstance(rows, TextRows) else None
         short = None
         if snippets is not None and encoder is not None:
             short = SnippetRows(*snippets, encoder)
-            convert = partial(_labelled_with_texts, map)
-        with FileProgress(known, progress, "codes") as bar:
-            for input in known:
-                n_before = len(blocks)
-                read = read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar, aside=aside)
-                blocks += read if short is None else short.take(read, n_jobs)
-                some = blocks[n_before:]
-                if not rows.has_ngrams:
-                    n_rows = sum(len(part.codes) for part in some)
-                    weights_of_inputs.append(weights_beside(input, n_rows))
-                elif weight_field is not None:
-                    weights_of_inputs += [part.weights for part in some]
+        try:
+            blocks, weights_of_inputs = _read_blocks(map, rows, known, short, reading, aside)
+        except SeveralLabels:
+            rows = rows._replace(multilabel=True)
+            blocks, weights_of_inputs = _read_blocks(map, rows, known, short, reading, aside)
         refuse_changes(known)
     if aside is not None:
         aside.finish()
     if not any(len(block.codes) for block in blocks):
         raise ValueError(f"{', '.join(str(path) for path in paths)}: there are no records")
     weights = _weights_of(known, weights_of_inputs)
-    labels = _joined(paths, [block.labels for block in blocks])
+    labels = joined_labels(paths, [block.labels for block in blocks])
+    labels = with_values(labels, rows.named(values_of(labels)))
     codes = PackedCodes.concatenate([block.codes for block in blocks])
-    labelled = LabelledRows(codes, rows.named(labels), counted, weights)
+    labelled = LabelledRows(codes, labels, counted, weights)
     return labelled if short is None else _with_snippets(labelled, short)
+
+
+def _read_blocks(
+    map: SparseMap,
+    rows: Source,
+    inputs: list[Any],
+    short: SnippetRows | None,
+    reading: Reading,
+    aside: BadTable | None,
+) -> tuple[list[LabelledRows], list[Array | None]]:
+    """Return the records of inputs, some at a time, and the weights of records. Snippets of texts
+    are added to `short`."""
+    n_jobs = reading.n_jobs
+    blocks: list[LabelledRows] = []
+    weights: list[Array | None] = []
+    convert: Any = partial(_labelled if short is None else _labelled_with_texts, map)
+    attempt = contextlib.nullcontext() if aside is None else aside.attempt()
+    with FileProgress(inputs, reading.progress, "codes") as bar, attempt as table:
+        for input in inputs:
+            n_before = len(blocks)
+            read: Any = read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar, aside=table)
+            blocks += read if short is None else short.take(read, n_jobs)
+            some = blocks[n_before:]
+            if not rows.has_ngrams:
+                weights.append(weights_beside(input, sum(len(part.codes) for part in some)))
+            elif any(part.weights is not None for part in some):
+                weights += [part.weights for part in some]
+    return blocks, weights
 
 
 def _with_snippets(rows: LabelledRows, short: SnippetRows) -> LabelledRows:
@@ -274,11 +307,11 @@ def _with_weights(
 
 
 def _labelled(map: SparseMap, block: Batch) -> LabelledRows:
-    if len(block.heads.labels) != block.n_rows:
-        row = int(np.argmax(np.diff(block.heads.label_ends, prepend=0) != 1))
-        raise block.error(row, 0, ": expected one label")
     weights = None if block.weights is None else np.array(block.weights, np.float64)
-    labels = np.array(block.exact_heads().labels)
+    heads = block.exact_heads()
+    labels: Labels = np.array(heads.labels)
+    if block.has_lists:
+        labels = LabelLists(np.array(heads.labels), np.array(heads.label_ends))
     return LabelledRows(codes_of(map, block), labels, weights=weights)
 
 
@@ -286,27 +319,17 @@ def _labelled_with_texts(map: SparseMap, block: Batch) -> tuple[LabelledRows, An
     return _labelled(map, block), block.texts
 
 
-def _joined(paths: list[Any], labels: list[Array]) -> Array:
-    """Return the labels of several blocks, with all digits of whole numbers."""
-    try:
-        return joined(labels)
-    except MixedNumbers as error:
-        raise ValueError(
-            f"{', '.join(str(path) for path in paths)}: of the labels, {error}"
-        ) from None
-
-
 def _coded_and_labelled(path: StrPath) -> LabelledRows:
     codes = PackedCodes.load(path)
     beside = os.fspath(path) + LABELS
     if not _urls.exists(beside):
         raise ValueError(f"{path}: its labels are not in {beside}")
-    labels = read_array(beside, ArrayKind(None, (len(codes),)))
+    labels = labels_beside(path, len(codes))
     if _urls.exists(os.fspath(path) + CLASSES):
-        names = _names_in(os.fspath(path) + CLASSES)
-        if not np.isin(labels, np.arange(len(names))).all():
+        names, values = _names_in(os.fspath(path) + CLASSES), values_of(labels)
+        if not np.isin(values, np.arange(len(names))).all():
             raise ValueError(f"{beside}: not all labels are in the table {path}{CLASSES}")
-        labels = np.array(names)[labels.astype(np.intp)]
+        labels = with_values(labels, np.array(names)[values.astype(np.intp)])
     return LabelledRows(codes, labels, weights=weights_beside(path, len(codes)))
 
 
@@ -420,7 +443,7 @@ def train(
     coded = [path for path in paths if holds_codes(path)]
     fitted = map_of(model, PackedCodes.load(coded[0])) if coded else model.map.fit_any_width()
     progress = reading.progress
-    how: dict[str, Any] = {"source": source, "n_jobs": reading.n_jobs, "progress": progress}
+    how: dict[str, Any] = {"source": source, "reading": reading}
     how |= {"vectorizer": model.vectorizer, "weight_field": training.weight_field}
     snippets = None
     if training.snippets is not None:
@@ -430,12 +453,18 @@ def train(
             rows = read_labelled(fitted, paths, aside=table, snippets=snippets, **how)
             if rows.vectorizer is not None:
                 how["vectorizer"] = rows.vectorizer
+            how["may_lack_labels"] = isinstance(rows.labels, LabelLists)
             others = read_labelled(fitted, unseen, aside=table, **how) if unseen else None
         _check_labels(model, rows.labels)
+        if len(Cs) > 1 and isinstance(rows.labels, LabelLists):
+            raise ValueError(
+                f"{setting('C', tuple(Cs))} is for records of one label each, got lists of labels: "
+                "give one value of C"
+            )
         if others is not None:
-            _check_kinds(model, rows.labels, others.labels)
+            others = _comparable(model, rows.labels, others)
         if weights_of_labels:
-            classes = np.unique(rows.labels)
+            classes = np.unique(values_of(rows.labels))
             named = {label_of(classes, name): n for name, n in weights_of_labels.items()}
             model.set_params(class_weight=named)
         held_out = np.zeros(len(rows.codes), bool)
@@ -457,12 +486,15 @@ def train(
                     )
                     scores = _scores_of(model, rows, for_training, folds, Cs, watch)
                     model.set_params(C=max(scores, key=lambda one: one.score).C)
-                model.fit(rows.codes, rows.labels, sample_weight=for_training)
+                labels: Any = rows.labels
+                model.fit(rows.codes, labels, sample_weight=for_training)
             finally:
                 model.vectorizer = asked
         if training.calibrate and isinstance(model, KernelClassifier):
             of = others or rows.some(held_out)
-            known = np.isin(of.labels, model.classes_)
+            known = np.ones(len(of.labels), bool)
+            if not isinstance(of.labels, LabelLists):
+                known = np.isin(of.labels, model.classes_)
             known &= True if of.weights is None else of.weights > 0
             if not known.any():
                 raise ValueError(
@@ -521,7 +553,8 @@ def _folds(
     records themselves. A fold of records is that of their snippets, which are not scored."""
     costs = np.ones(len(rows.codes)) if weights is None else np.asarray(weights, np.float64)
     if others is not None:
-        return [Fold(lambda: costs, HeldOut(others.codes, None, others.labels, others.weights))]
+        held_out = HeldOut(others.codes, None, values_of(others.labels), others.weights)
+        return [Fold(lambda: costs, held_out)]
     key = _seeding.keys(seed, "linear", 3)[2]
     number = np.floor(_N_FOLDS * _seeding.uniforms(key, rows.n_records))
     of_rows = number if rows.records is None else number[rows.records]
@@ -529,7 +562,7 @@ def _folds(
     for fold in range(_N_FOLDS):
         own = np.flatnonzero((number == fold) & (costs[: rows.n_records] > 0))
         of_own = None if rows.weights is None else rows.weights[own]
-        held_out = HeldOut(rows.codes, own, rows.labels[own], of_own)
+        held_out = HeldOut(rows.codes, own, values_of(rows.labels)[own], of_own)
         folds.append(Fold(partial(_outside, costs, of_rows, fold), held_out))
     return folds
 
@@ -549,7 +582,8 @@ def _scores_of(
 ) -> tuple[ScoreOfC, ...]:
     """Return the scores of several values of C."""
     try:
-        found = scores_of_values(model, rows.codes, rows.labels, weights, folds, Cs, watch)
+        labels = values_of(rows.labels)
+        found = scores_of_values(model, rows.codes, labels, weights, folds, Cs, watch)
     except UnfitFold as error:
         said = setting("validation", "INPUT")
         raise ValueError(f"{error}: several values of C need more records, or {said}") from None
@@ -557,24 +591,36 @@ def _scores_of(
     return tuple(map(ScoreOfC, *parts))
 
 
-def _check_kinds(model: Model, labels: Array, others: Array) -> None:
-    """Raise a ValueError unless labels to compare with are strings where those of the model are."""
-    wants = isinstance(model, KernelClassifier) and labels.dtype.kind in "UO"
-    has = others.dtype.kind in "UO"
-    if has != wants:
+def _comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledRows:
+    """Return records to compare with, whose labels are such as those of training: lists where these
+    are, and strings where these are."""
+    if isinstance(others.labels, LabelLists) and not isinstance(labels, LabelLists):
+        raise ValueError(
+            "the records to compare with must have one label each, as those of training have, got "
+            "lists of labels"
+        )
+    wants = isinstance(model, KernelClassifier) and values_of(labels).dtype.kind in "UO"
+    found = values_of(others.labels)
+    has = found.dtype.kind in "UO"
+    if has != wants and len(found):
         kinds = "numbers", "strings"
         raise ValueError(
             f"the labels to compare with must be {kinds[wants]}, as those of the model are, got "
             f"{kinds[has]}"
         )
+    if isinstance(labels, LabelLists):
+        return others._replace(labels=as_lists(others.labels))
+    return others
 
 
-def _check_labels(model: Model, labels: Array) -> None:
+def _check_labels(model: Model, labels: Labels) -> None:
     """Raise unless labels are such as the model takes."""
+    values = values_of(labels)
     if isinstance(model, KernelRegressor):
-        if labels.dtype.kind == "U":
-            raise ValueError("a regressor needs labels that are numbers, got strings")
-    elif labels.dtype.kind == "f" and (fractions := labels[labels % 1 != 0]).size:
+        if isinstance(labels, LabelLists) or values.dtype.kind == "U":
+            found = "lists of labels" if isinstance(labels, LabelLists) else "strings"
+            raise ValueError(f"a regressor needs labels that are numbers, got {found}")
+    elif values.dtype.kind == "f" and (fractions := values[values % 1 != 0]).size:
         of_regression = setting("loss", KernelRegressor._LOSSES[0])
         raise ValueError(
             f"a classifier needs labels that are whole numbers or strings, got {fractions[0]:g}; "
@@ -588,7 +634,7 @@ def rows_of(
     source: GivenSource,
     paths: list[Any],
     *,
-    multilabel: bool = True,
+    multilabel: bool | None = True,
     learns: bool = False,
 ) -> Source:
     """Return the rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM
@@ -656,10 +702,14 @@ def label_of(classes: Array, text: str) -> Any:
 
 def validation(model: Model, rows: LabelledRows) -> Validation:
     """Return how well a model does on records with labels."""
+    if isinstance(rows.labels, LabelLists):
+        figures = figures_of_lists(model, rows.codes, rows.labels, rows.weights)
+        line = f"{_counted(rows)}, {figures.line()}"
+        return Validation(len(rows.codes), figures.micro_f1, [line])
     known = np.zeros(0) if isinstance(model, KernelRegressor) else model.classes_
-    _check_kinds(model, known, rows.labels)
+    rows = _comparable(model, known, rows)
     if isinstance(model, KernelRegressor):
-        labels, weights = rows.labels.astype(np.float64), rows.weights
+        labels, weights = values_of(rows.labels).astype(np.float64), rows.weights
         squares = (labels - model.predict(rows.codes)) ** 2
         mean = float(np.average(squares, weights=weights))
         around = (labels - np.average(labels, weights=weights)) ** 2
@@ -668,12 +718,13 @@ def validation(model: Model, rows: LabelledRows) -> Validation:
         line = f"{_counted(rows)}, root mean square error {mean**0.5:.6g}, R2 {share:.4f}"
         return Validation(len(labels), share, [line])
     found = model.predict(rows.codes)
-    right = float(np.average(are_equal(found, rows.labels), weights=rows.weights))
+    labels = values_of(rows.labels)
+    right = float(np.average(are_equal(found, labels), weights=rows.weights))
     lines = [f"{_counted(rows)}, accuracy {right:.4f}"]
     classes = model.classes_
     if len(classes) == 2:
         scores = model.decision_function(rows.codes)
-        share = area_under_curve(scores, are_equal(rows.labels, classes[1:]), rows.weights)
+        share = area_under_curve(scores, are_equal(labels, classes[1:]), rows.weights)
         lines[0] += f", area under the ROC curve {share:.4f}"
     if len(classes) <= _TABLE:
         lines += _confusion(classes, rows, found)
@@ -704,7 +755,7 @@ def area_under_curve(scores: Array, positive: Array, weights: Array | None = Non
 def _confusion(classes: Array, rows: LabelledRows, found: Array) -> list[str]:
     """Return a row for each class that there is, a column for each class that is predicted: numbers
     of records, or sums of their weights."""
-    labels, known = rows.labels, classes.tolist()
+    labels, known = values_of(rows.labels), classes.tolist()
     names = known + sorted(set(labels.tolist()) - set(known))
     number = {label: n for n, label in enumerate(names)}
     counts = np.zeros((len(names), len(known)), np.int64 if rows.weights is None else np.float64)

@@ -12,7 +12,7 @@ import scipy.sparse as sp
 from sparsemaps._input._row_reader import EntryError, RowReader
 from sparsemaps._input._sparse import open_sparse
 from sparsemaps._io._progress import Progress
-from sparsemaps._io._sources import Input, open_input
+from sparsemaps._io._sources import Input, open_input, spooled
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
@@ -165,7 +165,9 @@ class LibsvmRows(NamedTuple):
     """The rows of LIBSVM files."""
 
     given: Svmlight = Svmlight()
-    multilabel: bool = True
+    multilabel: bool | None = True
+    """Whether rows may have several labels; None if the first such row is to tell
+    (`SvmlightRecords`)."""
     sets_aside: bool = False
     """Whether lines that are no rows are set aside, and are no error."""
 
@@ -240,8 +242,9 @@ class LibsvmRows(NamedTuple):
         self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
     ) -> "tuple[LibsvmRows, list[Any]]":
         """Return the source after a first reading of the inputs, if one is needed; and the inputs
-        that can still be read, as long as `stack` is open."""
-        return self, inputs
+        that can still be read, as long as `stack` is open: again, if a row is to tell whether rows
+        may have several labels."""
+        return self, spooled(inputs, stack) if self.multilabel is None else inputs
 
     def check_labels(self) -> None:
         """Raise a ValueError if records have no labels to learn."""

@@ -27,6 +27,7 @@ from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import open_file
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._recipes import read_receipt
+from sparsemaps.files._record_labels import labels_beside, values_of
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
@@ -135,7 +136,7 @@ def _of_codes(path: str) -> Iterator[str]:
     codes, contents = open_file(path, "r")
     summary = Summary()
     if os.path.exists(path + LABELS):
-        summary.add_labels(read_array(path + LABELS, ArrayKind(None, (len(codes),))))
+        summary.add_labels(values_of(labels_beside(path, len(codes))))
     n_without = len(codes) - int(np.count_nonzero(codes.sampled))
     yield f"rows     {len(codes)}" + (f" ({n_without} without samples)" if n_without else "")
     yield f"codes    {codes.n_hashes} of {codes.bits} bits, {codes.shape[1]} bytes a row"
@@ -162,7 +163,9 @@ def _of_model(path: str) -> Iterator[str]:
     if isinstance(model, KernelClassifier):
         labels = model.classes_.tolist()
         shown = ", ".join(map(repr, labels[:_SHOWN_CLASSES]))
-        yield f"classes  {len(labels)}: {shown}{', ...' if len(labels) > _SHOWN_CLASSES else ''}"
+        more = ", ..." if len(labels) > _SHOWN_CLASSES else ""
+        several = ", several a record" if model.multilabel_ else ""
+        yield f"classes  {len(labels)}{several}: {shown}{more}"
     yield f"weights  {model.coef_.size}"
     yield from _of_training(model)
     config = model.map_.to_config()
@@ -184,6 +187,7 @@ def _of_training(model: Any) -> Iterator[str]:
         given = ", ".join(f"{name}={value!r}" for name, value in facts.options.items())
         yield f"options  {given[:_LONGEST_HEADER]}"
     score = "accuracy" if isinstance(model, KernelClassifier) else "R2"
+    score = "micro F1" if getattr(model, "multilabel_", False) else score
     if facts.validation is not None:
         n_records, value = facts.validation
         yield f"{score:9}{value:.4f} on {n_records} records of validation"

@@ -2,7 +2,7 @@
 
 import contextlib
 import hashlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -21,7 +21,13 @@ from sparsemaps.files._rows import LibsvmRows, Piece, read_pieces
 from sparsemaps.libsvm._write import one_label_each
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
-from sparsemaps.records._fields import KINDS_OF_LABELS, Fields, kind_of_label, number_in
+from sparsemaps.records._fields import (
+    KINDS_OF_LABELS,
+    Fields,
+    flat_labels,
+    kind_of_label,
+    number_in,
+)
 from sparsemaps.records._format import Format
 from sparsemaps.records._table import format_of
 
@@ -75,10 +81,10 @@ class TextRows(NamedTuple):
     def block(self, piece: Piece) -> Batch:
         """Return the records of a piece, with the rows that a vectorizer makes of them."""
         batch = piece.format.batch(piece.content, self.fields)
-        numbers = np.zeros(len(batch.texts))
-        if self.numbers_labels:
-            numbers = self._labels(batch, piece.format.is_typed)
-        batch.heads = one_label_each(numbers)
+        if batch.labels is None or not self.numbers_labels:
+            batch.heads = one_label_each(np.zeros(len(batch.texts)))
+        else:
+            self._number_labels(batch, piece.format.is_typed)
         batch.matrix, batch.encoder = partial(_rows_of, self.vectorizer), self.encoder
         if batch.ids is not None:
             batch.id_columns = [escaped(str(id)) for id in batch.ids]
@@ -181,31 +187,42 @@ class TextRows(NamedTuple):
         lines = (f"{number}\t{escaped(name)}\n" for name, number in classes.items())
         return "".join(lines).encode("utf-8", "surrogatepass")
 
-    def _labels(self, batch: Batch, is_typed: bool) -> Array:
-        """Return the labels as numbers; 0 for inputs without labels."""
-        labels = batch.labels
-        if labels is None:
-            return np.zeros(len(batch.texts))
+    def _number_labels(self, batch: Batch, is_typed: bool) -> None:
+        """Set the beginnings of lines of a batch, in place, by its labels."""
+        labels, ends = flat_labels(batch.labels)
+        if ends is None:
+            batch.heads = one_label_each(self._numbers(labels, batch.line_of, is_typed))
+            return
+        rows = np.repeat(np.arange(len(ends)), np.diff(ends, prepend=0))
+
+        def line_of(label: int) -> int:
+            return batch.line_of(int(rows[label]))
+
+        heads = one_label_each(self._numbers(labels, line_of, is_typed))
+        batch.heads, batch.has_lists = heads._replace(label_ends=ends), True
+
+    def _numbers(self, labels: list[Any], line_of: Callable[[int], int], is_typed: bool) -> Array:
+        """Return labels as numbers. An error has the line of a label, by its number."""
         if self.reads_numbers and not is_typed:
             labels = [
                 label if (n := number_in(label)) is None else number_of(n) for label in labels
             ]
         wanted = self._kind
-        for row, label in enumerate(labels):
+        for number, label in enumerate(labels):
             if (kind := kind_of_label(label)) is not wanted:
                 expected = f"expected {KINDS_OF_LABELS[wanted]} as label, as in the first record"
                 found = KINDS_OF_LABELS[kind]
-                raise LineError(batch.line_of(row), f": {expected}; found {found}")
+                raise LineError(line_of(number), f": {expected}; found {found}")
             if self.classes is not None and label not in self.classes:
-                raise LineError(batch.line_of(row), f": the label {label!r} is new: has the "
+                raise LineError(line_of(number), f": the label {label!r} is new: has the "
                                 "input changed?")  # fmt: skip
         if self.classes is not None:
             numbers = map(self.classes.__getitem__, labels)
-            return np.fromiter(numbers, np.float64, len(batch.texts))
+            return np.fromiter(numbers, np.float64, len(labels))
         try:
             return array_of(labels)
         except MixedNumbers as error:
-            raise LineError(batch.line_of(error.row), f": {error}") from None
+            raise LineError(line_of(error.row), f": {error}") from None
 
     @property
     def _kind(self) -> type:
@@ -215,7 +232,7 @@ class TextRows(NamedTuple):
     def distinct_labels(self, piece: Piece) -> tuple[tuple[Labels, int], int]:
         """Return the labels of a piece, and how many records and lines it has."""
         batch = piece.format.batch(piece.content, self.fields)
-        labels = set(batch.labels or ())
+        labels = set(flat_labels(batch.labels or [])[0])
         of_piece = Labels(labels, set()) if piece.format.is_typed else Labels(set(), labels)
         return (of_piece, len(batch.texts)), batch.n_lines
 

@@ -262,6 +262,12 @@ def one_label_each(y: Any) -> Heads:
     return Heads(labels, np.arange(1, len(labels) + 1), _no_qids)
 
 
+def has_one_label_each(heads: Heads) -> bool:
+    """Return whether each row has one label."""
+    ends = heads.label_ends
+    return bool(np.array_equal(ends, np.arange(1, len(ends) + 1)))
+
+
 def format_rows(X: Any, heads: Heads, *, zero_based: bool = False) -> bytes:
     """Return lines of a CSR block."""
     return _lines(X.data, X.indices, X.indptr, heads, zero_based)

@@ -45,8 +45,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     Attributes
     ----------
     classes_ : ndarray
-        The classes, in sorted order. If rows may have several labels, the numbers of the
-        columns of `y`.
+        The classes, in sorted order. If rows may have several labels, the labels of the columns of
+        `predict`: the numbers of the columns of `y`, or what files have.
     multilabel_ : bool
         Whether rows may have several labels.
     coef_ : ndarray of shape (1 or n_classes, width)
@@ -189,11 +189,11 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         self, codes: PackedCodes, y: Any, costs: Array | None
     ) -> tuple[TrainingRows, list[Any]]:
         if self.multilabel_:
-            self.classes_ = np.arange(y.shape[1])
+            self.classes_, y = _named_columns(y, costs)
             rows = TrainingRows(codes, y, None, costs)
             return self._weighted(rows, costs), self.classes_.tolist()
         seen = y if costs is None else y[costs > 0]
-        classes = _classes_of(seen)
+        classes = _indicators.different(seen)
         if len(classes) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs rows of at least 2 classes, got one class only: "
@@ -378,6 +378,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         _sklearn.check_is_fitted(self, "map_")
         if self.multilabel_:
             y = _indicators.checked(y)
+            if isinstance(y, _indicators.LabelLists):
+                y = y.matrix(self.classes_)
             if y.shape[1] != len(self.classes_):
                 raise ValueError(
                     f"y must have {len(self.classes_)} columns, as fit saw, got {y.shape[1]}"
@@ -459,11 +461,15 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         return tags
 
 
-def _classes_of(labels: Array) -> Array:
-    """Return the different labels in sorted order; strings in an array as wide as the longest of
-    them."""
-    classes = np.unique(labels)
-    return np.array(classes.tolist()) if classes.dtype.kind == "U" else classes
+def _named_columns(y: Any, costs: Array | None) -> tuple[Array, Any]:
+    """Return the labels of the columns of an indicator matrix, which are their numbers unless `y`
+    is lists of labels; and the matrix."""
+    if not isinstance(y, _indicators.LabelLists):
+        return np.arange(y.shape[1]), y
+    classes = y.classes(costs)
+    if not len(classes):
+        raise ValueError("KernelClassifier needs rows with at least one label, got none")
+    return classes, y.matrix(classes)
 
 
 def _weights_of(

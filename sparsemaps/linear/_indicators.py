@@ -1,6 +1,7 @@
-"""Several labels a row: indicator matrices, which have a column for each label."""
+"""Several labels a row: indicator matrices, which have a column for each label, and lists."""
 
 import numbers
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -16,9 +17,69 @@ Kind = Literal["dense", "matrix", "array"]
 KINDS: tuple[Kind, ...] = "dense", "matrix", "array"
 
 
+@dataclass(frozen=True, slots=True)
+class LabelLists:
+    """The labels of rows, any number of them each, as files have them. A list may have a label
+    twice."""
+
+    values: Array
+    """The labels of all rows."""
+    ends: Array
+    """Where those of each row end."""
+
+    @classmethod
+    def of_one_each(cls, labels: Array) -> "LabelLists":
+        """Return the lists of rows that have one label each."""
+        return cls(labels, np.arange(1, len(labels) + 1))
+
+    @property
+    def shape(self) -> tuple[int]:
+        return (len(self.ends),)
+
+    def __len__(self) -> int:
+        return len(self.ends)
+
+    def __getitem__(self, wanted: Array) -> "LabelLists":
+        """Return the labels of some rows, by their numbers or by an array of truth values."""
+        rows = np.arange(len(self))[wanted]
+        counts = self._counts()[rows]
+        ends = np.cumsum(counts)
+        places = np.repeat(self.ends[rows] - ends, counts) + np.arange(counts.sum())
+        return LabelLists(self.values[places], ends)
+
+    def _counts(self) -> Array:
+        return np.diff(self.ends, prepend=0)
+
+    def classes(self, costs: Array | None) -> Array:
+        """Return the different labels in sorted order, of rows whose weight is not 0."""
+        seen = self if costs is None else self[costs > 0]
+        return different(seen.values)
+
+    def matrix(self, classes: Array) -> Any:
+        """Return an indicator matrix as CSC, with a column for each of some labels. Other labels
+        are left out."""
+        columns = {label: number for number, label in enumerate(classes.tolist())}
+        labels, which = np.unique(self.values, return_inverse=True)
+        found = np.array([columns.get(label, -1) for label in labels.tolist()], np.intp)[which]
+        rows = np.repeat(np.arange(len(self)), self._counts())[found >= 0]
+        found = found[found >= 0]
+        matrix = sp.coo_array((np.ones(len(rows)), (rows, found)), (len(self), len(classes)))
+        matrix = matrix.tocsc()  # which adds entries that stand twice
+        matrix.data = np.ones(len(matrix.data), np.int8)
+        return matrix
+
+
+def different(labels: Array) -> Array:
+    """Return the different labels in sorted order; strings in an array as wide as the longest of
+    them."""
+    classes = np.unique(labels)
+    return np.array(classes.tolist()) if classes.dtype.kind == "U" else classes
+
+
 def is_indicator(y: object) -> bool:
-    """Return whether labels are a matrix: sparse, or dense with other than one column."""
-    if sp.issparse(y):
+    """Return whether rows may have several labels: whether `y` is lists of them, or a matrix that
+    is sparse, or dense with other than one column."""
+    if sp.issparse(y) or isinstance(y, LabelLists):
         return True
     shape = getattr(y, "shape", None)
     if isinstance(y, (list, tuple)) and len(y) and isinstance(y[0], (list, tuple, np.ndarray)):
@@ -28,17 +89,22 @@ def is_indicator(y: object) -> bool:
 
 
 def kind_of(y: object) -> Kind:
-    """Return what an indicator matrix is."""
+    """Return what an indicator matrix is, or the one of lists of labels."""
+    if isinstance(y, LabelLists):
+        return "array"
     if not sp.issparse(y):
         return "dense"
     return "array" if isinstance(y, sp.sparray) else "matrix"
 
 
 def checked(y: object) -> Any:
-    """Return an indicator matrix as CSC, with an entry for each label of a row.
+    """Return an indicator matrix as CSC, with an entry for each label of a row; lists of labels
+    unchanged.
 
     A ValueError names a value that is not 0 or 1.
     """
+    if isinstance(y, LabelLists):
+        return y
     if sp.issparse(y):
         found = _sklearn.check_array(
             y, accept_sparse="coo", dtype=None, ensure_min_features=0, input_name="y"

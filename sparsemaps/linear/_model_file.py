@@ -91,7 +91,7 @@ def content_of(model: Any, *, with_facts: bool = True) -> Iterator[Any]:
     }
     if _has_several(model):
         description["labels"] = model._kind
-    elif hasattr(model, "classes_"):
+    if hasattr(model, "classes_"):
         description["classes"] = _described_labels(model.classes_)
     if calibration is not None:
         description["calibration"] = [np.asarray(part).tolist() for part in calibration]
@@ -252,9 +252,7 @@ def load(path: str, *classes: Any) -> Any:
             model.multilabel_ = version == _SEVERAL
             if model.multilabel_:
                 model._kind = _kind_in(description)
-                model.classes_ = np.arange(n_models)
-            else:
-                model.classes_ = _classes_in(description, n_models)
+            model.classes_ = _classes_in(description, n_models, several=model.multilabel_)
             if version == _CALIBRATED or (model.multilabel_ and "calibration" in description):
                 model.calibration_ = _calibration_in(description, model)
         elif n_models > 1:
@@ -271,11 +269,12 @@ def load(path: str, *classes: Any) -> Any:
     return model
 
 
-def _classes_in(description: dict[str, Any], n_models: int) -> Array:
+def _classes_in(description: dict[str, Any], n_models: int, *, several: bool) -> Array:
     """Return the classes of a description, which are as many as the models have, and in sorted
     order."""
     kind, labels = description["classes"]
-    if not isinstance(labels, list) or len(labels) != (2 if n_models == 1 else n_models):
+    n_classes = 2 if n_models == 1 and not several else n_models
+    if not isinstance(labels, list) or len(labels) != n_classes:
         raise ValueError("its classes are not those of its weights")
     if kind in _NUMBERS:
         classes = np.array(labels, kind)

@@ -35,7 +35,7 @@ class Batch:
     texts : list of str, or pyarrow.Array of strings where the input is Parquet or Arrow
     labels : list of numbers, of str or of bool, or None without `label_field`
         Numbers are float; whole numbers from 2**53 on are int, with all their digits. Of CSV,
-        labels are str.
+        labels are str. Of a record with a list of labels, they are a tuple.
     records : list of bytes, pyarrow.RecordBatch where the input is Parquet or Arrow, or None if not
         asked for. Bytes are the lines as they stand, with their ends; the last line may have none.
     ids : list of str or int, or None without `id_field`
@@ -66,6 +66,8 @@ class Batch:
     """The rows that a job has of the records: a matrix, or a function of texts that makes it."""
     heads: Any = None
     """The beginnings of lines of these rows (`Heads`)."""
+    has_lists: bool = False
+    """Whether a record has a list of labels, and not one label."""
     encoder: Any = None
     """It makes codes of the texts, if codes are wanted."""
     id_columns: list[str] | None = None

@@ -5,7 +5,7 @@ each row that repeats it, so that a small file can stand for texts that fill the
 """
 
 import itertools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -25,6 +25,9 @@ PART_BYTES = 2**24
 STRINGS = "string", "large_string", "string_view", "binary", "large_binary", "binary_view"
 
 _VIEWS = "string_view", "binary_view"
+
+_REPEATED = (*_VIEWS, "dictionary")
+"""Types of strings whose rows have a number or a view, so that many rows may share a string."""
 
 
 class ColumnFormat(Format):
@@ -68,15 +71,26 @@ def is_id(kind: Any) -> bool:
 
 
 def is_label(kind: Any) -> bool:
-    """Return whether a type of Arrow is one of labels: texts, numbers or booleans."""
+    """Return whether a type of Arrow is one of labels: texts, numbers or booleans, or lists of
+    these."""
+    if is_list(kind):
+        kind = kind.value_type
     return is_id(kind) or _is_one_of(kind, ("boolean",))
+
+
+_LISTS = "list", "large_list", "fixed_size_list", "list_view", "large_list_view"
+
+
+def is_list(kind: Any) -> bool:
+    """Return whether a type of Arrow is one of lists."""
+    return is_one_of(kind, _LISTS)
 
 
 ALLOWED_COLUMNS = {
     is_text: "strings",
     is_number: "numbers",
     is_id: "strings or numbers",
-    is_label: "strings, numbers or booleans",
+    is_label: "strings, numbers or booleans, or lists of these,",
 }
 """The types of columns, in words."""
 
@@ -176,6 +190,11 @@ def _string_bytes(columns: list[Any], n_rows: int) -> Array:
                 own = np.asarray(pc.fill_null(pc.binary_length(strings), 0))
             lengths = np.append(own, 0)
             sizes += lengths[np.asarray(pc.fill_null(column.indices, len(strings)), np.int64)]
+        elif is_list(column.type) and is_one_of(column.type.value_type, _REPEATED):
+            values = column.flatten()  # of all lists, one after the other
+            ends = np.cumsum(np.asarray(pc.fill_null(pc.list_value_length(column), 0), np.int64))
+            sums = np.append(0, np.cumsum(_string_bytes([values], len(values))))
+            sizes += np.diff(sums[ends], prepend=0)
     return sizes
 
 
@@ -317,13 +336,27 @@ def _strings(column: Any, name: str) -> Any:
 def _scalars(column: Any, check: Callable[[Any, str], Any]) -> list[Any]:
     """Return the labels, ids, keys or weights of a column."""
     checked = []
-    for row, value in enumerate(column.to_pylist()):
+    for row, value in enumerate(_values(column)):
         try:
             checked.append(check(value, "column"))
         except BadRecord as error:
             error.number = row
             raise
     return checked
+
+
+def _values(column: Any) -> Iterable[Any]:
+    """Return the values of a column. Those of a list are made one after the other, as a list may
+    have a long string many times."""
+    if not is_list(column.type):
+        values: list[Any] = column.to_pylist()
+        return values
+    types = library("pyarrow", "reading Parquet").types
+    if not types.is_dictionary(column.type.value_type):
+        return ((one.as_py() for one in some.values) if some.is_valid else None for some in column)
+    words = dict(enumerate(column.values.dictionary.to_pylist()))  # which has no None
+    lists = (some.values.indices.to_pylist() if some.is_valid else None for some in column)
+    return (None if some is None else map(words.get, some) for some in lists)
 
 
 # ---- rows that are written back ------------------------------------------------------------------

@@ -3,7 +3,7 @@
 import decimal
 import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -90,24 +90,47 @@ class Fields:
             upper = "or more" if most is None else f"to {most}"
             raise BadRecord(f"{least} {upper} characters", f"{lengths[number]}", number)
 
-    def check_label(self, label: Any, place: str = "field") -> float | int | str | bool:
-        """Return a label: a string, a boolean, or a number as `number_of` has it. `place` is the
-        word for fields in errors."""
+    def check_label(self, label: Any, place: str = "field") -> Any:
+        """Return a label: a string, a boolean, or a number as `number_of` has it; of a list or
+        another iterable of them, a tuple of the different ones. `place` is the word for fields in
+        errors."""
+        if isinstance(label, (str, bytes, float, int, dict)) or not isinstance(label, Iterable):
+            one = self._one_label(label, place)
+            self._check_kind_of_label(one)
+            return one
+        several = (self._one_label(one, f"list of the {place}") for one in label)
+        found = dict.fromkeys((kind_of_label(one), one) for one in several)
+        kinds = {kind for kind, _ in found}
+        if len(kinds) > 1:
+            words = sorted(KINDS_OF_LABELS[kind] for kind in kinds)
+            rule = f"labels of one kind in the list of the {place} {self.label!r}"
+            raise BadRecord(rule, " and ".join(words))
+        labels = tuple(one for _, one in found)
+        for one in labels[:1]:
+            self._check_kind_of_label(one)
+        return labels
+
+    def _one_label(self, label: Any, place: str) -> float | int | str | bool:
         label = _plain(label)
-        if not isinstance(label, bool):
-            _check_scalar(label, self.label, place, "a string, a boolean or a finite number")
-        kind = kind_of_label(label)
-        if self._kind_of_labels not in (kind, None):
-            known = KINDS_OF_LABELS[self._kind_of_labels]
-            raise MixedLabels(f"{known} as label, as in the records before", _kind(label))
-        self._kind_of_labels = kind
-        if kind is not float:
+        if isinstance(label, bool):
+            return label
+        _check_scalar(label, self.label, place, "a string, a boolean or a finite number")
+        if isinstance(label, str):
             return label
         if isinstance(label, int):
             _check_size(
                 label, f"a string or a number of at most 64 bits in the {place} {self.label!r}"
             )
         return _whole_numbers.number_of(label)
+
+    def _check_kind_of_label(self, label: object) -> None:
+        """Raise unless a label is of the kind of those before."""
+        kind = kind_of_label(label)
+        if self._kind_of_labels not in (kind, None):
+            known = KINDS_OF_LABELS[self._kind_of_labels]
+            found = KINDS_OF_LABELS[kind]
+            raise MixedLabels(f"{known} as label, as in the records before", found)
+        self._kind_of_labels = kind
 
     def check_key(self, key: object, place: str = "field") -> complex:
         """Return a number as two parts; NaN if there is none."""
@@ -175,13 +198,25 @@ KINDS_OF_LABELS = {float: "a number", str: "a string", bool: "a boolean"}
 """The kinds of labels, of which a job has one, in words."""
 
 
+def flat_labels(labels: list[Any]) -> tuple[list[Any], Array | None]:
+    """Return the labels of records one after the other, and where those of each record end; None if
+    each has one, and none has a list."""
+    if not any(type(label) is tuple for label in labels):
+        return labels, None
+    lists = [label if type(label) is tuple else (label,) for label in labels]
+    counts = np.fromiter(map(len, lists), np.int64, len(lists))
+    return [label for some in lists for label in some], np.cumsum(counts)
+
+
 def kind_of_label(label: object) -> type:
     """Return the kind of a label: float of any number, str or bool."""
     return type(label) if isinstance(label, (str, bool)) else float
 
 
 def _may_be_rounded(value: object) -> bool:
-    return isinstance(value, float) and abs(value) >= 2.0**63
+    """Return whether a reader of JSON may have rounded a number, or one in a list."""
+    several = value if isinstance(value, list) else [value]
+    return any(isinstance(one, float) and abs(one) >= 2.0**63 for one in several)
 
 
 def _check_size(value: object, allowed: str) -> None:

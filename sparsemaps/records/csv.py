@@ -6,6 +6,7 @@ Values have no types: labels and ids are strings.
 
 import csv
 import itertools
+import re
 from collections.abc import Iterator
 from functools import partial
 from typing import IO, Any, NamedTuple
@@ -18,6 +19,9 @@ from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, number_in
 from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other_columns
 from sparsemaps.records._line_format import MARK
+
+_LIST = re.compile(r"\s*\[\s*(?:|[\"'].*[\"']|-?[0-9][-+0-9.eE,\s]*)\s*\]\s*", re.DOTALL)
+"""A list as Python and JSON write it. CSV has no lists, and it would be a label by itself."""
 
 _BLOCK_BYTES = 2**18
 """Bytes of a file that are decoded at a time."""
@@ -240,6 +244,9 @@ class _Places:
             label = values[self._label]
             if not label:
                 raise BadRecord(f"a label in the column {fields.label!r}", "an empty field")
+            if _LIST.fullmatch(label):
+                rule = f"one label in the column {fields.label!r}, as CSV has no lists"
+                raise BadRecord(rule, f"{label[:40]!r}")
             label = fields.check_label(label, "column")
         if self._key is not None:
             key = fields.check_key(_number_in(values[self._key], fields.key), "column")

@@ -116,7 +116,8 @@ class Opened(NamedTuple):
         columns = [".".join(path.names) for path in paths.values()]
         within = _strings_within_others(plain)
         if not is_whole:
-            within = [one for one in within if one in columns]
+            wanted_names = tuple(f"{one}." for one in columns)
+            within = [one for one in within if f"{one}.".startswith(wanted_names)]
         are_numbers = len(names) == len(strings) and not within
         most_rows = _MOST_ROWS if are_numbers else _MOST_OTHER_ROWS
         wanted = None if is_whole else columns
@@ -131,7 +132,7 @@ class Opened(NamedTuple):
         n_all = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         a_row = n_all // max(about.num_rows, 1) + RECORD_BYTES
         n_rows = max(1, min(n_bytes // a_row, self.most_rows))
-        batches = self.file.iter_batches(n_rows, columns=self.columns, **options)
+        batches = self._batches(n_rows, **options)
         while True:
             with _text_input.array_errors_naming(self.name):
                 rows = next(batches, None)
@@ -145,6 +146,18 @@ class Opened(NamedTuple):
                         break
                     part = self._as_in_schema(part)
                 yield part
+
+    def _batches(self, n_rows: int, **options: Any) -> Iterator[Any]:
+        """Yield rows as Arrow reads them: of one group of rows at a time if there are dictionaries
+        within other columns, which it does not join."""
+        types = library("pyarrow", "reading Parquet").types
+        kinds = [field.type for field in self.schema]
+        if not any(types.is_dictionary(inner) for kind in kinds for inner in _kinds_within(kind)):
+            yield from self.file.iter_batches(n_rows, columns=self.columns, **options)
+            return
+        for group in options.pop("row_groups", range(self.file.metadata.num_row_groups)):
+            some = {"columns": self.columns, "row_groups": [group]}
+            yield from self.file.iter_batches(n_rows, **some, **options)
 
     def _as_in_schema(self, rows: Any) -> Any:
         """Return rows with the types of the schema, of which they may have some columns."""
@@ -164,6 +177,14 @@ class Opened(NamedTuple):
             columns.append(column)
         own = pa.schema(fields, metadata=self.schema.metadata)
         return pa.RecordBatch.from_arrays(columns, schema=own)
+
+
+def _kinds_within(kind: Any) -> Iterator[Any]:
+    """Yield the types within a type of Arrow, at any depth."""
+    for place in range(kind.num_fields):
+        inner = kind.field(place).type
+        yield inner
+        yield from _kinds_within(inner)
 
 
 def _strings_within_others(plain: Any) -> list[str]:

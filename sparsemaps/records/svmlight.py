@@ -1,6 +1,7 @@
 """LIBSVM text: a row a line, of a label and index:value pairs."""
 
 import io
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
@@ -18,19 +19,31 @@ from sparsemaps.libsvm._parse import (
     parse,
     width_of,
 )
-from sparsemaps.libsvm._write import Heads
+from sparsemaps.libsvm._write import Heads, has_one_label_each
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Raw
 from sparsemaps.records._line_format import LineFormat, Lines, Reader
 
 
+class SeveralLabels(Exception):
+    """A row has several labels, and whether rows may have is not known yet."""
+
+
+_SEVERAL = re.compile(rb"^[-+.0-9eE]+(?:,[-+.0-9eE]+)+[ \t]+[^\s#:]+:", re.MULTILINE)
+"""The beginning of a row that has several labels, and an entry or a qid: CSV has none."""
+
+
 @dataclass(frozen=True)
 class SvmlightRecords(LineFormat):
-    """Rows with one label each, or several if that is allowed. Indices count from 0 or from 1."""
+    """Rows with one label each, or several if that is allowed. Indices count from 0 or from 1.
+
+    If `multilabel` is None, rows are to have one label each, and those that have several raise
+    `SeveralLabels`, so that all can be read again.
+    """
 
     zero_based: bool = False
-    multilabel: bool = True
+    multilabel: bool | None = True
 
     name, title, endings = "svmlight", "LIBSVM text", ()
     has_fields = False
@@ -48,6 +61,7 @@ class SvmlightRecords(LineFormat):
         try:
             part = parse(text, one_based=one_based)
         except LineError:
+            self._refuse_several(text)
             if not self.multilabel:
                 raise
             part = parse(text, one_based=one_based, multilabel=True)
@@ -62,7 +76,7 @@ class SvmlightRecords(LineFormat):
         line_of = partial(line_of_row, text)
         return Batch(
             None, bad=bad, n_lines=part.n_lines, line_of=line_of, matrix=X, heads=heads, text=text,
-            one_based=one_based, part=part,
+            one_based=one_based, part=part, has_lists=not has_one_label_each(heads),
         )  # fmt: skip
 
     def _rows(self, lines: bytes, fields: Fields) -> tuple[bytes, list[tuple[int, str, bytes]]]:
@@ -70,6 +84,7 @@ class SvmlightRecords(LineFormat):
         that are set aside."""
         if not fields.sets_aside or self._error(lines) is None:
             return lines, []
+        self._refuse_several(lines)
         good, bad = [], []
         for number, line in enumerate(io.BytesIO(lines)):
             error = self._error(line)
@@ -81,11 +96,15 @@ class SvmlightRecords(LineFormat):
     def _error(self, lines: bytes) -> BadLine | None:
         """Return the error of the first line that cannot be read; None if all can."""
         try:
-            part = parse(lines, one_based=not self.zero_based, multilabel=self.multilabel)
+            part = parse(lines, one_based=not self.zero_based, multilabel=bool(self.multilabel))
             _check_labels(lines, part)
         except BadLine as error:
             return error
         return None
+
+    def _refuse_several(self, text: bytes) -> None:
+        if self.multilabel is None and _SEVERAL.search(text):
+            raise SeveralLabels
 
     def lines_of_records(self, lines: Lines) -> list[bytes]:
         return [line for line in io.BytesIO(lines.text) if line.partition(b"#")[0].strip()]

@@ -227,7 +227,7 @@ def test_mistakes(trained, tmp_path):
     of_rows = KernelClassifier(MinHash(n_hashes=64, random_state=0))
     (tmp_path / "empty.svm").write_bytes(b"")
     (tmp_path / "bad.jsonl").write_bytes(path.read_bytes() + b"{}\n")
-    (tmp_path / "many.svm").write_bytes(b"1,2 1:1\n")
+    (tmp_path / "many.svm").write_bytes(b"1,2x 1:1\n")
     (tmp_path / "half.svm").write_bytes(b"1 1:1\n2.5 2:1\n")
     regressor = KernelRegressor(of_rows.map, random_state=0).fit(X, y)
     calls = [

@@ -183,8 +183,6 @@ def test_query_ids_of_arrays(tmp_path):
     text = io.BytesIO(b"1 qid:3 1:1\n0 qid:4 2:1\n")
     map_files(cws(), text, tmp_path / "a.npy", format="npy")
     assert np.load(tmp_path / "a.npy.qids.npy").tolist() == [3, 4]
-    with pytest.raises(ValueError, match="several labels"):
-        map_files(cws(), io.BytesIO(b"1,2 1:1\n"), tmp_path / "b.npy", format="npy")
     inputs = [io.BytesIO(b"1 qid:3 1:1\n"), io.BytesIO(b"1 1:1\n")]
     with pytest.raises(ValueError, match="1 of 2 rows have a qid"):
         map_files(cws(), inputs, tmp_path / "b.npy", format="npy")

@@ -11,7 +11,6 @@ from sklearn.model_selection import cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
-from sparsemaps.files import predict_files
 from sparsemaps.linear import KernelClassifier, _solver
 
 N_LABELS = 7
@@ -264,13 +263,10 @@ def test_what_is_no_indicator_matrix(y, message):
         classifier().fit(np.eye(2), y)
 
 
-def test_parameters_of_one_label_a_row(tmp_path):
+def test_parameters_of_one_label_a_row():
     X, Y = data()
     with pytest.raises(ValueError, match="class_weight must be None or 'balanced' where rows may"):
         classifier(class_weight={0: 2.0}).fit(X, Y)
-    (tmp_path / "rows").write_text("0 1:1\n")
-    with pytest.raises(ValueError, match="models of one label a record"):
-        predict_files(classifier().fit(X, Y), tmp_path / "rows", tmp_path / "labels.tsv")
 
 
 def test_a_label_that_does_not_converge_is_named():

@@ -223,7 +223,7 @@ BAD_JSON = {
         b'{"text": "", "y": true}',
         "expected a number as label, as in the records before; found a boolean",
     ),
-    "array as label": (b'{"text": "", "y": [1]}', "in the field 'y'; found an array"),
+    "array as label": (b'{"text": "", "y": [[1]]}', "in the list of the field 'y'; found an array"),
     "object as label": (b'{"text": "", "y": {}}', "in the field 'y'; found an object"),
     "infinite label": (b'{"text": "", "y": 1e999}', "found no JSON: "),
     "other label": (
@@ -323,8 +323,9 @@ def test_bad_parquet(tmp_path):
     labels = {"label_field": "y"}
     assert message({"text": texts}, **labels) == "expected one column 'y'; found 'text'"
     assert (
-        message({"text": ["a"], "y": [[1]]}, **labels)
-        == "expected strings, numbers or booleans in the column 'y'; found list<element: int64>"
+        message({"text": ["a"], "y": [{"z": 1}]}, **labels)
+        == "expected strings, numbers or booleans, or lists of these, in the column 'y'; found "
+        "struct<z: int64>"
     )
     ids = {"text": ["a"], "n": [True]}
     assert "numbers in the column 'n'; found bool" in message(ids, id_field="n")
