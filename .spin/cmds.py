@@ -1,9 +1,14 @@
 """The tasks of those who work on this project, as commands of spin. ``spin --help`` lists them."""
 
+import json
 import sys
+from pathlib import Path
 
 import click
 from spin import util
+
+sys.path.insert(0, str(Path(__file__).parent))
+from changed import changed_files, belonging_tests
 
 PASSED_ON = {"ignore_unknown_options": True}
 
@@ -33,13 +38,18 @@ def build(arguments):
 
 
 @click.command(context_settings=PASSED_ON)
+@click.option("--changed", is_flag=True, help="Only the tests of files that differ from main.")
 @click.argument("arguments", nargs=-1)
-def test(arguments):
+def test(changed, arguments):
     """Run the tests, on all processors.
 
     ARGUMENTS are passed on to pytest: tests/maps, for instance.
     """
-    util.run(["pytest", "-n", "auto", *arguments])
+    tests = belonging_tests(changed_files()) if changed else []
+    if changed and not tests:
+        click.echo("No file with tests differs from main.")
+        return
+    util.run(["pytest", "-n", "auto", *tests, *arguments])
 
 
 @click.command(context_settings=PASSED_ON)
@@ -68,12 +78,28 @@ def docs(folder):
 def bench(smoke, arguments):
     """Run benchmarks with the Python that runs this command, where sparsemaps is installed.
 
-    ARGUMENTS are passed on to asv run: -b CountSketch, for instance.
+    ARGUMENTS are passed on to asv run: -b CountSketch, for instance. Results stay in build/asv.
     Needs the package with its extra: pip install ".[bench]"
     """
-    util.run(["asv", "machine", "--yes"], cwd="asv_bench", output=False)
+    asv = ["asv", "--config", str(bench_settings())]
+    util.run([*asv, "machine", "--yes"], output=False)
     options = ["--quick", "--show-stderr", *SMOKE] if smoke else []
-    util.run(["asv", "run", "--python=same", *options, *arguments])
+    util.run([*asv, "run", "--python=same", *options, *arguments])
+
+
+def bench_settings():
+    """Write asv's settings with results in build, as those in asv_bench are tracked."""
+    source, folder = Path("asv_bench").resolve(), Path("build/asv").resolve()
+    settings = json.loads((source / "asv.conf.json").read_text(encoding="utf-8"))
+    settings |= {
+        "repo": str(source.parent),
+        "benchmark_dir": str(source / settings["benchmark_dir"]),
+        **{name: str(folder / settings[name]) for name in ("env_dir", "results_dir", "html_dir")},
+    }
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / "asv.conf.json"
+    path.write_text(json.dumps(settings, indent=1), encoding="utf-8")
+    return path
 
 
 @click.command(context_settings=PASSED_ON)

@@ -2,6 +2,7 @@
 first page runs as it stands there."""
 
 import doctest
+import importlib.util
 import re
 import shlex
 from pathlib import Path
@@ -105,3 +106,43 @@ def test_the_first_page_runs(tmp_path, monkeypatch, capsys):
     right = sum(line.split("\t")[0].startswith(line.split("\t")[1] + ".") for line in labels)
     assert right > 0.9 * len(labels) > 500
     capsys.readouterr()
+
+
+def program(name, path):
+    """A program beside the package, as a module."""
+    spec = importlib.util.spec_from_file_location(name, path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_docstrings_of_functions_begin_with_a_verb():
+    count_tics = program("count_tics", DOCS / "count_tics.py")
+    lines = list(count_tics.first_lines(ROOT))
+    assert len(lines) > 1000
+    assert [place for place, line in lines if count_tics.NOUN.match(line)] == []
+
+
+def test_tests_of_what_has_changed(tmp_path):
+    changed = program("changed", ROOT / ".spin" / "changed.py")
+    for folder in ("maps", "io", "files"):
+        (tmp_path / "tests" / folder).mkdir(parents=True)
+    for name in ("package", "imports", "golden", "documents", "experiments"):
+        (tmp_path / "tests" / f"test_{name}.py").touch()
+    (tmp_path / "tests" / "io" / "test_a.py").touch()
+
+    def found(*paths):
+        return [path.removeprefix("tests/") for path in changed.belonging_tests(paths, tmp_path)]
+
+    of_package = ["test_imports.py", "test_package.py"]
+    assert found("sparsemaps/_io/_sources.py") == ["io", *of_package]
+    assert found("sparsemaps/maps/minhash.py") == ["maps", "test_golden.py", *of_package]
+    assert found("tests/io/test_a.py") == ["io/test_a.py"]
+    assert found("tests/io/test_a.py", "sparsemaps/_io/x.py") == ["io", *of_package]
+    assert found("sparsemaps/__init__.py") == of_package
+    assert found("docs/faq.md") == ["test_documents.py", "test_package.py"]
+    assert found("experiments/advice.py", "LICENSE") == ["test_experiments.py"]
+    # Each folder of the package has tests, or is tested by others.
+    folders = {path.parent.name.strip("_") for path in (ROOT / "sparsemaps").glob("*/__init__.py")}
+    tested = {path.name for path in (ROOT / "tests").iterdir() if path.is_dir()}
+    assert folders <= tested

@@ -168,7 +168,10 @@ class OnCodes(_OnMap):
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
         strengths: Sequence[float], allows: Allows,
     ) -> Array:  # fmt: skip
-        """All splits and strengths share the codes, and each C starts where the one before ends."""
+        """Return the scores: all splits and strengths share the codes.
+
+        Each C starts where the one before ends.
+        """
         map = self.map_of(size, searched=True).set_params(n_jobs=goal.n_jobs)
         codes = map.fit(Z).encode(Z, packed=True)
         how: Any = {"Cs": list(strengths), "cv": list(splits), "refit": False}

@@ -243,7 +243,7 @@ class Search(Values):
 
     threshold: float = Real(above=0, most=1).default(
         0.8,
-        "The least similarity of near-duplicates, [allowed]. It is compared with the estimate by "
+        "The minimum similarity of near-duplicates, [allowed]. It is compared with the estimate by "
         "the codes, or with `exact`, with the exact kernel.",
     )
     recall: float = Real(above=0, most=1).default(
@@ -772,8 +772,8 @@ class Reading(Values):
 
     n_jobs: int | None = Jobs(none=True).default(
         None,
-        "The number of threads, 1 if it is not given; -1 is one for each processor. The output "
-        "does not depend on it.",
+        "The number of threads, 1 by default; -1 takes all processors. The output does not depend "
+        "on it.",
         metavar="N",
     )
     progress: bool | None = Bool(none=True).default(
