@@ -8,7 +8,7 @@ import click
 from spin import util
 
 sys.path.insert(0, str(Path(__file__).parent))
-from changed import changed_files, belonging_tests
+from changed import belonging_tests, changed_files
 
 PASSED_ON = {"ignore_unknown_options": True}
 
