@@ -61,8 +61,16 @@ def context():
     from multiprocessing import forkserver
 
     of_server = multiprocessing.get_context("forkserver")
+    # Whatever the programs import is imported once, for all of them.
     of_server.set_forkserver_preload(
-        ["sparsemaps.cli._map_commands", "sparsemaps.maps.weighted_sampling"]
+        [
+            "sparsemaps.cli._map_commands",
+            "sparsemaps.cli._near_commands",
+            "sparsemaps.files._dedup",
+            "sparsemaps.maps.minhash",
+            "sparsemaps.maps.weighted_sampling",
+            "sparsemaps.text._own_ngrams",
+        ]
     )
     # It shall not import the sources where it is started.
     with mock.patch.dict(os.environ, PYTHONSAFEPATH="1"):

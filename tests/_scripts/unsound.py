@@ -51,7 +51,7 @@ def _files():
 
 # Of the types of values a call meets one in so many. The number of matrices is odd, so that every
 # matrix meets every type after as many functions.
-GROUPS = [(_maps, 4), (_kernels, 4), (_files, 1)]
+GROUPS = [(_maps, 8), (_kernels, 4), (_files, 1)]
 
 
 def main(functions, step):

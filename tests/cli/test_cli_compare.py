@@ -27,7 +27,7 @@ from sparsemaps.libsvm import load_svmlight_file
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.text import HashingVectorizer, IdfWeights
 
-LITTLE = ["--seconds", "0.5", "--no-progress"]
+LITTLE = ["--seconds", "0.2", "--no-progress"]
 
 
 @pytest.fixture

@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 
 from sparsemaps import MinHash
@@ -82,3 +83,28 @@ def test_json(run, tmp_path, name):
         if name == "pairs":
             expected = expected | {"skipped": False}
         assert found == expected
+
+
+def test_many_labels_and_unknown_records(tmp_path, capsys):
+    """Ten labels are named; records without an entry are told apart if others are unknown too."""
+    X = np.eye(12)
+    model = KernelClassifier(MinHash(n_hashes=64, random_state=0), random_state=0)
+    model.fit(X, np.arange(12)).save(tmp_path / "model")
+    (tmp_path / "in.svm").write_text("".join(f"0 {n + 1}:1\n" for n in range(12)) + "0\n")
+    words = ["predict", *(str(tmp_path / name) for name in ("model", "in.svm")), "-o"]
+    words += [str(tmp_path / "out")]
+    assert main(words) == 0
+    named = ", ".join(f"{n} 1" for n in range(10))
+    line = f"13 records: {named}, 2 other labels 2, 1 unknown (without an n-gram or an entry)\n"
+    assert capsys.readouterr().err == line
+    assert main([*words, "--min-score", "9"]) == 0
+    assert capsys.readouterr().err == "13 records, 13 unknown (1 without an n-gram or an entry)\n"
+
+
+@pytest.mark.parametrize(("full", "empty"), [("in", "other"), ("other", "in")])
+def test_inputs_without_rows(tmp_path, capsys, full, empty):
+    (tmp_path / full).write_text("1 1:1\n")
+    (tmp_path / empty).write_text("")
+    words = ["pairs", "minhash", str(tmp_path / "in"), "--other", str(tmp_path / "other")]
+    assert main([*words, "-o", str(tmp_path / "out")]) == 0
+    assert capsys.readouterr().err == f"sparsemaps: {tmp_path / empty}: there are no rows\n"

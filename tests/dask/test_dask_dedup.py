@@ -70,8 +70,13 @@ def deduplicate(plan, client):
     return plan.run(JobRun(False, True, Workers(client)))
 
 
-@pytest.mark.parametrize("options", [{}, {"exact": True}, {"recall": 1}, {"keep": "longest"}])
-@pytest.mark.parametrize("partition_bytes", [3000, 2**26])
+@pytest.mark.parametrize(
+    ("options", "partition_bytes"),
+    [
+        ({}, 3000), ({"exact": True}, 3000), ({"recall": 1}, 3000), ({"keep": "longest"}, 3000),
+        ({}, 2**26),
+    ],
+)  # fmt: skip
 def test_the_same_as_one_machine(folder, tmp_path, client, short_ranges, options, partition_bytes):
     short_ranges(partition_bytes)
     expected = deduplicate_files(

@@ -201,3 +201,22 @@ def test_commands_of_probabilities(tmp_path, monkeypatch):
     done = command("train", "minmax", "in.svm", "-o", "m", *regression)
     assert done.returncode == 2
     assert b"--calibrate is for classifiers, not for regression" in done.stderr
+
+
+def test_limits_of_scores_and_columns(tmp_path):
+    """A score of exactly the least is not below it; there are columns for all labels at most."""
+    texts = [f"{word} {n}" for n, word in enumerate(["cat", "bank", "sun", "dog", "loan"])]
+    (tmp_path / "in.txt").write_text("".join(f"{text}\n" for text in texts))
+    model = KernelClassifier(MinHash(n_hashes=64, random_state=0), vectorizer="char:2")
+    model.fit([*texts, "cats", "banks", "suns"], [*"xyzxy", *"xyz"])
+    best = model.decision_function(texts).max(axis=1)
+    for least, n in ((best.min(), 5), (np.nextafter(best.min(), 9), 4), (best.max(), 1)):
+        done = files.predict_files(
+            model, tmp_path / "in.txt", tmp_path / "out.tsv", min_score=float(least)
+        )
+        assert sum(done.labels.values()) == n
+    files.predict_files(model, tmp_path / "in.txt", tmp_path / "out.tsv", top=9)
+    header, *lines = (tmp_path / "out.tsv").read_text().splitlines()
+    columns = ["label_1", "score_1", "label_2", "score_2", "label_3", "score_3"]
+    assert header.split("\t") == ["record", *columns]
+    assert {line.count("\t") for line in lines} == {6}

@@ -80,7 +80,7 @@ def agreements(u, v, n_hashes, n_seeds=N_SEEDS, **parameters):
 
 
 @each_pair
-@pytest.mark.parametrize("n_hashes", [1, 5, 64, 300])
+@pytest.mark.parametrize("n_hashes", [1, 64, 300])
 def test_theorem_of_counts(u, v, n_hashes):
     """Each sample by itself, and all together, agree at the rate of the kernel; the mean has at
     most the variance of independent ones."""
@@ -278,7 +278,7 @@ def test_products_share_the_variance_of_rounding():
 
 
 @each_pair
-@pytest.mark.parametrize("n_hashes", [1, 7, 64, 130, 512])
+@pytest.mark.parametrize("n_hashes", [1, 130, 512])
 def test_against_the_definition(u, v, n_hashes):
     X = csr(u, v)
     i, t = levels_map(n_hashes, 5).fit(X).sample(X)
