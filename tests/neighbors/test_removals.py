@@ -280,8 +280,12 @@ def test_memory_does_not_grow_with_the_candidates(recall):
             assert len(i) == n_found
 
 
-def test_copies_are_decided():
-    """Also those that are so many that they are not compared with one another."""
+def test_copies_are_decided(monkeypatch):
+    """Also those that are so many that they are not compared with one another. Rows so few would
+    all be compared."""
+    monkeypatch.setattr(
+        _bands, "bands_for_rows", lambda codes, _, *how: _bands.fixed_bands(codes, *how)
+    )
     codes = PackedCodes(np.ones((40, 64), np.uint8), 8, {})
     decided = set()
 
