@@ -258,11 +258,11 @@ def similar(
     sets, wanted = (own, other), (search.threshold, search.recall)
     limits = SearchRun(n_jobs=run.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), steps=steps)
     if not search.exact:
-        if search.is_containment:
+        if search.containment:
             return _containment.contained(*sets, *wanted, limits)[:3]
         return _search.similar_codes(*sets, *wanted, limits)
     find: Any = _containment.candidates
-    if not search.is_containment:
+    if not search.containment:
         find, wanted = _search.filtered, _search.for_candidates(own, *wanted)
     limits = limits._replace(steps=steps.within("rows"))
     new = _search.first_pairs(len(own), None if other is None else len(other))
@@ -275,13 +275,13 @@ def similar(
 
         def similarity(i: Array, j: Array) -> Array:
             value = kernel(i, j)
-            if search.is_containment:
+            if search.containment:
                 value = _containment.of_similarity(value, own, other, i, j)
             return value
 
         decide = _search.filter_for(similarity, search.threshold)
         i, j = find(*sets, *wanted, decide, limits)
-        if search.is_containment:
+        if search.containment:
             i, j = _containment.directed(i, j, other is None, decide)
         return i, j, similarity(i, j)
 

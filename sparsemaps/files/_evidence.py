@@ -102,6 +102,7 @@ def _settings(plan: DedupPlan) -> dict[str, str]:
         "map": f"{config['class']}{_listed(config['parameters'])}, seed {config['seed']}",
         "n-grams": f"{rows}{_listed(others)}",
         **plan.search.recipe,
+        "similarity": "jaccard" if plan.job.map.law.is_of_sets else "kernel of the map",
         "keep": plan.removal.keep,
         "against": ", ".join(str(earlier.codes) for earlier in plan.earlier) or "nothing",
     }

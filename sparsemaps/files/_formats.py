@@ -169,6 +169,8 @@ class _CodesFormat(OutputFormat):
                 with_rows(self._codes, array, sampled, sizes).save(self._path)
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
+        """Append codes and ids of a block to the files. Empty the codes in place: those of all
+        blocks stay, with all but their arrays."""
         with _output_files.errors_naming(self._path):  # not the file that was opened last
             self._spool.append(codes.array.reshape(-1))
         codes.array = self._codes.array  # the codes are in the file

@@ -258,14 +258,10 @@ class Search(Values):
     )
 
     @property
-    def is_containment(self) -> bool:
-        return False
-
-    @property
     def recipe(self) -> dict[str, Any]:
-        """The options that decide the answer."""
-        recipe = {"threshold": self.threshold, "recall": self.recall, "exact": self.exact}
-        return {**recipe, "similarity": "containment" if self.is_containment else "jaccard"}
+        """The options that decide the answer. "jaccard" stands for the kernel of any map."""
+        options = {"threshold": self.threshold, "recall": self.recall, "exact": self.exact}
+        return {**options, "similarity": "jaccard"}
 
 
 @documented
@@ -293,8 +289,9 @@ class PairSearch(Search):
     )
 
     @property
-    def is_containment(self) -> bool:
-        return self.containment
+    def recipe(self) -> dict[str, Any]:
+        own = {"similarity": "containment"} if self.containment else {}
+        return {**super().recipe, **own}
 
 
 @documented

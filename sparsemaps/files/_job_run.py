@@ -48,7 +48,10 @@ class JobRun(NamedTuple):
     def run(
         self, stages: Iterable[Stage], results: Results, n_jobs: int | None
     ) -> dict[str, list[Result]]:
-        """Return the results of each stage; of a share, only those of its tasks."""
+        """Run stages, and return the results of each; of a share, only those of its tasks.
+
+        At the end, the results that stay get their plain names in the folder, and results of other
+        recipes are removed. A job whose results are in two folders calls this for each."""
         if self.share is not None:
             return _run_share(stages, results, self.share, TaskRun(n_jobs, None, self.progress))
         made, passed = {}, []

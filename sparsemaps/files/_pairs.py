@@ -187,7 +187,7 @@ class PairsPlan(Plan):
         check_output(bad_records, output)
         if job.source.needs_counts is not None and coded:
             raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
-        if search.is_containment and job.map is not None and not job.map.law.is_of_sets:
+        if search.containment and job.map is not None and not job.map.law.is_of_sets:
             raise ValueError(f"{setting('containment', True)} is for MinHash")
         folder = _urls.full_path(output) + FOLDER_ENDING if _sources.is_regular(output) else None
         names = [(output, _output_files.OUTPUT)]

@@ -54,7 +54,8 @@ class Result(NamedTuple):
     value: Any
     path: str
     is_new: bool
-    """Whether it was made now, and not there before."""
+    """Whether it was made now, and not there before. An output is new until it is delivered, also
+    one that a run made before it was killed."""
 
 
 class Results:
@@ -66,9 +67,11 @@ class Results:
     recipe, the sizes of the files, and a value for JSON. The receipt is removed before the files
     are written, and written after them. So a result of an equal recipe is not made again.
 
-    An output has a name that the recipe does not decide. A task makes it under a name of its own,
-    too, and whoever has locked the folder delivers it. `is_shared` says that other processes may
-    work with the files, and `is_own` that the folder has nothing but results.
+    An `output` has a path that the recipe does not decide; `name` is then that of its receipt. A
+    task makes it under a hidden name of its own, and whoever has locked the folder delivers it.
+
+    `is_shared` says that other processes may work with the files, and `is_own` that the folder has
+    nothing but results.
     """
 
     def __init__(self, folder: str, *, is_shared: bool = False, is_own: bool = False) -> None:

@@ -39,7 +39,8 @@ def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator
 
     `last` is the stage as if one task made the whole search: ``last.make(task.of, path, run,
     steps)`` searches, and writes the result of the task. If only some of the steps are to be made
-    (`KeptSteps.is_share`), it ends after these, and writes nothing.
+    (`KeptSteps.is_share`), it ends after these, and writes nothing. The results of steps are
+    removed after the last stage, unless processes share the folder.
     """
     (task,) = last.tasks
     part = partial(_Part, last.make, task, prefix)

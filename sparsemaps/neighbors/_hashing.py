@@ -183,7 +183,9 @@ def near_by_band(
     def find(keys: Array, bit: int, n_bits: int) -> Array:
         before = met.copy()
         marks = hashed.mark(keys, bit, n_bits, n_given, before.copy())
-        np.bitwise_or(met, marks, out=met)  # the next steps leave out what is met
+        # Later steps leave these rows out. Threads have no lock: if one overwrites the bits of
+        # another, a step finds some rows once more.
+        np.bitwise_or(met, marks, out=met)
         return _rows_of_bits(marks & ~before)
 
     kind = ArrayKind(np.int64, (None,), n_rows - 1)
@@ -328,18 +330,18 @@ class _Hashed:
         """Return the pairs of rows in one bucket of which few enough codes differ, as far as `keep`
         keeps them."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
-        for run in self._runs(keys, bit, n_bits):
-            while not run.done:
-                n_pairs = run.verify(self._first_other, self._search.max_bucket, space)
+        for buckets in self._runs(keys, bit, n_bits):
+            while not buckets.done:
+                n_pairs = buckets.verify(self._first_other, self._search.max_bucket, space)
                 parts.append(keep(space[:n_pairs]).copy())
         return np.concatenate(parts)
 
     def mark(self, keys: Array, bit: int, n_bits: int, n_given: int, marks: Array) -> Array:
         """Set the bits of the rows of `near_by_band` in `marks` in place, and return it."""
         keys = keys[: _loops.leave_marked(keys, n_given, self._search.max_bucket, marks)]
-        for run in self._runs(keys, bit, n_bits):
-            while not run.done:
-                run.mark_near(n_given, marks)
+        for buckets in self._runs(keys, bit, n_bits):
+            while not buckets.done:
+                buckets.mark_near(n_given, marks)
         return marks
 
     def _runs(self, keys: Array, bit: int, n_bits: int) -> Iterator[Any]:

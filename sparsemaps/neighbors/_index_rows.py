@@ -244,7 +244,9 @@ class IndexRows:
 
     def _publish(self, state: State, tail: IndexBlock, n_tail: int, rows: Any) -> None:
         """Let readers see the rows that were added: `state`, whose last block is now `tail`, with
-        `n_tail` rows. An index that keeps its rows gets those that were added as CSR."""
+        `n_tail` rows. An index that keeps its rows gets those that were added as CSR. When the
+        number of rows has grown fourfold, all tables may be made anew, which takes minutes for many
+        rows."""
         row_blocks = state.rows
         if row_blocks is not None and rows is not None:
             row_blocks = row_blocks.followed_by(rows)

@@ -289,8 +289,8 @@ class _Sweep:
 
         Returns the places of the rows that are not decided, as they are near no row of the full
         tables; and for each of their buckets, how many rows it has in all tables so far, which
-        `counts` says of the tables before. Both are moved to the front of `places` and `counts` in
-        place.
+        `counts` says of the tables before (without rows for the first tables). Both are moved to
+        the front of `places` and `counts` in place.
         """
         n_left, start, step = 0, 0, _FIRST_BLOCK
         while start < len(places):
@@ -354,8 +354,12 @@ class _Sweep:
         return near, similarity[near]
 
     def _decide(self, places: Array, block: PackedCodes, is_open: Array, counts: Array) -> int:
-        """Decide the open rows of a block, one after the other: a row near an earlier survivor of
-        the block is removed, and any other is a survivor, which is inserted into the tables.
+        """Decide the open rows of a block, one after the other: a row is removed if it is near an
+        earlier survivor of the block and shares a bucket with it; any other is a survivor, which is
+        inserted into the tables.
+
+        Of an earlier block, only survivors that share a bucket are found. The same is asked here,
+        so that the answer does not depend on the blocks.
 
         Returns how many rows of the block were decided: all, or those before the first for which
         the tables had no room.

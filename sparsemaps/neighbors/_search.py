@@ -57,7 +57,7 @@ def _pairs_that_pass(
 
     def find(start: int, stop: int) -> Array:
         tiles = _brute.tiles(codes, other, max_differing, start, stop)
-        kept = [keep(_hashing.pairs_of_rows(i, j + first_other)).copy() for i, j, _ in tiles]
+        kept = [keep(_hashing.pairs_of_rows(i, j + first_other)) for i, j, _ in tiles]
         return np.concatenate([np.empty(0, np.uint64), *kept])
 
     steps, kind = _brute.steps_of(len(codes), other is None), _hashing.pairs_below(n_rows)

@@ -75,8 +75,8 @@ class Format(ABC):
     @abstractmethod
     def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
         """Yield the records of an input in batches of `n_bytes`, nearly. With ``fields.records``,
-        they have the raw records; with ``fields.sets_aside``, bad records are in `Batch.bad`, and
-        otherwise they are errors that name the file and the line."""
+        they have the raw records; with ``fields.sets_aside``, bad records are left out. Otherwise
+        they are errors that name the file and the line."""
 
     def pieces(
         self, text: Text, fields: Fields, n_jobs: int | None, max_rows: int | None
@@ -90,14 +90,16 @@ class Format(ABC):
                 yield batch.rows(start, start + step)
 
     def batch(self, piece: Any, fields: Fields) -> Batch:
-        """Return the records of a piece; a `LineError` counts lines from the beginning of the
+        """Return the records of a piece. With ``fields.sets_aside``, bad records are in
+        `Batch.bad`, and errors otherwise; a `LineError` counts lines from the beginning of the
         piece."""
         batch: Batch = piece
         return batch
 
     def raw_pieces(self, text: Text, fields: Fields, n_jobs: int | None) -> Iterator[Any]:
-        """Yield pieces of an input of which `raw` makes raw records. There is at least one, so that
-        a file without records is written with what it has beside them."""
+        """Yield pieces of an input of which `raw` makes raw records. A format that has more in a
+        file than records, such as a header, yields at least one piece: so a file without records
+        is written with that."""
         return self.pieces(text, fields, n_jobs, None)
 
     def raw(self, piece: Any, fields: Fields) -> Raw:

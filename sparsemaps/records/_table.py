@@ -6,10 +6,9 @@ from typing import Any
 
 from sparsemaps._io import _text_input
 from sparsemaps._io._sources import is_regular, is_standard
-from sparsemaps.records import TEXT_FORMATS
+from sparsemaps.records import TEXT_FORMATS, codes
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Format
-from sparsemaps.records.codes import CodeRecords
 
 FORMATS: dict[str, Format] = {
     name: importlib.import_module(f"sparsemaps.records.{module}").FORMAT
@@ -73,4 +72,4 @@ def holds_codes(input: object) -> bool:
     """Return whether an input is a file of packed codes, by its name."""
     if not is_regular(input):
         return False
-    return _text_input.ending_of(os.fspath(input)) in CodeRecords.endings
+    return _text_input.ending_of(os.fspath(input)) in codes.ENDINGS

@@ -1,35 +1,15 @@
-"""Packed codes (.npy), which a job takes in place of records."""
+"""Packed codes (.npy), which a job takes in place of records.
 
-from collections.abc import Iterator
-from typing import IO, Any
+There is no `Format` of them, as records cannot be read of codes.
+"""
+
+from typing import Any
 
 from sparsemaps._io._sources import COMMENTS, IDS, InputFile
-from sparsemaps._io._text_input import Text
 from sparsemaps._io._urls import exists
-from sparsemaps.records._batch import Batch
-from sparsemaps.records._fields import Fields
-from sparsemaps.records._format import Format, Raw, RecordWriter
 
-
-class CodeRecords(Format):
-    """Codes are made of records, which cannot be read of them."""
-
-    name, title, endings = "codes", "packed codes", (".npy",)
-    has_fields = False
-    is_streamed = False
-
-    def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
-        raise _no_records(text)
-
-    def raw(self, piece: Any, fields: Fields) -> Raw:
-        raise NotImplementedError
-
-    def writer(self, file: IO[bytes]) -> RecordWriter:
-        raise NotImplementedError
-
-
-def _no_records(text: Text) -> ValueError:
-    return ValueError(f"{text.name}codes have no records that can be read")
+ENDINGS = (".npy",)
+"""The endings of the names of files of codes, in small letters."""
 
 
 def recipe_of(input: InputFile) -> list[Any]:

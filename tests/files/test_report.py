@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from _data.chance import SEED
 
-from sparsemaps import MinHash
+from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.files import Texts, _report, deduplicate_files
 from sparsemaps.files._report import Group, Pair, Report, draw_pairs, render
 
@@ -311,6 +311,16 @@ def test_rows_of_libsvm_files_and_of_an_earlier_delivery(tmp_path):
     )
     pairs = Parts((tmp_path / "b.html").read_text()).texts["pairs"]
     assert f"Removed: 20 7:1 8:1Stays: {earlier}:2Its text is not at hand." in pairs
+
+
+@pytest.mark.parametrize(("map", "words"), [
+    (None, "jaccard"),
+    (ConsistentWeightedSampling(n_hashes=64, random_state=0), "kernel of the map"),
+])  # fmt: skip
+def test_the_similarity_is_that_of_the_map(tmp_path, map, words):
+    (tmp_path / "in.svm").write_text("1 1:1 2:1\n0 7:1\n")
+    deduplicate_files(map, tmp_path / "in.svm", tmp_path / "out", report=tmp_path / "r.html")
+    assert f"similarity{words}" in Parts((tmp_path / "r.html").read_text()).texts["settings"]
 
 
 def test_links_lead_from_a_witness_to_its_pairs_and_back():
