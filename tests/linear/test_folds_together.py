@@ -124,6 +124,27 @@ def test_blocks_of_rows(loss, packed, tmp_path, monkeypatch):
         np.testing.assert_allclose(one.weights, whole[number].weights, atol=1e-3)
 
 
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_folds_are_begun_one_for_each_thread(n_jobs, monkeypatch):
+    """As each takes memory; those that are left after some time are gone on with first."""
+    monkeypatch.setattr(_solver, "_SECONDS", 0)
+    going, most, ended = set(), [], []
+
+    def steps(number):
+        going.add(number)
+        for _ in range(5):
+            most.append(len(going))
+            yield
+        going.remove(number)
+        ended.append(number)
+
+    _solver.run_in_turns(map(steps, range(6)), n_jobs)
+    assert sorted(ended) == list(range(6))
+    assert max(most) <= n_jobs
+    with pytest.raises(ZeroDivisionError):
+        _solver.run_in_turns(((1 / 0 for _ in [1]) for _ in range(3)), n_jobs)
+
+
 @pytest.fixture
 def together(monkeypatch):
     """Whether folds are trained together, of each search."""
