@@ -40,7 +40,7 @@ examples:
 
 _COMMON_OF_TRAIN = (
     *shared.SIZES, "--C", "--loss", "--class-weight", "--validation", "--calibrate", "--texts",
-    "--field", "--label-field", "--idf", "--n-jobs",
+    "--field", "--label-field", "--snippets", "--idf", "--n-jobs",
 )  # fmt: skip
 
 _COMMON_OF_PREDICT = (

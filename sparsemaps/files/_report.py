@@ -136,7 +136,7 @@ _HEAD = """<!DOCTYPE html>
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text);
   font: 16px/1.5 system-ui, sans-serif; }
-main { max-width: 75rem; margin: 0 auto; padding: 1rem; }
+main { max-width: 75rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
 .note, h3 { color: var(--faint); } h3 { font-size: .95rem; font-weight: 600; margin: 0 0 .3rem; }
 dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1.2rem; }
