@@ -255,9 +255,7 @@ def test_a_row_that_would_be_a_blank_line(tmp_path):
     """A record without labels and n-grams has no line of LIBSVM text."""
     some = [{"text": "a", "y": ["x"]}, {"text": "", "y": []}]
     write_jsonl(tmp_path / "in.jsonl", some)
-    with pytest.raises(
-        ValueError, match="line 2: a row without labels and entries has no line"
-    ):
+    with pytest.raises(ValueError, match="line 2: a row without labels and entries has no line"):
         files.map_files(MAP, tmp_path / "in.jsonl", tmp_path / "out.svm", source=SOURCE)
     assert not (tmp_path / "out.svm").exists()
     files.map_files(MAP, tmp_path / "in.jsonl", tmp_path / "out.npy", source=SOURCE, format="npy")
