@@ -187,10 +187,11 @@ def _of_training(model: Any) -> Iterator[str]:
         given = ", ".join(f"{name}={value!r}" for name, value in facts.options.items())
         yield f"options  {given[:_LONGEST_HEADER]}"
     score = "accuracy" if isinstance(model, KernelClassifier) else "R2"
-    score = "micro F1" if getattr(model, "multilabel_", False) else score
+    score = "F1" if getattr(model, "multilabel_", False) else score
     if facts.validation is not None:
         n_records, value = facts.validation
-        yield f"{score:9}{value:.4f} on {n_records} records of validation"
+        kind = " (micro)" if score == "F1" else ""
+        yield f"{score:9}{value:.4f}{kind} on {n_records} records of validation"
     if facts.scores:
         parts = (
             f"{C:g}: {value:.4f}" + ("" if error is None else f" (error {error:.4f})")

@@ -66,6 +66,17 @@ def test_info_tells_what_there_is(folder):
     assert not {"trained", "options", "accuracy", "C"} & told("plain").keys()
 
 
+def test_info_tells_of_lists_of_labels(folder):
+    some = [{"text": " ".join(part), "y": part} for part in (["a"], ["a", "b"], ["b"], [])]
+    write_jsonl(folder / "lists.jsonl", some * 5)
+    done = command("train", "lists.jsonl", "-o", "model", "--label-field", "y", "--texts",
+                   "word:1", "--validation", "lists.jsonl")  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    said = told("model")
+    assert said["trained"] == "2025-11-26T21:00:00Z on 20 records"
+    assert said["F1"] == "1.0000 (micro) on 20 records of validation"
+
+
 def test_equal_trainings_make_equal_files(folder, monkeypatch):
     """But for the date, which is not one of the facts that decide labels."""
 
