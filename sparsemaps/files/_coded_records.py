@@ -38,7 +38,7 @@ from sparsemaps.records.codes import recipe_of
 RANGE_BYTES = 2**26
 """Largest length of a range of an input, whose codes are made by one task."""
 
-BESIDE = tuple(RecordsFormat.beside)
+BESIDE_CODES = tuple(RecordsFormat.beside)
 """Endings of the names of files beside codes."""
 
 
@@ -161,7 +161,7 @@ def encode(
         parts.append((results.path(tasks[-1].file), tasks[-1].digest))
     file = f"{name}.npy"
     recipe = {"parts": [made_of for _, made_of in parts]}
-    endings = ("", *BESIDE)
+    endings = ("", *BESIDE_CODES)
     about = f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"
     yield Stage(name, tasks, job.make, endings, (file, recipe), about)
     joined = Task(file, recipe, [path for path, _ in parts])

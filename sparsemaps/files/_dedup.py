@@ -20,7 +20,7 @@ from sparsemaps.files._dedup_plan import (
     REMOVED,
     DedupPlan,
 )
-from sparsemaps.files._dedup_stages import stages
+from sparsemaps.files._dedup_stages import KeptCounts, stages
 from sparsemaps.files._evidence import write_evidence
 from sparsemaps.files._job_options import (
     JOBS,
@@ -192,7 +192,7 @@ class Dedup(DedupPlan):
     """Records without near-duplicates."""
 
     def stages(self, results: Results) -> Iterator[Stage]:
-        return stages(self, self.inputs, results)
+        return stages(self, results)
 
     def run(self, how: JobRun) -> Deduplicated:
         """Run all tasks, or those of a share; the numbers are then 0."""
@@ -204,20 +204,18 @@ class Dedup(DedupPlan):
             with opened(self.folder, shared=how.is_share) as results, ExitStack() as stack:
                 if has_directory and not how.is_share:
                     _output_files.remove_temporaries(self.output)
-                inputs = spooled(self.inputs, stack)
-                plan = replace(self, inputs=inputs)
+                plan = replace(self, inputs=spooled(self.inputs, stack))
                 made = how.run(plan.stages(results), results, plan.job.n_jobs)
                 if how.is_share:
                     return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
-                n_records, n_kept, n_several, largest, *causes = counts(
-                    made["kept"][0].value, 8, "kept"
-                )
-                numbers = Deduplicated(n_records, n_kept, n_several, largest, [], *causes)
+                kept = KeptCounts.of(made["kept"][0].value, "kept")
+                numbers = Deduplicated(files=[], **kept._asdict())
                 files = {name: made[stage][0].path for name, stage in _SHOWN.items()}
-                if self.removal.key_field is not None and n_records:
-                    keys = read_array(files[CODES] + KEYS, ArrayKind(np.complex128, (n_records,)))
+                if self.removal.key_field is not None and kept.n_records:
+                    kind = ArrayKind(np.complex128, (kept.n_records,))
+                    keys = read_array(files[CODES] + KEYS, kind)
                     numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))
-                write_evidence(plan, inputs, files, numbers.named_counts())
+                write_evidence(plan, files, numbers.named_counts())
         except UnreadableRecord as error:
             given = self.job.source.given
             limits = getattr(given, "min_length", None), getattr(given, "max_length", None)

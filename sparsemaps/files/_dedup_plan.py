@@ -7,7 +7,7 @@ from typing import Any, Self
 from sparsemaps._io import _output_files, _sources, _urls
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.codes._code_checks import refuse_different
-from sparsemaps.files._coded_records import BESIDE, Delivery
+from sparsemaps.files._coded_records import BESIDE_CODES, Delivery
 from sparsemaps.files._formats import empty_codes
 from sparsemaps.files._frequency_stages import (
     FREQUENCIES,
@@ -33,7 +33,7 @@ CLUSTERS, KEPT, REMOVED = "clusters.npy", "kept.npy", "removed.npy"
 and the kept record that each is near."""
 
 STAGE_FILES = (
-    *(CODES, *(CODES + ending for ending in BESIDE), CLUSTERS, KEPT),
+    *(CODES, *(CODES + ending for ending in BESIDE_CODES), CLUSTERS, KEPT),
     *(REMOVED, REMOVED + _sources.SIMILARITY, FREQUENCIES),
 )
 

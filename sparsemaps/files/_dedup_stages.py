@@ -1,7 +1,7 @@
 """The stages of a deduplication: codes, the search, clusters, and the records that are kept."""
 
 from collections.abc import Iterator
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -23,10 +23,28 @@ from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.neighbors._clusters import numbered_components
 
 
-def stages(plan: DedupPlan, inputs: list[Any], results: Results) -> Iterator[Stage]:
+class KeptCounts(NamedTuple):
+    """The value of the stage *kept*: numbers of records and of clusters, as in `Deduplicated`."""
+
+    n_records: int
+    n_kept: int
+    n_clusters: int
+    largest: int
+    n_equal: int
+    n_near: int
+    n_earlier: int
+    n_bad: int
+
+    @classmethod
+    def of(cls, value: object, result: str) -> "KeptCounts":
+        """Return the numbers of a receipt, which may be damaged."""
+        return cls(*counts(value, len(cls._fields), result))
+
+
+def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
     """Return the stages of a plan. The choice of records needs nothing but codes."""
-    job = yield from counted(plan.job, inputs, results)
-    coded = yield from encode(job, inputs, results)
+    job = yield from counted(plan.job, plan.inputs, results)
+    coded = yield from encode(job, plan.inputs, results)
     against = [[file.recipe for file in earlier.files] for earlier in plan.earlier]
     recipe = {"codes": coded.digest, **plan.search.recipe, "against": against}
     removals = Task(REMOVED, {**recipe, "keep": plan.removal.keep}, (plan, coded))
@@ -59,8 +77,8 @@ def _find_clusters(of: Any, path: str, run: TaskRun) -> int:
     return int(numbers.max()) + 1 if n else 0
 
 
-def _choose(of: Any, path: str, run: TaskRun) -> list[int]:
-    """Write which records are kept; returns the numbers of `Deduplicated`."""
+def _choose(of: Any, path: str, run: TaskRun) -> KeptCounts:
+    """Write which records are kept, and return the numbers of them."""
     plan, coded, files = of
     n = coded.n_rows
     numbers = read_array(files[CLUSTERS], ArrayKind(np.uint32, (n,), most=n - 1))
@@ -69,12 +87,14 @@ def _choose(of: Any, path: str, run: TaskRun) -> list[int]:
     kept[found.removed] = False
     is_own = found.witness < n
     n_equal = int(coded.are_equal(found.removed[is_own], found.witness[is_own]).sum())
-    n_near = int(is_own.sum()) - n_equal
-    causes = [n_equal, n_near, len(found.removed) - n_equal - n_near]
+    n_own = int(is_own.sum())
     save_array(path, kept)
     sizes = np.bincount(numbers)
-    clusters = int((sizes > 1).sum()), int(sizes.max(initial=0))
-    return [n, int(kept.sum()), *clusters, *causes, coded.n_bad()]
+    return KeptCounts(
+        n, int(kept.sum()), n_clusters=int((sizes > 1).sum()), largest=int(sizes.max(initial=0)),
+        n_equal=n_equal, n_near=n_own - n_equal, n_earlier=len(found.removed) - n_own,
+        n_bad=coded.n_bad(),
+    )  # fmt: skip
 
 
 def _check_kept(kept: Task, results: Results) -> None:
@@ -82,10 +102,11 @@ def _check_kept(kept: Task, results: Results) -> None:
     made, path = results.find(kept.name, kept.recipe), results.path(kept.file)
     if made is None:
         raise ValueError(f"{path} has been removed meanwhile")
-    n_records, n_kept = counts(made.value, 8, path)[:2]
-    n = int(np.count_nonzero(read_array(path, ArrayKind(np.bool_, (n_records,)), mmap=True)))
-    if n != n_kept:
-        raise ValueError(f"{path} is damaged: expected {n_kept} kept records; found {n}")
+    numbers = KeptCounts.of(made.value, path)
+    kind = ArrayKind(np.bool_, (numbers.n_records,))
+    n = int(np.count_nonzero(read_array(path, kind, mmap=True)))
+    if n != numbers.n_kept:
+        raise ValueError(f"{path} is damaged: expected {numbers.n_kept} kept records; found {n}")
 
 
 def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Results) -> list[Task]:

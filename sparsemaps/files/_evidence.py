@@ -28,9 +28,7 @@ from sparsemaps.files._text_rows import Source
 from sparsemaps.neighbors._removals import Removals
 
 
-def write_evidence(
-    plan: DedupPlan, inputs: list[Any], files: Mapping[str, str], counts: Mapping[str, int]
-) -> None:
+def write_evidence(plan: DedupPlan, files: Mapping[str, str], counts: Mapping[str, int]) -> None:
     """Write the tables and the report that are asked for. `files` are the results of stages."""
     n_records, tables, against = counts["records"], plan.tables, plan.earlier
     codes = files[CODES]
@@ -47,7 +45,7 @@ def write_evidence(
         if tables.removed is not None:
             write_removals(tables.removed, found, name_of)
         if tables.report is not None:
-            report = report_of(plan, inputs, found, counts, name_of)
+            report = report_of(plan, found, counts, name_of)
             with _output_files.atomic_output(tables.report) as file:
                 file.writelines(piece.encode() for piece in render(report))
 
@@ -57,7 +55,6 @@ def write_evidence(
 
 def report_of(
     plan: DedupPlan,
-    inputs: Iterable[Any],
     found: Removals,
     counts: Mapping[str, int],
     name_of: Callable[[int], str],
@@ -68,7 +65,7 @@ def report_of(
     witnesses, sizes = np.unique(found.witness, return_counts=True)
     largest = witnesses[np.argsort(-sizes, kind="stable")[:N_GROUPS]]
     rows = np.concatenate([found.removed[shown], found.witness[shown], largest])
-    texts, sources = _texts_of(plan.job.source, inputs, rows)
+    texts, sources = _texts_of(plan.job.source, plan.inputs, rows)
     groups = []
     for witness in largest.tolist():
         similarity = found.similarity[found.witness == witness]

@@ -115,7 +115,17 @@ def map_files(
     return [] if run_.task is not None else made
 
 
-class MapPlan(OutputPlan):
+class MappingPlan(OutputPlan):
+    """A job that writes the rows of its inputs."""
+
+    def answer(self, made: list[MadeOutput]) -> list[MappedFile]:
+        return [
+            MappedFile(one.input, one.output, one.numbers[0], one.skipped, sum(one.numbers[1:]))
+            for one in made
+        ]
+
+
+class MapPlan(MappingPlan):
     """Rows of inputs, mapped."""
 
     @classmethod
@@ -132,9 +142,3 @@ class MapPlan(OutputPlan):
         """Return the plan, after a check of all options and names."""
         job = Job.of_map(map, source, written, n_jobs, bad_records)
         return cls.of_job(job, inputs, output)
-
-    def answer(self, made: list[MadeOutput]) -> list[MappedFile]:
-        return [
-            MappedFile(one.input, one.output, one.numbers[0], one.skipped, sum(one.numbers[1:]))
-            for one in made
-        ]

@@ -17,7 +17,7 @@ from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables
 from sparsemaps.files._coded_records import (
-    BESIDE,
+    BESIDE_CODES,
     CodedInputs,
     encode,
     similar,
@@ -204,7 +204,7 @@ class PairsPlan(Plan):
 
     def stages(self, results: Results) -> Iterator[Stage]:
         job = yield from counted(self.job, [*self.inputs, *self.others], results)
-        own = yield from _encode(job, self.inputs, results, CODES)
+        own = yield from _encode(job, self.inputs, results, OWN)
         other = None
         if self.others:
             other = yield from _encode(job, self.others, results, OTHER)
@@ -235,13 +235,13 @@ class PairsPlan(Plan):
             made = how.run(plan.stages(results), results, plan.job.n_jobs)
             n_bad = 0
             if plan.bad_records is not None and not how.is_share:
-                stages = (f"{name}-join" for name in (CODES, OTHER))
+                stages = (f"{name}-join" for name in (OWN, OTHER))
                 tables = [made[one][0].path + _sources.BAD for one in stages if one in made]
                 n_bad = join_tables(plan.bad_records, tables)
         if how.is_share:
             return FoundPairs(0, 0, 0, False)
-        n_rows, n_other, n_pairs = counts(made["pairs"][0].value, 3, "pairs")
-        return FoundPairs(n_rows, n_other, n_pairs, not made["output"][0].is_new, n_bad)
+        numbers = PairCounts(*counts(made["pairs"][0].value, len(PairCounts._fields), "pairs"))
+        return FoundPairs(*numbers, not made["output"][0].is_new, n_bad)
 
 
 def _refuse_different(job: Job, coded: list[str]) -> None:
@@ -290,10 +290,11 @@ def _job(
 PAIRS = "pairs.npy"
 """The file of a stage: the rows of pairs."""
 
-CODES, OTHER = "codes", "other"
+OWN, OTHER = "codes", "other"
+"""The names of the stages of the codes of both sides, and of their files."""
 
 STAGE_FILES = (
-    *(name + ending for name in ("codes.npy", "other.npy") for ending in ("", *BESIDE)),
+    *(f"{name}.npy{ending}" for name in (OWN, OTHER) for ending in ("", *BESIDE_CODES)),
     *(PAIRS, PAIRS + SIMILARITY, FREQUENCIES),
 )
 
@@ -308,14 +309,22 @@ def _encode(
     return CodedInputs(job, inputs, path, digest(recipe_of(inputs[0])))
 
 
-def _find_pairs(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> list[int]:
-    """Write the pairs and their similarities; returns the numbers of rows and of pairs."""
+class PairCounts(NamedTuple):
+    """The value of the stage *pairs*: numbers of rows and of pairs, as in `FoundPairs`."""
+
+    n_rows: int
+    n_other: int
+    n_pairs: int
+
+
+def _find_pairs(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> PairCounts:
+    """Write the pairs and their similarities, and return the numbers of them."""
     search, sides = of
     i, j, value = similar(sides, search, run, steps)
     if not steps.is_share:
         save_array(path, np.stack([i, j]).astype(np.uint32))
         save_array(path + SIMILARITY, value)
-    return [sides[0].n_rows, 0 if sides[1] is None else sides[1].n_rows, len(i)]
+    return PairCounts(sides[0].n_rows, 0 if sides[1] is None else sides[1].n_rows, len(i))
 
 
 def _write_output(of: Any, path: str, run: TaskRun) -> bool:

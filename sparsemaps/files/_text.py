@@ -5,11 +5,10 @@ from typing import Any
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Texts
-from sparsemaps.files._map import MappedFile
-from sparsemaps.files._outputs import MadeOutput, OutputPlan
+from sparsemaps.files._map import MappingPlan
 
 
-class TextPlan(OutputPlan):
+class TextPlan(MappingPlan):
     """Rows that a vectorizer makes of texts, as they are."""
 
     @classmethod
@@ -24,9 +23,3 @@ class TextPlan(OutputPlan):
     ) -> "TextPlan":
         """Return the plan, after a check of all options and names."""
         return cls.of_job(Job.of_text(vectorizer, texts, n_jobs, bad_records), inputs, output)
-
-    def answer(self, made: list[MadeOutput]) -> list[MappedFile]:
-        return [
-            MappedFile(one.input, one.output, one.numbers[0], one.skipped, sum(one.numbers[1:]))
-            for one in made
-        ]
