@@ -20,14 +20,8 @@ from typing import Any
 
 _BASE, _TEXT = "sklearn.base", "sklearn.feature_extraction.text"
 
-
-def is_imported(module: str = _BASE) -> bool:
-    """Return whether this process has imported a module of scikit-learn, whose classes estimators
-    then inherit."""
-    return module in _joined
-
-
 _joined: set[str] = set()
+"""Modules of scikit-learn that this process has imported, whose classes estimators inherit."""
 
 
 def _of_scikit_learn(name: str, module: str = _BASE) -> Callable[..., Any]:
@@ -84,7 +78,7 @@ class TransformerMixin(_nothing()):  # type: ignore[misc]
 
     def __init_subclass__(cls, **options: Any) -> None:
         cls._class_options = options
-        super().__init_subclass__(**(options if is_imported() else {}))
+        super().__init_subclass__(**(options if _BASE in _joined else {}))
 
     def fit_transform(self: Any, X: Any, y: Any = None, **options: Any) -> Any:
         return self.fit(X, y, **options).transform(X)
@@ -118,21 +112,17 @@ class VectorizerBase(TransformerMixin, BaseEstimator):
     """Has the parameters of scikit-learn's class, of which a method is imported when it is
     called."""
 
-    stop_words: Any
-
     def __init__(self, **parameters: Any) -> None:
         for name, value in parameters.items():
             setattr(self, name, value)
 
     def build_analyzer(self) -> Callable[[str], Any]:
-        made = functools.cache(_of_scikit_learn("build_analyzer", _TEXT))
-        return lambda text: made(self)(text)
+        @functools.cache
+        def made() -> Any:
+            importlib.import_module(_TEXT)
+            return self.build_analyzer()
 
-    def get_stop_words(self) -> Any:
-        if self.stop_words is None:
-            return None
-        importlib.import_module(_TEXT)
-        return self.get_stop_words()
+        return lambda text: made()(text)
 
     fit = _of_scikit_learn("fit", _TEXT)
     partial_fit = _of_scikit_learn("partial_fit", _TEXT)
@@ -140,6 +130,7 @@ class VectorizerBase(TransformerMixin, BaseEstimator):
     build_preprocessor = _of_scikit_learn("build_preprocessor", _TEXT)
     build_tokenizer = _of_scikit_learn("build_tokenizer", _TEXT)
     decode = _of_scikit_learn("decode", _TEXT)
+    get_stop_words = _of_scikit_learn("get_stop_words", _TEXT)
 
 
 _CLASSES: dict[str, dict[str, type]] = {
@@ -224,7 +215,7 @@ for _module in _CLASSES:
 
 def clone(estimator: Any, *, safe: bool = True) -> Any:
     """Call scikit-learn's function of this name, or do what it does without importing it."""
-    if is_imported() or not isinstance(estimator, BaseEstimator):
+    if _BASE in _joined or not isinstance(estimator, BaseEstimator):
         return importlib.import_module(_BASE).clone(estimator, safe=safe)
     return _copy(estimator)
 

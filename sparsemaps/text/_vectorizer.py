@@ -281,10 +281,6 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         width = int(self.n_features)
         return make_rows(compiled, blocks, n_texts, width, dtype, self.n_jobs)
 
-    def _compiled(self) -> Any:
-        """Return the compiled loops; None if they do not handle all parameters."""
-        return self._vectorizer() if self._is_compiled() else None
-
     def _transform_elsewhere(self, texts: Iterable[Any]) -> Matrix:
         """Return the rows by scikit-learn's code, which checks `n_features` in ``fit`` only."""
         self._check_normalize()
@@ -326,8 +322,11 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             and self.norm in _text.NORMS
         )
 
-    def _vectorizer(self) -> Any:
-        """Return the compiled object that makes CSR rows of a block of texts."""
+    def _compiled(self) -> Any:
+        """Return the compiled loops, which make CSR rows of a block of texts; None if they do not
+        handle all parameters."""
+        if not self._is_compiled():
+            return None
         self._check_normalize()
         pattern = _pattern_of(self.token_pattern)
         words_of, least = RUNS.get(pattern, ("letters", 1))
@@ -336,7 +335,8 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         if self.analyzer != "word":
             words_of, least = "no spaces", 1
         else:
-            stop_words = self.get_stop_words()
+            if self.stop_words is not None:
+                stop_words = self.get_stop_words()
             if pattern not in RUNS:
                 of_tokens = copy.copy(self)  # which has its stop words checked
                 of_tokens.ngram_range, of_tokens.input = (1, 1), "content"

@@ -180,7 +180,7 @@ def test_long_texts_take_the_form(analyzer):
     text = "Ça, (va) naïve -- word Word,word ﬁn e\u0301t " * 400
     how = {"analyzer": analyzer, "ngram_range": (2, 3), "norm": None}
     theirs = Theirs(**how).transform([normalize(text)])
-    pieces = HashingVectorizer(normalize="plain", **how)._vectorizer()
+    pieces = HashingVectorizer(normalize="plain", **how)._compiled()
     pieces._n_characters, pieces._n_shared = 1000, 30
     found = make_rows(pieces, [(0, [text])], 1, theirs.shape[1], float, None)
     assert (found != theirs).nnz == 0

@@ -17,7 +17,7 @@ TEXT = " ".join([*strange_texts(25), RARE, "one two  three\tfour\n\nfive " * 10,
 
 def rows_of(ours, texts, **sizes):
     """The rows of texts of which the last is taken in small pieces."""
-    pieces = ours._vectorizer()
+    pieces = ours._compiled()
     for name, size in sizes.items():
         setattr(pieces, f"_{name}", size)
     counted = []
@@ -55,7 +55,7 @@ def test_pieces_make_the_row_of_the_text(parameters, n_characters, n_shared):
 
 def test_the_number_of_ngrams():
     """Of a block whose last text is taken in pieces: that of all its texts."""
-    pieces = HashingVectorizer(ngram_range=(1, 2))._vectorizer()
+    pieces = HashingVectorizer(ngram_range=(1, 2))._compiled()
     texts = ["one two", TEXT]
     expected = pieces._rows.rows(0, texts)[3]
     pieces._n_characters, pieces._n_shared = 80, 3

@@ -90,9 +90,9 @@ def test_the_compiled_vectorizer_is_made_once(tmp_path):
     made = []
 
     class Counted(HashingVectorizer):
-        def _vectorizer(self):
+        def _compiled(self):
             made.append(self)
-            return super()._vectorizer()
+            return super()._compiled()
 
     minhash = MinHash(n_hashes=16, random_state=0).fit_any_width()
     texts = ["some words of a text " * 1000] * 20

@@ -181,7 +181,7 @@ def test_blocks_and_threads_change_nothing(analyzer):
             ours = HashingVectorizer(analyzer=analyzer, ngram_range=(1, 3))
             for texts in (TEXTS, iter(TEXTS)):
                 blocks = _inputs.blocks(texts, characters)
-                found = make_rows(ours._vectorizer(), blocks, 0, 2**20, np.float64, n_jobs)
+                found = make_rows(ours._compiled(), blocks, 0, 2**20, np.float64, n_jobs)
                 assert_equal(found, expected)
     ours = HashingVectorizer(analyzer=analyzer, ngram_range=(1, 3), n_jobs=2)
     found = ours.transform(text for _ in range(30) for text in TEXTS)

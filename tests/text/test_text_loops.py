@@ -59,7 +59,7 @@ def test_utf8_that_python_does_not_decode():
 
 def test_ngrams_are_counted_before_equal_ones_are_summed():
     """scikit-learn's index type depends on their number in all blocks."""
-    vectorizer = HashingVectorizer()._vectorizer()
+    vectorizer = HashingVectorizer()._compiled()
     assert vectorizer.rows(0, ["aa bb aa", "", "cc"])[3] == 4
 
     class OneEntry:

@@ -110,7 +110,8 @@ BORROWED = {
     "ClassNamePrefixFeaturesOutMixin": ["get_feature_names_out"],
     "OneToOneFeatureMixin": ["get_feature_names_out"],
     "VectorizerBase": [
-        "build_preprocessor", "build_tokenizer", "decode", "fit", "partial_fit", "transform",
+        "build_preprocessor", "build_tokenizer", "decode", "fit", "get_stop_words", "partial_fit",
+        "transform",
     ],
 }  # fmt: skip
 """Methods that import scikit-learn when they are called."""
@@ -118,7 +119,7 @@ BORROWED = {
 OWN = {
     "BaseEstimator": {"get_params", "set_params", "__getattr__"},
     "TransformerMixin": {"fit_transform", "__init_subclass__"},
-    "VectorizerBase": {"__init__", "build_analyzer", "get_stop_words"},
+    "VectorizerBase": {"__init__", "build_analyzer"},
 }
 """Methods that do not, or not at once."""
 
