@@ -296,7 +296,8 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         """Return whether the compiled loops handle all parameters."""
         own = type(self)
         if own is not HashingVectorizer and any(
-            getattr(own, name) is not getattr(HashingVectorizer, name) for name in _HOOKS
+            getattr(own, name, None) is not getattr(HashingVectorizer, name, None)
+            for name in _HOOKS  # which are there once scikit-learn is imported, or replaced
         ):
             return False
         if not isinstance(self.analyzer, str) or self.analyzer not in _text.ANALYZERS:

@@ -61,6 +61,14 @@ model = linear.KernelClassifier(sparsemaps.MinHash(n_hashes=8), vectorizer="char
 def parameters(deep):
     return {name: str(value) for name, value in model.get_params(deep).items() if name != "map"}
 
+class Same(text.HashingVectorizer):
+    pass
+
+class Other(text.HashingVectorizer):
+    def _char_ngrams(self, text):
+        return ["one"]
+
+found["compiled"] = [cls()._compiled() is not None for cls in (Same, Other)]
 light = [list(parameters(deep).items()) for deep in (False, True)]
 assert "sklearn" not in sys.modules
 from sklearn.base import BaseEstimator, clone, is_classifier
@@ -73,6 +81,7 @@ pipeline = make_pipeline(before, linear.KernelClassifier(before)).fit(X, y)
 found["fits"] = [bool((before.transform(X) != codes).nnz == 0), pipeline.score(X, y) > .5]
 named = sparsemaps.RandomFourier(n_components=2, random_state=0).set_output(transform="pandas")
 found["columns"] = list(named.fit_transform(X).columns)
+found["ngrams"] = Other(analyzer="char").transform(["several"]).nnz
 found["size"] = clone(model.set_params(map__n_hashes=16)).map.n_hashes
 """
 
@@ -87,6 +96,8 @@ def test_estimators_are_the_same_whether_scikit_learn_is_imported_first_or_last(
     for name, facts in first["classes"].items():
         assert last["classes"][name] == facts, name
     assert last["parameters"] == [True, True]
+    assert last["compiled"] == [True, False]
+    assert last["ngrams"] == 1
     assert last["is"] == [True, True]
     assert last["fits"] == [True, True]
     assert last["columns"] == ["randomfourier0", "randomfourier1"]
