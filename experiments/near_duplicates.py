@@ -1,11 +1,11 @@
 """``python -m experiments.near_duplicates --data DIRECTORY -o RESULTS``: texts without their
-near-duplicates, by sparsemaps, datasketch, rensa, FastSketchLSH, datatrove and text-dedup.
+near-duplicates, by sparsemaps, datasketch, rensa, FastSketchLSH, gaoya, datatrove and text-dedup.
 
 DIRECTORY has texts.jsonl.xz and pages.jsonl.xz, JSON Lines with a field `text`; those that are
 missing are left out. Each tool runs in a process of its own, by one thread: from the file, by word
 n-grams and as many hashes, to the records that it removes, twice. Then each removed record is
 compared with all records that remain, by the exact similarity. Peers that are not installed are
-left out: ``pip install datasketch rensa fastsketchlsh datatrove text-dedup``.
+left out: ``pip install datasketch rensa fastsketchlsh gaoya datatrove text-dedup``.
 """
 
 import argparse
@@ -48,6 +48,11 @@ N_BANDS = 32
 """Of libraries that compare the hashes of what shares a band: at 0.8 a pair shares one of 32 bands
 of 8 hashes with a probability of 0.997."""
 
+MAX_DF, MIN_OWN = 100, 12
+"""Of sparsemaps where n-grams that many records share do not count (experiments.own_ngrams)."""
+
+OWN_NGRAMS = f"sparsemaps --max-df {MAX_DF} --min-own {MIN_OWN}"
+
 COLUMNS = (
     "texts of", "words", "tool", "removed", "near no remaining text, %", "near pairs left",
     "CPU, s", "second run, s", "MB/s", "bytes a text", "peak MB", "same answer again",
@@ -80,8 +85,8 @@ def deduplicated(work: Work, **options: Any) -> Removed:
     table = work.folder / "removed.tsv"
     files.deduplicate_files(
         MinHash(n_hashes=N_HASHES, random_state=0), str(work.source),
-        str(work.folder / "kept.jsonl"), removed=str(table), source=f"word:{work.n}",
-        threshold=THRESHOLD, progress=False, **options,
+        str(work.folder / "kept.jsonl"), removed=str(table),
+        threshold=THRESHOLD, progress=False, **{"source": f"word:{work.n}", **options},
     )  # fmt: skip
     for line in table.read_text(encoding="utf-8").splitlines()[1:]:
         yield int(line.split("\t")[0]) - 1
@@ -93,6 +98,10 @@ def sparsemaps(work: Work) -> Removed:
 
 def sparsemaps_exact(work: Work) -> Removed:
     return deduplicated(work, exact=True)
+
+
+def sparsemaps_own_ngrams(work: Work) -> Removed:
+    return deduplicated(work, source=files.Texts(f"word:{work.n}", max_df=MAX_DF, min_own=MIN_OWN))
 
 
 def ngrams_of(work: Work, words_of: Words = between_blanks) -> Iterator[set[str]]:
@@ -153,6 +162,23 @@ def fastsketchlsh(work: Work) -> Removed:
         else:
             index.insert(sketch[None])
             inserted.append(sketch)
+
+
+def gaoya(work: Work) -> Removed:
+    """Ask the index, which compares what it finds with its threshold, and insert what is near
+    nothing."""
+    from gaoya.minhash import MinHashStringIndex
+
+    index = MinHashStringIndex(
+        32, THRESHOLD, N_BANDS, N_HASHES // N_BANDS, None, "word", True, (work.n, work.n)
+    )
+    with open(work.source, encoding="utf-8") as file:
+        for row, line in enumerate(file):
+            text = json.loads(line)["text"]
+            if index.query(text):
+                yield row
+            else:
+                index.insert_document(row, text)
 
 
 def datatrove(work: Work) -> Removed:
@@ -218,10 +244,12 @@ class Tool(NamedTuple):
 
 TOOLS = {
     "sparsemaps": Tool(sparsemaps, "sparsemaps", N_HASHES + 4, keeps=True),
+    OWN_NGRAMS: Tool(sparsemaps_own_ngrams, "sparsemaps", N_HASHES + 4),
     "sparsemaps --exact": Tool(sparsemaps_exact, "sparsemaps", N_HASHES + 4, keeps=True),
     "datasketch": Tool(datasketch, "datasketch", 8 * N_HASHES),
     "rensa": Tool(rensa, "rensa", 4 * N_HASHES),
     "FastSketchLSH": Tool(fastsketchlsh, "FastSketchLSH", 8 * N_HASHES),
+    "gaoya": Tool(gaoya, "gaoya", 4 * N_HASHES),
     "datatrove": Tool(
         datatrove, "datatrove", BANDS[0] * (4 * BANDS[1] + 4), keeps=True, words=without_punctuation
     ),
@@ -344,7 +372,8 @@ def measure(
         missing = [
             tool
             for tool, about in TOOLS.items()
-            if (name, n_texts[name], n, tool) not in done
+            if tool != OWN_NGRAMS
+            and (name, n_texts[name], n, tool) not in done
             and importlib.util.find_spec(about.package)
         ]
         if not missing:

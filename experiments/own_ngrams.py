@@ -2,10 +2,13 @@
 near-duplicate when n-grams that many records share do not count.
 
 Natural texts, families of near copies, and pages of one frame, by settings of `max_df` and
-`min_own`, beside all n-grams.
+`min_own`, beside all n-grams. With ``--tools``, by sparsemaps and the tools of
+`experiments.near_duplicates` instead: those that are installed, one thread.
 """
 
 import argparse
+import importlib.metadata
+import importlib.util
 import json
 import lzma
 import tempfile
@@ -16,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments import report
+from experiments import near_duplicates, report
 from sparsemaps import MinHash
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._input._sparse import open_sparse
@@ -80,6 +83,28 @@ def counted(vectorizer: Any, records: list[str], path: Path, n_buckets: int) -> 
     _frequencies.write(path, table, {})
 
 
+def removed_by_tools(records: list[str], n: int) -> Iterator[tuple[str, Any, float]]:
+    """The name of each tool, what it removes, and its seconds of CPU time."""
+    with tempfile.TemporaryDirectory() as name:
+        source = Path(name) / "texts.jsonl"
+        with open(source, "w", encoding="utf-8") as file:
+            file.writelines(json.dumps({"text": t}, ensure_ascii=False) + "\n" for t in records)
+        for tool, about in near_duplicates.TOOLS.items():
+            if importlib.util.find_spec(about.package):
+                folder = Path(name) / tool
+                found = near_duplicates.run(tool, near_duplicates.Work(source, n, folder))
+                removed = np.zeros(len(records), bool)
+                removed[found["removed"]] = True
+                version = importlib.metadata.version(tool.split()[0])
+                yield (
+                    tool.replace("sparsemaps", f"sparsemaps {version}")
+                    if " " in tool
+                    else (f"{tool} {version}"),
+                    removed,
+                    found["seconds"],
+                )
+
+
 def main(arguments: list[str] | None = None) -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments.own_ngrams", description=__doc__)
     parser.add_argument("--data", type=Path, required=True, help="directory of the texts")
@@ -87,6 +112,7 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--analyzer", default="word:5", help="of n-grams (word:5)")
     parser.add_argument("--natural", type=int, default=20_000, help="natural texts (20000)")
     parser.add_argument("--edits", type=int, default=1, help="words changed in a copy (1)")
+    parser.add_argument("--tools", action="store_true", help="compare tools instead of settings")
     parser.add_argument("--max-df", type=int, nargs="+", default=[10, 20, 50, 100, 300, 1000])
     parser.add_argument("--min-own", type=int, nargs="+", default=[1, 4, 8, 12, 20, 40])
     options = parser.parse_args(arguments)
@@ -106,6 +132,19 @@ def main(arguments: list[str] | None = None) -> None:
     every = sum(FAMILIES)
     columns = ["n-grams that count", f"copies of families, of {every:,}"]
     columns += [name for name, _ in named if "family" not in name]
+    if options.tools:
+        rows = []
+        for tool, removed, seconds in removed_by_tools(records, int(options.analyzer[5:])):
+            rows.append([*line(tool, removed), f"{seconds:.2f}"])
+            print(*rows[-1], sep=" | ", flush=True)
+        columns = ["tool", *columns[1:], "CPU, s"]
+        report.write_table(
+            options.results / "own-ngrams-tools", "Removed records, by tool", columns, rows,
+            f"{options.analyzer}, {near_duplicates.N_HASHES} hashes, threshold "
+            f"{near_duplicates.THRESHOLD}, the records of the table before; CPU time of one "
+            f"thread, without the time to import, on a busy machine. {len(records):,} records.",
+        )  # fmt: skip
+        return
     rows = [line("all", removed_of(vectorizer, records))]
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "table"

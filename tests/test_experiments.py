@@ -325,3 +325,21 @@ def test_edits_that_leave_a_near_copy(experiments, tmp_path):
     assert rows["the last third cut"]["1 word"] == "100 / 0"
     assert edits.renamed("a = 1\nprint(a, ab)") == "my_a = 1\nprint(my_a, ab)"
     assert edits.moved("a b c d e f g h") == "a b e f c d g h"
+
+
+def test_own_ngrams_beside_tools(experiments, tmp_path):
+    """Pages of one frame are removed when all n-grams count, and are not by their own ones."""
+    from experiments import near_duplicates, own_ngrams
+
+    words = own_ngrams.words(np.random.default_rng(SEED), 330 * 120)
+    pages = [" ".join(words[:300] + words[300 + 20 * i :][:20]) for i in range(120)]
+    source = tmp_path / "texts.jsonl"
+    source.write_text("".join(f'{{"text": "{page}"}}\n' for page in pages))
+    removed = []
+    for number, find in enumerate((near_duplicates.sparsemaps,
+                                   near_duplicates.sparsemaps_own_ngrams)):  # fmt: skip
+        folder = tmp_path / f"tool{number}"
+        folder.mkdir()
+        removed.append(len(list(find(near_duplicates.Work(source, 5, folder)))))
+    assert removed[0] > 60
+    assert removed[1] == 0

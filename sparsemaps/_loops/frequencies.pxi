@@ -35,6 +35,10 @@ cdef extern from "c/text/frequencies.h" nogil:
                       Py_ssize_t n) noexcept nogil
         void (*look_up)(const frequency_table *table, const void *columns, size_t itemsize,
                         Py_ssize_t n, uint32_t *frequencies) noexcept nogil
+        Py_ssize_t (*take_rare)(const uint32_t *frequencies, uint32_t most, Py_ssize_t least,
+                                Py_ssize_t n, const void *columns, size_t column_size,
+                                const void *values, size_t value_size, void *out_columns,
+                                void *out_values) noexcept nogil
         void (*weigh)(const idf_weighting *idf, const uint32_t *frequencies, const void *values,
                       size_t value_size, Py_ssize_t n, void *out) noexcept nogil
     Py_ssize_t slots_for(Py_ssize_t n)
@@ -118,6 +122,35 @@ def look_up_frequencies(counts, uint64_t key, indices, uint32_t[::1] out):
     with nogil:
         if out.shape[0] > 0:
             frequency_loops.look_up(&table, columns.data, columns.size, out.shape[0], &out[0])
+
+
+def take_rare(const uint32_t[::1] frequencies, uint32_t most, Py_ssize_t least, columns, values,
+              const int64_t[::1] ends, out_columns, out_values, int64_t[::1] out_ends):
+    """Write the entries of each record whose frequencies are at most `most`, or all of its entries,
+    if these are fewer than `least`, and where records end then. Return how many there are."""
+    cdef array_t given[2]
+    cdef array_t out[2]
+    cdef Py_ssize_t record, n = frequencies.shape[0], first = 0, total = 0
+    given[0] = array_of(columns, INTEGERS, ANY_SIZE, 1, False)
+    given[1] = array_of(values, FLOATS, ANY_SIZE, 1, False)
+    out[0] = array_of(out_columns, INTEGERS, given[0].size, 1, True)
+    out[1] = array_of(out_values, FLOATS, given[1].size, 1, True)
+    if not n == given[0].shape[0] == given[1].shape[0] == out[0].shape[0] == out[1].shape[0]:
+        raise ValueError(f"expected columns and values of {n} entries")
+    if out_ends.shape[0] != ends.shape[0]:
+        raise ValueError(f"expected {ends.shape[0]} ends, got {out_ends.shape[0]}")
+    for record in range(ends.shape[0]):
+        if not first <= ends[record] <= n:
+            raise ValueError(f"ends must be ascending, and at most {n}")
+        if ends[record] > first:
+            total += frequency_loops.take_rare(
+                &frequencies[first], most, least, ends[record] - first,
+                given[0].data + first * given[0].size, given[0].size,
+                given[1].data + first * given[1].size, given[1].size,
+                out[0].data + total * out[0].size, out[1].data + total * out[1].size)
+        first = ends[record]
+        out_ends[record] = total
+    return total
 
 
 def idf_values(const uint32_t[::1] frequencies, values, out, *, double n_records, double power,

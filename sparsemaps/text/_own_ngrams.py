@@ -14,6 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
+from sparsemaps._loops import text as _text
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.text import _frequencies
@@ -65,17 +66,15 @@ class OwnNgrams(DerivedVectorizer):
 
     def own(self, columns: Array, values: Array, ends: Array) -> tuple[Array, Array, Array]:
         """Return the entries that count, of rows that end at `ends`, and where rows end then."""
-        is_own = self.is_own(columns)
-        before = np.concatenate([[0], np.cumsum(is_own)])
-        lengths = np.diff(ends, prepend=0)
-        n_own = np.diff(before[ends], prepend=0)
-        takes_all = n_own < self.min_own
-        counts = is_own | np.repeat(takes_all, lengths)
-        return columns[counts], values[counts], np.cumsum(np.where(takes_all, lengths, n_own))
-
-    def is_own(self, columns: Array) -> Array:
-        """Return which columns at most `max_df` records have."""
-        return self.frequencies.of(np.ascontiguousarray(columns)) <= self.max_df
+        columns = np.ascontiguousarray(columns)
+        own_columns, own_values = np.empty_like(columns), np.empty_like(values)
+        ends = np.asarray(ends, np.int64)
+        own_ends = np.empty_like(ends)
+        n = _text.take_rare(
+            self.frequencies.of(columns), min(self.max_df, 2**32 - 1), self.min_own,
+            columns, values, ends, own_columns, own_values, own_ends,
+        )  # fmt: skip
+        return own_columns[:n], own_values[:n], own_ends
 
     def describe(self) -> dict[str, Any]:
         """Return what decides the rows beside the vectorizer, for JSON."""

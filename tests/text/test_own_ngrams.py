@@ -10,6 +10,7 @@ from _data.chance import SEED
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._input._sparse import open_sparse
+from sparsemaps._loops import text as _text
 from sparsemaps.neighbors import similar_pairs
 from sparsemaps.text import _frequencies
 from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
@@ -64,6 +65,30 @@ def counts_by_python(texts, n, max_df, min_own):
         own = {ngram: k for ngram, k in row.items() if df[ngram] <= max_df}
         kept.append(own if len(own) >= min_own else dict(row))
     return kept
+
+
+@pytest.mark.parametrize("column_type", [np.int32, np.int64])
+@pytest.mark.parametrize("value_type", [np.float32, np.float64])
+def test_entries_of_all_types_are_taken(column_type, value_type):
+    rng = np.random.default_rng(SEED)
+    lengths = rng.integers(0, 9, 50)
+    ends, n = np.cumsum(lengths), lengths.sum()
+    frequencies = rng.integers(1, 8, n).astype(np.uint32)
+    columns, values = np.arange(n).astype(column_type), rng.random(n).astype(value_type)
+    taken = []
+    for part in np.split(np.arange(n), ends[:-1]):
+        rare = part[frequencies[part] <= 4]
+        taken.append(rare if len(rare) >= 2 else part)
+    out, out_ends = (np.empty_like(columns), np.empty_like(values)), np.empty_like(ends)
+    total = _text.take_rare(frequencies, 4, 2, columns, values, ends, *out, out_ends)
+    np.testing.assert_array_equal(out_ends, np.cumsum([len(part) for part in taken]))
+    for found, given in zip(out, (columns, values), strict=True):
+        np.testing.assert_array_equal(found[:total], given[np.concatenate(taken)])
+    for bad in (ends[::-1].copy(), ends + 1):
+        with pytest.raises(ValueError, match="ends must be ascending, and at most"):
+            _text.take_rare(frequencies, 4, 2, columns, values, bad, *out, out_ends)
+    with pytest.raises(ValueError, match="expected columns and values of"):
+        _text.take_rare(frequencies, 4, 2, columns[1:], values, ends, *out, out_ends)
 
 
 @pytest.mark.parametrize("binary", [True, False])

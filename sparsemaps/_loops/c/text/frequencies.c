@@ -105,6 +105,38 @@ static void look_up(const frequency_table *table, const void *columns, size_t it
     }
 }
 
+#define TAKE_RARE(TYPE)                                                                            \
+    for (ptrdiff_t i = 0, to = 0; to < n_rare; i++) {                                              \
+        ((TYPE *)out)[to] = ((const TYPE *)items)[i];                                              \
+        to += frequencies[i] <= most;                                                              \
+    }
+
+static void take_rare_items(const uint32_t *frequencies, uint32_t most, ptrdiff_t n_rare,
+                            const void *items, size_t size, void *out)
+{
+    if (size == sizeof(uint32_t))
+        TAKE_RARE(uint32_t)
+    else
+        TAKE_RARE(uint64_t)
+}
+
+static ptrdiff_t take_rare(const uint32_t *frequencies, uint32_t most, ptrdiff_t least, ptrdiff_t n,
+                           const void *columns, size_t column_size, const void *values,
+                           size_t value_size, void *out_columns, void *out_values)
+{
+    ptrdiff_t n_rare = 0;
+    for (ptrdiff_t i = 0; i < n; i++)
+        n_rare += frequencies[i] <= most;
+    if (n_rare < least || n_rare == n) {
+        memcpy(out_columns, columns, (size_t)n * column_size);
+        memcpy(out_values, values, (size_t)n * value_size);
+        return n;
+    }
+    take_rare_items(frequencies, most, n_rare, columns, column_size, out_columns);
+    take_rare_items(frequencies, most, n_rare, values, value_size, out_values);
+    return n_rare;
+}
+
 /* The weights of n <= TILE columns. A column that no record has is as rare as one that a single
  * record has. */
 static void weights_of(const idf_weighting *idf, const uint32_t *restrict frequencies, ptrdiff_t n,
@@ -159,5 +191,6 @@ const frequencies_loops TABLE(frequencies)[] = {{
     .add = add,
     .merge = merge,
     .look_up = look_up,
+    .take_rare = take_rare,
     .weigh = weigh,
 }};
