@@ -113,6 +113,28 @@ def test_a_snippet_weighs_what_its_record_does(tmp_path):
     assert answer.weight == weights.sum()
 
 
+def test_a_snippet_has_all_labels_of_its_record(tmp_path):
+    some = some_records()
+    for record in some[::3]:
+        record["label"] = [record["label"], "all"]
+    write_jsonl(tmp_path / "in.jsonl", some)
+    answer = files.train_files(
+        text_model(), tmp_path / "in.jsonl", tmp_path / "model", source=SOURCE, snippets=LENGTHS
+    )
+    texts = [record["text"] for record in some]
+    short, index = snippets(texts, LENGTHS, random_state=0)
+    index = np.concatenate([np.arange(len(texts)), index])
+    has = np.array(
+        [
+            [one in np.atleast_1d(record["label"]) for one in answer.model.classes_]
+            for record in some
+        ]
+    )
+    expected = text_model().fit([*texts, *short], has[index].astype(int))
+    assert answer.n_records == len(some)
+    assert (answer.model.coef_ == expected.coef_).all()
+
+
 def test_records_that_are_set_aside_have_no_number(tmp_path):
     some = some_records()
     lines = [json.dumps(record) for record in some]
