@@ -128,9 +128,11 @@ def labels_of_one_type(y: object) -> Any:
     for row, label in enumerate(given):
         found = next((name for name, types in _LABELS if isinstance(label, types)), None)
         if found is None or label != label:
+            is_list = isinstance(label, (list, tuple, set, frozenset))
+            hint = "; MultiLabelBinarizer makes an indicator matrix of lists" if is_list else ""
             raise ValueError(
                 f"y must have a string, a number or a boolean for each row, got {label!r} in row "
-                f"{row}"
+                f"{row}{hint}"
             )
         kind = kind or found
         if found != kind:

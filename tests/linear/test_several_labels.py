@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
-from sklearn.metrics import accuracy_score, f1_score, multilabel_confusion_matrix
+from sklearn.metrics import accuracy_score, f1_score, hamming_loss, multilabel_confusion_matrix
 from sklearn.model_selection import cross_val_score
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import MultiLabelBinarizer
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.linear import KernelClassifier, _solver
@@ -239,6 +240,20 @@ def test_scikit_learn_measures_them():
     assert f1_score(Y[200:], model.predict(X[200:]), average="micro") > 0.5
     scores = cross_val_score(classifier(), X, Y, cv=3, scoring="f1_micro")
     assert (scores > 0.5).all()
+
+
+def test_lists_of_labels_by_way_of_an_indicator_matrix():
+    """Lists are refused, as scikit-learn refuses them, with what makes a matrix of them."""
+    X, _ = data(40)
+    lists = [["ab", "c"][: n % 3] for n in range(40)]
+    for y in (lists, list(map(tuple, lists)), list(map(set, lists))):
+        with pytest.raises(ValueError, match="MultiLabelBinarizer makes an indicator matrix of li"):
+            classifier().fit(X, y)
+    binarizer = MultiLabelBinarizer()
+    Y = binarizer.fit_transform(lists)
+    found = classifier().fit(X, Y).predict(X)
+    assert hamming_loss(Y, found) == np.mean(found != Y)
+    assert len(binarizer.inverse_transform(found)) == 40
 
 
 @pytest.mark.parametrize(
