@@ -41,7 +41,8 @@ def facts(cls):
     }
 
 bases = [base for classes in _light_bases._CLASSES.values() for base in classes.values()]
-below = {cls for base in bases for cls in _light_bases._subclasses(base)}
+below = {cls for base in bases for cls in _light_bases._subclasses(base)
+         if cls.__module__ != "__main__"}
 found["classes"] = {f"{cls.__module__}.{cls.__name__}": facts(cls) for cls in below}
 public = [*maps, *(getattr(of, name) for of in (linear, neighbors, text) for name in of.__all__)]
 public = [cls for cls in public if isinstance(cls, type) and hasattr(cls, "fit")]
