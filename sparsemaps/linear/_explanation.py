@@ -50,7 +50,7 @@ def reasons_of(model: "CodesModel", X: Any, score: Score | None, *, total: bool)
     vectorizer = getattr(model, "vectorizer_", None)
     if is_one and vectorizer is None:
         raise ValueError("X must be rows, as the model has no vectorizer, got one text")
-    parts: Iterator[_Part]
+    parts: Iterator[_MapPart]
     if vectorizer is None:
         parts = _of_rows(model, X)
     else:
@@ -62,7 +62,7 @@ def reasons_of(model: "CodesModel", X: Any, score: Score | None, *, total: bool)
     return each[0] if is_one else each
 
 
-class _Part(NamedTuple):
+class _MapPart(NamedTuple):
     """Some rows, and the names of their columns: of each row, if they are n-grams."""
 
     rows: Any
@@ -73,7 +73,7 @@ _Names = Sequence[str] | list[dict[int, str]] | None
 """Names of columns by their numbers, for all rows, or dictionaries for each; None is none."""
 
 
-def _of_rows(model: "CodesModel", X: Any) -> Iterator[_Part]:
+def _of_rows(model: "CodesModel", X: Any) -> Iterator[_MapPart]:
     names = getattr(model, "feature_names_in_", None)
     X = X.tocsr() if sp.issparse(X) else X
     n_rows = _sklearn._num_samples(X)
@@ -82,16 +82,16 @@ def _of_rows(model: "CodesModel", X: Any) -> Iterator[_Part]:
         part = X
         if n_rows > step:
             part = _sklearn._safe_indexing(X, slice(start, min(start + step, n_rows)))
-        yield _Part(part, None if names is None else names.tolist())
+        yield _MapPart(part, None if names is None else names.tolist())
 
 
-def _of_texts(vectorizer: Vectorizer, texts: Sequence[str]) -> Iterator[_Part]:
+def _of_texts(vectorizer: Vectorizer, texts: Sequence[str]) -> Iterator[_MapPart]:
     from sparsemaps.text._inputs import as_list, blocks
 
     for _, block in blocks(texts):
         some = as_list(block)
         rows = vectorizer.transform(some)
-        yield _Part(rows, [ngrams_of_columns(vectorizer, text) for text in some])
+        yield _MapPart(rows, [ngrams_of_columns(vectorizer, text) for text in some])
 
 
 class _Shares(NamedTuple):

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 
+from _data.chance import SEED
 from _data.labelled_records import WORDS, text_model
 from sparsemaps import files
 from sparsemaps.files import Texts
@@ -21,7 +22,7 @@ KINDS = {
 
 def listed(n=60, kind="strings", seed=0):
     """Texts with lists of labels, of which some are empty and some have a label twice."""
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     labels, words = KINDS[kind], list(WORDS.values())
     some = []
     for number in range(n):

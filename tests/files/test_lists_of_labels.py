@@ -177,7 +177,7 @@ def row_model():
 def svmlight(some=4, seed=0, n_labels=3):
     """Rows, the tuples of their labels, and the lines."""
     X, _ = rows(30)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(SEED + seed)
     labels = [tuple(np.flatnonzero(rng.random(n_labels) < 0.4).tolist()) for _ in range(30)]
     labels[:some] = [(1,)] * some  # the rows before the first that tells that there are several
     file = io.BytesIO()
@@ -285,7 +285,7 @@ def test_figures_are_those_of_scikit_learn(weighted, tmp_path):
     """A label that the model does not know is never found."""
     train, unseen = listed(60), listed(40, seed=1)
     unseen[0]["y"], unseen[1]["y"] = ["new", "pets"], ["new"]
-    weights = np.random.default_rng(0).integers(1, 4, 40).tolist()
+    weights = np.random.default_rng(SEED).integers(1, 4, 40).tolist()
     for one, weight in zip(unseen, weights, strict=True):
         one["w"] = weight
     write_jsonl(tmp_path / "a.jsonl", [one | {"w": 1} for one in train])
