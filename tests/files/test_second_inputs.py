@@ -17,6 +17,7 @@ from sparsemaps.files import (
     Texts,
     _dedup,
     _dedup_plan,
+    _dedup_stages,
     _evidence,
     _pairs,
     _predict,
@@ -193,6 +194,22 @@ def test_witnesses_in_several_deliveries(tmp_path, exact):
         wanted[5:] = [19 / 21, 19 / 21]
     assert [line[2] for line in table] == [f"{similarity:.6f}" for similarity in wanted]
     assert not [name for name in os.listdir(tmp_path / "out.stages") if "earlier" in name]
+
+
+def test_what_no_stage_needs_is_removed_before_the_next_one(tmp_path, monkeypatch):
+    """Steps of the search and parts of the codes take room, also if a later stage fails."""
+    there = []
+
+    def failing(of, path, run):
+        there.extend(os.listdir(tmp_path / "out.stages"))
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(_dedup_stages, "_find_clusters", failing)
+    (tmp_path / "in.txt").write_text("".join(LINES))
+    with pytest.raises(OSError, match="full"):
+        dedup(tmp_path / "in.txt", tmp_path / "out")
+    assert any(name.startswith("removed-") for name in there)
+    assert not [name for name in there if name.startswith(("search", "codes-part"))]
 
 
 def test_estimates_to_earlier_records_among_exact_values(tmp_path, set_limits):
