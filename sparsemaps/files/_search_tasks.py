@@ -21,7 +21,7 @@ _MOST_TASKS = 64
 """Tasks among which a search is shared, at most."""
 
 
-class _Part(NamedTuple):
+class _SearchPart(NamedTuple):
     """A part of a search that one task makes."""
 
     search: Callable[..., Any]
@@ -43,7 +43,7 @@ def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator
     removed after the last stage, unless processes share the folder.
     """
     (task,) = last.tasks
-    part = partial(_Part, last.make, task, prefix)
+    part = partial(_SearchPart, last.make, task, prefix)
     recipe = {"search": task.recipe, "tasks": n_tasks}
     first = Task(f"{prefix}-first", recipe, part(slice(0)))
     shares = [
@@ -57,7 +57,7 @@ def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator
     yield last._replace(tasks=[task._replace(of=part(None))], make=_make, removes=of_steps)
 
 
-def _make(part: _Part, path: str, run: TaskRun) -> Any:
+def _make(part: _SearchPart, path: str, run: TaskRun) -> Any:
     """Make a part of a search; its value is True, or the value of the search if it is whole."""
     is_whole = part.steps is None
     shown = False if is_whole else run.progress
