@@ -62,7 +62,8 @@ def filter_files(
         output for each input, of the input's name.
     label : object, or list of objects
         A class of the model, compared as it is: "1" is not 1. Of several classes, a record needs
-        one, and the highest of their scores counts.
+        one, and the highest of their scores counts. If records may have several labels, a record
+        has those with a score above 0.
     source : Texts, Svmlight or None, default=None
         As for `predict_files`.
     [options]

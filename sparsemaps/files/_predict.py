@@ -55,6 +55,10 @@ def predict_files(
     without an n-gram, or a row without an entry, is unknown, and has no label or value. The output
     appears when it is complete.
 
+    If records may have several labels, the column is "labels": those with a score above 0, the best
+    first, with commas between them and a backslash before a comma of a label. A record that gets no
+    label is unknown. In .jsonl, "labels" is a list.
+
     An output whose name ends in .jsonl or .ndjson has an object for each record instead: "record"
     or "id", "label" and "scores" (or "probas"), an object of numbers; with `top`, "labels" and
     "scores" are lists; with `explain`, "explain" is a list of pairs. The label of an unknown record
