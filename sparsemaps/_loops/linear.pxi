@@ -50,6 +50,11 @@ cdef extern from "c/linear/dual_descent.h" nogil:
     ctypedef struct dual_state:
         double *v
         double *dual
+        double *v_before
+        double *v_step
+        double *dual_before
+        double *dual_step
+        double *dual_tried
         uint32_t *order
         uint8_t *active
         uint32_t *columns
@@ -112,24 +117,32 @@ cdef class Descent:
     cdef dual_problem problem
     cdef dual_state state
     cdef double[:, ::1] v
+    cdef double[:, :, ::1] of_jumps
     cdef Scratch memory
 
     def __init__(self, Py_ssize_t n_codes, int bits, str loss, int end, double epsilon,
                  double bias, double tol, double cost, uint64_t key,
-                 const double[:, ::1] factors, double[:, ::1] v):
+                 const double[:, ::1] factors, double[:, ::1] v, double[:, :, ::1] of_jumps):
         """`loss` is a name, `end` the rule that ends its passes (c/linear/dual_descent.h).
 
         `factors` has a row for each model: what C is multiplied by for rows on its negative
         side, and on its positive side.
 
         `v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
-        of which as many count as there are models; it is aligned to 64 bytes."""
+        of which as many count as there are models; it is aligned to 64 bytes. `of_jumps` is
+        scratch, two arrays of this shape; None if the models do not jump."""
         cdef Py_ssize_t n_models = factors.shape[0], m
         cdef Py_ssize_t stride = stride_of(n_models)
         if (factors.shape[1] != 2 or v.shape[0] != n_codes << bits or v.shape[1] != stride
                 or <size_t>&v[0, 0] % 64):
             raise ValueError("the arrays do not fit")
-        self.v, self.memory = v, Scratch.__new__(Scratch)
+        if of_jumps is not None:
+            if (of_jumps.shape[0] != 2 or of_jumps.shape[1] != v.shape[0]
+                    or of_jumps.shape[2] != stride):
+                raise ValueError("the arrays do not fit")
+            self.state.v_before = &of_jumps[0, 0, 0]
+            self.state.v_step = &of_jumps[1, 0, 0]
+        self.v, self.of_jumps, self.memory = v, of_jumps, Scratch.__new__(Scratch)
         self.problem.n_models = n_models
         self.problem.loss, self.problem.end = LOSSES.index(loss), end
         self.problem.epsilon = epsilon
@@ -162,9 +175,9 @@ cdef class Descent:
 
     def turn(self, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
              const uint8_t[::1] sides, const double[::1] targets, const double[::1] weights,
-             double[:, ::1] dual, uint32_t[::1] order, uint8_t[::1] active, int max_passes,
-             int64_t max_visits, bint is_first, unsigned going,
-             const uint8_t[::1] members=None):
+             double[:, ::1] dual, uint32_t[::1] order, uint8_t[::1] active,
+             double[:, :, ::1] dual_of_jumps, int max_passes, int64_t max_visits, bint is_first,
+             unsigned going, const uint8_t[::1] members=None):
         """Visit the rows, at least one, as `descend` of c/linear/dual_descent.h does.
 
         `sides` has a bit for each model, which is set in rows on its positive side; it is None of
@@ -179,6 +192,8 @@ cdef class Descent:
         cdef dual_state *s = &self.state
         if (n == 0 or dual.shape[0] != n or order.shape[0] != n or n > 0xffffffff
                 or active.shape[0] != n or dual.shape[1] != p.n_models or going >> p.n_models
+                or dual_of_jumps.shape[0] != 3 or dual_of_jumps.shape[1] != n
+                or dual_of_jumps.shape[2] != p.n_models
                 or not going and n != p.n_rows
                 or (sides is None) != (p.loss >= descent_loops.first_of_numbers)
                 or sides is not None and sides.shape[0] != n
@@ -193,6 +208,8 @@ cdef class Descent:
         p.weights = NULL if weights is None else &weights[0]
         p.members = NULL if members is None else &members[0]
         s.dual, s.order, s.active = &dual[0, 0], &order[0], &active[0]
+        s.dual_before, s.dual_step = &dual_of_jumps[0, 0, 0], &dual_of_jumps[1, 0, 0]
+        s.dual_tried = &dual_of_jumps[2, 0, 0]
         with nogil:
             if going:
                 if is_first:

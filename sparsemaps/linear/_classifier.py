@@ -69,17 +69,18 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     Rows without samples have no features. Of several classes, each is told from all others. Where
     rows may have several labels, the rows with a label are told from those without it.
 
-    A thread trains a group of up to 4 classes or labels. Training takes 8 bytes for each row and
-    each class that is being trained, and for each group 6 bytes a row and 32 bytes a column (8
-    bytes for one class). There are as many groups in work as threads; at the end, fewer than twice
-    as many. The codes may be mapped into memory. Mapped codes of more than 256 MB are read in
-    blocks of that size, one after the other, and all classes are trained on a block while it is in
-    memory (Yu et al. 2010). The optimum is the same, within `tol`. `n_iter_` and `max_iter` then
-    count how often the file is read.
+    A thread trains a group of up to 4 classes or labels. Training takes 32 bytes for each row and
+    each class that is being trained, and for each group 6 bytes a row and 96 bytes a column (24
+    bytes for one class). It takes a third of that if it ends within 10 passes. There are as many
+    groups in work as threads; at the end, fewer than twice as many. The codes may be mapped into
+    memory. Mapped codes of more than 256 MB are read in blocks of that size, one after the other,
+    and all classes are trained on a block while it is in memory (Yu et al. 2010). The optimum is
+    the same, within `tol`. `n_iter_` and `max_iter` then count how often the file is read.
 
     LIBLINEAR visits one row after the other. Here eight rows are read together, and each is visited
-    up to eight times before the next eight rows, so that fewer passes are needed. "hinge" with a
-    large C converges slowly all the same; a ConvergenceWarning then names the duality gap, which is
+    up to eight times before the next eight rows, so that fewer passes are needed; and after every
+    five passes a model jumps to the best point of a plane, as in the method of conjugate gradients
+    (Knyazev 2001). "hinge" with a large C converges slowly all the same; a ConvergenceWarning then names the duality gap, which is
     how far the objective is from its least value at most.
 
     References
@@ -89,6 +90,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     Yu, Huang & Lin, "Dual coordinate descent methods for logistic regression and maximum entropy
     models", Machine Learning 2011.
     Yu, Hsieh, Chang & Lin, "Large linear classification when data cannot fit in memory", KDD 2010.
+    Knyazev, "Toward the optimal preconditioned eigensolver: locally optimal block preconditioned
+    conjugate gradient method", SIAM Journal on Scientific Computing 2001.
     Li, Shrivastava, Moore & Koenig, "Hashing algorithms for large-scale learning", NIPS 2011.
 
     See Also

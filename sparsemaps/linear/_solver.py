@@ -28,6 +28,9 @@ _TURN_CODES = 2**24
 _BLOCK_PASSES = 8
 """The largest number of passes over a block while it is in memory."""
 
+_LARGEST_JUMPING = 2**22
+"""The largest number of weights of a model that jumps: this takes twice their memory."""
+
 _LARGEST_WIDTH = 2**31 - 2**4
 """The largest number of weights of a model: numbers of columns have 32 bits."""
 
@@ -339,9 +342,10 @@ class _Group:
         self._descent = _loops.Descent(
             codes.n_hashes, codes.bits, objective.loss.name, objective.loss.end,
             objective.epsilon, objective.bias, tol, objective.C, key, factors, self._v,
+            _scratch_of_jumps(self._v),
         )  # fmt: skip
         self.model = self._descent.model
-        self._of_rows: tuple[Array, Array] | None = None
+        self._of_rows: tuple[Array, Array, Array] | None = None
         self._begun: set[int] = set()
         """The first rows of the blocks that turns have begun with."""
         self.going = 2 ** len(numbers) - 1
@@ -362,7 +366,9 @@ class _Group:
             None if array is None else array[some] for array in of_rows
         )
         if self._of_rows is None:
-            self._of_rows = np.empty(len(codes), np.uint32), np.empty(len(codes), np.uint8)
+            n = len(codes)
+            of_jumps = np.zeros((3, n, len(self.numbers)))
+            self._of_rows = np.empty(n, np.uint32), np.empty(n, np.uint8), of_jumps
         visited = self._rows.codes.n_hashes * (1 + self._v.shape[1] // 4)
         self.goes_on, not_within = self._descent.turn(
             codes, sampled.view(np.uint8), sides, targets, weights, self._dual[some],
@@ -412,6 +418,15 @@ class _Group:
                 square = float(weights @ weights) + last**2
                 dual = self._objective.dual(y, self._dual[:, m], costs) - square / 2
             yield number, Solution(weights, last, self.n_rounds[m] or model["n_passes"], dual)
+
+
+def _scratch_of_jumps(v: Array) -> Array | None:
+    """Return memory for jumps of models with the weights `v`, which is used after some passes; None
+    of models with many weights, which do not jump."""
+    if len(v) > _LARGEST_JUMPING:
+        return None
+    width, stride = v.shape
+    return aligned_zeros(2 * width, stride).reshape(2, width, stride)
 
 
 def aligned_zeros(n_rows: int, n_columns: int) -> Array:

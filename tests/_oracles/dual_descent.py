@@ -38,6 +38,51 @@ def visit_in_blocks(order, out, visit):
                 break
 
 
+class Jumps:
+    """Jumps between passes: each to the best point of the plane of the change by the last passes
+    and of the step before. `goals(x)` are what the variables are multiplied by in the dual problem,
+    `stop(x, led)` where they stop, `sign` that of each in w."""
+
+    def __init__(self, Z, sign, goals, stop, diagonal):
+        self.Z, self.sign, self.goals, self.stop = Z, sign, goals, stop
+        self.diagonal, self.n = diagonal, 0
+
+    def after(self, n_passes, x, w):
+        """The variables and w after that many passes, and whether rows that have left come back."""
+        if n_passes < 10 or n_passes % 5:
+            return x, w, False
+        here = np.append(w, np.sqrt(self.diagonal) * x)
+        if self.n:
+            x, w = self.jumped(x, w, here)
+        point = x.copy(), np.append(w, np.sqrt(self.diagonal) * x)
+        if self.n:
+            self.step = [now - before for now, before in zip(point, self.before, strict=True)]
+        self.before = point
+        self.n += 1
+        return x, w, self.n % 4 == 0
+
+    def jumped(self, x, w, here):
+        change = x - self.before[0], here - self.before[1]
+        directions = [change, self.step] if self.n > 1 else [change]
+        goals = self.goals(x)
+        slopes = np.array([goals @ one - here @ other for one, other in directions])
+        products = np.array([[one @ other for _, other in directions] for _, one in directions])
+        if len(slopes) == 2 and np.linalg.det(products) <= 1e-12 * products.diagonal().prod():
+            directions, slopes, products = directions[:1], slopes[:1], products[:1, :1]
+        along = np.linalg.solve(products, slopes)
+        value = goals @ x - here @ here / 2
+        gain = along @ slopes / 2
+        if not (gain > 1e-12 * abs(value) and along[0] > -0.5 and np.abs(along).max() < 100):
+            return x, w
+        for way in (1, 0.5, 0.25):
+            led = x + way * sum(a * one for a, (one, _) in zip(along, directions, strict=True))
+            to = self.stop(x, led)
+            w_there = (self.sign * to) @ self.Z
+            if goals @ to - w_there @ w_there / 2 - self.diagonal * (to @ to) / 2 > value:
+                return to, w_there
+        return x, w
+
+
 def hinge_by_definition(Z, y, C, tol, key, squared):
     """Hsieh et al., Algorithm 3, with LIBLINEAR's shrinking; returns w, alpha, and the passes."""
     alpha, w = np.zeros(len(y)), np.zeros(Z.shape[1])
@@ -47,7 +92,7 @@ def hinge_by_definition(Z, y, C, tol, key, squared):
     highest = lowest = 0.0
 
     def visit(row, first):
-        nonlocal w, highest, lowest
+        nonlocal alpha, w, highest, lowest
         gradient = y[row] * (Z[row] @ w) - 1 + alpha[row] * diagonal
         projected = gradient
         leaves = False
@@ -68,6 +113,7 @@ def hinge_by_definition(Z, y, C, tol, key, squared):
         w += (alpha[row] - old) * y[row] * Z[row]
         return alpha[row] - old
 
+    jumps = Jumps(Z, y, np.ones_like, lambda _, led: np.clip(led, 0, most), diagonal)
     for number in range(10**4):
         highest, lowest = -np.inf, np.inf
         visit_in_blocks(shuffled(len(y), key, number), out, visit)
@@ -75,6 +121,9 @@ def hinge_by_definition(Z, y, C, tol, key, squared):
         if highest - lowest <= tol:
             if not out:
                 return w, alpha, number + 1
+            out, above, below = set(), np.inf, -np.inf
+        alpha, w, is_renewed = jumps.after(number + 1, alpha, w)
+        if is_renewed:
             out, above, below = set(), np.inf, -np.inf
     raise AssertionError
 
@@ -87,7 +136,7 @@ def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
     largest = total = 0.0
 
     def visit(row, first):
-        nonlocal w, largest, total
+        nonlocal beta, w, largest, total
         gradient = Z[row] @ w - y[row] + diagonal * beta[row]
         curvature = Z[row] @ Z[row] + diagonal
         up, down = gradient + epsilon, gradient - epsilon
@@ -118,6 +167,13 @@ def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
         w += (beta[row] - old) * Z[row]
         return beta[row] - old
 
+    def stop(x, led):
+        return np.clip(led, np.where(x < 0, -most, 0), np.where(x > 0, most, 0))
+
+    def goals(x):
+        return np.where(x < 0, y + epsilon, y - epsilon)
+
+    jumps = Jumps(Z, 1, goals, stop, diagonal)
     for number in range(10**4):
         largest, total = 0.0, 0.0
         visit_in_blocks(shuffled(len(y), key, number), out, visit)
@@ -126,6 +182,9 @@ def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
         if total <= tol * of_first_pass:
             if not out:
                 return w, beta, number + 1
+            out, bound = set(), np.inf
+        beta, w, is_renewed = jumps.after(number + 1, beta, w)
+        if is_renewed:
             out, bound = set(), np.inf
     raise AssertionError
 

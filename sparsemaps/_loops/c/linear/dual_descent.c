@@ -303,7 +303,7 @@ INLINE void sweep_of(const dual_problem *p, dual_state *s, block *b, int loss)
 }
 
 /* Sweeps alone are compiled for each loss: what is before and after them knows no loss. */
-#define SWEEP_OF(LOSS, NAME, VISIT)                                                                \
+#define SWEEP_OF(LOSS, NAME, PART, VISIT)                                                          \
     case LOSS:                                                                                     \
         sweep_of(p, s, b, LOSS);                                                                   \
         break;
@@ -337,6 +337,288 @@ static void end_block(const dual_problem *p, dual_state *s, const block *b, row_
     }
 }
 
+/* All rows of a model count again for it. */
+static void let_all_back(const dual_problem *p, dual_state *s, ptrdiff_t m)
+{
+    for (ptrdiff_t row = 0; row < p->n_rows; row++)
+        s->active[row] |= (uint8_t)(1u << m & members(p, row));
+    s->models[m].n_active = s->n_weighed;
+    s->models[m].bound_above = INFINITY;
+    s->models[m].bound_below = -INFINITY;
+}
+
+/* ---- jumps --------------------------------------------------------------------------------- */
+
+/* Passes converge slowly where C is large: the error that is left shrinks along the same few
+ * directions, again and again. A jump goes to the best point of a plane of two directions: the change
+ * by the passes since the last jump, and the step from the jump before to the last one. So passes are
+ * to jumps what the preconditioner is to conjugate gradients, in the form of Knyazev 2001. Dual
+ * variables stop at their bounds. If the point is no better for that, half of the way is tried, then
+ * a quarter. */
+
+/* How often a way is tried, and after how many jumps rows that have left come back. */
+enum { MOST_TRIES = 3, RETURN_JUMPS = 4 };
+
+#define LEAST_GAIN 1e-12 /* of the dual objective */
+#define FARTHEST 100.0   /* changes or steps */
+
+/* Inner products of the point here, the change, and the step. */
+enum { HERE_HERE, HERE_CHANGE, HERE_STEP, CHANGE_CHANGE, CHANGE_STEP, STEP_STEP, N_PRODUCTS };
+
+typedef struct {
+    double products[N_PRODUCTS];     /* of v */
+    double value;                    /* of the dual objective here */
+    double along_change, along_step; /* how far the best point is */
+    double rest; /* of the dual objective of the point that is tried: all but |w|^2 / 2 */
+} jump;
+
+/* Add the products of some numbers of v. */
+#define ADD_PRODUCTS(SUMS, HERE, BEFORE, STEP)                                                     \
+    SUMS(HERE_HERE) += HERE * HERE;                                                                \
+    SUMS(HERE_CHANGE) += HERE * (HERE - BEFORE);                                                   \
+    SUMS(HERE_STEP) += HERE * STEP;                                                                \
+    SUMS(CHANGE_CHANGE) += (HERE - BEFORE) * (HERE - BEFORE);                                      \
+    SUMS(CHANGE_STEP) += (HERE - BEFORE) * STEP;                                                   \
+    SUMS(STEP_STEP) += STEP * STEP
+
+/* The products of v. Sums have MOST_MODELS lanes: lane l has the columns l, l + 4, ... So they are the
+ * same, bit for bit, for one model and for several. A vector has some columns of one model, or one of
+ * several. */
+INLINE void products_by(const dual_state *s, ptrdiff_t n, ptrdiff_t stride, jump *jumps)
+{
+    models_f64 lanes[MOST_MODELS][N_PRODUCTS] = {{{0.0}}};
+    const ptrdiff_t n_vectors = n * stride / MOST_MODELS;
+    for (ptrdiff_t i = 0; i < n_vectors; i++) {
+        const models_f64 here = ((const models_f64_anywhere *)s->v)[i];
+        const models_f64 before = ((const models_f64_anywhere *)s->v_before)[i];
+        const models_f64 step = ((const models_f64_anywhere *)s->v_step)[i];
+        models_f64 *const sums = lanes[stride == 1 ? 0 : i % MOST_MODELS];
+#define SUMS(NUMBER) sums[NUMBER]
+        ADD_PRODUCTS(SUMS, here, before, step);
+#undef SUMS
+    }
+    for (ptrdiff_t i = n_vectors * MOST_MODELS; i < n * stride; i++) { /* of one model */
+        const double here = s->v[i], before = s->v_before[i], step = s->v_step[i];
+#define SUMS(NUMBER) lanes[0][NUMBER][i % MOST_MODELS]
+        ADD_PRODUCTS(SUMS, here, before, step);
+#undef SUMS
+    }
+    for (ptrdiff_t m = 0; m < stride; m++)
+        for (int number = 0; number < N_PRODUCTS; number++) {
+            double sums[MOST_MODELS];
+            for (int l = 0; l < MOST_MODELS; l++)
+                sums[l] = stride == 1 ? lanes[0][number][l] : lanes[l][number][m];
+            jumps[m].products[number] = (sums[0] + sums[2]) + (sums[1] + sums[3]);
+        }
+}
+
+/* The dual variable of a row and a model, its sign in beta, and its part of the dual problem. */
+typedef struct {
+    double here, change, step, sign;
+    double goal; /* the number that it is multiplied by in the dual problem, but for its size */
+    double least, most, diagonal;
+} variable;
+
+INLINE variable variable_of(const dual_problem *p, const dual_state *s, ptrdiff_t row, ptrdiff_t m)
+{
+    const ptrdiff_t i = row * p->n_models + m;
+    const unsigned side = p->sides == NULL ? 0 : p->sides[row] >> m & 1;
+    const dual_part part = part_of(p->loss, cost(p, (uint32_t)row) * p->factors[m][side]);
+    variable x = {.here = s->dual[i],
+                  .change = s->dual[i] - s->dual_before[i],
+                  .step = s->dual_step[i],
+                  .sign = side ? 1.0 : -1.0,
+                  .goal = 1.0,
+                  .most = part.most,
+                  .diagonal = part.diagonal};
+    if (p->loss >= FIRST_OF_NUMBERS) { /* beta stays on its side of 0 */
+        x.sign = 1.0;
+        x.goal = x.here < 0.0 ? p->targets[row] + p->epsilon : p->targets[row] - p->epsilon;
+        x.least = x.here < 0.0 ? -part.most : 0.0;
+        x.most = x.here > 0.0 ? part.most : 0.0;
+    }
+    return x;
+}
+
+/* Whether a row's variable is 0, and has been so for two jumps, or does not count. */
+INLINE int is_still(const dual_problem *p, const dual_state *s, ptrdiff_t row, ptrdiff_t m)
+{
+    const ptrdiff_t i = row * p->n_models + m;
+    return s->dual[i] == 0.0 && s->dual_before[i] == 0.0 && s->dual_step[i] == 0.0;
+}
+
+/* Where a way along the directions leads, and where it stops at the bounds. */
+INLINE double led_to(const variable *x, const jump *j, double way)
+{
+    return x->here + way * (j->along_change * x->change + j->along_step * x->step);
+}
+
+INLINE double stopped(const variable *x, double led)
+{
+    const double above = led > x->least ? led : x->least;
+    return above < x->most ? above : x->most;
+}
+
+/* Find the best point of the plane. Returns whether there is one to go to. */
+static int begin_jump(const dual_problem *p, const dual_state *s, ptrdiff_t m, jump *j)
+{
+    const dual_model *model = &s->models[m];
+    const double change = model->intercept - model->intercept_before, step = model->intercept_step;
+    double all[N_PRODUCTS], goals[3] = {0.0}, slope, slope_of_step, determinant, gain;
+    const double of_intercept[N_PRODUCTS] = {model->intercept * model->intercept,
+                                             model->intercept * change,
+                                             model->intercept * step,
+                                             change * change,
+                                             change * step,
+                                             step * step};
+    for (int number = 0; number < N_PRODUCTS; number++)
+        all[number] = j->products[number] * s->per_code + of_intercept[number];
+    for (ptrdiff_t row = 0; row < p->n_rows; row++) {
+        if (is_still(p, s, row, m))
+            continue;
+        const variable x = variable_of(p, s, row, m);
+        goals[0] += x.goal * x.here;
+        goals[1] += x.goal * x.change;
+        goals[2] += x.goal * x.step;
+        all[HERE_HERE] += x.diagonal * (x.here * x.here);
+        all[HERE_CHANGE] += x.diagonal * (x.here * x.change);
+        all[HERE_STEP] += x.diagonal * (x.here * x.step);
+        all[CHANGE_CHANGE] += x.diagonal * (x.change * x.change);
+        all[CHANGE_STEP] += x.diagonal * (x.change * x.step);
+        all[STEP_STEP] += x.diagonal * (x.step * x.step);
+    }
+    j->value = goals[0] - 0.5 * all[HERE_HERE];
+    slope = goals[1] - all[HERE_CHANGE];
+    slope_of_step = goals[2] - all[HERE_STEP];
+    determinant = all[CHANGE_CHANGE] * all[STEP_STEP] - all[CHANGE_STEP] * all[CHANGE_STEP];
+    if (model->n_jumps < 2 || !(determinant > 1e-12 * all[CHANGE_CHANGE] * all[STEP_STEP])) {
+        j->along_change = slope / all[CHANGE_CHANGE];
+        j->along_step = 0.0;
+    } else {
+        j->along_change = (slope * all[STEP_STEP] - slope_of_step * all[CHANGE_STEP]) / determinant;
+        j->along_step =
+            (slope_of_step * all[CHANGE_CHANGE] - slope * all[CHANGE_STEP]) / determinant;
+    }
+    /* Where there is little to gain, or the point is far off, the directions are errors of rounding; and
+     * nothing good is behind the last jump. */
+    gain = 0.5 * (slope * j->along_change + slope_of_step * j->along_step);
+    return gain > LEAST_GAIN * fabs(j->value) && j->along_change > -0.5
+           && j->along_change < FARTHEST && fabs(j->along_step) < FARTHEST;
+}
+
+/* Add v up from dual variables, for some models. The rows of the turn are all rows: of blocks of rows a
+ * turn has too few passes for a jump. */
+static void add_up(const dual_problem *p, dual_state *s, unsigned models, const double *dual)
+{
+    const ptrdiff_t n = p->rows.n_codes << p->rows.bits;
+    for (ptrdiff_t m = 0; models >> m; m++) {
+        if (!(models >> m & 1))
+            continue;
+        s->models[m].intercept = 0.0;
+        for (ptrdiff_t i = m; i < n * s->stride; i += s->stride)
+            s->v[i] = 0.0;
+    }
+    for (ptrdiff_t row = 0; row < p->n_rows && models != 0; row++) {
+        row_numbers all = {.n = 1}, none = {.n = 0};
+        int some = 0;
+        for (ptrdiff_t m = 0; models >> m; m++) {
+            const double number = dual[row * p->n_models + m];
+            if (!(models >> m & 1) || number == 0.0)
+                continue;
+            all.numbers[m] = variable_of(p, s, row, m).sign * number;
+            s->models[m].intercept += all.numbers[m] * p->bias;
+            some = 1;
+        }
+        if (!some)
+            continue;
+        all.rows[0] = features_of(&p->rows, (uint32_t)row, s->columns);
+        move(s->v, &p->rows, &all, &none, s->stride);
+    }
+}
+
+static void products_of(const dual_problem *p, const dual_state *s, jump *jumps)
+{
+    if (s->stride == 1)
+        products_by(s, p->rows.n_codes << p->rows.bits, 1, jumps);
+    else
+        products_by(s, p->rows.n_codes << p->rows.bits, MOST_MODELS, jumps);
+}
+
+/* Go some way to the best points of some models. Returns those that are better off there; v of the
+ * others is at a point that they do not take. v is added up anew each time: moved along the
+ * directions, it would multiply its errors of rounding. */
+static unsigned try_way(const dual_problem *p, dual_state *s, unsigned models, jump *jumps,
+                        double way)
+{
+    jump there[MOST_MODELS];
+    unsigned better = 0;
+    for (ptrdiff_t m = 0; models >> m; m++) {
+        jumps[m].rest = 0.0;
+        for (ptrdiff_t row = 0; models >> m & 1 && row < p->n_rows; row++) {
+            double *const next = s->dual_tried + row * p->n_models + m;
+            *next = 0.0;
+            if (is_still(p, s, row, m))
+                continue;
+            const variable x = variable_of(p, s, row, m);
+            *next = stopped(&x, led_to(&x, &jumps[m], way));
+            jumps[m].rest += x.goal * *next - 0.5 * x.diagonal * (*next * *next);
+        }
+    }
+    add_up(p, s, models, s->dual_tried);
+    products_of(p, s, there);
+    for (ptrdiff_t m = 0; models >> m; m++) {
+        const double intercept = s->models[m].intercept;
+        const double square = there[m].products[HERE_HERE] * s->per_code + intercept * intercept;
+        if (!(models >> m & 1) || !(jumps[m].rest - 0.5 * square > jumps[m].value))
+            continue;
+        better |= 1u << m;
+        for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
+            s->dual[i] = s->dual_tried[i];
+    }
+    return better;
+}
+
+/* Remember where some models are, for their next jumps. */
+static void remember(const dual_problem *p, dual_state *s, unsigned models)
+{
+    const ptrdiff_t n = p->rows.n_codes << p->rows.bits;
+    for (ptrdiff_t m = 0; models >> m; m++) {
+        dual_model *model = &s->models[m];
+        if (!(models >> m & 1))
+            continue;
+        for (ptrdiff_t i = m; i < n * s->stride; i += s->stride) {
+            s->v_step[i] = s->v[i] - s->v_before[i];
+            s->v_before[i] = s->v[i];
+        }
+        for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models) {
+            s->dual_step[i] = s->dual[i] - s->dual_before[i];
+            s->dual_before[i] = s->dual[i];
+        }
+        model->intercept_step = model->intercept - model->intercept_before;
+        model->intercept_before = model->intercept;
+        model->n_jumps++;
+    }
+}
+
+/* Let some models jump, after a pass; those that have not yet remember where they are. */
+static void jump_once(const dual_problem *p, dual_state *s, unsigned models)
+{
+    jump jumps[MOST_MODELS] = {{.value = 0.0}};
+    unsigned trying = 0;
+    double way = 1.0;
+    products_of(p, s, jumps);
+    for (ptrdiff_t m = 0; models >> m; m++)
+        if (models >> m & 1 && s->models[m].n_jumps > 0 && begin_jump(p, s, m, &jumps[m]))
+            trying |= 1u << m;
+    for (int number = 0; number < MOST_TRIES && trying != 0; number++, way *= 0.5)
+        trying &= ~try_way(p, s, trying, jumps, way);
+    add_up(p, s, trying, s->dual);
+    remember(p, s, models);
+    for (ptrdiff_t m = 0; models >> m; m++)
+        if (models >> m & 1 && s->models[m].n_jumps % RETURN_JUMPS == 0)
+            let_all_back(p, s, m);
+}
+
 /* ---- passes -------------------------------------------------------------------------------- */
 
 static void add_first(const dual_problem *p, dual_state *s)
@@ -362,16 +644,6 @@ static void add_first(const dual_problem *p, dual_state *s)
     }
 }
 
-/* All rows of a model count again for it. */
-static void let_all_back(const dual_problem *p, dual_state *s, ptrdiff_t m)
-{
-    for (ptrdiff_t row = 0; row < p->n_rows; row++)
-        s->active[row] |= (uint8_t)(1u << m & members(p, row));
-    s->models[m].n_active = s->n_weighed;
-    s->models[m].bound_above = INFINITY;
-    s->models[m].bound_below = -INFINITY;
-}
-
 static void begin(const dual_problem *p, dual_state *s, unsigned going)
 {
     s->n_weighed = 0;
@@ -387,6 +659,7 @@ static void begin(const dual_problem *p, dual_state *s, unsigned going)
     for (ptrdiff_t m = 0; m < p->n_models; m++) {
         let_all_back(p, s, m);
         s->models[m].first_violation = -1.0;
+        s->models[m].n_jumps = 0;
     }
 }
 
@@ -460,6 +733,13 @@ static void end_pass(const dual_problem *p, dual_state *s)
         }
 }
 
+/* Whether models jump after this pass. Those of a loss whose dual problem is not quadratic do not. */
+static int is_jump_due(const dual_problem *p, const dual_state *s)
+{
+    return s->v_before != NULL && part_of(p->loss, 1.0).is_quadratic
+           && s->n_here >= FIRST_JUMP - JUMP_PASSES && s->n_here % JUMP_PASSES == 0;
+}
+
 static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t visits)
 {
     /* The changes of a block are added to v when the next one is read. */
@@ -484,6 +764,11 @@ static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t
             end_pass(p, s);
             if (s->going == 0 || s->n_here >= max_passes)
                 result = s->going == 0 ? 1 : -1;
+            else if (is_jump_due(p, s)) {
+                move(s->v, &p->rows, &changed, &none, s->stride);
+                changed.n = 0;
+                jump_once(p, s, s->going);
+            }
         }
     }
     move(s->v, &p->rows, &changed, &none, s->stride);

@@ -38,6 +38,10 @@ enum { MOST_MODELS = 4 };
  * are few. */
 enum { BLOCK_ROWS = 8, MOST_SWEEPS = 8 };
 
+/* A model jumps after every JUMP_PASSES passes of a turn, from FIRST_JUMP on. Few passes are needed
+ * where C is small, and fewer passes between jumps take as long. */
+enum { JUMP_PASSES = 5, FIRST_JUMP = 15 };
+
 typedef struct {
     coded_rows rows;
     ptrdiff_t n_rows;
@@ -59,11 +63,13 @@ typedef struct {
 } dual_problem;
 
 typedef struct {
-    double intercept;                  /* the weight of the last feature */
-    int64_t n_passes;                  /* over rows, in all turns */
-    ptrdiff_t n_active;                /* rows that have not left, or are not its own */
-    double highest, lowest;            /* projected gradients of this pass */
-    double bound_above, bound_below;   /* those beyond which rows at a bound leave */
+    double intercept;                        /* the weight of the last feature */
+    double intercept_before, intercept_step; /* as v_before and v_step */
+    int n_jumps;                             /* of this turn; 0 if there is no point before */
+    int64_t n_passes;                        /* over rows, in all turns */
+    ptrdiff_t n_active;                      /* rows that have not left, or are not its own */
+    double highest, lowest;                  /* projected gradients of this pass */
+    double bound_above, bound_below;         /* those beyond which rows at a bound leave */
     double violation, first_violation; /* sums of violations: of this pass, and of the first here */
     double kept_violation;             /* that takes the place of the first here, unless it is 0 */
     double turn_violation, turn_highest, turn_lowest; /* of the first pass of this turn */
@@ -72,11 +78,17 @@ typedef struct {
 } dual_model;
 
 typedef struct {
-    double *v;       /* of each column `stride` numbers, of which n_models count */
-    double *dual;    /* of each row and model: alpha_i; of regression beta_i. Of LOG_LOSS the nearer
-                      * of the distances to 0 and to C_i, as a negative number for the latter. */
-    uint32_t *order; /* of the rows that this pass visits */
-    uint8_t *active; /* of each row: the models which it has not left */
+    /* Of each column `stride` numbers, of which n_models count. */
+    double *v;
+    /* Of each row and model: alpha_i; of regression beta_i. Of LOG_LOSS the nearer of the distances to
+     * 0 and to C_i, as a negative number for the latter. */
+    double *dual;
+    /* Both at the last jump, and their changes from the jump before until then. NULL if the models do
+     * not jump. */
+    double *v_before, *v_step, *dual_before, *dual_step;
+    double *dual_tried;  /* scratch: the variables after a jump */
+    uint32_t *order;     /* of the rows that this pass visits */
+    uint8_t *active;     /* of each row: the models which it has not left */
     uint32_t *columns;   /* scratch: those of 2 BLOCK_ROWS rows */
     ptrdiff_t stride;    /* 1, or MOST_MODELS */
     unsigned going;      /* models that have not converged in this turn */

@@ -8,23 +8,38 @@
 #include "dual_descent.h"
 #include "random.h"
 
-/* Of each loss: its number, its name in Python, and the change of beta at a row. `s` is the model, `at`
- * the row, `epsilon` the zone without a loss. */
+/* Of each loss: its number, its name in Python, its part of the dual problem, and the change of beta at
+ * a row. `c` is C_i, `s` the model, `at` the row, `epsilon` the zone without a loss. */
 #define LOSSES_OF_CLASSES(DO)                                                                      \
-    DO(SQUARED_HINGE, "squared_hinge", visit_hinge(s, at, INFINITY, 0.5 / at->cost))               \
-    DO(HINGE, "hinge", visit_hinge(s, at, at->cost, 0.0))                                          \
-    DO(LOG_LOSS, "log_loss", visit_log_loss(s, at))
+    DO(SQUARED_HINGE, "squared_hinge", QUADRATIC(INFINITY, 0.5 / c), visit_hinge(s, at, part))     \
+    DO(HINGE, "hinge", QUADRATIC(c, 0.0), visit_hinge(s, at, part))                                \
+    DO(LOG_LOSS, "log_loss", NOT_QUADRATIC, visit_log_loss(s, at))
 #define LOSSES_OF_NUMBERS(DO)                                                                      \
-    DO(SQUARED_EPSILON_INSENSITIVE, "squared_epsilon_insensitive",                                 \
-       visit_regression(s, at, epsilon, INFINITY, 0.5 / at->cost))                                 \
-    DO(EPSILON_INSENSITIVE, "epsilon_insensitive", visit_regression(s, at, epsilon, at->cost, 0.0))
+    DO(SQUARED_EPSILON_INSENSITIVE, "squared_epsilon_insensitive", QUADRATIC(INFINITY, 0.5 / c),   \
+       visit_regression(s, at, epsilon, part))                                                     \
+    DO(EPSILON_INSENSITIVE, "epsilon_insensitive", QUADRATIC(c, 0.0),                              \
+       visit_regression(s, at, epsilon, part))
 
-#define NUMBER_OF_LOSS(LOSS, NAME, VISIT) LOSS,
-#define NAME_OF_LOSS(LOSS, NAME, VISIT) NAME,
-#define AND_ONE(LOSS, NAME, VISIT) +1
+#define NUMBER_OF_LOSS(LOSS, NAME, PART, VISIT) LOSS,
+#define NAME_OF_LOSS(LOSS, NAME, PART, VISIT) NAME,
+#define AND_ONE(LOSS, NAME, PART, VISIT) +1
 
 enum { LOSSES_OF_CLASSES(NUMBER_OF_LOSS) LOSSES_OF_NUMBERS(NUMBER_OF_LOSS) };
 enum { FIRST_OF_NUMBERS = 0 LOSSES_OF_CLASSES(AND_ONE) };
+
+/* The part of a row's variable in the dual problem. Its size is at most `most`, and the problem has
+ * diagonal / 2 times its square, and a linear part. */
+typedef struct {
+    int is_quadratic;
+    double most, diagonal;
+} dual_part;
+
+#define QUADRATIC(MOST, DIAGONAL)                                                                  \
+    (dual_part)                                                                                    \
+    {                                                                                              \
+        .is_quadratic = 1, .most = (MOST), .diagonal = (DIAGONAL)                                  \
+    }
+#define NOT_QUADRATIC (dual_part){.is_quadratic = 0}
 
 /* What a visit looks at: y or the target, the score <w, z>, C_i, and the square of the row's length.
  * It changes the dual variable, and returns the change of beta. */
@@ -35,11 +50,10 @@ typedef struct {
     int leaves; /* set to 1 if the row leaves the model */
 } visited;
 
-/* A loss of the margin y <w, z> whose variable alpha is from 0 to `most`, and whose conjugate adds
- * diagonal alpha^2 / 2 to the dual problem. */
-INLINE double visit_hinge(dual_model *s, visited *at, double most, double diagonal)
+/* A loss of the margin y <w, z>, whose variable alpha is at least 0. */
+INLINE double visit_hinge(dual_model *s, visited *at, dual_part part)
 {
-    const double y = at->y, alpha = *at->dual;
+    const double y = at->y, alpha = *at->dual, most = part.most, diagonal = part.diagonal;
     const double gradient = y * at->score - 1.0 + alpha * diagonal;
     double projected = gradient, next;
     if (alpha == 0.0) {
@@ -95,12 +109,10 @@ INLINE double visit_log_loss(dual_model *s, visited *at)
     return sign * (z - old) * y;
 }
 
-/* A loss of |<w, z> - y| beyond epsilon, whose variable beta is from -most to most, and whose conjugate
- * adds diagonal beta^2 / 2 to the dual problem. */
-INLINE double visit_regression(dual_model *s, visited *at, double epsilon, double most,
-                               double diagonal)
+/* A loss of |<w, z> - y| beyond epsilon, whose variable is beta. */
+INLINE double visit_regression(dual_model *s, visited *at, double epsilon, dual_part part)
 {
-    const double beta = *at->dual;
+    const double beta = *at->dual, most = part.most, diagonal = part.diagonal;
     const double gradient = at->score - at->y + diagonal * beta;
     const double curvature = at->square + diagonal;
     const double above = gradient + epsilon, below = gradient - epsilon;
@@ -154,12 +166,26 @@ INLINE double first_variable(int loss, double c)
     return 0.0;
 }
 
-#define VISIT_LOSS(LOSS, NAME, VISIT)                                                              \
+#define PART_OF_LOSS(LOSS, NAME, PART, VISIT)                                                      \
+    case LOSS:                                                                                     \
+        return PART;
+
+INLINE dual_part part_of(int loss, double c)
+{
+    switch (loss) {
+        LOSSES_OF_CLASSES(PART_OF_LOSS)
+        LOSSES_OF_NUMBERS(PART_OF_LOSS)
+    }
+    return NOT_QUADRATIC;
+}
+
+#define VISIT_LOSS(LOSS, NAME, PART, VISIT)                                                        \
     case LOSS:                                                                                     \
         return VISIT;
 
 INLINE double visit_loss(int loss, dual_model *s, visited *at, double epsilon)
 {
+    const dual_part part = part_of(loss, at->cost);
     switch (loss) {
         LOSSES_OF_CLASSES(VISIT_LOSS)
         LOSSES_OF_NUMBERS(VISIT_LOSS)
