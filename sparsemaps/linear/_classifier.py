@@ -80,8 +80,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     LIBLINEAR visits one row after the other. Here eight rows are read together, and each is visited
     up to eight times before the next eight rows, so that fewer passes are needed; and after every
     five passes a model jumps to the best point of a plane, as in the method of conjugate gradients
-    (Knyazev 2001). "hinge" with a large C converges slowly all the same; a ConvergenceWarning then names the duality gap, which is
-    how far the objective is from its least value at most.
+    (Knyazev 2001). "hinge" with a large C converges slowly all the same; a ConvergenceWarning then
+    names the duality gap, which is how far the objective is from its least value at most.
 
     References
     ----------
