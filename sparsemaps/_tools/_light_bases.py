@@ -14,6 +14,7 @@ import importlib
 import inspect
 import re
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from types import FunctionType
 from typing import Any
@@ -181,12 +182,21 @@ def _subclasses(cls: type) -> Iterator[type]:
 class _Imports:
     """Has modules of scikit-learn tell when they are imported."""
 
+    def __init__(self) -> None:
+        self._sought: set[tuple[int, str]] = set()
+        """The modules that threads ask other finders for, which may ask this one again."""
+
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
-        if name not in _CLASSES or name in _joined:
+        asked = threading.get_ident(), name
+        if name not in _CLASSES or name in _joined or asked in self._sought:
             return None
-        others = (finder for finder in sys.meta_path if finder is not self)
-        found = (finder.find_spec(name, path, target) for finder in others)
-        spec = next((spec for spec in found if spec is not None), None)
+        self._sought.add(asked)
+        try:
+            others = (finder for finder in sys.meta_path if finder is not self)
+            found = (finder.find_spec(name, path, target) for finder in others)
+            spec = next((spec for spec in found if spec is not None), None)
+        finally:
+            self._sought.remove(asked)
         if spec is not None and spec.loader is not None:
             spec.loader = _ThenJoin(spec.loader)  # type: ignore[assignment]
         return spec

@@ -63,7 +63,6 @@ def test_health_and_labels(port):
         (b"[]", 400),
         (b'{"texts": "a"}', 400),
         (b'{"texts": [1]}', 400),
-        (b" " * (2**20 + 1), 413),
     ],
 )
 def test_bodies_that_are_refused(port, body, status):
@@ -71,7 +70,7 @@ def test_bodies_that_are_refused(port, body, status):
     assert asked(port, None, path="/health")[0] == 200
 
 
-@pytest.mark.parametrize("length", ["-1", "x", "\u00b2", "9" * 5000])
+@pytest.mark.parametrize("length", ["-1", "x", "\u00b2", str(2**20 + 1), "9" * 5000])
 def test_lengths_that_are_none(port, length):
     with socket.create_connection(("localhost", port), timeout=30) as connection:
         request = f"POST /labels HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n"

@@ -214,3 +214,17 @@ def test_a_method_that_only_some_objects_have():
     assert not hasattr(Part(), "encode")
     with pytest.raises(AttributeError, match="Part has no attribute 'encode'"):
         _ = Part().encode
+
+
+def test_finders_that_ask_one_another():
+    """As the modules of a package that is imported twice have two."""
+    code = """
+import json, sys
+import sparsemaps
+from sparsemaps import MinHash
+del sys.modules["sparsemaps._tools._light_bases"]
+import sparsemaps._tools._light_bases
+import sklearn.base
+print(json.dumps(isinstance(MinHash(), sklearn.base.BaseEstimator)))
+"""
+    assert in_new_process(code)
