@@ -1,8 +1,11 @@
 """What predict and filter make of records that may have several labels."""
 
+import functools
 import gzip
 import json
 import math
+import tempfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -15,11 +18,15 @@ from sparsemaps.files import Texts
 from sparsemaps.linear import KernelClassifier
 
 
-def model_of(kind, folder):
+@functools.cache
+def model_of(kind):
     """A calibrated model of labels of a kind."""
-    write_jsonl(folder / "train.jsonl", listed(80, kind))
-    how = {"source": SOURCE, "calibrate": True}
-    return files.train_files(text_model(), folder / "train.jsonl", folder / "model", **how).model
+    with tempfile.TemporaryDirectory() as name:
+        folder = Path(name)
+        write_jsonl(folder / "train.jsonl", listed(80, kind))
+        how = {"source": SOURCE, "calibrate": True}
+        made = files.train_files(text_model(), folder / "train.jsonl", folder / "model", **how)
+    return made.model
 
 
 TEXTS = [one["text"] for one in listed(25, seed=2)] + ["", "cat bank ship"]
@@ -51,7 +58,7 @@ def expected_of(model, options):
 @pytest.mark.parametrize("kind", ["strings", "large numbers", "booleans"])
 def test_every_option(tmp_path, kind, options):
     """Of objects and of tables; labels with commas and tabs have one column."""
-    model = model_of(kind, tmp_path)
+    model = model_of(kind)
     (tmp_path / "in.jsonl").write_text("".join(json.dumps({"text": t}) + "\n" for t in TEXTS))
     labels = model.classes_.tolist()
     names = [str(label).lower() if kind == "booleans" else str(label) for label in labels]
@@ -101,7 +108,7 @@ def test_every_option(tmp_path, kind, options):
 @pytest.mark.parametrize("several", [False, True])
 def test_records_that_are_filtered(tmp_path, rule, several):
     """They have the label, among others; of several labels, one is enough."""
-    model = model_of("strings", tmp_path)
+    model = model_of("strings")
     lines = [json.dumps({"text": text, "n": n}) for n, text in enumerate(TEXTS)]
     (tmp_path / "in.jsonl").write_text("".join(f"{line}\n" for line in lines))
     labels = ["mon,ey", "pets"] if several else ["mon,ey"]
@@ -161,7 +168,7 @@ def test_commands(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("n_rows", [1, 5])
 def test_scores_of_many_labels_are_computed_some_rows_at_a_time(tmp_path, monkeypatch, n_rows):
-    model = model_of("strings", tmp_path)
+    model = model_of("strings")
     codes = model.map_.encode_texts(model.vectorizer_, TEXTS, packed=True)
     codes.save(tmp_path / "in.npy")
     (tmp_path / "in.txt").write_text("".join(f"{text}\n" for text in TEXTS))
