@@ -16,7 +16,7 @@ from _data.text_files import IDS, LABELS, TEXTS, write_jsonl
 from sparsemaps import ConsistentWeightedSampling, CountSketch, MinHash
 from sparsemaps._io import _zstd
 from sparsemaps.codes import PackedCodes, collisions
-from sparsemaps.files import Texts, map_files
+from sparsemaps.files import Texts, deduplicate_files, map_files
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.text import ByteNgrams
 from sparsemaps.text._analyzers import vectorizer_of
@@ -253,3 +253,13 @@ def test_a_map_of_another_width(file, tmp_path):
         map_files(narrow, file, tmp_path / "out", source="byte:1")
     exact = MINHASH.fit(ByteNgrams(ngram_range=(1, 1)).transform(["any"]))
     map_files(exact, file, tmp_path / "out", source="byte:1")
+
+
+def test_lines_of_blanks_are_left_out_of_what_is_written(tmp_path):
+    lines = b'{"text": "a b"}\n', b" \t \n", b"\n", b'{"text": "c d"}\n'
+    (tmp_path / "in.jsonl").write_bytes(b"".join(lines))
+    done = deduplicate_files(
+        MinHash(random_state=0), tmp_path / "in.jsonl", tmp_path / "out.jsonl", source="word:1"
+    )
+    assert done.n_kept == 2
+    assert (tmp_path / "out.jsonl").read_bytes() == lines[0] + lines[3]
