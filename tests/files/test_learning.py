@@ -398,3 +398,18 @@ def test_mistakes_of_commands(arguments, message, tmp_path, monkeypatch):
     assert message in text
     assert text.count("\n") == 1
     assert not os.path.exists("m")
+
+
+def test_an_input_that_changes_after_all_are_read(tmp_path, monkeypatch):
+    path, read = tmp_path / "in.svm", _learning._read_blocks
+    path.write_bytes(b"1 1:1 2:1\n2 3:1 4:1\n")
+
+    def read_and_change(*given):
+        blocks = read(*given)
+        path.write_bytes(b"1 1:1 2:1\n2 3:1 4:1\n1 5:1\n")
+        return blocks
+
+    monkeypatch.setattr(_learning, "_read_blocks", read_and_change)
+    with pytest.raises(ValueError, match=r"in\.svm has changed meanwhile"):
+        files.train_files(KernelClassifier(MinHash(random_state=0)), path, tmp_path / "model")
+    assert not (tmp_path / "model").exists()

@@ -4,6 +4,7 @@ import io
 
 import pytest
 
+from sparsemaps._io._text_input import BadLine
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._line_format import Lines
 from sparsemaps.records.jsonl import JsonRecords
@@ -66,3 +67,9 @@ def test_lines_of_records_after_a_mark(mark, is_first, first):
     batch = JsonRecords().batch(piece, Fields("text", None, None, records=False))
     n_before = len(first.splitlines())
     assert [batch.line_of(row) for row in (0, 1)] == [n_before + 1, n_before + 3]
+
+
+def test_a_mark_within_a_file_is_no_json():
+    piece = Lines(b'\xef\xbb\xbf{"text": "a"}\n', False)
+    with pytest.raises(BadLine, match="byte order mark"):
+        JsonRecords().batch(piece, Fields("text", None, None, records=False))
