@@ -157,8 +157,6 @@ def read_labelled(
     A file of codes alone is mapped into memory; codes of other inputs are in memory.
     """
     paths, reading = expand(inputs), reading or Reading()
-    if aside is not None:
-        aside.begin()
     coded = [path for path in paths if holds_codes(path)]
     if coded:
         _check_snippets(snippets, None)
