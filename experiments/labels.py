@@ -114,17 +114,23 @@ class Trained(NamedTuple):
     n_bytes: int
 
 
-def fasttext_of(task: Task, analyzer: str, folder: str) -> Trained:
+def train_fasttext(task: Task, analyzer: str, folder: str) -> tuple[Any, int]:
+    """Train fastText on texts; return the model, and the bytes of its file."""
     import fasttext
 
-    path = os.path.join(folder, "train.txt")
-    names = {str(label): label for label in np.unique(task.y)}
+    path, saved = os.path.join(folder, "train.txt"), os.path.join(folder, "model.bin")
     with open(path, "w") as file:
         for text, label in zip(task.texts, task.y, strict=True):
             file.write(f"__label__{label} {' '.join(text.split())}\n")
     subwords = {"minn": 2, "maxn": 4, "dim": 16} if analyzer else {}
     model = fasttext.train_supervised(path, epoch=25, lr=0.5, thread=1, verbose=0, **subwords)
-    model.save_model(os.path.join(folder, "model.bin"))
+    model.save_model(saved)
+    return model, os.path.getsize(saved)
+
+
+def fasttext_of(task: Task, analyzer: str, folder: str) -> Trained:
+    model, n_bytes = train_fasttext(task, analyzer, folder)
+    names = {str(label): label for label in np.unique(task.y)}
 
     def label(text: str) -> Any:
         return names[model.predict(" ".join(text.split()))[0][0].removeprefix("__label__")]
@@ -137,20 +143,21 @@ def fasttext_of(task: Task, analyzer: str, folder: str) -> Trained:
         label,
         lambda texts: [label(text) for text in texts],
         lambda texts: [positive(text) for text in texts],
-        os.path.getsize(os.path.join(folder, "model.bin")),
+        n_bytes,
     )
 
 
-def vowpal_of(task: Task, analyzer: str, folder: str) -> Trained:
+def train_vowpal(task: Task, records: list[Any], folder: str, more: str = "") -> tuple[Any, int]:
+    """Train Vowpal Wabbit on texts or single rows, with more options; return the model, whose
+    classes are numbers from 1 in the order of labels, and the bytes of its file."""
     from vowpalwabbit import Workspace
 
     labels = np.unique(task.y)
     number = {label: i + 1 for i, label in enumerate(labels)}
-    several = f"--oaa {len(labels)} --loss_function logistic -b 22 --quiet"
-    model = Workspace(several)
+    model = Workspace(f"--oaa {len(labels)} --loss_function logistic {more} -b 22 --quiet")
     examples = [
-        model.parse(f"{number[label]} {_line(text)}")
-        for text, label in zip(_each(_records(task)[0]), task.y, strict=True)
+        model.parse(f"{number[label]} {line_of(record)}")
+        for record, label in zip(records, task.y, strict=True)
     ]
     order = np.random.default_rng(0)
     for _ in range(5):
@@ -160,13 +167,17 @@ def vowpal_of(task: Task, analyzer: str, folder: str) -> Trained:
         model.finish_example(example)
     path = os.path.join(folder, "model.vw")
     model.save(path)
+    return model, os.path.getsize(path)
+
+
+def vowpal_of(task: Task, analyzer: str, folder: str) -> Trained:
+    model, n_bytes = train_vowpal(task, _each(_records(task)[0]), folder)
+    labels = np.unique(task.y)
 
     def label(record: Any) -> Any:
-        return labels[model.predict(_line(record)) - 1]
+        return labels[model.predict(line_of(record)) - 1]
 
-    return Trained(
-        label, lambda all: [label(one) for one in _each(all)], None, os.path.getsize(path)
-    )
+    return Trained(label, lambda all: [label(one) for one in _each(all)], None, n_bytes)
 
 
 def _each(records: Any) -> list[Any]:
@@ -178,8 +189,8 @@ def _each(records: Any) -> list[Any]:
     )
 
 
-def _line(record: Any) -> str:
-    """A text, or a row, as a line of Vowpal Wabbit."""
+def line_of(record: Any) -> str:
+    """Return a text or a row as a line of Vowpal Wabbit."""
     if isinstance(record, str):
         return "| " + " ".join(record.replace(":", " ").replace("|", " ").split())
     pairs = zip(record.indices, record.data, strict=True)
@@ -192,9 +203,14 @@ def hashed_of(task: Task, analyzer: str, folder: str) -> Trained:
 
 
 def tfidf_of(task: Task, analyzer: str, folder: str) -> Trained:
+    return _svm(task, tfidf_rows(task, analyzer))
+
+
+def tfidf_rows(task: Task, analyzer: str) -> Callable[[Any], Any]:
+    """Return a function from texts to rows of tf-idf, by the frequencies in the texts of a task."""
     vectorizer = _vectorizer(analyzer, norm=None, alternate_sign=False, n_features=2**20)
     weights = TfidfTransformer(sublinear_tf=True).fit(vectorizer.transform(task.texts))
-    return _svm(task, lambda records: weights.transform(vectorizer.transform(records)))
+    return lambda records: weights.transform(vectorizer.transform(records))
 
 
 def scaled_of(task: Task, analyzer: str, folder: str) -> Trained:

@@ -20,7 +20,6 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
-from sklearn.feature_extraction.text import TfidfTransformer
 from threadpoolctl import threadpool_limits
 
 from experiments import labels
@@ -43,16 +42,8 @@ class Trained(NamedTuple):
 
 
 def fasttext_of(task: Task, analyzer: str, folder: str) -> Trained:
-    import fasttext
-
+    model, n_bytes = labels.train_fasttext(task, analyzer, folder)
     names = np.unique(task.y)
-    path = os.path.join(folder, "train.txt")
-    with open(path, "w") as file:
-        for text, label in zip(task.texts, task.y, strict=True):
-            file.write(f"__label__{label} {' '.join(text.split())}\n")
-    subwords = {"minn": 2, "maxn": 4, "dim": 16} if analyzer else {}
-    model = fasttext.train_supervised(path, epoch=25, lr=0.5, thread=1, verbose=0, **subwords)
-    model.save_model(os.path.join(folder, "model.bin"))
     number = {f"__label__{label}": i for i, label in enumerate(names)}
 
     def probabilities(texts: list[str]) -> Any:
@@ -62,38 +53,14 @@ def fasttext_of(task: Task, analyzer: str, folder: str) -> Trained:
                 found[row, number[label]] = share
         return found
 
-    return Trained(probabilities, os.path.getsize(os.path.join(folder, "model.bin")))
+    return Trained(probabilities, n_bytes)
 
 
 def vowpal_of(task: Task, analyzer: str, folder: str) -> Trained:
-    from vowpalwabbit import Workspace
-
-    names = np.unique(task.y)
-    number = {label: i + 1 for i, label in enumerate(names)}
-    several = f"--oaa {len(names)} --loss_function logistic --probabilities -b 22 --quiet"
-    model = Workspace(several)
-    examples = [
-        model.parse(f"{number[label]} {labels._line(text)}")
-        for text, label in zip(task.texts, task.y, strict=True)
-    ]
-    order = np.random.default_rng(0)
-    for _ in range(5):
-        for i in order.permutation(len(examples)):
-            model.learn(examples[i])
-    for example in examples:
-        model.finish_example(example)
-    path = os.path.join(folder, "model.vw")
-    model.save(path)
+    model, n_bytes = labels.train_vowpal(task, task.texts, folder, "--probabilities")
     return Trained(
-        lambda texts: np.array([model.predict(labels._line(text)) for text in texts]),
-        os.path.getsize(path),
+        lambda texts: np.array([model.predict(labels.line_of(text)) for text in texts]), n_bytes
     )
-
-
-def _tfidf(task: Task, analyzer: str) -> Callable[[list[str]], Any]:
-    vectorizer = labels._vectorizer(analyzer, norm=None, alternate_sign=False, n_features=2**20)
-    weights = TfidfTransformer(sublinear_tf=True).fit(vectorizer.transform(task.texts))
-    return lambda texts: weights.transform(vectorizer.transform(texts))
 
 
 C_OF_LOGISTIC = 100
@@ -103,7 +70,7 @@ C_OF_LOGISTIC = 100
 def liblinear_of(task: Task, analyzer: str, folder: str) -> Trained:
     from liblinear import liblinearutil
 
-    rows_of, names = _tfidf(task, analyzer), np.unique(task.y)
+    rows_of, names = labels.tfidf_rows(task, analyzer), np.unique(task.y)
     numbers = np.searchsorted(names, task.y).astype(float)
     model = liblinearutil.train(numbers, rows_of(task.texts), f"-s 7 -c {C_OF_LOGISTIC} -q")
     path = os.path.join(folder, "model")
@@ -122,7 +89,7 @@ def snap_of(task: Task, analyzer: str, folder: str) -> Trained:
 
     import snapml
 
-    rows_of, names = _tfidf(task, analyzer), np.unique(task.y)
+    rows_of, names = labels.tfidf_rows(task, analyzer), np.unique(task.y)
     model = snapml.LogisticRegression(
         n_jobs=1, regularizer=1 / C_OF_LOGISTIC, fit_intercept=True, random_state=0, normalize=False
     )

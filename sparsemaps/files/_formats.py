@@ -411,7 +411,7 @@ def _npy_header(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> bytes:
 
 
 def _check_rows_have_lines(block: Batch, lines: bytes) -> None:
-    """Raise if a row would be a blank line, which is no row of LIBSVM text."""
+    """Raise a ValueError if a row would be a blank line, which LIBSVM text cannot hold."""
     without = np.flatnonzero(np.diff(block.heads.label_ends, prepend=0) == 0)
     if not len(without):
         return

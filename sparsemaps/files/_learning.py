@@ -110,7 +110,7 @@ class TrainedModel(NamedTuple):
     validation: Validation | None = None
     """How well it does on the records of `validation`."""
     scores: tuple[ScoreOfC, ...] = ()
-    """The scores of several values of C, of which the model has the best."""
+    """The scores of several values of C. The model has the best one."""
 
 
 class LabelledRows(NamedTuple):

@@ -97,7 +97,7 @@ def scores_of_values(
     folds: Sequence[Fold],
     Cs: Sequence[float],
     watch: Callable[[int, int, int], Any] | None = None,
-) -> "PathScores":
+) -> PathScores:
     """Return the scores of models with the parameters of one, for growing values of C. The model
     stays as it is."""
 

@@ -93,8 +93,8 @@ def removals(
         Rows are taken by ascending key, and those of equal keys by their numbers; None takes rows
         by their numbers.
     earlier : PackedCodes or None, default=None
-        Codes by the same map of rows that are kept and come before all others. A row without
-        samples is near none.
+        Codes of earlier rows, by the same map. They are kept, and come before all other rows. A row
+        without samples is near none.
     max_bytes : int, default=2**30
         Memory for keys of rows, or for tables, at least 2**20. The answer does not depend on it.
     folder : str, path-like or None, default=None
