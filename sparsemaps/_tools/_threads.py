@@ -51,6 +51,19 @@ def resolve_n_jobs(n_jobs: object) -> int:
     return max(1, processors + 1 + n_jobs)
 
 
+@contextlib.contextmanager
+def libraries_take(n_threads: int) -> Iterator[None]:
+    """Give the libraries below NumPy and scikit-learn, of BLAS and OpenMP, at most some threads.
+
+    Threads of OpenMP wait for one another in loops. On a machine whose processors are busy, a fit
+    by several threads may take a hundred times as long as by one.
+    """
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(n_threads):
+        yield
+
+
 def run(
     function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: int | None
 ) -> list[T]:

@@ -81,11 +81,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 WITHOUT_MAP = ("dedup", "pairs", "train")
-"""Commands whose map is minhash where none is named."""
+"""Commands whose map is minhash if none is named; train of LIBSVM files needs one."""
 
 
 WEIGHED = ("map", "train")
-"""Commands whose map is min-max by levels where none is named, if n-grams are weighted."""
+"""Commands whose map is min-max by levels if none is named and n-grams are weighted."""
 
 
 def _names_a_map(word: Sequence[str], names: Collection[str]) -> bool:

@@ -50,6 +50,11 @@ def train(options: argparse.Namespace) -> None:
     source = source_to_learn(options, [path for path in paths if path not in coded])
     if coded:
         refuse_other_options(options, coded[0])
+    elif options.has_no_map and not isinstance(source, Texts):
+        raise ValueError(
+            "train needs a map for LIBSVM files, such as minmax or binning; "
+            f"sparsemaps compare {options.inputs[0]} measures which one suits"
+        )
     fitted = from_config(PackedCodes.load(coded[0]).config) if coded else make_map(options)
     parameters = asked.parameters()
     parameters |= {"random_state": getattr(options, "seed", 0), "n_jobs": options.n_jobs}

@@ -58,7 +58,7 @@ def add_train(commands: Commands) -> None:
         description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
         "the options.",
     )
-    for _, parser in shared.parsers_of_maps(train, TRAIN_EXAMPLES):
+    for _, parser in shared.parsers_of_maps(train, TRAIN_EXAMPLES, "minhash for texts if left out"):
         shared.add_inputs(
             parser,
             "LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "

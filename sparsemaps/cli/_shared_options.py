@@ -56,11 +56,11 @@ def add_kind(
 
 
 def parsers_of_maps(
-    command: argparse.ArgumentParser, examples: str
+    command: argparse.ArgumentParser, examples: str, usual: str = "minhash if left out"
 ) -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Yield the name and the parser of each map with codes, for a command whose map may be left
     out."""
-    names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; minhash if left out.", 100)
+    names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; {usual}.", 100)
     kinds = command.add_subparsers(required=True, metavar="MAP")
     for name in PAIR_MAPS:
         parser = add_kind(kinds, name, MAPS[name], examples, f"{command.description}\n\n{names}")

@@ -19,14 +19,14 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps._tools import _checks, _seeding, _sklearn
+from sparsemaps._tools import _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.comparison import _halving, _measurement
 from sparsemaps.comparison._budget import Budget
 from sparsemaps.comparison._candidates import Preparations, candidates_of
 from sparsemaps.comparison._comparison import Comparison, Measured
 from sparsemaps.comparison._facts import Facts, facts_of
-from sparsemaps.comparison._learners import Goal
+from sparsemaps.comparison._learners import Goal, threads_of_trees
 
 __all__ = ["Comparison", "Measured", "compare"]
 
@@ -151,13 +151,15 @@ def compare_by(
     if facts.is_narrow and sp.issparse(X):
         X = X.toarray()
         test = None if test is None else (test[0].toarray(), test[1])
-    goal = Goal(is_regression, n_jobs, budget.clock)
+    n_threads = _threads.resolve_n_jobs(n_jobs)
+    goal = Goal(is_regression, n_jobs, budget.clock, threads_of_trees(n_threads))
     search = _halving.Halving(
         X, y, goal, budget, Preparations(vectorizer), watch or _ignore, generator
     )
     candidates = candidates_of(facts, X[:1500])
     measurement = _measurement.Measurement(search, test)
-    with warnings.catch_warnings(action="ignore"):  # of candidates that do not suit the rows well
+    quiet = warnings.catch_warnings(action="ignore")
+    with quiet, _threads.libraries_take(n_threads):  # of candidates that do not suit the rows well
         _halving.warm_up(search, candidates)
         found = search.run(candidates)
         entries = measurement.run(found)

@@ -102,8 +102,9 @@ def candidates_of(facts: Facts, X: Any) -> list[Candidate]:
     """Return the candidates for rows with some facts; `X` are some of the rows."""
     if facts.is_text:
         return list(_of_texts(facts))
-    return [*_linear(facts), *_min_max(facts, X), *_of_distances(facts, X), *_of_angles(facts),
-            *_polynomial(facts), *_exact(facts, X), *_trees(facts)]  # fmt: skip
+    # The families that users compare with come first, in case of little time.
+    return [*_linear(facts), *_trees(facts), *_min_max(facts, X), *_of_distances(facts, X),
+            *_exact(facts, X), *_polynomial(facts), *_of_angles(facts)]  # fmt: skip
 
 
 def _of_texts(facts: Facts) -> Iterator[Candidate]:

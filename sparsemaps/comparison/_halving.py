@@ -40,6 +40,9 @@ _EQUAL = 0.25
 """Of strengths whose scores differ by less, in standard errors, the nearest to that of the round
 before is taken, or the fewest trees."""
 
+_FIRST = 0.5
+"""The share of the time until which each family has a first run, whatever others took."""
+
 _WARM, _FEW_ROWS = 0.05, 64
 """The share of the time, and the rows, of a first run."""
 
@@ -82,7 +85,7 @@ class Halving:
         for number, rung in enumerate(rungs):
             self._run_rung(number, rung, alive)
             alive.sort(key=Found.rank, reverse=True)
-            kept = _kept(alive, len(alive) // 2)
+            kept = [one for one in _kept(alive, len(alive) // 2) if one.rung >= 0]  # cost is known
             done += [one for one in alive if one not in kept]
             alive = kept
             if number + 1 < len(rungs):
@@ -97,13 +100,19 @@ class Halving:
         rows, y = self.rows[some], self.y[some]
         splits = _splits(len(some), rung.n_splits)
         prepared: dict[str, Any] = {}
+        tried: set[str] = set()
         for place, one in enumerate(alive):
+            family = one.candidate.family
+            is_first = number == 0 and family not in tried
+            tried.add(family)
             learner = one.candidate.learner
             size = learner.components(rung.size, searched=True)
-            work = learner.work(len(some), size, one.strengths, rung.n_splits)
-            expected = self.costs.expected(one.candidate, work)
+            least = one.strengths[: 1 if learner.of_trees else None]  # more trees need not be tried
+            work = learner.work(len(some), size, least, rung.n_splits)
+            expected = self.costs.expected(one.candidate if one.rung >= 0 else family, work)
             step = rung.step * self.budget.seconds
-            is_late = self.budget.left(rung.end) < expected or expected > step
+            end = _FIRST if is_first else rung.end
+            is_late = self.budget.left(end) < expected or expected > step
             if is_late and any(other.rung >= 0 for other in alive):  # the first has time always
                 continue
             where = f"search {number + 1}: {place + 1} of {len(alive)}"
@@ -115,9 +124,10 @@ class Halving:
                 one.problem = str(error)
                 continue
             self._take(one, scores, number, len(splits[0][1]))
-            n_done = max(1, int(np.isfinite(scores).sum()))
-            work *= n_done / scores.size
-            self.costs.note(one.candidate, work, self.budget.spent() - start)
+            done = [one.strengths[: max(1, n)] for n in np.isfinite(scores).sum(axis=1)]
+            work = sum(learner.work(len(some), size, strengths, 1) for strengths in done)
+            for key in (one.candidate, family):
+                self.costs.note(key, work, self.budget.spent() - start)
 
     def _scores(
         self, one: Found, rung: Rung, rows: Any, y: Array, splits: Any, prepared: dict[str, Any]

@@ -4,6 +4,7 @@ A learner scores held-out rows for several values of its strength: C, or the num
 also makes the estimator of one strength, which users train.
 """
 
+import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,7 +13,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.linear import (
     KernelClassifier,
@@ -46,6 +47,7 @@ class Goal:
     is_regression: bool
     n_jobs: int | None
     clock: Callable[[], float]
+    n_threads_of_trees: int = 1
 
 
 def score_of(goal: Goal, found: Any, y: Array) -> float:
@@ -334,13 +336,13 @@ class ByTrees(Learner):
 
     parameters: tuple[tuple[str, Any], ...] = ()
 
-    strengths = (25.0, 50.0, 100.0, 200.0, 400.0)
+    strengths = (6.0, 12.0, 25.0, 50.0, 100.0, 200.0, 400.0)
     exponent = 0.6
     slower = 1.0
     of_trees = True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
-        return [(1, strength * factor) for factor in (1, 2, 4)]
+        return [(1, strength * factor) for factor in (1, 2, 4, 8)]
 
     def _path(
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
@@ -348,8 +350,11 @@ class ByTrees(Learner):
     ) -> Iterator[Array]:  # fmt: skip
         """Trees are added to those before."""
         model = self.estimator(goal, size, strengths[0]).set_params(warm_start=True)
+        A, B = Z[train], Z[test]
         for strength in strengths:
-            yield model.set_params(max_iter=int(strength)).fit(Z[train], y[train]).predict(Z[test])
+            with _threads.libraries_take(goal.n_threads_of_trees):
+                found = model.set_params(max_iter=int(strength)).fit(A, y[train]).predict(B)
+            yield found
 
     def estimator(
         self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
@@ -357,6 +362,21 @@ class ByTrees(Learner):
         name = "HistGradientBoosting" + ("Regressor" if goal.is_regression else "Classifier")
         how = {"max_iter": int(strength), "early_stopping": False, **dict(self.parameters)}
         return getattr(_sklearn, name)(random_state=0, **how)
+
+
+def threads_of_trees(n_threads: int) -> int:
+    """Return how many threads train trees: one if more take longer, on a machine that is busy."""
+    if n_threads == 1:
+        return 1
+    X = np.random.default_rng(0).random((2000, 16))
+    y = X[:, 0] > X[:, 1]
+    seconds = []
+    for tried in (1, 1, n_threads):  # the first has to import and to start threads
+        start = time.perf_counter()
+        with _threads.libraries_take(tried):
+            _sklearn.HistGradientBoostingClassifier(max_iter=3, early_stopping=False).fit(X, y)
+        seconds.append(time.perf_counter() - start)
+    return n_threads if seconds[-1] < 2 * seconds[1] else 1
 
 
 def _no_warnings() -> Any:

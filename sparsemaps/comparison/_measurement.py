@@ -1,12 +1,13 @@
 """The measurement: the estimators that the search has found, on rows that are held out."""
 
+import contextlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.comparison._candidates import LINEAR, Candidate
 from sparsemaps.comparison._comparison import Measured
@@ -170,13 +171,17 @@ class Measurement:
         has_room = entry.candidate.learner.has_room(n_rows, entry.size)
         return has_room and self._expected(entry, n_rows) <= self.budget.left(share)
 
-    def _fitted(self, entry: Entry, rows: Any, y: Array) -> Any:
-        """Return the estimator of an entry, fitted to some rows."""
-        estimator = self.estimator(entry)
-        start = self.budget.spent()
-        with_threads(estimator, self.goal.n_jobs).fit(rows, y)
-        entry.train_seconds.append(self.budget.spent() - start)
-        return estimator
+    def _guess(self, entry: Entry, rows: Any, y: Array, others: Any) -> tuple[Any, float]:
+        """Return what the estimator of an entry, fitted to some rows, predicts for others, and the
+        seconds of the prediction. Note the seconds of the fit."""
+        estimator, trees = self.estimator(entry), entry.candidate.learner.of_trees
+        some = _threads.libraries_take(self.goal.n_threads_of_trees)
+        with some if trees else contextlib.nullcontext():
+            start = self.budget.spent()
+            with_threads(estimator, self.goal.n_jobs).fit(rows, y)
+            fitted = self.budget.spent()
+            entry.train_seconds.append(fitted - start)
+            return estimator.predict(others), self.budget.spent() - fitted
 
     def _note(self, entry: Entry, n_rows: int, start: float) -> None:
         """Note what a fit to some rows has taken since `start`, with the predictions."""
@@ -193,13 +198,11 @@ class Measurement:
         began = self.budget.spent()
         rows, y = search.rows[test], search.y[test]
         try:
-            model = self._fitted(entry, search.rows[train], search.y[train])
-            start = self.budget.spent()
-            guess = model.predict(rows)
+            guess, seconds = self._guess(entry, search.rows[train], search.y[train], rows)
         except ValueError as error:  # a row is beyond the map, which the search has not seen
             self.problems[entry.candidate.family] = str(error)
             return False
-        entry.predict_seconds.append((self.budget.spent() - start) / len(test))
+        entry.predict_seconds.append(seconds / len(test))
         self._note(entry, len(train), began)
         losses, spread = self._losses(guess, y)
         entry.losses.append(losses)
@@ -228,7 +231,7 @@ class Measurement:
             search.watch(f"test: {entry.candidate.name}, {entry.size}")
             began = self.budget.spent()
             try:
-                guess = self._fitted(entry, search.rows, search.y).predict(rows)
+                guess, _ = self._guess(entry, search.rows, search.y, rows)
             except ValueError as error:
                 self.problems[entry.candidate.family] = str(error)
                 return

@@ -72,7 +72,7 @@ def test_options_are_the_parameters_of_the_models(name):
 )
 def test_mistakes(options, message, tmp_path):
     write_rows(tmp_path / "in.svm", *labelled_rows())
-    done = command("train", tmp_path / "in.svm", "-o", tmp_path / "model", *options)
+    done = command("train", "minhash", tmp_path / "in.svm", "-o", tmp_path / "model", *options)
     assert done.returncode == 2
     said = done.stderr.decode()
     assert message.replace("class_weight must", "--class-weight must") in said or message in said
@@ -151,10 +151,15 @@ def test_what_says_texts(tmp_path):
     done = command("train", tmp_path / "in.jsonl", *where, "--idf")
     assert b"by --texts auto:1" in done.stderr
     write_rows(tmp_path / "rows.txt", *labelled_rows())  # lines of text have no labels
-    done = command("train", tmp_path / "rows.txt", "-o", tmp_path / "model")
+    done = command("train", "minhash", tmp_path / "rows.txt", "-o", tmp_path / "model")
     assert done.returncode == 0, done.stderr
     assert b"--texts" not in done.stderr
     done = command("train", tmp_path / "in.jsonl", *where, "--zero-based")
     assert b"--zero-based is for LIBSVM files, not for texts" in done.stderr
+    done = command("train", tmp_path / "rows.txt", "-o", tmp_path / "other")
+    assert done.returncode == 2  # a map of sets would lose the values without a word
+    assert b"train needs a map for LIBSVM files" in done.stderr
+    assert b"sparsemaps compare " in done.stderr
+    assert not (tmp_path / "other").exists()
     done = command("compare", tmp_path / "in.jsonl", "--label-field", "label", "--seconds", 0.1)
     assert done.returncode == 0, done.stderr

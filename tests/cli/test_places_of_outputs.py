@@ -14,7 +14,7 @@ JOBS = {
     "kernel": ["kernel", "minmax", "in.svm", "-o", "out"],
     "pairs": ["pairs", "in.svm", "-o", "out"],
     "dedup": ["dedup", "in.svm", "-o", "out"],
-    "train": ["train", "in.svm", "-o", "out"],
+    "train": ["train", "minhash", "in.svm", "-o", "out"],
     "predict": ["predict", "model", "in.svm", "-o", "out"],
     "filter": ["filter", "model", "in.svm", "--label", "1", "-o", "out"],
 }
@@ -39,7 +39,7 @@ def folder(tmp_path, monkeypatch):
     (tmp_path / "in.txt").write_bytes(b"a text\n")
     (tmp_path / "folder").mkdir()
     (tmp_path / "file").write_bytes(b"mine")
-    assert cli.main(["train", "in.svm", "-o", "model"]) == 0
+    assert cli.main(["train", "minhash", "in.svm", "-o", "model"]) == 0
     # Whoever reads records now finds a bad one: it is not said, as the place is wrong.
     (tmp_path / "in.svm").write_bytes(b"bad\n")
     return tmp_path
