@@ -68,7 +68,8 @@ def compare(
     regression : bool or None, default=None
         Whether `y` are numbers to predict. None is True if some of them are fractions.
     seconds : float, default=60
-        The time that the comparison takes, above 0. One model is measured in any case.
+        The time that the comparison takes, above 0. One model is measured in any case,
+        and on the test.
     random_state : int, Generator, RandomState or None, default=None
         The seed of the order of rows. Maps have the seed 0.
     n_jobs : int or None, default=None

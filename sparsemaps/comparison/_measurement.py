@@ -105,6 +105,8 @@ class Measurement:
         if self.test is not None:
             for entry in self._best_first():
                 self._measure_test(entry)
+            if self.entries and not any(entry.test for entry in self.entries):
+                self._measure_test(self._best_first()[0], in_any_case=True)
         return self.entries
 
     def _measure_sizes(self, families: dict[str, list[Entry]], near: float, share: float) -> None:
@@ -224,10 +226,10 @@ class Measurement:
             return (guess - y) ** 2, max(float(((y - y.mean()) ** 2).mean()), 1e-300)
         return (guess != y).astype(float), 1.0
 
-    def _measure_test(self, entry: Entry) -> None:
+    def _measure_test(self, entry: Entry, *, in_any_case: bool = False) -> None:
         assert self.test is not None
         search, (rows, y) = self.search, self.test
-        if entry.test is None and self._has_time(entry, len(search.y)):
+        if entry.test is None and (in_any_case or self._has_time(entry, len(search.y))):
             search.watch(f"test: {entry.candidate.name}, {entry.size}")
             began = self.budget.spent()
             try:
