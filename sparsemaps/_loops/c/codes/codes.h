@@ -7,6 +7,7 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "levels.h"
 #include "vectors.h"
@@ -47,6 +48,15 @@ INLINE uint64_t load_word(const uint8_t *bytes, ptrdiff_t n)
     for (ptrdiff_t i = 0; i < n; i++)
         word |= (uint64_t)bytes[i] << (8 * i);
     return word;
+}
+
+/* Write the eight bytes of a word, the lowest first. */
+INLINE void store_word(uint8_t *bytes, uint64_t word)
+{
+#if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    word = __builtin_bswap64(word);
+#endif
+    memcpy(bytes, &word, sizeof word);
 }
 
 /* Read the first bytes of a row into the cache, while others are worked on. */

@@ -16,16 +16,17 @@ typedef double models_f64_anywhere
 
 /* ---- features ------------------------------------------------------------------------------ */
 
-/* Where the features of a row are: its codes if they are bytes, else a list of columns. A row without
- * samples has neither. */
+/* Where the features of a row are: its codes, if they have up to 8 bits, in a byte each; else a list of
+ * columns. A row without samples has neither. */
 typedef struct {
     const uint8_t *bytes;
     const uint32_t *columns;
 } features;
 
-INLINE size_t column_of(features row, ptrdiff_t j, int of_bytes)
+/* `width` is the number of columns of a code; 0 if there is a list of columns. */
+INLINE size_t column_of(features row, ptrdiff_t j, ptrdiff_t width)
 {
-    return of_bytes ? (size_t)j << 8 | row.bytes[j] : row.columns[j];
+    return width == 0 ? row.columns[j] : (size_t)(j * width) + row.bytes[j];
 }
 
 INLINE int has_features(features row)
@@ -33,14 +34,18 @@ INLINE int has_features(features row)
     return row.bytes != NULL || row.columns != NULL;
 }
 
-/* The features of a row. `columns` is for a list of them. */
+/* The features of a row. `columns` is for a list of them, or for their bytes. */
 INLINE features features_of(const coded_rows *rows, uint32_t row, uint32_t *columns)
 {
     if (!rows->sampled[row])
         return (features){.bytes = NULL};
     if (rows->bits == 8)
         return (features){.bytes = rows->codes + row * rows->n_bytes};
-    one_hot_columns(rows, row, 0, rows->n_codes, columns);
+    if (rows->bits < 8) {
+        codes_in_bytes(rows, row, 0, rows->n_codes, (uint8_t *)columns);
+        return (features){.bytes = (const uint8_t *)columns};
+    }
+    columns_of_codes(rows, row, 0, rows->n_codes, columns);
     return (features){.columns = columns};
 }
 
@@ -53,15 +58,15 @@ typedef struct {
 
 /* Add the numbers of a row to v at its features first to stop. */
 INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
-                     const double *numbers, int of_bytes, ptrdiff_t stride)
+                     const double *numbers, ptrdiff_t width, ptrdiff_t stride)
 {
     if (stride == 1) {
         for (ptrdiff_t j = first; j < stop; j++)
-            v[column_of(row, j, of_bytes)] += numbers[0];
+            v[column_of(row, j, width)] += numbers[0];
     } else {
         const models_f64 all = *(const models_f64_anywhere *)numbers;
         for (ptrdiff_t j = first; j < stop; j++)
-            *(models_f64 *)(v + column_of(row, j, of_bytes) * MOST_MODELS) += all;
+            *(models_f64 *)(v + column_of(row, j, width) * MOST_MODELS) += all;
     }
 }
 
@@ -72,7 +77,7 @@ INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
 
 /* Add v at the features first to stop of a row to the numbers of the row. */
 INLINE void sum_some(const double *v, features row, ptrdiff_t first, ptrdiff_t stop,
-                     double *numbers, int of_bytes, ptrdiff_t stride)
+                     double *numbers, ptrdiff_t width, ptrdiff_t stride)
 {
     ptrdiff_t j = first;
     if (stride == 1) {
@@ -80,41 +85,38 @@ INLINE void sum_some(const double *v, features row, ptrdiff_t first, ptrdiff_t s
         for (; j + SUM_LANES <= stop; j += SUM_LANES)
 #pragma GCC unroll 8
             for (int l = 0; l < SUM_LANES; l++)
-                lanes[l] += v[column_of(row, j + l, of_bytes)];
+                lanes[l] += v[column_of(row, j + l, width)];
         for (int l = 0; l < stop - j; l++)
-            lanes[l] += v[column_of(row, j + l, of_bytes)];
+            lanes[l] += v[column_of(row, j + l, width)];
         numbers[0] += LANES_SUM(lanes);
     } else {
         models_f64 lanes[SUM_LANES] = {{0.0}};
         for (; j + SUM_LANES <= stop; j += SUM_LANES)
 #pragma GCC unroll 8
             for (int l = 0; l < SUM_LANES; l++)
-                lanes[l] +=
-                    *(const models_f64 *)(v + column_of(row, j + l, of_bytes) * MOST_MODELS);
+                lanes[l] += *(const models_f64 *)(v + column_of(row, j + l, width) * MOST_MODELS);
 #pragma GCC unroll 8
         for (int l = 0; l < SUM_LANES - 1; l++)
             if (l < stop - j)
-                lanes[l] +=
-                    *(const models_f64 *)(v + column_of(row, j + l, of_bytes) * MOST_MODELS);
+                lanes[l] += *(const models_f64 *)(v + column_of(row, j + l, width) * MOST_MODELS);
         *(models_f64_anywhere *)numbers += LANES_SUM(lanes);
     }
 }
 
 /* Add the numbers of some rows to v, then add v to the numbers of others: for TILE_CODES codes of all
  * rows after the other, as their part of v stays in the cache meanwhile. */
-INLINE void move_by(double *v, ptrdiff_t k, const row_numbers *from, row_numbers *to, int of_bytes,
-                    ptrdiff_t stride)
+INLINE void move_by(double *v, ptrdiff_t k, const row_numbers *from, row_numbers *to,
+                    ptrdiff_t width, ptrdiff_t stride)
 {
     enum { TILE_CODES = 64 };
     for (ptrdiff_t first = 0; first < k; first += TILE_CODES) {
         const ptrdiff_t stop = k - first < TILE_CODES ? k : first + TILE_CODES;
         for (ptrdiff_t r = 0; r < from->n; r++)
             if (has_features(from->rows[r]))
-                add_some(v, from->rows[r], first, stop, from->numbers + r * stride, of_bytes,
-                         stride);
+                add_some(v, from->rows[r], first, stop, from->numbers + r * stride, width, stride);
         for (ptrdiff_t r = 0; r < to->n; r++)
             if (has_features(to->rows[r]))
-                sum_some(v, to->rows[r], first, stop, to->numbers + r * stride, of_bytes, stride);
+                sum_some(v, to->rows[r], first, stop, to->numbers + r * stride, width, stride);
     }
 }
 
@@ -124,14 +126,21 @@ static NOT_INLINE void move(double *v, const coded_rows *rows, const row_numbers
                             row_numbers *to, ptrdiff_t stride)
 {
     const ptrdiff_t k = rows->n_codes;
-    if (rows->bits == 8 && stride == 1)
-        move_by(v, k, from, to, 1, 1);
-    else if (rows->bits == 8)
-        move_by(v, k, from, to, 1, MOST_MODELS);
-    else if (stride == 1)
-        move_by(v, k, from, to, 0, 1);
-    else
+    const ptrdiff_t width = rows->bits > 8 ? 0 : (ptrdiff_t)1 << rows->bits;
+    if (stride == 1) {
+        if (width == 256) /* as a constant, a tenth faster */
+            move_by(v, k, from, to, 256, 1);
+        else if (width > 0)
+            move_by(v, k, from, to, width, 1);
+        else
+            move_by(v, k, from, to, 0, 1);
+    } else if (width == 256) {
+        move_by(v, k, from, to, 256, MOST_MODELS);
+    } else if (width > 0) {
+        move_by(v, k, from, to, width, MOST_MODELS);
+    } else {
         move_by(v, k, from, to, 0, MOST_MODELS);
+    }
 }
 
 /* The number of features that two rows share. */

@@ -1,4 +1,4 @@
-/* The one-hot features of a row of packed codes, as columns: j * 2^bits + code for code j. */
+/* The one-hot features of a row of packed codes: code j has the column j * 2^bits + code. */
 #ifndef SPARSEMAPS_ONE_HOT_H
 #define SPARSEMAPS_ONE_HOT_H
 
@@ -20,30 +20,54 @@ typedef struct {
 /* Sums have this number of lanes, at every level. */
 enum { SUM_LANES = 8 };
 
-/* The columns of codes first to stop, of which the first begins a byte. */
-INLINE void one_hot_columns(const coded_rows *rows, ptrdiff_t row, ptrdiff_t first, ptrdiff_t stop,
-                            uint32_t *restrict columns)
+/* Eight codes of up to 8 bits, which stand side by side, in a byte each: halves of the word, then of
+ * these, are moved apart. */
+INLINE uint64_t in_bytes(uint64_t eight, int bits)
+{
+    const uint64_t four = (UINT64_C(1) << 4 * bits) - 1;
+    const uint64_t two = ((UINT64_C(1) << 2 * bits) - 1) * UINT64_C(0x0000000100000001);
+    const uint64_t one = ((UINT64_C(1) << bits) - 1) * UINT64_C(0x0001000100010001);
+    eight = (eight & four) | (eight >> 4 * bits & four) << 32;
+    eight = (eight & two) | (eight >> 2 * bits & two) << 16;
+    return (eight & one) | (eight >> bits & one) << 8;
+}
+
+/* The codes first to stop, of up to 8 bits, in a byte each. The first of them begins a byte. */
+INLINE void codes_in_bytes(const coded_rows *rows, ptrdiff_t row, ptrdiff_t first, ptrdiff_t stop,
+                           uint8_t *restrict bytes)
+{
+    const int bits = rows->bits;
+    const uint8_t *codes = rows->codes + row * rows->n_bytes;
+    for (ptrdiff_t j = first; j < stop; j += 8, bytes += 8) {
+        const ptrdiff_t byte = j * bits / 8, rest = rows->n_bytes - byte;
+        const uint64_t eight = in_bytes(load_word(codes + byte, rest < 8 ? rest : 8), bits);
+        if (stop - j >= 8)
+            store_word(bytes, eight);
+        else
+            for (int l = 0; l < stop - j; l++)
+                bytes[l] = (uint8_t)(eight >> 8 * l);
+    }
+}
+
+/* The columns of codes first to stop, of more than 8 bits. The first of them begins a byte. */
+INLINE void columns_of_codes(const coded_rows *rows, ptrdiff_t row, ptrdiff_t first, ptrdiff_t stop,
+                             uint32_t *restrict columns)
 {
     const int bits = rows->bits;
     const uint8_t *codes = rows->codes + row * rows->n_bytes;
     const uint32_t mask = (UINT32_C(1) << bits) - 1;
+    /* A code and the bits before it in its byte have at most 31 bits. */
+    const ptrdiff_t whole = rows->n_bytes < 8 ? 0 : (8 * (rows->n_bytes - 8) + 7) / bits;
     ptrdiff_t j = first;
-    if (bits == 8) {
-        for (; j < stop; j++)
-            columns[j - first] = (uint32_t)j << 8 | codes[j];
-    } else {
-        /* A code and the bits before it in its byte have at most 31 bits. */
-        const ptrdiff_t whole = rows->n_bytes < 8 ? 0 : (8 * (rows->n_bytes - 8) + 7) / bits;
-        for (; j < stop && j < whole; j++) {
-            const ptrdiff_t bit = j * bits;
-            columns[j - first] =
-                (uint32_t)j << bits | ((uint32_t)(load_word(codes + bit / 8, 8) >> bit % 8) & mask);
-        }
-        for (; j < stop; j++) {
-            const ptrdiff_t bit = j * bits;
-            const uint64_t word = load_word(codes + bit / 8, (bit % 8 + bits + 7) / 8);
-            columns[j - first] = (uint32_t)j << bits | ((uint32_t)(word >> bit % 8) & mask);
-        }
+    for (; j < stop && j < whole; j++) {
+        const ptrdiff_t bit = j * bits;
+        columns[j - first] =
+            (uint32_t)j << bits | ((uint32_t)(load_word(codes + bit / 8, 8) >> bit % 8) & mask);
+    }
+    for (; j < stop; j++) {
+        const ptrdiff_t bit = j * bits;
+        const uint64_t word = load_word(codes + bit / 8, (bit % 8 + bits + 7) / 8);
+        columns[j - first] = (uint32_t)j << bits | ((uint32_t)(word >> bit % 8) & mask);
     }
 }
 

@@ -47,10 +47,17 @@ INLINE void add_codes(const coded_rows *rows, ptrdiff_t first_row, ptrdiff_t sto
                       double *sums)
 {
     uint32_t columns[SCORE_CODES];
+    uint8_t bytes[SCORE_CODES];
     for (ptrdiff_t row = first_row; row < stop_row; row++, sums += n_models) {
         if (!rows->sampled[row])
             continue;
-        one_hot_columns(rows, row, first, first + n, columns);
+        if (rows->bits > 8) {
+            columns_of_codes(rows, row, first, first + n, columns);
+        } else {
+            codes_in_bytes(rows, row, first, first + n, bytes);
+            for (ptrdiff_t j = 0; j < n; j++)
+                columns[j] = (uint32_t)(first + j) << rows->bits | bytes[j];
+        }
         ptrdiff_t m = add_two_registers(weights, columns, n, n_models, 0, sums);
         m = add_register(weights, columns, n, n_models, m, sums);
 #if REGISTER_BYTES > 32
