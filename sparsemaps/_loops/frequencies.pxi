@@ -127,14 +127,20 @@ def look_up_frequencies(counts, uint64_t key, indices, uint32_t[::1] out):
 def take_rare(const uint32_t[::1] frequencies, uint32_t most, Py_ssize_t least, columns, values,
               const int64_t[::1] ends, out_columns, out_values, int64_t[::1] out_ends):
     """Write the entries of each record whose frequencies are at most `most`, or all of its entries,
-    if these are fewer than `least`, and where records end then. Return how many there are."""
+    if these are fewer than `least`, and where records end then. Return how many there are. Outputs
+    may be the arrays themselves. Of sets, values are None."""
     cdef array_t given[2]
     cdef array_t out[2]
+    cdef bint sets = values is None
     cdef Py_ssize_t record, n = frequencies.shape[0], first = 0, total = 0
     given[0] = array_of(columns, INTEGERS, ANY_SIZE, 1, False)
-    given[1] = array_of(values, FLOATS, ANY_SIZE, 1, False)
     out[0] = array_of(out_columns, INTEGERS, given[0].size, 1, True)
-    out[1] = array_of(out_values, FLOATS, given[1].size, 1, True)
+    given[1].data = out[1].data = NULL
+    given[1].size = out[1].size = 0
+    given[1].shape[0] = out[1].shape[0] = n
+    if not sets:
+        given[1] = array_of(values, FLOATS, ANY_SIZE, 1, False)
+        out[1] = array_of(out_values, FLOATS, given[1].size, 1, True)
     if not n == given[0].shape[0] == given[1].shape[0] == out[0].shape[0] == out[1].shape[0]:
         raise ValueError(f"expected columns and values of {n} entries")
     if out_ends.shape[0] != ends.shape[0]:

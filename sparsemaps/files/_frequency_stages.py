@@ -21,10 +21,12 @@ from sparsemaps.files._rows import read_rows, reader_of
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.maps._texts import TextEncoder
+from sparsemaps.records._batch import Batch
 from sparsemaps.records._table import format_by_name
 from sparsemaps.text import _frequencies
-from sparsemaps.text._analyzers import vectorizer_config
-from sparsemaps.text._frequencies import Frequencies
+from sparsemaps.text._analyzers import compiled_loops, vectorizer_config
+from sparsemaps.text._csr import sets_of_texts
+from sparsemaps.text._frequencies import Buckets, Frequencies
 from sparsemaps.text._own_ngrams import OwnNgrams
 from sparsemaps.text._weighted_ngrams import NgramsByTable, read_table
 
@@ -173,9 +175,19 @@ def _counts_of(of: Any, run: TaskRun) -> Frequencies:
 def add_records(table: Frequencies, source: TextRows, input: Input, run: TaskRun) -> None:
     """Count the n-grams of the records of an input in a table, in place."""
     source = source.without_labels()
+    loops = compiled_loops(source.vectorizer)
+
+    def found(block: Batch) -> list[Buckets]:
+        if not getattr(loops, "has_sets", False):
+            rows = reader_of(block)
+            some = rows.block(0, rows.n_rows)
+            return [table.buckets(some.indices, some.indptr)]
+        return [table.buckets(*of_sets) for of_sets in sets_of_texts(loops, block.texts)]
+
     with run.reading([input]) as bar:
-        for some in read_rows(source, input, reader_of, n_jobs=run.n_jobs, bar=bar):
-            table.add(some)
+        for several in read_rows(source, input, found, n_jobs=run.n_jobs, bar=bar):
+            for buckets in several:
+                table.add_buckets(buckets)
 
 
 def _join(of: Any, path: str, run: TaskRun) -> int:

@@ -1,6 +1,6 @@
 """One CSR matrix of the rows that compiled loops make of blocks of texts."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 import numpy as np
@@ -10,7 +10,8 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._growing_array import GrowingArray
-from sparsemaps._tools._typing import Matrix
+from sparsemaps._tools._typing import Array, Matrix
+from sparsemaps.text import _inputs
 
 GROWTH = 2.0
 """The factor by which arrays are made larger than the first texts suggest. Memory that is never
@@ -55,3 +56,12 @@ def make_rows(
     result.indices, result.indptr = indices, indptr  # SciPy makes them int32 where it can
     result.has_canonical_format = True
     return result
+
+
+def sets_of_texts(loops: Any, texts: Iterable[Any]) -> Iterator[tuple[Array, Array]]:
+    """Yield the columns of some texts at a time, and the places between which those of each text
+    are (int64). `loops` has sets. The columns are lent until the next ones are asked for."""
+    for first, block in _inputs.blocks(texts):
+        columns, _, ends, _ = loops.rows(first, block, True)
+        yield columns, np.concatenate([[0], ends])
+        loops.give_back(columns, None)

@@ -48,18 +48,26 @@ class Frequencies:
     def add(self, rows: RowReader, n_jobs: int | None = None) -> None:
         """Count rows, each a record, in place. The result does not depend on `n_jobs`."""
 
-        def buckets(start: int, stop: int) -> tuple[int, list[Array]]:
+        def buckets(start: int, stop: int) -> "Buckets":
             block = rows.block(start, stop)
-            return stop - start, _text.record_buckets(
-                self.counts, _KEY, block.indices, block.indptr
-            )
+            return self.buckets(block.indices, block.indptr)
 
         n_threads = _threads.resolve_n_jobs(n_jobs)
         blocks = _blocks.cut_rows(rows.n_rows, rows.work_before, n_threads)
-        for n_records, found in _threads.stream(buckets, blocks, n_threads):
-            for counts, of_row in zip(self.counts, found, strict=True):
-                _text.add_buckets(counts, of_row)
-            self.n_records += n_records
+        for found in _threads.stream(buckets, blocks, n_threads):
+            self.add_buckets(found)
+
+    def buckets(self, columns: Array, indptr: Array) -> "Buckets":
+        """Return the buckets of some records, whose columns are those between places (int64).
+        Threads may call it together."""
+        return len(indptr) - 1, _text.record_buckets(self.counts, _KEY, columns, indptr)
+
+    def add_buckets(self, found: "Buckets") -> None:
+        """Count the records of `buckets`, in place."""
+        n_records, of_rows = found
+        for counts, of_row in zip(self.counts, of_rows, strict=True):
+            _text.add_buckets(counts, of_row)
+        self.n_records += n_records
 
     def merge(self, other: "Frequencies") -> None:
         """Add the counts of other records, in place; a ValueError if the tables differ in form."""
@@ -84,6 +92,10 @@ class Frequencies:
             for piece in _described_files.pieces_of(array):
                 found.update(piece)
         return found.hexdigest()
+
+
+Buckets = tuple[int, list[Array]]
+"""The number of some records, and their buckets in each row of a table, those of a record once."""
 
 
 def _form(table: Frequencies) -> str:

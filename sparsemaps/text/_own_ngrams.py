@@ -64,17 +64,16 @@ class OwnNgrams(DerivedVectorizer):
         columns = columns.astype(index_type, copy=False)
         return _sparse.csr_of(sp.csr_array, (values, columns, indptr), X.shape)
 
-    def own(self, columns: Array, values: Array, ends: Array) -> tuple[Array, Array, Array]:
-        """Return the entries that count, of rows that end at `ends`, and where rows end then."""
-        columns = np.ascontiguousarray(columns)
-        own_columns, own_values = np.empty_like(columns), np.empty_like(values)
+    def own(self, columns: Array, values: Any, ends: Array) -> tuple[Array, Any, Array]:
+        """Move the entries that count to the front of the arrays of rows that end at `ends`, in
+        place; return them, and where rows end then. Of sets, values are None."""
         ends = np.asarray(ends, np.int64)
         own_ends = np.empty_like(ends)
         n = _text.take_rare(
             self.frequencies.of(columns), min(self.max_df, 2**32 - 1), self.min_own,
-            columns, values, ends, own_columns, own_values, own_ends,
+            columns, values, ends, columns, values, own_ends,
         )  # fmt: skip
-        return own_columns[:n], own_values[:n], own_ends
+        return columns[:n], None if values is None else values[:n], own_ends
 
     def describe(self) -> dict[str, Any]:
         """Return what decides the rows beside the vectorizer, for JSON."""
@@ -92,11 +91,16 @@ class _OwnLoops(NamedTuple):
     own: OwnNgrams
     loops: Any
 
-    def rows(self, first: int, block: Any) -> tuple[Array, Array, Array, int]:
-        columns, values, ends, _ = self.loops.rows(first, block)
-        found = self.own.own(columns, values, np.asarray(ends))
-        self.loops.give_back(columns, values)
+    @property
+    def has_sets(self) -> bool:
+        return bool(getattr(self.loops, "has_sets", False))
+
+    def rows(self, first: int, block: Any, sets: bool = False) -> tuple[Array, Any, Array, int]:
+        """Return what `Vectorizer.rows` does, of the entries that count."""
+        rows = self.loops.rows(first, block, True) if sets else self.loops.rows(first, block)
+        columns, values, ends, _ = rows
+        found = self.own.own(columns, values, ends)
         return *found, len(found[0])
 
-    def give_back(self, columns: Array, values: Array) -> None:
-        """Let the arrays of `rows` go. They are not of the loops, which keep their own."""
+    def give_back(self, columns: Array, values: Any) -> None:
+        self.loops.give_back(columns, values)

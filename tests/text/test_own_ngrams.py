@@ -84,6 +84,12 @@ def test_entries_of_all_types_are_taken(column_type, value_type):
     np.testing.assert_array_equal(out_ends, np.cumsum([len(part) for part in taken]))
     for found, given in zip(out, (columns, values), strict=True):
         np.testing.assert_array_equal(found[:total], given[np.concatenate(taken)])
+    for own_values in (values.copy(), None):  # in place, also without values
+        own = columns.copy()
+        n_own = _text.take_rare(frequencies, 4, 2, own, own_values, ends, own, own_values, out_ends)
+        np.testing.assert_array_equal(own[:n_own], out[0][:total])
+        if own_values is not None:
+            np.testing.assert_array_equal(own_values[:n_own], out[1][:total])
     for bad in (ends[::-1].copy(), ends + 1):
         with pytest.raises(ValueError, match="ends must be ascending, and at most"):
             _text.take_rare(frequencies, 4, 2, columns, values, bad, *out, out_ends)

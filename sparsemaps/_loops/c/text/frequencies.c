@@ -42,12 +42,15 @@ static ptrdiff_t buckets(const frequency_table *table, ptrdiff_t row, const void
     return n_out;
 }
 
+enum { AHEAD = 24 };
+
 /* The largest number of an unsigned type. */
 #define LARGEST(TYPE) ((TYPE) ~(TYPE)0)
 
 #define ADD_TO(TYPE)                                                                               \
     for (ptrdiff_t i = 0; i < n; i++) {                                                            \
         TYPE *count = (TYPE *)counts + (buckets[i] & mask);                                        \
+        __builtin_prefetch((TYPE *)counts + (buckets[i + AHEAD < n ? i + AHEAD : i] & mask), 1);   \
         *count = (TYPE)(*count + (*count != LARGEST(TYPE)));                                       \
     }
 
@@ -128,12 +131,14 @@ static ptrdiff_t take_rare(const uint32_t *frequencies, uint32_t most, ptrdiff_t
     for (ptrdiff_t i = 0; i < n; i++)
         n_rare += frequencies[i] <= most;
     if (n_rare < least || n_rare == n) {
-        memcpy(out_columns, columns, (size_t)n * column_size);
-        memcpy(out_values, values, (size_t)n * value_size);
+        memmove(out_columns, columns, (size_t)n * column_size);
+        if (values)
+            memmove(out_values, values, (size_t)n * value_size);
         return n;
     }
     take_rare_items(frequencies, most, n_rare, columns, column_size, out_columns);
-    take_rare_items(frequencies, most, n_rare, values, value_size, out_values);
+    if (values)
+        take_rare_items(frequencies, most, n_rare, values, value_size, out_values);
     return n_rare;
 }
 

@@ -40,7 +40,8 @@ typedef struct {
     void (*look_up)(const frequency_table *table, const void *columns, size_t itemsize, ptrdiff_t n,
                     uint32_t *frequencies);
     /* Copy those of a record's n entries whose frequencies are at most `most`; all of them, if these
-     * are fewer than `least`. Returns how many. Columns and values of 4 or 8 bytes. */
+     * are fewer than `least`. Returns how many. Columns and values of 4 or 8 bytes; `values` may be
+     * NULL. The copies may be in place, or in front of the entries in one array. */
     ptrdiff_t (*take_rare)(const uint32_t *frequencies, uint32_t most, ptrdiff_t least, ptrdiff_t n,
                            const void *columns, size_t column_size, const void *values,
                            size_t value_size, void *out_columns, void *out_values);
