@@ -4,6 +4,7 @@ import io
 import itertools
 import random
 
+import numpy as np
 import pytest
 from _data.chance import SEED
 from _data.dedup_records import first_rows, jaccard, numbered, read_table, shingles, write_lines
@@ -11,6 +12,7 @@ from _scripts.commands import command
 from _scripts.programs import posix
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
+from sparsemaps._input._row_reader import open_matrix
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import (
     Texts,
@@ -21,6 +23,7 @@ from sparsemaps.files import (
 )
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.text import HashingVectorizer, _frequencies
+from sparsemaps.text._analyzers import vectorizer_of
 
 MINHASH = MinHash(n_hashes=128, random_state=0)
 
@@ -128,6 +131,20 @@ def test_a_frame_does_not_decide_and_families_are_found(tmp_path):
     assert removed[None][0] > 50
     assert removed[20][0] == 0
     assert min(removed[None][1], removed[20][1]) > 50
+
+
+@pytest.mark.parametrize("spec", ["word:2", "auto:1", "char:3-4", "char_wb:3", "byte:3", "byte:5"])
+def test_a_table_counts_the_rows_of_the_vectorizer(tmp_path, spec):
+    """Whether the loops of a vectorizer have sets, or rows only."""
+    write_lines(tmp_path / "in.jsonl", TEXTS)
+    deduplicate_files(
+        MINHASH, tmp_path / "in.jsonl", tmp_path / "out", source=Texts(spec, max_df=5)
+    )
+    table = _frequencies.read(tmp_path / "out.stages/frequencies.npy")[0]
+    expected = _frequencies.Frequencies(table.counts.shape[1], count_bytes=1)
+    expected.add(open_matrix(vectorizer_of(spec).transform(TEXTS)))
+    assert table.n_records == len(TEXTS)
+    np.testing.assert_array_equal(table.counts, expected.counts)
 
 
 def test_files_are_counted_together(tmp_path, short_ranges):
