@@ -10,6 +10,7 @@ import matplotlib.pyplot as plt
 
 from experiments import (
     advice,
+    compared,
     datasets,
     equal_bytes,
     features,
@@ -24,6 +25,7 @@ from experiments import (
 EXPERIMENTS = [
     *guide.EXPERIMENTS,
     *advice.EXPERIMENTS,
+    *compared.EXPERIMENTS,
     *equal_bytes.EXPERIMENTS,
     *polynomial.EXPERIMENTS,
     *features.EXPERIMENTS,
@@ -84,8 +86,18 @@ def chosen(only: list[str]) -> list[runner.Experiment]:
     return [e for e in EXPERIMENTS if not only or any(part in e.name for part in only)]
 
 
-def write_index(options: runner.Options, results: runner.Results, command: str) -> None:
-    """index.md of the results: each table and plot, the machine, and where data are from."""
+RUN = "## How it was run"
+
+
+def write_index(
+    options: runner.Options, results: runner.Results, command: str, *, is_part: bool
+) -> None:
+    """index.md of the results: each table and plot, the machine, and where data are from.
+
+    If a part was run, what the page says of the run before is left as it is.
+    """
+    index = options.results / "index.md"
+    before = index.read_text(encoding="utf-8") if index.exists() and is_part else ""
     lines = ["# The papers, reproduced", ""]
     summary = options.results / "summary.md"
     if summary.exists():  # what reproduces, in words
@@ -102,7 +114,7 @@ def write_index(options: runner.Options, results: runner.Results, command: str) 
         lines.append(f"| {name} | {at_hand} | <{source.address}> | {source.licence} |")
     n_cells, hours = len(results.found), results.seconds / 3600
     versions = ", ".join(f"{name} {number}" for name, number in runner.versions().items())
-    lines += ["", "## How it was run", "", f"Command: `{command}`.", ""]
+    lines += ["", RUN, "", f"Command: `{command}`.", ""]
     lines += [
         f"{n_cells:,} measurements: {hours:.1f} hours one after the other, each by one thread.",
         "",
@@ -110,7 +122,9 @@ def write_index(options: runner.Options, results: runner.Results, command: str) 
         "",
         f"Versions: {versions}.",
     ]
-    (options.results / "index.md").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    if RUN in before:
+        lines = [*lines[: lines.index(RUN)], *before[before.index(RUN) :].splitlines()]
+    index.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -132,7 +146,8 @@ def main(arguments: list[str] | None = None) -> None:
             experiment.write(options, results)
     names = {asked.data: "DIRECTORY", str(asked.results): "RESULTS"}
     given = [names.get(argument, argument) for argument in arguments or sys.argv[1:]]
-    write_index(options, results, shlex.join(["python", "-m", "experiments", *given]))
+    command = shlex.join(["python", "-m", "experiments", *given])
+    write_index(options, results, command, is_part=bool(asked.only))
 
 
 if __name__ == "__main__":

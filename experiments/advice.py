@@ -57,18 +57,19 @@ KINDS = [
          ("reuters52", "sector", "sms_spam"), " on tf-idf"),
     Kind("yes-or-no answers", LINEAR, MIN_MAX, ("adult_a9a",), ("agaricus",)),
     Kind("pixels", MIN_MAX, LAPLACIAN, ("usps",), ("mnist", "optdigits")),
-    Kind("categories as numbers", LINEAR, TREES, ("splice",), (), " on one-hot columns"),
+    Kind("categories as numbers", LINEAR, TREES, ("splice",),
+         ("phishing", "fair", "chile"), " on one-hot columns"),
     Kind("frequencies, counts", MIN_MAX, TREES, ("spambase",), ()),
     Kind("measurements, classes", LAPLACIAN, TREES,
          ("satimage", "letter", "ijcnn1", "covtype29k:10"),
-         ("covtype29k", "breast_cancer", "wine")),
+         ("covtype29k", "segment", "banana", "breast_cancer", "wine")),
     Kind("measurements, a number to predict", LAPLACIAN, TREES, ("cpu_act", "wine_white"),
-         ("cpusmall", "wine_red", "diabetes")),
+         ("cpusmall", "wine_red", "computers", "diamonds", "diabetes")),
 ]  # fmt: skip
 
 WORDS = KINDS[0].name
 BUNDLED = {"breast_cancer": load_breast_cancer, "wine": load_wine, "diabetes": load_diabetes}
-REGRESSION = ("cpu_act", "cpusmall", "wine_white", "wine_red", "diabetes")
+REGRESSION = ("cpu_act", "cpusmall", "wine_white", "wine_red", "computers", "diamonds", "diabetes")
 
 
 def _load(directory: str, name: str) -> datasets.Split:
@@ -98,13 +99,13 @@ def advice(data: str, name: str, seconds: float) -> dict[str, Any]:
             best.setdefault(family, model)
     return {
         "rows": len(split.y),
-        "scores": {family: 100 * _on_test(model, split) for family, model in best.items()},
+        "scores": {family: 100 * on_test(model, split) for family, model in best.items()},
         "models": {family: model.label for family, model in best.items()},
         "untried": list(comparison.untried),
     }
 
 
-def _on_test(model: Measured, split: datasets.Split) -> float:
+def on_test(model: Measured, split: datasets.Split) -> float:
     """Return the score on the test rows, of a model of all training rows."""
     if model.test_score is not None:
         return model.test_score

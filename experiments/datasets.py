@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sparsemaps.libsvm import load_svmlight_files
 
 UCI = "https://archive.ics.uci.edu/dataset/"
+R_DATASETS = "https://vincentarelbundock.github.io/Rdatasets/doc/"
 LIBSVM = "https://www.csie.ntu.edu.tw/~cjlin/libsvmtools/datasets/"
 LAROCHELLE = (
     "http://www.iro.umontreal.ca/~lisa/twiki/bin/view.cgi/Public/DeepVsShallowComparisonICML2007"
@@ -31,11 +32,16 @@ class Source(NamedTuple):
 
 SOURCES = {
     "adult_a9a": Source(UCI + "2/adult"),
+    "banana": Source("https://sci2s.ugr.es/keel/dataset.php?cod=182", NOT_STATED),
     "ccat": Source(LIBSVM + "binary.html#rcv1.binary", NOT_STATED),
     "census": Source(UCI + "117/census+income+kdd"),
+    "chile": Source(R_DATASETS + "carData/Chile.html", NOT_STATED),
+    "computers": Source(R_DATASETS + "Ecdat/Computers.html", NOT_STATED),
     "covtype29k": Source(UCI + "31/covertype"),
     "cpu_act": Source("https://www.cs.toronto.edu/~delve/data/comp-activ/desc.html", NOT_STATED),
     "ct_slices": Source(UCI + "206/relative+location+of+ct+slices+on+axial+axis"),
+    "diamonds": Source(R_DATASETS + "ggplot2/diamonds.html", NOT_STATED),
+    "fair": Source("https://www.statsmodels.org/stable/datasets/generated/fair.html", NOT_STATED),
     "gisette": Source(UCI + "170/gisette"),
     "ijcnn1": Source(LIBSVM + "binary.html#ijcnn1", NOT_STATED),
     "insurance_coil": Source(UCI + "125/insurance+company+benchmark+coil+2000"),
@@ -50,6 +56,7 @@ SOURCES = {
     "pages": Source("https://packages.debian.org/bookworm/doc/", "licences of each document"),
     "parkinsons": Source(UCI + "189/parkinsons+telemonitoring"),
     "pendigits": Source(UCI + "81/pen+based+recognition+of+handwritten+digits"),
+    "phishing": Source(UCI + "379/website+phishing"),
     "phoneme": Source("https://hastie.su.domains/ElemStatLearn/", NOT_STATED),
     "protein": Source(LIBSVM + "multiclass.html#protein", NOT_STATED),
     "rcv1_binary20k": Source(LIBSVM + "binary.html#rcv1.binary", NOT_STATED),

@@ -63,7 +63,11 @@ def test_a_run_keeps_its_cells_and_marks_what_is_missing(experiments, data, tmp_
     # A second run finds all of it: it does not even read the data.
     times = [path.stat().st_mtime_ns for path in kept]
     (data / "splice.test.svm.xz").write_bytes(b"damaged")
+    (results / "index.md").write_text("## How it was run\n\nBy hand.\n", encoding="utf-8")
     experiments.main(arguments)
+    index = (results / "index.md").read_text(encoding="utf-8")
+    assert "| splice | yes |" in index
+    assert index.endswith("## How it was run\n\nBy hand.\n")  # a part was run
     assert [path.stat().st_mtime_ns for path in kept] == times
 
 

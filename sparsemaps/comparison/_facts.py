@@ -12,7 +12,10 @@ _DENSE_NUMBERS = 2**26
 """The largest number of values of rows that are made dense."""
 
 _FEW_VALUES = 32
-"""The largest number of different whole numbers in a column that may hold categories."""
+"""Columns of fewer different values may hold categories."""
+
+_SOME_ROWS = 2000
+"""The values of so many rows are looked at."""
 
 _MANY_ENTRIES = 100
 """Rows of counts with more entries are sampled by "levels"."""
@@ -34,7 +37,7 @@ class Facts(NamedTuple):
     is_binary: bool
     is_whole: bool
     has_few_values: bool
-    """Whether each column holds few different whole numbers, and not only 0 and another one."""
+    """Whether each column holds few different values, and not only 0 and another one."""
     is_regression: bool
 
     @property
@@ -55,7 +58,7 @@ def facts_of(X: Any, *, is_text: bool, is_regression: bool) -> Facts:
     nonnegative = bool((values >= 0).all())
     binary = bool((values == values[:1]).all()) if len(values) else True
     narrow = not is_text and n_columns <= FEW_COLUMNS and n_rows * n_columns <= _DENSE_NUMBERS
-    few = narrow and whole and not binary and nonnegative and _has_few_values(X)
+    few = narrow and not binary and _has_few_values(X[:_SOME_ROWS])
     return Facts(
         n_rows, n_columns, len(values) / n_rows, float(abs(values).sum()) / n_rows, is_text,
         narrow, nonnegative, binary, whole, few, is_regression,
@@ -63,9 +66,8 @@ def facts_of(X: Any, *, is_text: bool, is_regression: bool) -> Facts:
 
 
 def _has_few_values(X: Any) -> bool:
-    largest = X.max(axis=0)
-    largest = largest.toarray() if sp.issparse(largest) else np.asarray(largest)
-    return bool(largest.max(initial=0) < _FEW_VALUES)
+    rows = np.sort(X.toarray() if sp.issparse(X) else X, axis=0)
+    return bool(((np.diff(rows, axis=0) != 0).sum(axis=0) < _FEW_VALUES - 1).all())
 
 
 def median_distance(X: Any, order: int, seed: int = 0) -> float:

@@ -28,8 +28,8 @@ def kinds():
     wide_counts.data = np.ceil(3 * wide_counts.data)
     return {
         "binary": (rng.random((N, 12)) < 0.4).astype(float),
-        "few values": counts,
-        "counts": 40 * counts + counts.T[0][:, None],
+        "few values": counts / 2,
+        "counts": 40 * counts + np.arange(N)[:, None],
         "reals": rng.random((N, 8)),
         "both signs": rng.normal(size=(N, 8)),
         "wide": wide,
