@@ -20,8 +20,9 @@
 - ``_pairs`` has `similar_pairs_of_files`, the similar rows of files, for ``sparsemaps pairs``.
 - ``_dedup`` has `deduplicate_files`, records without near-duplicates: ``_dedup_plan`` checks the
   options, ``_dedup_stages`` has the stages, ``_removed_records`` finds which records are removed,
-  ``_kept_records`` writes the others, and ``_evidence`` says why. ``_report`` makes a page of the
-  contents of the report.
+  ``_kept_records`` writes the others, and ``_evidence`` says why. ``_frames`` finds what
+  records that are judged by their own n-grams share, and ``_report`` makes a page of the contents
+  of the report.
 - ``_learning`` trains models of ``linear`` on files (`train_files`), with the labels of
   ``_record_labels`` and the weights of ``_record_weights``. ``_labels`` labels records with them:
   ``_predict`` has `predict_files`, and ``_filter`` has `filter_files`. ``_label_lines`` has the

@@ -22,6 +22,7 @@ from sparsemaps.files._dedup_plan import (
 )
 from sparsemaps.files._dedup_stages import KeptCounts, stages
 from sparsemaps.files._evidence import write_evidence
+from sparsemaps.files._frequency_stages import FREQUENCIES
 from sparsemaps.files._job_options import (
     JOBS,
     Removal,
@@ -184,8 +185,12 @@ def deduplicate_files(
 # ---- running -------------------------------------------------------------------------------------
 
 
-_SHOWN = {CODES: "codes-join", CLUSTERS: "clusters", REMOVED: "removals"}
-"""The results that tables and report show, and their stages."""
+_SHOWN = (
+    ("codes-join", CODES), ("clusters", CLUSTERS), ("removals", REMOVED),
+    ("frequencies", FREQUENCIES), ("frequencies-join", FREQUENCIES),
+)  # fmt: skip
+"""The stages whose results tables and report show. Where a stage joins frequencies, it comes after
+the one that counts parts."""
 
 
 class Dedup(DedupPlan):
@@ -210,7 +215,7 @@ class Dedup(DedupPlan):
                     return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
                 kept = KeptCounts.of(made["kept"][0].value, "kept")
                 numbers = Deduplicated(files=[], **kept._asdict())
-                files = {name: made[stage][0].path for name, stage in _SHOWN.items()}
+                files = {name: made[stage][0].path for stage, name in _SHOWN if stage in made}
                 if self.removal.key_field is not None and kept.n_records:
                     kind = ArrayKind(np.complex128, (kept.n_records,))
                     keys = read_array(files[CODES] + KEYS, kind)

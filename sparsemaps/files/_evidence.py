@@ -20,12 +20,24 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import join_tables
 from sparsemaps.files._coded_records import Delivery
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
+from sparsemaps.files._frames import Judged, frames_of, judge
+from sparsemaps.files._frequency_stages import FREQUENCIES, with_table
 from sparsemaps.files._removed_records import read_removals
-from sparsemaps.files._report import N_GROUPS, Group, Pair, Report, draw_pairs, render
+from sparsemaps.files._report import (
+    N_GROUPS,
+    FrameExample,
+    Group,
+    OwnNgramsShown,
+    Pair,
+    Report,
+    draw_pairs,
+    render,
+)
 from sparsemaps.files._row_names import names_of_rows, write_table
 from sparsemaps.files._rows import read_each
 from sparsemaps.files._text_rows import Source
 from sparsemaps.neighbors._removals import Removals
+from sparsemaps.text._own_ngrams import OwnNgrams
 
 
 def write_evidence(plan: DedupPlan, files: Mapping[str, str], counts: Mapping[str, int]) -> None:
@@ -45,7 +57,7 @@ def write_evidence(plan: DedupPlan, files: Mapping[str, str], counts: Mapping[st
         if tables.removed is not None:
             write_removals(tables.removed, found, name_of)
         if tables.report is not None:
-            report = report_of(plan, found, counts, name_of)
+            report = report_of(plan, found, counts, name_of, files.get(FREQUENCIES))
             with _output_files.atomic_output(tables.report) as file:
                 file.writelines(piece.encode() for piece in render(report))
 
@@ -58,14 +70,25 @@ def report_of(
     found: Removals,
     counts: Mapping[str, int],
     name_of: Callable[[int], str],
+    table: str | None,
 ) -> Report:
-    """Return the contents of the report. Of records of earlier deliveries no text is known."""
+    """Return the contents of the report. Of records of earlier deliveries no text is known. `table`
+    is the file of frequencies, if own n-grams count."""
     threshold = plan.search.threshold
+    source: Any = plan.job.source
+    own: OwnNgrams | None = None
+    if table is not None:
+        with_own: Any = with_table(plan.job, table).source
+        own = with_own.vectorizer
+    judged = None
+    if own is not None:
+        judged = judge(source.without_labels(), own, plan.inputs, plan.job.n_jobs)
     shown = draw_pairs(found.similarity, threshold)
     witnesses, sizes = np.unique(found.witness, return_counts=True)
     largest = witnesses[np.argsort(-sizes, kind="stable")[:N_GROUPS]]
-    rows = np.concatenate([found.removed[shown], found.witness[shown], largest])
-    texts, sources = _texts_of(plan.job.source, plan.inputs, rows)
+    examples = [] if judged is None else [group.row for group in judged.groups]
+    rows = np.concatenate([found.removed[shown], found.witness[shown], largest, examples])
+    texts, sources = _texts_of(source, plan.inputs, rows.astype(np.int64))
     groups = []
     for witness in largest.tolist():
         similarity = found.similarity[found.witness == witness]
@@ -79,13 +102,55 @@ def report_of(
             texts.get(row),
             texts.get(witness),
             sources.get(row, ""),
+            _sets_of(own, texts.get(row)),
+            _sets_of(own, texts.get(witness)),
         )
         for row, witness, similarity in zip(
             *(column[shown].tolist() for column in found), strict=True
         )
     ]
     settings = _settings(plan)
-    return Report(settings, counts, threshold, found.similarity, sizes, groups, pairs)
+    shown_own = None
+    if own is not None and judged is not None:
+        shown_own = _own_shown(own, judged, texts, name_of)
+    return Report(settings, counts, threshold, found.similarity, sizes, groups, pairs, shown_own)
+
+
+def _own_shown(
+    own: OwnNgrams, judged: Judged, texts: dict[int, str], name_of: Callable[[int], str]
+) -> OwnNgramsShown:
+    """Return what the report shows of own n-grams and frames."""
+    about = (
+        f"An n-gram is common if more than {own.max_df:,} records have it, and else an own one. A "
+        f"record with {own.min_own:,} own n-grams or more is judged by these alone, and each other "
+        "record by all its n-grams."
+    )
+    counts = {
+        "judged by own n-grams": judged.n_by_own,
+        "of these, with common ones too": judged.n_with_frame,
+        "judged by all n-grams": judged.n_by_all,
+    }
+    frames = [
+        FrameExample(
+            frame.n_records,
+            name_of(frame.row),
+            f"{frame.n_common:,} of its {frame.n_ngrams:,} n-grams are common, and do not count",
+            texts[frame.row],
+        )
+        for frame in frames_of(judged.groups, texts, own)
+    ]
+    return OwnNgramsShown(about, counts, frames, own.is_common)
+
+
+def _sets_of(own: OwnNgrams | None, text: str | None) -> str:
+    """Return which n-grams of a text count, in words; nothing if all of every text do."""
+    if own is None or text is None:
+        return ""
+    columns = own.vectorizer.transform([text]).indices
+    n_own = int(own.n_own(columns, np.array([len(columns)]))[0])
+    if n_own >= own.min_own:
+        return f"judged by {n_own:,} own n-grams of {len(columns):,}"
+    return f"judged by all {len(columns):,} n-grams, of which {n_own:,} are own ones"
 
 
 def _settings(plan: DedupPlan) -> dict[str, str]:

@@ -9,7 +9,7 @@ import itertools
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from difflib import Match, SequenceMatcher
 from typing import NamedTuple
 
@@ -35,6 +35,9 @@ class Pair(NamedTuple):
     removed_text: str | None
     witness_text: str | None
     source: str = ""
+    removed_sets: str = ""
+    """Which n-grams of the removed record count, in words; and of the witness."""
+    witness_sets: str = ""
 
 
 class Group(NamedTuple):
@@ -45,6 +48,28 @@ class Group(NamedTuple):
     n_removed: int
     least: float
     text: str | None
+
+
+class FrameExample(NamedTuple):
+    """A frame: the number of records with it, the name and the text of the first, and which of its
+    n-grams are common, in words."""
+
+    n_records: int
+    record: str
+    common: str
+    text: str
+
+
+class OwnNgramsShown(NamedTuple):
+    """What is left out of records that are judged by their own n-grams."""
+
+    about: str
+    """Which n-grams are own ones, and which records are judged by them, in words."""
+    counts: Mapping[str, int]
+    """The numbers of records that are judged by their own n-grams, and by all."""
+    frames: Sequence[FrameExample]
+    is_common: Callable[[str], Array]
+    """For each character of a text, whether it stands in a common n-gram."""
 
 
 class Report(NamedTuple):
@@ -58,6 +83,8 @@ class Report(NamedTuple):
     """For each witness, the number of records that it is the witness of."""
     groups: Sequence[Group]
     pairs: Sequence[Pair]
+    own: OwnNgramsShown | None = None
+    """None if all n-grams count."""
 
 
 def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array:
@@ -85,6 +112,11 @@ def render(report: Report) -> Iterator[str]:
     yield _section(
         "counts", "Counts", _facts((name, f"{n:,}") for name, n in report.counts.items())
     )
+    shade = _unshaded if report.own is None else _Shades(report.own.is_common)
+    if report.own is not None:
+        yield _section("own", "Own n-grams", _own(report.own))
+        frames = "".join(_frame(frame, shade) for frame in report.own.frames)
+        yield _section("frames", "Frames", frames)
     yield _section("settings", "Settings", _facts(report.settings.items()))
     yield _section(
         "similarities",
@@ -99,7 +131,12 @@ def render(report: Report) -> Iterator[str]:
         shown.setdefault(pair.witness, []).append(number)
     places = {group.witness: number for number, group in enumerate(report.groups)}
     groups = "".join(
-        _group(group, number, [(i, report.pairs[i].removed) for i in shown.get(group.witness, [])])
+        _group(
+            group,
+            number,
+            [(i, report.pairs[i].removed) for i in shown.get(group.witness, [])],
+            shade,
+        )
         for number, group in enumerate(report.groups)
     )
     yield _section("groups", "The witnesses of most records", groups)
@@ -109,7 +146,7 @@ def render(report: Report) -> Iterator[str]:
     sources = dict.fromkeys(pair.source for pair in report.pairs)
     for source in sources:
         of_source = [
-            _pair(pair, number, places.get(pair.witness))
+            _pair(pair, number, places.get(pair.witness), shade)
             for number, pair in enumerate(report.pairs)
             if pair.source == source
         ]
@@ -130,9 +167,10 @@ _HEAD = """<!DOCTYPE html>
 <title>Removed records</title>
 <style>
 :root { color-scheme: light dark; --text: #1a1a1a; --back: #fff; --faint: #595959; --line: #c8c8c8;
-  --bar: #08519c; --removed: #ffd7d5; --added: #cdeed5; }
+  --bar: #08519c; --removed: #ffd7d5; --added: #cdeed5; --common: #6b6b6b; }
 @media (prefers-color-scheme: dark) { :root { --text: #e8e8e8; --back: #161616; --faint: #a8a8a8;
-  --line: #4a4a4a; --bar: #6baed6; --removed: #6b2320; --added: #1d5230; } }
+  --line: #4a4a4a; --bar: #6baed6; --removed: #6b2320; --added: #1d5230;
+  --common: #999; } }
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--back); color: var(--text);
   font: 16px/1.5 system-ui, sans-serif; }
@@ -145,7 +183,7 @@ dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
   font-variant-numeric: tabular-nums; }
 .bars th { text-align: right; font-weight: normal; white-space: nowrap; width: 1%;
   padding-right: .6rem; }
-.bars td:last-child { text-align: right; width: 1%; padding-left: .6rem; }
+.bars td:last-child { text-align: right; white-space: nowrap; width: 1%; padding-left: .6rem; }
 .bars span { display: block; height: .9rem; min-width: 1px; background: var(--bar); }
 a { color: var(--bar); }
 article:target { background: color-mix(in srgb, var(--bar) 12%, transparent); }
@@ -159,6 +197,7 @@ pre { margin: 0; white-space: pre-wrap; overflow-wrap: anywhere;
   overflow-y: auto; }
 del, ins { text-decoration: none; border-radius: .15rem; } del { background: var(--removed); }
 ins { background: var(--added); } i { color: var(--faint); }
+.common { color: var(--common); } del .common, ins .common { color: inherit; opacity: .75; }
 </style></head><body><main>
 """
 
@@ -208,9 +247,43 @@ def _size_bins(sizes: Array) -> list[tuple[str, int]]:
     return bins
 
 
-def _group(group: Group, number: int = 0, pairs: Sequence[tuple[int, str]] = ()) -> str:
+def _own(own: OwnNgramsShown) -> str:
+    legend = (
+        f"<p>{visible(own.about)} In the texts of this page, common words are "
+        '<span class="common">pale</span>, and own ones are not.</p>'
+    )
+    return legend + _facts((name, f"{n:,}") for name, n in own.counts.items())
+
+
+def _frame(frame: FrameExample, shade: "_Shading") -> str:
+    """Return a frame with an example, from a little before its longest part."""
+    start = max(0, _longest_part(shade(frame.text, 0, _MOST_SHADED)) - _BEFORE_FRAME)
+    before = f"<i>[{start:,} characters before]</i>" if start else ""
+    window = frame.text[start : start + _FRAME_WINDOW]
+    text = before + _shaded(window, shade(frame.text, start, len(window)))
+    text += _after(frame.text, start + _FRAME_WINDOW)
+    heading = f"{frame.n_records:,} records, such as {visible(frame.record)}"
+    about = f'<p class="note">{visible(frame.common)}</p>'
+    return f'<article><h3>{heading}</h3>{about}<pre dir="auto">{text}</pre></article>'
+
+
+def _longest_part(is_common: Array) -> int:
+    """Return where the longest run of common characters begins."""
+    steps = np.diff(np.concatenate([[0], is_common.astype(np.int8), [0]]))
+    starts, ends = np.flatnonzero(steps > 0), np.flatnonzero(steps < 0)
+    return int(starts[np.argmax(ends - starts)]) if len(starts) else 0
+
+
+def _group(
+    group: Group,
+    number: int = 0,
+    pairs: Sequence[tuple[int, str]] = (),
+    shade: "_Shading | None" = None,
+) -> str:
     """Return a witness, with links to its pairs that are shown: their numbers and records."""
-    text = "" if group.text is None else f'<pre dir="auto">{_excerpt(group.text, _BEFORE)}</pre>'
+    text = ""
+    if group.text is not None:
+        text = f'<pre dir="auto">{_excerpt(group.text, _BEFORE, shade)}</pre>'
     title = f"{visible(group.witness)}: {group.n_removed:,} removed"
     links = ", ".join(f'<a href="#pair-{i}">{visible(removed)}</a>' for i, removed in pairs)
     shown = f'<p class="note">Shown side by side: {links}</p>' if links else ""
@@ -218,16 +291,23 @@ def _group(group: Group, number: int = 0, pairs: Sequence[tuple[int, str]] = ())
     return f'<article id="witness-{number}">{heading}{text}{shown}</article>'
 
 
-def _pair(pair: Pair, number: int = 0, group: int | None = None) -> str:
+def _pair(
+    pair: Pair, number: int = 0, group: int | None = None, shade: "_Shading | None" = None
+) -> str:
     """Return a removal; its witness is a link if it stands among the witnesses of most records."""
-    removed, witness = _sides(pair.removed_text, pair.witness_text)
-    left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{removed}</div>"
+    removed, witness = _sides(pair.removed_text, pair.witness_text, shade or _unshaded)
+    sets = _sets(pair.removed_sets)
+    left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{sets}{removed}</div>"
     name = visible(pair.witness)
     name = name if group is None else f'<a href="#witness-{group}">{name}</a>'
-    right = f"<div><h3>Stays: {name}</h3>{witness}</div>"
+    right = f"<div><h3>Stays: {name}</h3>{_sets(pair.witness_sets)}{witness}</div>"
     title = f"<h3>Similarity {pair.similarity:.3f}</h3>"
     sides = f'<div class="sides">{left}{right}</div>'
     return f'<article id="pair-{number}">{title}{sides}</article>'
+
+
+def _sets(words: str) -> str:
+    return f'<p class="note">{visible(words)}</p>' if words else ""
 
 
 # ---- texts ---------------------------------------------------------------------------------------
@@ -237,6 +317,18 @@ _WINDOW = 1500
 
 _BEFORE = 300
 """Characters before the first difference of two texts that are shown."""
+
+_FRAME_WINDOW = 1500
+"""Characters of an example of a frame that are shown."""
+
+_BEFORE_FRAME = 100
+"""Characters before the longest part of a frame that are shown."""
+
+_MOST_SHADED = 2**17
+"""Characters of an example in which the longest part of a frame is looked for."""
+
+_MARGIN = 300
+"""Characters around a part of a text whose n-grams are looked at."""
 
 _MOST_COMPARISONS = 2**21
 """Comparisons of words in a pair; a second has some 5 * 10^6. Of 1,429 pairs of different web
@@ -273,19 +365,55 @@ def _visible_character(character: str) -> str:
     return character
 
 
-def _excerpt(text: str, length: int) -> str:
-    return visible(text[:length]) + _after(text, length)
+_Shading = Callable[[str, int, int], Array]
+"""A function of a text, a place and a number of characters there, which returns whether each of
+these stands in a common n-gram."""
+
+
+def _unshaded(text: str, start: int, length: int) -> Array:
+    return np.zeros(len(text[start : start + length]), bool)
+
+
+class _Shades:
+    """The shading of texts. It looks at n-grams that begin or end a little outside the part."""
+
+    def __init__(self, is_common: Callable[[str], Array]) -> None:
+        self._is_common = is_common
+
+    def __call__(self, text: str, start: int, length: int) -> Array:
+        first = max(0, start - _MARGIN)
+        found = self._is_common(text[first : start + length + _MARGIN])
+        return found[start - first : start - first + length]
+
+
+def _shaded(text: str, is_common: Array) -> str:
+    """Return a text for HTML in which common characters are pale."""
+    ends = [*(np.flatnonzero(np.diff(is_common)) + 1).tolist(), len(text)]
+    parts, start = [], 0
+    for end in ends:
+        part = visible(text[start:end])
+        is_pale = end > start and is_common[start]
+        parts.append(f'<span class="common">{part}</span>' if is_pale else part)
+        start = end
+    return "".join(parts)
+
+
+def _excerpt(text: str, length: int, shade: _Shading | None = None) -> str:
+    shown = _shaded(text[:length], (shade or _unshaded)(text, 0, length))
+    return shown + _after(text, length)
 
 
 def _after(text: str, end: int) -> str:
     return f"<i>[{len(text) - end:,} more characters]</i>" if len(text) > end else ""
 
 
-def _sides(removed: str | None, witness: str | None) -> tuple[str, str]:
+def _sides(
+    removed: str | None, witness: str | None, shade: _Shading = _unshaded
+) -> tuple[str, str]:
     """Return the two texts of a pair with the words that differ marked, from a little before the
     first difference."""
     if removed is None or witness is None:
-        return _alone(removed), _alone(witness)
+        return _alone(removed, shade), _alone(witness, shade)
     equal = _n_equal(removed, witness)
     start, other_start = max(0, equal - _BEFORE), max(0, equal + _shift(removed, witness, equal))
     other_start = max(0, other_start - _BEFORE)
@@ -299,10 +427,13 @@ def _sides(removed: str | None, witness: str | None) -> tuple[str, str]:
     if differences is None:
         left, right = _UNMARKED + left, _UNMARKED + right
         differences = [("equal", 0, len(one), 0, len(other))]
+    pale, other_pale = shade(removed, start, _WINDOW), shade(witness, other_start, _WINDOW)
     for kind, i, i_end, j, j_end in differences:
         is_equal = kind == "equal"
-        left += _marked(one[i:i_end], "" if is_equal else "del")
-        right += _marked(other[j:j_end], "" if is_equal else "ins")
+        text, other_text = "".join(one[i:i_end]), "".join(other[j:j_end])
+        left += _marked(text, pale[: len(text)], "" if is_equal else "del")
+        right += _marked(other_text, other_pale[: len(other_text)], "" if is_equal else "ins")
+        pale, other_pale = pale[len(text) :], other_pale[len(other_text) :]
     left += _after(removed, start + _WINDOW)
     right += _after(witness, other_start + _WINDOW)
     return f'<pre dir="auto">{left}</pre>', f'<pre dir="auto">{right}</pre>'
@@ -356,15 +487,15 @@ def _shift(removed: str, witness: str, start: int) -> int:
     return 0
 
 
-def _alone(text: str | None) -> str:
+def _alone(text: str | None, shade: _Shading) -> str:
     if text is None:
         return "<p>Its text is not at hand.</p>"
-    return f'<pre dir="auto">{_excerpt(text, _WINDOW)}</pre>'
+    return f'<pre dir="auto">{_excerpt(text, _WINDOW, shade)}</pre>'
 
 
-def _marked(tokens: list[str], tag: str) -> str:
-    text = visible("".join(tokens))
-    return f"<{tag}>{text}</{tag}>" if tag and text else text
+def _marked(text: str, is_common: Array, tag: str) -> str:
+    shown = _shaded(text, is_common)
+    return f"<{tag}>{shown}</{tag}>" if tag and shown else shown
 
 
 def _n_equal(one: str, other: str) -> int:

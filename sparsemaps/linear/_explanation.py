@@ -197,7 +197,8 @@ def _together(names: Iterable[str]) -> str:
 
 def ngrams_of_columns(vectorizer: Vectorizer, text: str) -> dict[int, str]:
     """Return the n-grams of a text by their columns. Those of one column are named together."""
-    from sparsemaps.text import ByteNgrams, HashingVectorizer
+    from sparsemaps.text import ByteNgrams
+    from sparsemaps.text._ngram_places import columns_of
 
     of: Any = getattr(vectorizer, "vectorizer", vectorizer)  # whose n-grams are weighted
     if isinstance(of, ByteNgrams):
@@ -210,13 +211,7 @@ def ngrams_of_columns(vectorizer: Vectorizer, text: str) -> dict[int, str]:
     ngrams = list(dict.fromkeys(of.build_analyzer()(text)))
     if not ngrams:
         return {}
-    one_each = HashingVectorizer(
-        analyzer=lambda ngram: [ngram],
-        n_features=of.n_features,
-        norm=None,
-        alternate_sign=False,
-    )
-    columns = one_each.transform(ngrams).indices.tolist()
+    columns = columns_of(of, ngrams).tolist()
     found: dict[int, list[str]] = {}
     for column, ngram in zip(columns, ngrams, strict=True):
         found.setdefault(column, []).append(ngram)

@@ -20,6 +20,7 @@ from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.text import _frequencies
 from sparsemaps.text._analyzers import DerivedVectorizer, compiled_loops
 from sparsemaps.text._frequencies import Frequencies
+from sparsemaps.text._ngram_places import ngrams_of
 
 
 class OwnNgrams(DerivedVectorizer):
@@ -74,6 +75,25 @@ class OwnNgrams(DerivedVectorizer):
             columns, values, ends, columns, values, own_ends,
         )  # fmt: skip
         return columns[:n], None if values is None else values[:n], own_ends
+
+    def n_own(self, columns: Array, ends: Array) -> Array:
+        """Return the number of own n-grams of rows, whose columns end at `ends`."""
+        is_own = self.frequencies.of(np.ascontiguousarray(columns)) <= self.max_df
+        before = np.concatenate([[0], np.cumsum(is_own)])
+        found: Array = np.diff(before[ends], prepend=0)
+        return found
+
+    def is_common(self, text: str) -> Array:
+        """Return, for each character of a text, whether it stands in an n-gram that more than
+        `max_df` records have. If the places of n-grams are not known, no character does."""
+        found = ngrams_of(self.vectorizer, text)
+        if found is None:
+            return np.zeros(len(text), bool)
+        common = self.frequencies.of(found.columns) > self.max_df
+        steps = np.zeros(len(found.pieces) + 1, np.int64)
+        np.add.at(steps, found.first[common], 1)
+        np.add.at(steps, found.last[common] + 1, -1)
+        return np.repeat(np.cumsum(steps[:-1]) > 0, [len(piece) for piece in found.pieces])
 
     def describe(self) -> dict[str, Any]:
         """Return what decides the rows beside the vectorizer, for JSON."""

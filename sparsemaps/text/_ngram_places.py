@@ -1,0 +1,109 @@
+"""Where the n-grams of a text stand.
+
+A vectorizer hashes tokens (words, characters, bytes) of a form of the text, in which letters are
+lowered and marks may be composed. The text is cut here so that the tokens of the pieces, one piece
+after the other, are the tokens of the whole. So each token belongs to a piece of the text as it is
+written.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._tools._sklearn import width_of
+from sparsemaps._tools._typing import Array, Vectorizer
+from sparsemaps.text._byte_ngrams import ByteNgrams
+from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
+
+_CUTS = tuple(map(re.compile, (rf"{WORDS_AND_CHARACTERS}|\s+", r"\S+|\s+", r"\w+|\W+")))
+"""Ways to cut a text. The first one is taken whose pieces have the tokens of the text."""
+
+
+class Ngrams(NamedTuple):
+    """The n-grams of a text, in the order of their sizes and places."""
+
+    pieces: list[str]
+    """The text, cut."""
+    columns: Array
+    """The column of each n-gram. An n-gram that occurs twice is there twice."""
+    first: Array
+    """The piece in which each n-gram begins."""
+    last: Array
+    """The piece in which each n-gram ends."""
+
+
+def ngrams_of(vectorizer: Vectorizer, text: str) -> Ngrams | None:
+    """Return the n-grams of a text with their places; None if no cut has the tokens of the text,
+    as its normal form joins what the cuts divide."""
+    of = _kind_of(vectorizer)
+    tokens = of.tokens(text)
+    for cut in _CUTS:
+        pieces = cut.findall(text)
+        of_pieces = [of.tokens(piece) for piece in pieces]
+        if [token for some in of_pieces for token in some] == list(tokens):
+            break
+    else:
+        return None
+    place = np.repeat(np.arange(len(pieces)), [len(some) for some in of_pieces])
+    low, high = of.sizes
+    names: list[Any] = []
+    first, last = [place[:0]], [place[:0]]
+    for n in range(low, min(high, len(tokens)) + 1):
+        starts = range(len(tokens) - n + 1)
+        names.extend(of.joint(tokens[start : start + n]) for start in starts)
+        first.append(place[: len(starts)])
+        last.append(place[n - 1 :])
+    return Ngrams(
+        pieces, columns_of(vectorizer, names), np.concatenate(first), np.concatenate(last)
+    )
+
+
+class _Kind(NamedTuple):
+    """The tokens of a text, an n-gram of some tokens, and the sizes of n-grams."""
+
+    tokens: Callable[[str], Sequence[Any]]
+    joint: Callable[[Sequence[Any]], Any]
+    sizes: tuple[int, int]
+
+
+def _kind_of(vectorizer: Any) -> _Kind:
+    if isinstance(vectorizer, ByteNgrams):
+        return _Kind(partial(_bytes_of, vectorizer.lowercase), bytes, vectorizer.ngram_range)
+    if vectorizer.analyzer == "char_wb":  # its n-grams cross no blank
+        return _Kind(vectorizer.build_analyzer(), "".join, (1, 1))
+    prepare = vectorizer.build_preprocessor()
+    if vectorizer.analyzer == "char":
+        return _Kind(
+            lambda text: re.sub(r"\s\s+", " ", prepare(text)), "".join, vectorizer.ngram_range
+        )
+    tokenize = vectorizer.build_tokenizer()
+    return _Kind(lambda text: tokenize(prepare(text)), " ".join, vectorizer.ngram_range)
+
+
+def _bytes_of(lowercase: bool, text: str) -> bytes:
+    data = text.encode("utf-8", "surrogatepass")
+    return data.lower() if lowercase else data
+
+
+def columns_of(vectorizer: Vectorizer, ngrams: Sequence[Any]) -> Array:
+    """Return the columns of n-grams: strings, or bytes of `ByteNgrams`."""
+    if isinstance(vectorizer, ByteNgrams):
+        return np.fromiter(_exact_columns(vectorizer, ngrams), np.int64, len(ngrams))
+    one_each = HashingVectorizer(
+        token_pattern=r"(?s).+",
+        lowercase=False,
+        n_features=width_of(vectorizer),
+        norm=None,
+        alternate_sign=False,
+    )
+    found: Array = one_each.transform(ngrams).indices
+    return found
+
+
+def _exact_columns(vectorizer: ByteNgrams, ngrams: Sequence[bytes]) -> Iterator[int]:
+    low, high = vectorizer.ngram_range
+    before = {n: sum(256**shorter for shorter in range(low, n)) for n in range(low, high + 1)}
+    return (int.from_bytes(ngram, "big") + before[len(ngram)] for ngram in ngrams)
