@@ -2,16 +2,18 @@
 Which map for so many bytes a row?
 ==================================
 
-A linear model on handwritten digits reaches 95 %. On the features of a map it reaches more. How
-much at how many bytes depends on the map: one-hot maps are counted as packed codes (`encode`),
-dense ones as float32.
+On handwritten digits a linear model reaches 95 %, boosted trees 96 %, and an SVM with the exact
+Gaussian kernel 99 %. A linear model on the features of a map lies between. Where it lies depends on
+the map and on the bytes a row: one-hot maps are counted as packed codes (`encode`), dense ones as
+float32.
 """
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import load_digits
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
 from sklearn.preprocessing import normalize
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from sparsemaps import (
     ConsistentWeightedSampling,
@@ -57,6 +59,12 @@ curves = {
     for name, (size, train, test, make) in maps.items()
 }
 linear = 100 * LinearSVC(random_state=0).fit(unit, y).score(unit_test, y_test)
+trees = HistGradientBoostingClassifier(max_features=0.3, random_state=0).fit(X, y)
+plain = {
+    "linear, on the pixels": (linear, "--"),
+    "boosted trees": (100 * trees.score(X_test, y_test), ":"),
+    "SVM, exact Gaussian kernel": (100 * SVC(C=10).fit(X, y).score(X_test, y_test), "-."),
+}
 
 # %%
 # Accuracy against the size of a row.
@@ -64,11 +72,14 @@ linear = 100 * LinearSVC(random_state=0).fit(unit, y).score(unit_test, y_test)
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for name, points in curves.items():
     ax.semilogx(*zip(*points), "o-", markersize=4, label=name)
-ax.axhline(linear, color="black", linewidth=1, linestyle="--", label="linear, on the pixels")
+for name, (score, style) in plain.items():
+    ax.axhline(score, color="black", linewidth=1, linestyle=style, label=name)
+    print(f"{name}: {score:.1f} %")
 ax.set(xlabel="bytes a row", ylabel="test accuracy, %", title="handwritten digits")
 ax.legend()
 plt.show()
 
 # %%
 # Codes of one or two bits a sample reach the linear model with some 40 bytes a row; float32
-# features need 250 and more. From a kilobyte on the Gaussian features are ahead of all.
+# features need 250 and more. From a kilobyte on the Gaussian features are ahead of all maps, and
+# near the exact kernel. With so few rows, take the exact kernel.

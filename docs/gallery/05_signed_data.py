@@ -9,10 +9,11 @@ standardised columns, as the kernels of angles and distances do.
 
 import matplotlib.pyplot as plt
 from sklearn.datasets import make_classification
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from sparsemaps import ConsistentWeightedSampling, RandomFourier, SignProjection
 
@@ -29,22 +30,29 @@ maps = {
 }
 
 
+linear = LinearSVC(tol=1e-2, max_iter=200, random_state=0)
+
+
 def score(*steps):
-    learner = LinearSVC(tol=1e-2, max_iter=200, random_state=0)
-    return (
-        100 * cross_val_score(make_pipeline(StandardScaler(), *steps, learner), X, y, cv=3).mean()
-    )
+    return 100 * cross_val_score(make_pipeline(StandardScaler(), *steps), X, y, cv=3).mean()
 
 
-linear = score()
-curves = {name: [score(make(k)) for k in sizes] for name, make in maps.items()}
+plain = {
+    "linear": (linear, "--"),
+    "boosted trees": (HistGradientBoostingClassifier(random_state=0), ":"),
+    "SVM, exact Gaussian kernel": (SVC(gamma=0.02, C=10), "-."),
+}
+curves = {name: [score(make(k), linear) for k in sizes] for name, make in maps.items()}
 
 # %%
 
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for name, values in curves.items():
     ax.semilogx(sizes, values, "o-", markersize=4, label=name)
-ax.axhline(linear, color="black", linestyle="--", linewidth=1, label="linear")
+for name, (model, style) in plain.items():
+    accuracy = score(model)
+    ax.axhline(accuracy, color="black", linestyle=style, linewidth=1, label=name)
+    print(f"{name}: {accuracy:.1f} %")
 ax.set(xlabel="components", ylabel="accuracy, % (3 folds)")
 ax.set_xticks(sizes, [str(size) for size in sizes])
 ax.minorticks_off()
@@ -53,4 +61,5 @@ plt.show()
 
 # %%
 # On clusters of normal values, as these, the Gaussian kernel is ahead of the generalized min-max
-# kernel, and both are ahead of a linear model from 256 components on.
+# kernel, and both are ahead of a linear model from 256 components on. Boosted trees, which look at
+# single columns, are ahead of all of them.

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.model_selection import train_test_split
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from sparsemaps import ConsistentWeightedSampling, KernelProduct, SignProjection
 from sparsemaps.kernels import acos_kernel, min_max_kernel
@@ -36,8 +36,15 @@ curves = {
     "min-max × acos": [accuracy(product(k)) for k in sizes],
 }
 
+exact_kernels = {
+    "min-max": min_max_kernel,
+    "acos": acos_kernel,
+    "min-max × acos": lambda X, Y=None: min_max_kernel(X, Y) * acos_kernel(X, Y),
+}
+
 # %%
 # On the left the estimates beside the exact product; on the right what the features are worth.
+# Dotted lines are SVMs with the exact kernels.
 
 rows = X[:60]
 exact = min_max_kernel(rows) * acos_kernel(rows)
@@ -49,7 +56,10 @@ left.plot(exact[upper], (Z @ Z.T).toarray()[upper], ".", markersize=2)
 left.plot([0, exact[upper].max()], [0, exact[upper].max()], color="black", linewidth=1)
 left.set(xlabel="exact min-max × acos", ylabel="estimate by 512 samples")
 for name, values in curves.items():
-    right.semilogx(sizes, values, "o-", markersize=4, label=name)
+    (line,) = right.semilogx(sizes, values, "o-", markersize=4, label=name)
+    score = 100 * SVC(kernel=exact_kernels[name], C=10).fit(X, y).score(X_test, y_test)
+    right.axhline(score, color=line.get_color(), linewidth=1, linestyle=":")
+    print(f"{name}: {values[-1]:.1f} % by {sizes[-1]} samples, {score:.1f} % by the exact kernel")
 right.set(xlabel="samples", ylabel="test accuracy, %")
 right.set_xticks(sizes, [str(size) for size in sizes])
 right.minorticks_off()
@@ -57,5 +67,5 @@ right.legend()
 plt.show()
 
 # %%
-# From 128 samples on the product is ahead of both its factors; with fewer, min-max alone is
-# better.
+# From 128 samples on the product is ahead of both its factors; with fewer, min-max alone is better.
+# Of the exact kernels, the product and acos are equal here: the gain is that of few samples.

@@ -3,12 +3,13 @@ Regression: smooth, or in steps?
 ================================
 
 Ridge regression on random features fits functions that a linear model cannot. `RandomFourier` and
-`Fastfood` give smooth fits, `RandomBinning` gives steps. The function here is smooth but for one
-jump.
+`Fastfood` give smooth fits, `RandomBinning` gives steps, and so do boosted trees. The function here
+is smooth but for one jump.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import make_pipeline
 
@@ -23,18 +24,20 @@ def truth(x):
 
 
 y = truth(x) + rng.normal(scale=0.2, size=200)
-maps = {
-    "RandomFourier": RandomFourier(n_components=512, gamma=5, random_state=0),
-    "Fastfood": Fastfood(n_components=512, gamma=5, random_state=0),
-    "RandomBinning": RandomBinning(n_grids=512, n_bins=2**8, gamma=1, random_state=0),
-}
+maps = [
+    RandomFourier(n_components=512, gamma=5, random_state=0),
+    Fastfood(n_components=512, gamma=5, random_state=0),
+    RandomBinning(n_grids=512, n_bins=2**8, gamma=1, random_state=0),
+]
+models = {type(map).__name__: make_pipeline(map, Ridge(alpha=0.3)) for map in maps}
+models["boosted trees"] = HistGradientBoostingRegressor(random_state=0)
 grid = np.linspace(0, 6, 600)[:, None]
 
 # %%
 
-figure, axes = plt.subplots(1, 3, figsize=(8, 4), sharey=True, layout="constrained")
-for ax, (name, features) in zip(axes, maps.items()):
-    model = make_pipeline(features, Ridge(alpha=0.3)).fit(x, y)
+figure, axes = plt.subplots(2, 2, figsize=(8, 6), sharex=True, sharey=True, layout="constrained")
+for ax, (name, model) in zip(axes.flat, models.items()):
+    model.fit(x, y)
     error = np.sqrt(np.mean((model.predict(grid) - truth(grid)) ** 2))
     ax.plot(x, y, ".", color="lightgray", markersize=4)
     ax.plot(grid, truth(grid), color="black", linewidth=0.8)
@@ -44,4 +47,5 @@ plt.show()
 
 # %%
 # At the jump `RandomBinning` turns within its steps, while the smooth fits round it off and swing
-# beside it. Elsewhere the smooth fits are closer, so that the errors are the same.
+# beside it. Elsewhere the smooth fits are closer, so that the errors are the same. Boosted trees
+# have half as much error again.

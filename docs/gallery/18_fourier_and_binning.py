@@ -8,6 +8,8 @@ jump. Each model has the same number of features a row: all of one kind, or half
 
 import matplotlib.pyplot as plt
 import numpy as np
+from sklearn.ensemble import HistGradientBoostingRegressor
+from sklearn.kernel_ridge import KernelRidge
 from sklearn.linear_model import Ridge
 from sklearn.pipeline import FeatureUnion, make_pipeline
 
@@ -37,10 +39,26 @@ def half_of_each(n):
 
 
 # %%
-# The kernel of both together is the sum of theirs: inner products of the rows add up.
+# The kernel of both together is the sum of theirs: inner products of the rows add up. Lines are
+# boosted trees, and ridge regression with the exact sum of both kernels.
+
+
+def kernel(x, z):
+    far = np.abs(x - z)
+    return (np.exp(-30 * (far**2).sum()) + np.exp(-3 * far.sum())) / 2
+
+
+plain = {
+    "boosted trees": (HistGradientBoostingRegressor(max_iter=400, random_state=0), ":"),
+    "exact kernel, both": (KernelRidge(kernel=kernel, alpha=0.1), "--"),
+}
 
 sizes = [64, 128, 256, 512, 1024]
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
+for name, (model, style) in plain.items():
+    error = np.sqrt(np.mean((model.fit(train, y).predict(test) - truth(test)) ** 2))
+    ax.axhline(error, color="black", linestyle=style, linewidth=1, label=name)
+    print(f"{name}: {error:.3f}")
 for features in (fourier, binning, half_of_each):
     errors = []
     for size in sizes:
@@ -58,4 +76,5 @@ plt.show()
 
 # %%
 # From 128 features on, half of each kind has less error than as many of one kind; with 256, it has
-# less than either kind alone has with 1,024.
+# less than either kind alone has with 1,024, and about that of the exact kernel. Boosted trees,
+# whose steps are along the axes, need more rows for such a wave.
