@@ -1,6 +1,7 @@
 """The ``sparsemaps`` command: options, subcommands, errors and exit codes.
 
 - this file handles errors and signals, and returns exit codes.
+- ``_words`` completes the words of a call: the map, and numbers of options, may be left out.
 - ``_parser`` has the parser, and what its errors say. ``_help`` has its help of two lengths.
 - ``_options`` reads the maps that are subcommands, and their options, from the source of their
   classes. It has the table of kernels.
@@ -17,21 +18,20 @@ subcommands are imported when one is called.
 
 import argparse
 import contextlib
-import os
 import shlex
 import signal
 import sys
 import threading
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
-from itertools import zip_longest
 
 from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._option_fields import options_of
 from sparsemaps._tools._parameters import ParameterError, wording_settings
-from sparsemaps.cli._options import KERNELS, MAPS, PAIR_MAPS, SAVED, load
-from sparsemaps.cli._parser import BAD_INPUT, make_parser, seems_to_be, with_map_first
-from sparsemaps.cli._shared_options import SEVERAL_NUMBERS, flag
+from sparsemaps.cli._options import KERNELS, MAPS, SAVED, load
+from sparsemaps.cli._parser import BAD_INPUT, make_parser
+from sparsemaps.cli._shared_options import flag
+from sparsemaps.cli._words import completed
 from sparsemaps.files._job_options import VALUES
 
 __all__ = ["main", "make_parser"]
@@ -47,19 +47,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
         arguments = ["map", SAVED, *arguments[1:]]
-    parser, words = make_parser(), arguments
-    if arguments[:1] and arguments[0] in WITHOUT_MAP:
-        words = with_map_first(parser, arguments, PAIR_MAPS)
-    words = _with_numbers(words)
-    weighs = words[:1] and words[0] in WEIGHED and any(word.startswith("--idf=") for word in words)
-    may_lack = bool(words[:1]) and (words[0] in WITHOUT_MAP or weighs)
-    maps = (*MAPS, SAVED) if words[:1] == ["map"] else PAIR_MAPS
-    has_no_map = may_lack and not _names_a_map(words[1:2], maps)
-    words = [words[0], "minmax" if weighs else "minhash", *words[1:]] if has_no_map else words
+    parser = make_parser()
+    words, has_no_map = completed(parser, arguments)
     options = parser.parse_args(words)
     options.has_no_map = has_no_map
-    if has_no_map and weighs and not hasattr(options, "method"):
-        options.method = "levels"
     names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])
     try:
@@ -78,49 +69,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except _Signalled as ended:
         print_line("sparsemaps: terminated", error=True)
         return BY_SIGNAL + ended.number
-
-
-WITHOUT_MAP = ("dedup", "pairs", "train")
-"""Commands whose map is minhash if none is named; train of LIBSVM files needs one."""
-
-
-WEIGHED = ("map", "train")
-"""Commands whose map is min-max by levels if none is named and n-grams are weighted."""
-
-
-def _names_a_map(word: Sequence[str], names: Collection[str]) -> bool:
-    """Return whether the word after a command is a map, or seems to be one that is spelt
-    wrongly."""
-    return any(
-        name in names or ("." not in name and not os.path.exists(name) and seems_to_be(name, names))
-        for name in word
-    )
-
-
-def _with_numbers(words: list[str]) -> list[str]:
-    """Return the words of a command, with the number of each option that may stand without one, and
-    all numbers of an option of several, in one word with it."""
-    options = [option for cls in VALUES for option in options_of(cls)]
-    known = {option.flag: option.const for option in options if option.const is not None}
-    several = {o.flag for o in options if isinstance(o.allowed, SEVERAL_NUMBERS)}
-    found: list[str] = []
-    taker = ""
-    for word, following in zip_longest(words, words[1:], fillvalue=""):
-        if taker and _is_number(word):
-            found[-1] += f",{word}" if "=" in found[-1] else f"={word}"
-            taker = taker if taker in several else ""
-            continue
-        taker = word if word in several or (word in known and _is_number(following)) else ""
-        found.append(word if taker or word not in known else f"{word}={known[word]:g}")
-    return found
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
 
 
 class _Signalled(BaseException):

@@ -14,7 +14,6 @@ from sparsemaps.cli._options import MAPS, SAVED, Kind, load
 from sparsemaps.cli._shared_options import flag
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._job_options import Run, Svmlight, Texts
-from sparsemaps.files._job_run import JobRun, Share
 from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._outputs import OutputPlan
 from sparsemaps.files._plan import Plan
@@ -84,29 +83,28 @@ V = TypeVar("V", bound=Values)
 
 def value_of(options: argparse.Namespace, cls: type[V], **others: Any) -> V:
     """Return a value by the options of a call, those of its own that are given, and others."""
-    return cls.of(_given(options, cls) | others)
-
-
-def _given(options: argparse.Namespace, cls: type[Values]) -> dict[str, Any]:
-    """Return the options of a value that are given."""
     given = {
         option.name: getattr(options, option.dest, None)
         for option in options_of(cls)
         if option.flag is not None
     }
-    return {name: value for name, value in given.items() if value is not None}
+    return cls.of({name: value for name, value in given.items() if value is not None} | others)
 
 
 def source_of(
-    options: argparse.Namespace, of_rows: str = "is for texts; give --texts"
+    options: argparse.Namespace,
+    analyzer: str | None = None,
+    of_rows: str = "is for texts; give --texts",
 ) -> Texts | Svmlight | None:
-    """Return the kind of the inputs, by --texts and the options for texts; None where nothing says
-    so. `of_rows` is said of an option for texts where there are none."""
-    texts = getattr(options, "texts", None)
-    if texts is not None and options.zero_based:
-        raise ValueError("--zero-based is for LIBSVM files, not for texts")
-    if texts is not None:
-        return texts_of(options, texts)
+    """Return the kind of the inputs, by --texts and the options for texts; without --texts, texts
+    by an `analyzer`, if there is one. None where nothing says so. `of_rows` is said of an option
+    for texts where there are none."""
+    said = getattr(options, "texts", None)
+    analyzer = analyzer if said is None else said
+    if analyzer is not None:
+        if options.zero_based:
+            raise ValueError("--zero-based is for LIBSVM files, not for texts")
+        return value_of(options, Texts, analyzer=analyzer)
     for option in options_of(Texts):
         given = getattr(options, option.dest, None) is not None
         if given and option.flag and not hasattr(Svmlight, option.name):
@@ -120,17 +118,12 @@ def svmlight_of(options: argparse.Namespace) -> Svmlight | None:
     return None if source == Svmlight() else source
 
 
-def texts_of(options: argparse.Namespace, analyzer: str = Texts.analyzer) -> Texts:
-    return value_of(options, Texts, analyzer=analyzer)
-
-
 def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight:
-    """Return the kind of the inputs; texts by their names, without --texts."""
-    if options.texts is None and (
-        options.text_format is not None or isinstance(by_names(None, paths), Texts)
-    ):
-        options.texts = Texts.analyzer
-    return source_of(options) or Svmlight()
+    """Return the kind of the inputs; without --texts, texts if their names say so."""
+    are_texts = options.text_format is not None
+    if options.texts is None and not are_texts:
+        are_texts = isinstance(by_names(None, paths), Texts)
+    return source_of(options, Texts.analyzer if are_texts else None) or Svmlight()
 
 
 TO_LEARN, TO_WEIGH = "char:3", "auto:1"
@@ -140,28 +133,29 @@ TO_LEARN, TO_WEIGH = "char:3", "auto:1"
 def source_to_learn(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight | None:
     """Return the kind of the inputs of a learner; without --texts, texts if names say so, but for
     .txt: lines of text have no labels."""
-    texts = [path for path in paths if cannot_be_rows(path)]
+    texts, analyzer = [path for path in paths if cannot_be_rows(path)], None
     if options.texts is None and (options.text_format is not None or texts):
-        if texts and options.text_format is None:
+        if options.text_format is None:
             by_names(None, paths)  # which is an error of inputs of both kinds
-        options.texts = TO_LEARN if getattr(options, "idf", None) is None else TO_WEIGH
-    return source_of(options)
+        analyzer = TO_LEARN if getattr(options, "idf", None) is None else TO_WEIGH
+    return source_of(options, analyzer)
 
 
-def share_of(options: argparse.Namespace) -> Share | None:
+def _task_of(options: argparse.Namespace) -> tuple[str, int, int] | None:
+    """Return the tasks of --stage and --task."""
     if (options.stage is None) != (options.task is None):
         raise ValueError("--stage and --task go together")
     if options.stage is None:
         return None
     if _is_on_dask(options) or options.tasks or options.fresh is not None:
         raise ValueError("--task is not for --dask, --tasks or --fresh")
-    return Share(options.stage, *options.task)
+    return options.stage, *options.task
 
 
 def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
     """Run a plan, or some of its tasks, or print its stages; return the answer if all tasks were
     run."""
-    share = share_of(options)
+    task = _task_of(options)
     if options.tasks:
         for name, n, about in plan.listing():
             print_line(f"{name:11}{n:5}  {about}")
@@ -170,9 +164,8 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
     if _is_on_dask(options) and not plan.is_shared:
         raise ValueError("on a cluster, inputs and outputs are files")
     with engine_of(options) as engine:
-        run = value_of(options, Run)
-        answer = plan.run(JobRun(run.progress, run.resume, engine, share))
-    return answer if share is None else None
+        answer = plan.run(value_of(options, Run, task=task, engine=engine))
+    return answer if task is None else None
 
 
 def run_outputs(options: argparse.Namespace, plan: OutputPlan) -> Any:

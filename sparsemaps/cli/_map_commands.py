@@ -16,7 +16,7 @@ from sparsemaps.cli import _given
 from sparsemaps.cli._last_line import say_bad
 from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix, _summary
-from sparsemaps.files._job_options import Aside, MappedRows, Svmlight
+from sparsemaps.files._job_options import Aside, MappedRows, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._map import MapPlan
 from sparsemaps.files._outputs import OutputPlan, folders_of
@@ -36,7 +36,7 @@ def map(options: argparse.Namespace) -> None:
     aside = _given.value_of(options, Aside).aside
     paths = expand(options.inputs)
     source = rows_unless_said(_given.source_of(options), paths)
-    plan = MapPlan.of(made, paths, options.output, source, written, options.n_jobs, aside)
+    plan = MapPlan.of(made, paths, options.output, source, written, aside)
     names = plan.written
     if options.save_config is not None:
         names = [*names, (options.save_config, "the file of --save-config")]
@@ -80,10 +80,10 @@ def text(options: argparse.Namespace) -> None:
     vectorizer = make(binary=options.binary, **parameters)
     if parameters:
         vectorizer.fit(["any"])  # raises for bad ones
-    options.token_pattern = None  # which the vectorizer has
     aside = _given.value_of(options, Aside).aside
-    texts, paths = _given.texts_of(options), (options.inputs, options.output)
-    _run(options, TextPlan.of(vectorizer, *paths, texts, options.n_jobs, aside))
+    texts = _given.value_of(options, Texts, analyzer=Texts.analyzer, token_pattern=None)
+    paths = expand(options.inputs)
+    _run(options, TextPlan.of(vectorizer, paths, options.output, texts, aside))
 
 
 def kernel(options: argparse.Namespace) -> None:

@@ -15,7 +15,6 @@ from sparsemaps.cli._given import (
     run_outputs,
     source_of,
     source_to_learn,
-    texts_of,
     value_of,
 )
 from sparsemaps.cli._last_line import say, words_of
@@ -46,7 +45,6 @@ def train(options: argparse.Namespace) -> None:
     paths = expand(options.inputs)
     known_inputs([*paths, *_files_of(training.validation)])  # which must be there
     coded = [path for path in paths if holds_codes(path)]
-    is_said = options.texts is not None
     source = source_to_learn(options, [path for path in paths if path not in coded])
     if coded:
         refuse_other_options(options, coded[0])
@@ -58,10 +56,9 @@ def train(options: argparse.Namespace) -> None:
     fitted = from_config(PackedCodes.load(coded[0]).config) if coded else make_map(options)
     parameters = asked.parameters()
     parameters |= {"random_state": getattr(options, "seed", 0), "n_jobs": options.n_jobs}
-    if options.texts is not None:  # with the rows that other commands make of texts for this map
-        texts = texts_of(options, options.texts)
-        refuse_weights_of_sets(fitted, texts)
-        parameters["vectorizer"] = vectorizer_for(fitted, texts)
+    if isinstance(source, Texts):  # with the rows that other commands make of texts for this map
+        refuse_weights_of_sets(fitted, source)
+        parameters["vectorizer"] = vectorizer_for(fitted, source)
     kind: Any = KernelRegressor if asked.is_regression else KernelClassifier
     trained = _learning.train(
         kind(fitted, **parameters), paths, options.output, training, source,
@@ -79,9 +76,9 @@ def train(options: argparse.Namespace) -> None:
         score = "R2" if asked.is_regression else "accuracy"
         for line in _table_of(score, trained.scores):
             print_line(line, error=True)
-    if options.texts is not None and not is_said:
-        figures |= {"texts": options.texts}
-        words += f", by --texts {options.texts}"
+    if isinstance(source, Texts) and options.texts is None:
+        figures |= {"texts": source.analyzer}
+        words += f", by --texts {source.analyzer}"
     say(options, words, figures)
     if trained.validation is not None:
         for line in trained.validation.lines:
@@ -102,10 +99,9 @@ def _files_of(inputs: Any) -> list[Any]:
 
 def predict(options: argparse.Namespace) -> None:
     model: Any = load_model(options.model)
-    how = _how(options, model)
-    lines, bad = value_of(options, LineOptions), value_of(options, Aside).aside
-    source, n_jobs = how
-    plan = PredictPlan.of(model, options.inputs, options.output, source, lines, n_jobs, bad)
+    source, lines = _source_for(options, model), value_of(options, LineOptions)
+    paths, bad = expand(options.inputs), value_of(options, Aside).aside
+    plan = PredictPlan.of(model, paths, options.output, source, lines, bad)
     answer = _run_labels(options, plan)
     if answer is None:
         return
@@ -117,12 +113,12 @@ def predict(options: argparse.Namespace) -> None:
 
 def filter(options: argparse.Namespace) -> None:
     model: Any = load_model(options.model)
-    how, labels = _how(options, model), options.label
+    source, labels = _source_for(options, model), options.label
     if hasattr(model, "classes_"):
         labels = [label_of(model.classes_, label) for label in labels]
-    (source, n_jobs), choice = how, value_of(options, LabelChoice)
-    bad, paths = value_of(options, Aside).aside, (options.inputs, options.output)
-    plan = FilterPlan.of(model, *paths, source, labels, choice, n_jobs, bad)
+    choice, bad = value_of(options, LabelChoice), value_of(options, Aside).aside
+    paths = expand(options.inputs)
+    plan = FilterPlan.of(model, paths, options.output, source, labels, choice, bad)
     answer = _run_labels(options, plan)
     if answer is not None:
         kept = f"{answer.n_records} records, {answer.n_kept} kept"
@@ -161,8 +157,8 @@ def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:
     return run_outputs(options, plan)
 
 
-def _how(options: argparse.Namespace, model: Any) -> tuple[Any, int]:
-    """Return the options that say how records are read for a model."""
-    if getattr(model, "vectorizer_", None) is not None:
-        options.texts = Texts.analyzer  # whose place the vectorizer takes
-    return source_of(options, "is for models of texts"), options.n_jobs
+def _source_for(options: argparse.Namespace, model: Any) -> Any:
+    """Return the kind of the inputs of a model."""
+    is_of_texts = getattr(model, "vectorizer_", None) is not None  # in place of the analyzer
+    analyzer = Texts.analyzer if is_of_texts else None
+    return source_of(options, analyzer, of_rows="is for models of texts")

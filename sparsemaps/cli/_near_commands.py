@@ -22,15 +22,15 @@ _FRAME = 100
 
 
 def pairs(options: argparse.Namespace) -> None:
-    read = expand([*options.inputs, *(options.other or [])])
+    inputs, other = expand(options.inputs), options.other and expand(options.other)
+    read = [*inputs, *(other or [])]
     coded = [path for path in read if holds_codes(path)]
     if coded:
         refuse_other_options(options, coded[0])
     made = None if coded else make_map(options)
     source = source_by_names(options, [path for path in read if not holds_codes(path)])
     search, aside = value_of(options, PairSearch), value_of(options, Aside).aside
-    paths = options.inputs, options.output, options.other
-    plan = PairsPlan.of(made, *paths, source, search, options.n_jobs, aside)
+    plan = PairsPlan.of(made, inputs, options.output, other, source, search, aside)
     answer = run_plan(options, plan)
     if answer is None:
         return
@@ -47,9 +47,9 @@ def pairs(options: argparse.Namespace) -> None:
 
 def dedup(options: argparse.Namespace) -> None:
     search, tables = value_of(options, Search), value_of(options, Tables)
-    source = source_by_names(options, expand(options.inputs))
-    paths, removal = (options.inputs, options.output), value_of(options, Removal)
-    plan = Dedup.of(make_map(options), *paths, source, search, removal, tables, options.n_jobs)
+    inputs, removal = expand(options.inputs), value_of(options, Removal)
+    source, made = source_by_names(options, inputs), make_map(options)
+    plan = Dedup.of(made, inputs, options.output, source, search, removal, tables)
     result = run_plan(options, plan)
     if result is None:
         return

@@ -5,7 +5,7 @@ import difflib
 import importlib
 import itertools
 import sys
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NoReturn
 
 import sparsemaps
@@ -45,7 +45,7 @@ class _Parser(HelpParser):
     def _refuse_unknown(self, words: list[str]) -> None:
         """Refuse unknown options, before it is said what is missing."""
         options = [name for action in self._actions for name in action.option_strings]
-        commands = _commands_of(self)
+        commands = commands_of(self)
         for word in itertools.takewhile(lambda word: word != "--", words):
             if commands and not word.startswith("-"):
                 return  # the other words are a subcommand's
@@ -53,7 +53,7 @@ class _Parser(HelpParser):
             if name[:2] != "--" or " " in word or any(one.startswith(name) for one in options):
                 continue
             where = f" before {commands.metavar}" if commands else ""
-            meant = _closest(name, {option.strip("-"): option for option in options})
+            meant = closest(name, {option.strip("-"): option for option in options})
             self.error(f"unknown option {name}{where}{_question(meant)}")
 
     def _check_value(self, action: argparse.Action, value: object) -> None:
@@ -61,7 +61,7 @@ class _Parser(HelpParser):
             return
         names = _paths(action.choices)
         other = OTHER_NAMES.get(str(value).casefold())
-        meant = other if other in names else _closest(str(value), names)
+        meant = other if other in names else closest(str(value), names)
         about = argparse.ArgumentError(
             action,
             f"invalid choice: {value!r}{_question(meant)} (choose from "
@@ -71,7 +71,7 @@ class _Parser(HelpParser):
         self.error(str(about), f"{self.prog} {meant}" if is_command else None)
 
 
-def _commands_of(parser: argparse.ArgumentParser) -> Any:
+def commands_of(parser: argparse.ArgumentParser) -> Any:
     """Return the action that holds the subcommands of a parser, or None."""
     return next((a for a in parser._actions if isinstance(a.choices, Mapping)), None)
 
@@ -81,39 +81,17 @@ def _paths(choices: Iterable[Any]) -> dict[str, str]:
     paths = {str(name): str(name) for name in choices}
     if isinstance(choices, Mapping):
         for command, parser in choices.items():
-            inner = _commands_of(parser)
+            inner = commands_of(parser)
             for name in inner.choices if inner else ():
                 paths.setdefault(name, f"{command} {name}")
     return paths
 
 
-def _closest(name: str, names: dict[str, str]) -> str | None:
+def closest(name: str, names: dict[str, str]) -> str | None:
     """Return the value of the key that is spelt nearly as `name`."""
     plain = name.strip("-").casefold().replace("_", "-")
     close = difflib.get_close_matches(plain, names, n=1)
     return names[close[0]] if close else None
-
-
-def seems_to_be(name: str, names: Collection[str]) -> bool:
-    """Return whether a word is spelt nearly as one of some names, or is another name of one."""
-    return (
-        OTHER_NAMES.get(name.casefold()) in names
-        or _closest(name, {one: one for one in names}) is not None
-    )
-
-
-def with_map_first(
-    parser: argparse.ArgumentParser, words: list[str], maps: Collection[str]
-) -> list[str]:
-    """Return the words of a command with its map before options that take no value."""
-    command = _commands_of(parser).choices[words[0]]
-    options = _commands_of(command).choices["minhash"]._option_string_actions
-    place = 1
-    while place < len(words) and words[place] in options and options[words[place]].nargs == 0:
-        place += 1
-    if words[place : place + 1] and words[place] in maps:
-        return [words[0], words[place], *words[1:place], *words[place + 1 :]]
-    return words
 
 
 def _question(meant: str | None) -> str:

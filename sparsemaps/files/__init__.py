@@ -11,9 +11,9 @@
 - ``_bad_records`` ends jobs whose records are all bad. ``_bad_table`` has the table of records that
   are set aside.
 - ``_formats`` has the sinks: LIBSVM text, packed codes as .npy, codes of records.
-- ``_plan`` is what all jobs are. ``_job`` maps inputs to an output, after a check of options.
-- ``_outputs`` is a plan with one output of all inputs, or one for each: ``_map`` has `map_files`,
-  ``_text`` writes rows of texts, and ``_predict`` and ``_filter`` are named below.
+- ``_plan`` is what all jobs are. ``_outputs`` is a plan with one output of all inputs, or one for
+  each, which an ``_output_job`` makes. ``_job`` is one that maps rows, after a check of options:
+  ``_map`` has `map_files`, and ``_text`` writes rows of texts.
 - ``_coded_records`` makes the codes of the records of inputs, their pairs, and exact kernels.
   ``_row_names`` reads the ids and comments beside codes.
 - ``_frequency_stages`` counts how many records have each n-gram, for `max_df` and `idf`.
@@ -24,8 +24,8 @@
   records that are judged by their own n-grams share, and ``_report`` makes a page of the contents
   of the report.
 - ``_learning`` trains models of ``linear`` on files (`train_files`), with the labels of
-  ``_record_labels`` and the weights of ``_record_weights``. ``_labels`` labels records with them:
-  ``_predict`` has `predict_files`, and ``_filter`` has `filter_files`. ``_label_lines`` has the
+  ``_record_labels`` and the weights of ``_record_weights``. ``_labels`` reads records for
+  them: ``_predict`` has `predict_files`, and ``_filter`` has `filter_files`. ``_label_lines`` has the
   lines about records, and ``_fractions`` those with the highest scores of several inputs.
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary`` counts the contents of a file, for ``sparsemaps info``.

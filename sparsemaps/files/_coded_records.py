@@ -162,12 +162,14 @@ def encode(
     file = f"{name}.npy"
     recipe = {"parts": [made_of for _, made_of in parts]}
     endings = ("", *BESIDE_CODES)
-    about = f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"
-    yield Stage(name, tasks, job.make, endings, (file, recipe), about)
     joined = Task(file, recipe, [path for path, _ in parts])
-    about = "the codes of all inputs in one file"
-    removes = files_named(rf"{name}-part-\d{{6}}")
-    yield Stage(f"{name}-join", [joined], _join, endings, about=about, removes=removes)
+    join = Stage(
+        f"{name}-join", [joined], _join, results, endings,
+        about="the codes of all inputs in one file", removes=files_named(rf"{name}-part-\d{{6}}"),
+    )  # fmt: skip
+    about = f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"
+    yield Stage(name, tasks, job.make, results, endings, join, about, stays=False)
+    yield join
     return CodedInputs(
         job, inputs, results.path(joined.file), joined.digest, list(map(len, ranges))
     )

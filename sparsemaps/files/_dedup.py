@@ -9,7 +9,7 @@ import numpy as np
 
 from sparsemaps._io import _output_files
 from sparsemaps._io._array_files import ArrayKind, read_array
-from sparsemaps._io._sources import KEYS, is_directory, spooled
+from sparsemaps._io._sources import KEYS, expand, is_directory, spooled
 from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
@@ -32,7 +32,6 @@ from sparsemaps.files._job_options import (
     Tables,
     Texts,
 )
-from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import DeduplicateFilesKeywords
 from sparsemaps.files._results import Results, counts, opened
 from sparsemaps.files._tasks import Stage
@@ -177,9 +176,8 @@ def deduplicate_files(
     """
     search, run_ = Search.of(options), Run.of(options)
     removal, tables = Removal.of(options), Tables.of(options)
-    plan = Dedup.of(map, inputs, output, source, search, removal, tables, run_.n_jobs)
-    answer: Deduplicated = plan.run(JobRun.of(run_))
-    return answer
+    paths = expand(inputs)
+    return Dedup.of(map, paths, output, source, search, removal, tables).run(run_)
 
 
 # ---- running -------------------------------------------------------------------------------------
@@ -199,19 +197,20 @@ class Dedup(DedupPlan):
     def stages(self, results: Results) -> Iterator[Stage]:
         return stages(self, results)
 
-    def run(self, how: JobRun) -> Deduplicated:
+    def run(self, how: Run) -> Deduplicated:
         """Run all tasks, or those of a share; the numbers are then 0."""
-        how.check(self.listing, self.is_shared)
+        self.check(how)
+        is_share = how.share is not None
         has_directory = is_directory(self.output) and not self.tables.dry_run
         if has_directory:
             _output_files.make_folder(self.output)
         try:
-            with opened(self.folder, shared=how.is_share) as results, ExitStack() as stack:
-                if has_directory and not how.is_share:
+            with opened(self.folder, shared=is_share) as results, ExitStack() as stack:
+                if has_directory and not is_share:
                     _output_files.remove_temporaries(self.output)
                 plan = replace(self, inputs=spooled(self.inputs, stack))
-                made = how.run(plan.stages(results), results, plan.job.n_jobs)
-                if how.is_share:
+                made = plan.made(results, how)
+                if is_share:
                     return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
                 kept = KeptCounts.of(made["kept"][0].value, "kept")
                 numbers = Deduplicated(files=[], **kept._asdict())
@@ -220,7 +219,7 @@ class Dedup(DedupPlan):
                     kind = ArrayKind(np.complex128, (kept.n_records,))
                     keys = read_array(files[CODES] + KEYS, kind)
                     numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))
-                write_evidence(plan, files, numbers.named_counts())
+                write_evidence(plan, files, numbers.named_counts(), how.n_jobs)
         except UnreadableRecord as error:
             given = self.job.source.given
             limits = getattr(given, "min_length", None), getattr(given, "max_length", None)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from sparsemaps._io import _output_files, _sources, _urls
-from sparsemaps._tools._typing import Destination, Inputs, StrPath
+from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE_CODES, Delivery
 from sparsemaps.files._formats import empty_codes
@@ -66,17 +66,15 @@ class DedupPlan(Plan):
     def of(
         cls,
         map: SparseMap | None,
-        inputs: Inputs,
+        paths: list[Any],
         output: Destination,
         source: GivenSource,
         search: Search,
         removal: Removal,
         tables: Tables,
-        n_jobs: int | None,
     ) -> Self:
         """Return a plan, after a check of all options and names, and of the codes of earlier
         deliveries."""
-        paths = _sources.expand(inputs)
         folder = None  # of a pipe or a device
         if _sources.is_directory(output) or _sources.is_regular(output):
             folder = _urls.full_path(output) + FOLDER_ENDING
@@ -85,7 +83,7 @@ class DedupPlan(Plan):
             deliveries = [deliveries]
         against = tuple(one for path in deliveries for one in _earlier(path, folder))
         job = Job.of_codes(
-            MinHash(random_state=0) if map is None else map, by_names(source, paths), n_jobs,
+            MinHash(random_state=0) if map is None else map, by_names(source, paths),
             key_field=removal.key_field, sets_aside=tables.aside is not None,
         )  # fmt: skip
         for earlier in against[:1]:

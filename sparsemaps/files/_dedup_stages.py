@@ -17,7 +17,7 @@ from sparsemaps.files._removed_records import (
     leaders,
     read_removals,
 )
-from sparsemaps.files._results import NOWHERE, Results, counts, save_array
+from sparsemaps.files._results import NOWHERE, Place, Results, counts, save_array
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.neighbors._clusters import numbered_components
@@ -49,21 +49,24 @@ def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
     recipe = {"codes": coded.digest, **plan.search.recipe, "against": against}
     removals = Task(REMOVED, {**recipe, "keep": plan.removal.keep}, (plan, coded))
     about = "records near a kept one"
-    last = Stage("removals", [removals], find_removals, ("", SIMILARITY), about=about)
+    last = Stage("removals", [removals], find_removals, results, ("", SIMILARITY), about=about)
     yield from search_stages(last, n_tasks_of(plan.inputs))
     decides = {"removals": removals.digest}
     files = {REMOVED: results.path(removals.file)}
     clusters = Task(CLUSTERS, decides, (plan, coded, files))
-    yield Stage("clusters", [clusters], _find_clusters, about="the cluster of each record")
+    about = "the cluster of each record"
+    yield Stage("clusters", [clusters], _find_clusters, results, about=about)
     files = {**files, CLUSTERS: results.path(clusters.file)}
     kept = Task(KEPT, {**decides, "clusters": clusters.digest}, (plan, coded, files))
-    yield Stage("kept", [kept], _choose, about="which records are kept")
+    yield Stage("kept", [kept], _choose, results, about="which records are kept")
     if not plan.tables.dry_run:
         if results is not NOWHERE:
             _check_kept(kept, results)
         tasks = output_tasks(plan, coded, kept, results)
         endings, about = () if plan.folder is None else ("",), "the records that are kept"
-        yield Stage("outputs", tasks, _write_output, endings, about=about, replaces_all=True)
+        yield Stage(
+            "outputs", tasks, _write_output, results, endings, about=about, replaces_all=True
+        )
 
 
 def _find_clusters(of: Any, path: str, run: TaskRun) -> int:
@@ -99,7 +102,7 @@ def _choose(of: Any, path: str, run: TaskRun) -> KeptCounts:
 
 def _check_kept(kept: Task, results: Results) -> None:
     """Raise a ValueError if the array of records that are kept is not as it was written."""
-    made, path = results.find(kept.name, kept.recipe), results.path(kept.file)
+    made, path = results.find(Place.of(kept.name, kept.recipe)), results.path(kept.file)
     if made is None:
         raise ValueError(f"{path} has been removed meanwhile")
     numbers = KeptCounts.of(made.value, path)

@@ -40,7 +40,9 @@ from sparsemaps.neighbors._removals import Removals
 from sparsemaps.text._own_ngrams import OwnNgrams
 
 
-def write_evidence(plan: DedupPlan, files: Mapping[str, str], counts: Mapping[str, int]) -> None:
+def write_evidence(
+    plan: DedupPlan, files: Mapping[str, str], counts: Mapping[str, int], n_jobs: int | None
+) -> None:
     """Write the tables and the report that are asked for. `files` are the results of stages."""
     n_records, tables, against = counts["records"], plan.tables, plan.earlier
     codes = files[CODES]
@@ -57,7 +59,7 @@ def write_evidence(plan: DedupPlan, files: Mapping[str, str], counts: Mapping[st
         if tables.removed is not None:
             write_removals(tables.removed, found, name_of)
         if tables.report is not None:
-            report = report_of(plan, found, counts, name_of, files.get(FREQUENCIES))
+            report = report_of(plan, found, counts, name_of, files.get(FREQUENCIES), n_jobs)
             with _output_files.atomic_output(tables.report) as file:
                 file.writelines(piece.encode() for piece in render(report))
 
@@ -71,6 +73,7 @@ def report_of(
     counts: Mapping[str, int],
     name_of: Callable[[int], str],
     table: str | None,
+    n_jobs: int | None,
 ) -> Report:
     """Return the contents of the report. Of records of earlier deliveries no text is known. `table`
     is the file of frequencies, if own n-grams count."""
@@ -82,7 +85,7 @@ def report_of(
         own = with_own.vectorizer
     judged = None
     if own is not None:
-        judged = judge(source.without_labels(), own, plan.inputs, plan.job.n_jobs)
+        judged = judge(source.without_labels(), own, plan.inputs, n_jobs)
     shown = draw_pairs(found.similarity, threshold)
     witnesses, sizes = np.unique(found.witness, return_counts=True)
     largest = witnesses[np.argsort(-sizes, kind="stable")[:N_GROUPS]]

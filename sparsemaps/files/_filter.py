@@ -1,9 +1,21 @@
 """`filter_files`: the records of files that have some label."""
 
-from typing import NamedTuple, Unpack
+import dataclasses
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple, Self, Unpack
 
+import numpy as np
+
+from sparsemaps._io import _output_files
+from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._sources import expand, refuse_changes, spooled
 from sparsemaps._tools._option_fields import takes
-from sparsemaps._tools._typing import Destination, Inputs, StrPath
+from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._typing import Array, Destination, Inputs, StrPath
+from sparsemaps.files._bad_table import BadTable, opened_table
+from sparsemaps.files._fractions import cut_of, fraction_stages, taken
 from sparsemaps.files._job_options import (
     JOBS,
     Aside,
@@ -13,12 +25,18 @@ from sparsemaps.files._job_options import (
     Svmlight,
     Texts,
 )
-from sparsemaps.files._job_run import JobRun
+from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._keywords import FilterFilesKeywords
-from sparsemaps.files._labels import checked_job, filter_for, sums
+from sparsemaps.files._label_lines import HAS_PROBA, Scored, has_several, scores_of_classes
+from sparsemaps.files._labels import Labelling, RecordCounts
 from sparsemaps.files._learning import Model
 from sparsemaps.files._outputs import MadeOutput, OutputPlan
+from sparsemaps.files._results import Results
+from sparsemaps.files._tasks import Stage, TaskRun
 from sparsemaps.linear import KernelClassifier
+from sparsemaps.linear._classifier import probabilities
+from sparsemaps.linear._model_checks import number_of_label
+from sparsemaps.records._table import holds_codes
 
 
 class FilteredFile(NamedTuple):
@@ -97,10 +115,9 @@ def filter_files(
     >>> out.getvalue()
     b'0 2:1 # kept\n'
     """
-    run_, aside = Run.of(options), Aside.of(options).aside
-    choice = LabelChoice.of(options)
-    plan = FilterPlan.of(model, inputs, output, source, label, choice, run_.n_jobs, aside)
-    answer: FilteredFile = plan.run(JobRun.of(run_))
+    choice, run_, aside = LabelChoice.of(options), Run.of(options), Aside.of(options).aside
+    plan = FilterPlan.of(model, expand(inputs), output, source, label, choice, aside)
+    answer: FilteredFile = plan.run(run_)
     return answer
 
 
@@ -111,19 +128,150 @@ class FilterPlan(OutputPlan):
     def of(
         cls,
         model: Model,
-        inputs: Inputs,
+        paths: list[Any],
         output: Destination,
         source: GivenSource,
         label: object,
         choice: LabelChoice,
-        n_jobs: int | None,
         bad_records: StrPath | None = None,
     ) -> "FilterPlan":
         """Return the plan, after a check of all options and names."""
         keep = filter_for(model, label, choice)
-        job = checked_job(model, inputs, source, n_jobs, bad_records, filter=keep)
-        return cls.of_job(job, inputs, output)
+        job = Filtering.of(model, paths, source, bad_records, filter=keep)
+        return cls.of_job(job, paths, output)
 
     def answer(self, made: list[MadeOutput]) -> FilteredFile:
-        n_records, n_kept, n_unknown, _, n_bad = sums(self.job, made)[:5]
-        return FilteredFile(n_records, n_kept, n_unknown, n_bad)
+        counts, _ = self.job.sums(made)
+        return FilteredFile(counts.n_records, counts.n_written, counts.n_unknown, counts.n_bad)
+
+
+@dataclass(frozen=True)
+class Filtering(Labelling):
+    """A job that writes the records of some labels."""
+
+    filter: "LabelFilter"
+
+    name: ClassVar[str] = "filter"
+    n_counts: ClassVar[int] = len(RecordCounts._fields)
+
+    @property
+    def needs_all_inputs(self) -> bool:
+        """Whether a fraction of the records is written, which is one of all inputs together."""
+        return self.filter.least.fraction is not None
+
+    def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
+        for input in [one for _, inputs in outputs for one in inputs]:
+            if holds_codes(input):
+                raise ValueError(f"{input} has codes, from which records cannot be written")
+        check_outputs(self.source, outputs)
+
+    def prepared(
+        self, inputs: list[Any], n_jobs: int | None, stack: ExitStack
+    ) -> tuple[Self, list[Any]]:
+        return self, spooled(inputs, stack)
+
+    def recipe(self) -> dict[str, Any]:
+        return self._recipe({"rule": self.filter.recipe})
+
+    def recipe_of_scores(self) -> dict[str, Any]:
+        """Return what decides the scores of records, beside these."""
+        return self._recipe({"labels": self.filter.numbers})
+
+    def name_of_output(self, name: str) -> str:
+        return name
+
+    def stages_to(self, outputs: Stage, results: Results) -> Iterator[Stage]:
+        fraction = self.filter.least.fraction
+        if fraction is None:
+            return iter([outputs])
+        return fraction_stages(self, fraction, outputs, results)
+
+    def run(
+        self,
+        inputs: list[Any],
+        output: Destination,
+        run: TaskRun,
+        bad_records: StrPath | None = None,
+    ) -> list[list[int]]:
+        with _output_files.atomic_output(output) as file, opened_table(bad_records) as aside:
+            marks, n_empty, n_bad = zip(*self.marks(inputs, run, aside), strict=True)
+            selections = list(map(Selection, inputs, self.filter.kept(list(marks))))
+            with FileProgress(inputs, run.bar is None and run.progress, "records") as bar:
+                write_kept(self.source, selections, file, run.n_jobs, bar)
+            if aside is not None:
+                aside.finish()
+            refuse_changes(inputs)
+        return [
+            list(RecordCounts(len(one.kept), int(one.kept.sum()), empty, empty, bad))
+            for one, empty, bad in zip(selections, n_empty, n_bad, strict=True)
+        ]
+
+    def marks(
+        self, inputs: list[Any], run: TaskRun, aside: BadTable | None
+    ) -> list[tuple[Array, int, int]]:
+        """Return for each input the marks of its records, by the filter, and how many records are
+        empty and bad."""
+        marks: list[list[Array]] = [[self.filter.nothing] for _ in inputs]
+        n_empty, n_bad = [0] * len(inputs), [0] * len(inputs)
+        for number, part, n_more in self.scored(inputs, run, aside):
+            marks[number].append(self.filter.marks(self.model, part))
+            n_empty[number] += int((~part.known).sum())
+            n_bad[number] += n_more
+        return list(zip(map(np.concatenate, marks), n_empty, n_bad, strict=True))
+
+
+class LabelFilter(NamedTuple):
+    """The records that `filter_files` writes. Of several labels, the highest value counts."""
+
+    numbers: list[int]
+    """The numbers of the labels among the classes."""
+    least: LabelChoice = LabelChoice()
+
+    @property
+    def recipe(self) -> list[Any]:
+        return [self.numbers, *dataclasses.astuple(self.least)]
+
+    @property
+    def nothing(self) -> Array:
+        """Marks of no records."""
+        return np.zeros(0, bool if self.least.fraction is None else float)
+
+    def marks(self, model: Any, part: Scored) -> Array:
+        """Return which records are written; of a fraction, their scores, or minus infinity for
+        records without samples."""
+        scores = scores_of_classes(model, part.scores)
+        if self.least.min_proba is not None:
+            shares = probabilities(model, part.scores)
+            return part.known & (shares[:, self.numbers].max(axis=1) >= self.least.min_proba)
+        best = scores[:, self.numbers].max(axis=1)
+        if self.least.fraction is not None:
+            return np.where(part.known, best, -np.inf)
+        if self.least.min_score is not None:
+            return part.known & (best >= self.least.min_score)
+        if has_several(model):
+            return part.known & (best > 0)
+        return part.known & np.isin(scores.argmax(axis=1), self.numbers)
+
+    def kept(self, marks: list[Array]) -> list[Array]:
+        """Return which records of each input are written, by all marks."""
+        if self.least.fraction is None:
+            return marks
+        cut = cut_of(marks, self.least.fraction)
+        return [taken(some, cut.least, n) for some, n in zip(marks, cut.n_equal, strict=True)]
+
+
+def filter_for(model: Model, labels: object, least: LabelChoice) -> LabelFilter:
+    """Return the filter of `filter_files`, after a check."""
+    if not isinstance(model, KernelClassifier):
+        raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
+    several = labels.reshape(-1) if isinstance(labels, np.ndarray) else labels
+    several = list(several) if isinstance(several, (list, tuple, np.ndarray)) else [labels]
+    numbers = [number_of_label(model.classes_, label) for label in several]
+    found = [number for number in numbers if number is not None]
+    if len(found) < len(several) or not found:
+        shown = ", ".join(repr(one) for one in model.classes_[:20].tolist())
+        wrong = repr(several[numbers.index(None)]) if several else "none"
+        raise ParameterError("label", wrong, f"a class of the model ({shown})")
+    if least.min_proba is not None and not hasattr(model, "predict_proba"):
+        raise ValueError(f"{setting('min_proba', least.min_proba)} needs {HAS_PROBA}")
+    return LabelFilter(sorted(set(found)), least)

@@ -6,21 +6,21 @@ two stages before the outputs: the scores of each input, and the cut, which is o
 
 import math
 import shutil
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io import _output_files, _urls
+from sparsemaps._io import _output_files
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import BAD, Input, refuse_changes
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._bad_table import opened_table
 from sparsemaps.files._kept_records import Selection, write_kept
+from sparsemaps.files._labels import RecordCounts
 from sparsemaps.files._outputs import recipe_of_input
 from sparsemaps.files._results import Results, counts, save_array
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -60,83 +60,94 @@ def taken(scores: Array, least: float, n_equal: int) -> Array:
     return is_taken
 
 
-@dataclass(frozen=True)
-class FractionStages:
-    """The stages of a filter that takes a fraction, with an output for each input."""
+# ---- stages --------------------------------------------------------------------------------------
 
-    job: Any
-    """A `Labelling` with a filter that has a fraction."""
-    inputs: list[Any]
-    folder: str
-    """Where the results of the stages before the outputs are."""
 
-    @property
-    def _ending(self) -> tuple[str, ...]:
-        return () if self.job.bad_records is None else (BAD,)
+class _Part(NamedTuple):
+    """What the output of an input is made of."""
 
-    def before(self) -> list[Stage]:
-        """Return the stages before the outputs."""
-        scores = Stage(
-            "scores", self._scores, partial(_write_scores, self.job), ("", *self._ending),
-            about="the scores of the records of each input",
-        )  # fmt: skip
-        return [scores, Stage("cut", [self.cut], self._find_cut, (), about="the least score")]
+    input: Any
+    number: int
+    scores: Task
+    cut: Task
 
-    @cached_property
-    def _scores(self) -> list[Task]:
-        recipe, tasks = self.job.recipe_of_scores(), []
-        for number, input in enumerate(self.inputs):
-            own = {**recipe, **recipe_of_input(self.job.source, input)}
-            tasks.append(Task(f"scores-{number:06d}.npy", own, input, input.n_bytes))
-        return tasks
 
-    @cached_property
-    def cut(self) -> Task:
-        """The task of the cut."""
-        files = [task.file for task in self._scores]
-        recipe = {"fraction": self.job.filter.least.fraction, "scores": files}
-        return Task("cut", recipe, files)
+def fraction_stages(job: Any, fraction: float, outputs: Stage, results: Results) -> Iterator[Stage]:
+    """Yield the stages of the scores of each input, of the cut, and of the outputs of a filter.
 
-    def _find_cut(self, files: list[str], path: str, run: TaskRun) -> Any:
-        cut = cut_of([self._scores_in(file) for file in files], self.job.filter.least.fraction)
-        return [cut.least.hex(), cut.n_equal]
+    `outputs` is the stage of the outputs as if each depended on its input alone; `results` are
+    those of the stages before it.
+    """
+    whole, whole_of_scores = job.recipe(), job.recipe_of_scores()
+    scores = []
+    for number, task in enumerate(outputs.tasks):
+        recipe = {**whole_of_scores, **recipe_of_input(job.source, task.of)}
+        scores.append(Task(f"scores-{number:06d}.npy", recipe, task.of, task.size))
+    files = [task.file for task in scores]
+    cut = Task("cut", {"fraction": fraction, "scores": files}, (files, fraction))
+    tasks = [
+        task._replace(
+            recipe={**whole, "cut": cut.digest, **task.recipe},
+            of=_Part(task.of, number, scores[number], cut),
+        )
+        for number, task in enumerate(outputs.tasks)
+    ]
+    outputs = outputs._replace(tasks=tasks, make=partial(_write_part, job, results))
+    about, endings = "the scores of the records of each input", ("", *_ending(job))
+    yield Stage("scores", scores, partial(_write_scores, job), results, endings, outputs, about)
+    find = partial(_find_cut, results)
+    yield Stage("cut", [cut], find, results, (), outputs, about="the least score")
+    yield outputs
 
-    def _scores_in(self, file: str) -> Array:
-        return read_array(_urls.join(self.folder, file), ArrayKind("<f8"))
 
-    def make(self, number: int, path: str, run: TaskRun) -> list[int]:
-        """Write the output of an input, and beside it the table of bad records."""
-        results, input = Results(self.folder), self.inputs[number]
-        cut, scores = self.cut, self._scores[number]
-        value = results.value(cut.file, cut.digest)
-        try:
-            least, n_equal = float.fromhex(value[0]), int(value[1][number])
-        except (TypeError, ValueError, LookupError):
-            raise ValueError(
-                f"the receipt of {cut.file} is damaged: expected a cut; found {value!r}"
-            ) from None
-        of_scores = counts(results.value(scores.file, scores.digest), 3, scores.file)
-        kept = taken(self._scores_in(scores.file), least, n_equal)
-        with _output_files.atomic_output(path) as file, run.reading([input], "records") as bar:
-            write_kept(self.job.source, [Selection(input, kept)], file, run.n_jobs, bar)
-            refuse_changes([input])
-        for ending in self._ending:
-            with (
-                open_regular(_urls.join(self.folder, scores.file + ending)) as table,
-                _output_files.atomic_output(path + ending) as copy,
-            ):
-                shutil.copyfileobj(table, copy)
-        n_records, n_unknown, n_bad = of_scores
-        return [n_records, int(kept.sum()), n_unknown, n_unknown, n_bad]
+def _ending(job: Any) -> tuple[str, ...]:
+    """Return the ending of the table of bad records, if there is one."""
+    return () if job.bad_records is None else (BAD,)
+
+
+def _find_cut(results: Results, of: Any, path: str, run: TaskRun) -> Any:
+    """Return the cut of all inputs for JSON."""
+    files, fraction = of
+    cut = cut_of([_scores_in(results, file) for file in files], fraction)
+    return [cut.least.hex(), cut.n_equal]
+
+
+def _scores_in(results: Results, file: str) -> Array:
+    return read_array(results.path(file), ArrayKind("<f8"))
+
+
+def _write_part(job: Any, results: Results, part: _Part, path: str, run: TaskRun) -> list[int]:
+    """Write the output of an input, and beside it the table of bad records."""
+    input, number, scores, cut = part
+    value = results.value(cut.file, cut.digest)
+    try:
+        least, n_equal = float.fromhex(value[0]), int(value[1][number])
+    except (TypeError, ValueError, LookupError):
+        raise ValueError(
+            f"the receipt of {cut.file} is damaged: expected a cut; found {value!r}"
+        ) from None
+    of_scores = counts(results.value(scores.file, scores.digest), 3, scores.file)
+    kept = taken(_scores_in(results, scores.file), least, n_equal)
+    with _output_files.atomic_output(path) as file, run.reading([input], "records") as bar:
+        write_kept(job.source, [Selection(input, kept)], file, run.n_jobs, bar)
+        refuse_changes([input])
+    for ending in _ending(job):
+        with (
+            open_regular(results.path(scores.file + ending)) as table,
+            _output_files.atomic_output(path + ending) as copy,
+        ):
+            shutil.copyfileobj(table, copy)
+    n_records, n_empty, n_bad = of_scores
+    return list(RecordCounts(n_records, int(kept.sum()), n_empty, n_empty, n_bad))
 
 
 def _write_scores(job: Any, input: Input, path: str, run: TaskRun) -> list[int]:
-    """Write the scores of the records of an input; return how many records there are, unknown ones
+    """Write the scores of the records of an input; return how many records there are, empty ones
     and bad ones."""
     with opened_table(None if job.bad_records is None else path + BAD) as aside:
-        ((scores, n_unknown, n_bad),) = job.marks([input], run, aside)
+        ((scores, n_empty, n_bad),) = job.marks([input], run, aside)
         if aside is not None:
             aside.finish()
         refuse_changes([input])
         save_array(path, scores)
-    return [len(scores), n_unknown, n_bad]
+    return [len(scores), n_empty, n_bad]

@@ -14,8 +14,8 @@ from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._coded_records import ranges_of
 from sparsemaps.files._job import Job
-from sparsemaps.files._job_options import Texts
-from sparsemaps.files._job_run import JobRun
+from sparsemaps.files._job_options import Run, Texts
+from sparsemaps.files._job_run import run_stages
 from sparsemaps.files._results import NOWHERE, Results, files_named, save_array
 from sparsemaps.files._rows import read_rows, reader_of
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -53,22 +53,22 @@ def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, N
         path = os.fspath(given.frequencies)
         of = path, given.idf is not None
         table = Task(FREQUENCIES, {"table": _sources.InputFile(path).recipe}, of)
-        yield Stage("frequencies", [table], _take, about="the table of frequencies that is given")
+        about = "the table of frequencies that is given"
+        yield Stage("frequencies", [table], _take, results, about=about)
     else:
         table = yield from _count_all(job, given, inputs, results)
     return job if results is NOWHERE else with_table(job, results.path(table.file))
 
 
-def count(job: Job, inputs: list[Any], results: Results, running: JobRun) -> tuple[Job, set[str]]:
-    """Run the stages of `counted` alone; return the job that follows, and the names of the stages
-    that were run. Of a share, the job is the same if it is one of these stages."""
-    jobs = [job]
+def count(job: Job, inputs: list[Any], results: Results, how: Run) -> Job:
+    """Run the stages of `counted` alone, and return the job that follows."""
+    jobs: list[Job] = []
 
     def stages() -> Generator[Stage, None, None]:
         jobs.append((yield from counted(job, inputs, results)))
 
-    made = running.run(stages(), results, job.n_jobs)
-    return jobs[-1], set(made)
+    run_stages(stages(), how)
+    return jobs[0]
 
 
 def _count_all(
@@ -89,14 +89,16 @@ def _count_all(
         tasks.append(Task(name, {**facts, "input": of_input}, of, _sources.n_bytes_of([one])))
     about = "how many records have each n-gram"
     if len(tasks) == 1:
-        yield Stage("frequencies", tasks, _count, about=about)
+        yield Stage("frequencies", tasks, _count, results, about=about)
         return tasks[0]
     recipe = {"parts": [task.digest for task in tasks]}
-    of_ranges = f"{about}, by ranges"
-    yield Stage("frequencies", tasks, _count_part, part_of=(FREQUENCIES, recipe), about=of_ranges)
     table = Task(FREQUENCIES, recipe, ([results.path(task.file) for task in tasks], form))
     removes = files_named(r"frequencies-part-\d{6}")
-    yield Stage("frequencies-join", [table], _join, about=about, removes=removes)
+    join = Stage("frequencies-join", [table], _join, results, about=about, removes=removes)
+    of_ranges = f"{about}, by ranges"
+    yield Stage("frequencies", tasks, _count_part, results, part_of=join, about=of_ranges,
+                stays=False)  # fmt: skip
+    yield join
     return table
 
 
@@ -112,7 +114,8 @@ def with_table(job: Job, table: str) -> Job:
         assert given.max_df is not None
         vectorizer = OwnNgrams(source.vectorizer, table, given.max_df, given.min_own)
     config = vectorizer_config(vectorizer, values=not job.map.law.is_of_sets)
-    return job._replace(
+    return replace(
+        job,
         source=source._replace(
             vectorizer=vectorizer,
             encoder=None if source.encoder is None else TextEncoder(job.map, vectorizer),
@@ -127,7 +130,7 @@ def with_table_of(job: Job, folder: str) -> Job:
     if given is None or given.frequencies is not None or not _urls.exists(table):
         return job
     source: Any = job.source
-    return job._replace(source=source._replace(given=replace(given, frequencies=table)))
+    return replace(job, source=source._replace(given=replace(given, frequencies=table)))
 
 
 def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:

@@ -3,18 +3,19 @@
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack
-from typing import Any, NamedTuple
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import CLASSES, Input, is_standard, refuse_changes
-from sparsemaps._tools import _threads
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Destination, StrPath, Vectorizer
 from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import GivenSource, MappedRows, Svmlight, Texts
+from sparsemaps.files._output_job import OutputJob
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.files._tasks import TaskRun
@@ -24,24 +25,22 @@ from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
 
 
-class Job(NamedTuple):
+@dataclass(frozen=True)
+class Job(OutputJob):
     """It maps each input to an output. Without a map, the rows are written as they are."""
 
     map: Any
     source: Source
     options: FormatOptions
     format: str
-    n_jobs: int | None
-    name: str = "map"
-    """That of the stage whose tasks are outputs."""
     bad_records: Any = None
-    """The path of a table of records that are set aside; None if there is none."""
+    name: ClassVar[str] = "map"
 
-    def prepared(self, inputs: list[Any], stack: ExitStack) -> "tuple[Job, list[Any]]":
-        """Return the job after a first reading of the inputs, which numbers labels; and the inputs
-        that can still be read."""
-        source, inputs = self.source.prepared(inputs, self.n_jobs, stack)
-        return self._replace(source=source), inputs
+    def prepared(
+        self, inputs: list[Any], n_jobs: int | None, stack: ExitStack
+    ) -> tuple[Self, list[Any]]:
+        source, inputs = self.source.prepared(inputs, n_jobs, stack)
+        return replace(self, source=source), inputs
 
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
         """Raise a ValueError where inputs cannot go to their output."""
@@ -56,9 +55,15 @@ class Job(NamedTuple):
             if _text_input.without_compression(os.fspath(output)) != os.fspath(output):
                 raise ValueError(f"{said} is not compressed: leave out the ending of {output}")
 
-    def run(self, inputs: Sequence[Any], output: Destination, run: TaskRun) -> list[list[int]]:
-        """Map some inputs to one output; returns the numbers of rows of each, and of bad records if
-        these are set aside."""
+    def run(
+        self,
+        inputs: Sequence[Any],
+        output: Destination,
+        run: TaskRun,
+        bad_records: StrPath | None = None,
+    ) -> list[list[int]]:
+        """Map some inputs to one output; return the numbers of rows of each, and of bad records if
+        these are set aside, to a table `bad_records`."""
         given, classes = self.source.given, self.source.classes_table()
         if classes and (hasattr(output, "write") or is_standard(output)):
             raise ValueError(
@@ -66,7 +71,7 @@ class Job(NamedTuple):
                 "go to a table beside the output; write to a file"
             )
         with ExitStack() as stack:
-            aside = stack.enter_context(opened_table(self.bad_records))
+            aside = stack.enter_context(opened_table(bad_records))
             bar = stack.enter_context(run.reading(inputs))
             target = FORMATS[self.format](self.map, output, self.options, stack)
             if classes and isinstance(output, (str, os.PathLike)):
@@ -109,16 +114,11 @@ class Job(NamedTuple):
         return [n_rows] if aside is None else [n_rows, aside.n_bad - n_bad]
 
     def recipe(self) -> dict[str, Any]:
-        """Return the map and the options, which decide an output beside its inputs."""
         source, output = self.source.options(), self.options._asdict()
         config = None if self.map is None else config_of(self.map)
         return {"map": config, "options": {"format": self.format, **source, **output}}
 
-    def in_common(self, inputs: list[Any], folder: str) -> None:
-        """Return None: an output depends on its own inputs only."""
-
     def name_of_output(self, name: str) -> str:
-        """Return the name of an output in a directory, by that of its input."""
         return _text_input.without_compression(name) + self.ending
 
     @property
@@ -129,7 +129,6 @@ class Job(NamedTuple):
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """Endings of the names of files that may be written beside an output."""
         beside = tuple(FORMATS[self.format].beside)
         return (*beside, CLASSES) if self.source.has_label_field else beside
 
@@ -139,7 +138,6 @@ class Job(NamedTuple):
         map: SparseMap,
         source: Texts | Svmlight,
         written: MappedRows,
-        n_jobs: int | None = None,
         bad_records: StrPath | None = None,
     ) -> "Job":
         """Return a job of the options of `map_files`."""
@@ -163,14 +161,13 @@ class Job(NamedTuple):
             raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
         options = FormatOptions(ones, comments, title, **of_texts)
         rows = rows._replace(sets_aside=bad_records is not None)
-        return cls(fitted, rows, options, format, n_jobs, bad_records=bad_records)
+        return cls(fitted, rows, options, format, bad_records=bad_records)
 
     @classmethod
     def of_codes(
         cls,
         map: SparseMap,
         source: Texts | Svmlight,
-        n_jobs: int | None,
         *,
         comments: bool = False,
         key_field: str | None = None,
@@ -185,14 +182,13 @@ class Job(NamedTuple):
         rows, of_texts = rows_for(fitted, source)
         rows = rows._replace(sets_aside=sets_aside).by_key(key_field).without_labels()
         options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
-        return cls(fitted, rows, options, "records", n_jobs)
+        return cls(fitted, rows, options, "records")
 
     @classmethod
     def of_text(
         cls,
         vectorizer: Vectorizer,
         texts: Texts,
-        n_jobs: int | None = None,
         bad_records: StrPath | None = None,
     ) -> "Job":
         """Return a job that writes the rows that a vectorizer makes of texts."""
@@ -200,11 +196,10 @@ class Job(NamedTuple):
         refuse_weights(texts)
         from sparsemaps.text._analyzers import vectorizer_config
 
-        _threads.resolve_n_jobs(n_jobs)
         config = vectorizer_config(vectorizer)
         options = FormatOptions(False, False, "", config, texts.id_field is not None)
         rows = TextRows(vectorizer, texts, sets_aside=bad_records is not None)
-        return cls(None, rows, options, "svmlight", n_jobs, bad_records=bad_records)
+        return cls(None, rows, options, "svmlight", bad_records=bad_records)
 
 
 def rows_for(map: SparseMap, source: Texts | Svmlight) -> tuple[Source, dict[str, Any]]:

@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._allowed import (
@@ -757,6 +757,14 @@ class _TasksOf(_allowed.Allowed):
         return None if value is None else (value[0], int(value[1]), int(value[2]))
 
 
+class Share(NamedTuple):
+    """The tasks of a stage whose numbers are i modulo n."""
+
+    stage: str
+    i: int
+    n: int
+
+
 @documented
 @dataclass(frozen=True, kw_only=True)
 class Reading(Values):
@@ -811,13 +819,15 @@ class Run(Reading):
         flag=None,
     )
 
-    def __post_init__(self) -> None:
-        if self.task is not None:
-            if self.engine is not None:
-                raise ValueError("give task or engine, not both")
-            if self.resume is False:
-                raise ValueError("give task or resume=False, not both")
-        super().__post_init__()
+    def _check_together(self) -> None:
+        if self.task is not None and self.engine is not None:
+            raise ValueError("give task or engine, not both")
+        if self.task is not None and not self.resume:
+            raise ValueError("give task or resume=False, not both")
+
+    @property
+    def share(self) -> Share | None:
+        return self.task and Share(*self.task)
 
 
 VALUES = (

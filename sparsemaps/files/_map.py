@@ -9,7 +9,6 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import JOBS, Aside, MappedRows, Run, Svmlight, Texts
-from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import MapFilesKeywords
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
 from sparsemaps.files._outputs import MadeOutput, OutputPlan
@@ -106,12 +105,9 @@ def map_files(
             raise ValueError(f"{setting('zero_based', True)} is for LIBSVM files without a source")
         source = Svmlight(zero_based=True)
     paths = _sources.expand(inputs)
-    run_, aside = Run.of(options), Aside.of(options).aside
-    plan = MapPlan.of(
-        map, paths, output, rows_unless_said(source, paths), MappedRows.of(options), run_.n_jobs,
-        aside,
-    )  # fmt: skip
-    made = plan.run(JobRun.of(run_))
+    run_, written = Run.of(options), MappedRows.of(options)
+    kind, aside = rows_unless_said(source, paths), Aside.of(options).aside
+    made = MapPlan.of(map, paths, output, kind, written, aside).run(run_)
     return [] if run_.task is not None else made
 
 
@@ -132,13 +128,11 @@ class MapPlan(MappingPlan):
     def of(
         cls,
         map: SparseMap,
-        inputs: Inputs,
+        paths: list[Any],
         output: Destination,
         source: Texts | Svmlight,
         written: MappedRows,
-        n_jobs: int | None,
         bad_records: StrPath | None = None,
     ) -> "MapPlan":
         """Return the plan, after a check of all options and names."""
-        job = Job.of_map(map, source, written, n_jobs, bad_records)
-        return cls.of_job(job, inputs, output)
+        return cls.of_job(Job.of_map(map, source, written, bad_records), paths, output)

@@ -2,7 +2,7 @@
 
 import os
 from abc import abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
@@ -11,12 +11,14 @@ from typing import Any, NamedTuple, Self
 from sparsemaps._io import _output_files, _sources, _urls
 from sparsemaps._io._folders import writing
 from sparsemaps._io._sources import Input
-from sparsemaps._tools._typing import Destination, Inputs
+from sparsemaps._tools._typing import Destination
 from sparsemaps.files._bad_table import TABLE, check_output, join_tables
-from sparsemaps.files._job_run import JobRun
+from sparsemaps.files._frequency_stages import count, counted
+from sparsemaps.files._job_options import Run
+from sparsemaps.files._output_job import OutputJob
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._results import FOLDER_ENDING, NOWHERE, Results, counts, opened
-from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun, listed
+from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun
 from sparsemaps.records._table import holds_codes
 
 
@@ -35,22 +37,23 @@ class OutputPlan(Plan):
     """A job and its files. No output, and no file beside one, is an input."""
 
     job: Any
-    """A `Job`, or one that labels records: it makes an output of some inputs."""
+    """An `OutputJob`."""
     paths: list[Any]
     """The inputs as they are given."""
     inputs: list[Any]
     output: Any
     written: list[tuple[Any, str]]
     """All files that are written, each with words for it in an error."""
+    n_jobs: int | None = None
+    """Threads that read what stages are made of."""
 
     @abstractmethod
     def answer(self, made: list[MadeOutput]) -> Any:
         """Return the answer of the job; for a share, of the outputs that it has made."""
 
     @classmethod
-    def of_job(cls, job: Any, inputs: Inputs, output: Destination) -> Self:
+    def of_job(cls, job: OutputJob, paths: list[Any], output: Destination) -> Self:
         """Return the plan of a job, after a check of all names."""
-        paths = _sources.expand(inputs)
         outputs = outputs_of(paths, output, job.name_of_output)
         endings = job.beside
         if _sources.is_directory(output):
@@ -65,7 +68,7 @@ class OutputPlan(Plan):
         if job.bad_records is not None:
             written.append((job.bad_records, TABLE))
         folders = folders_of(output)
-        if folders and (job.in_common([], "") is not None or job.source.needs_counts is not None):
+        if folders and _has_stages_before(job):
             folders.append(_urls.full_path(folders[0]) + FOLDER_ENDING)
         _output_files.refuse_clashes(paths, written, folders)
         job.check([(name, own) for name, own, _ in outputs])
@@ -85,80 +88,71 @@ class OutputPlan(Plan):
         named = outputs_of(self.paths, self.output, self.job.name_of_output)
         return [output for output, _, _ in named]
 
-    def stages(self, results: Results) -> list[Stage]:
-        """Return the stage of the outputs in a directory, after those on which all depend."""
-        job, tasks = self.job, []
-        common = job.in_common(self.inputs, self._folder + FOLDER_ENDING)
-        whole = job.recipe()
-        if common is not None:
-            whole["cut"] = common.cut.digest
-        for number, (input, output) in enumerate(zip(self.inputs, self._outputs, strict=True)):
-            recipe, name = {**whole, **recipe_of_input(job.source, input)}, os.path.basename(output)
-            of = input if common is None else number
-            tasks.append(Task(name, recipe, of, input.n_bytes, name))
-        make = partial(_make, job) if common is None else common.make
-        endings, about = ("", *_endings(job)), "an output for each input"
-        before = [] if common is None else common.before()
-        return [*before, Stage(job.name, tasks, make, endings, about=about)]
-
     def listing(self) -> Listing:
         if not self.is_shared:
             raise ValueError("tasks are for an output that is a directory")
-        counting: Listing = []
-        if self.job.source.needs_counts is not None:
-            from sparsemaps.files._frequency_stages import counted
+        return super().listing()
 
-            counting = listed(counted(self.job, self.inputs, NOWHERE))
-        return [*counting, *super().listing()]
+    def stages(self, results: Results) -> Iterator[Stage]:
+        """Yield the stage of the outputs in a directory, after those on which all depend."""
+        job = yield from counted(self.job, self.inputs, results)
+        if results is not NOWHERE:
+            with ExitStack() as stack:
+                job, _ = job.prepared(self.inputs, self.n_jobs, stack)
+        whole, tasks = job.recipe(), []
+        for input, output in zip(self.inputs, self._outputs, strict=True):
+            recipe, name = {**whole, **recipe_of_input(job.source, input)}, os.path.basename(output)
+            tasks.append(Task(name, recipe, input, input.n_bytes, name))
+        outputs = Stage(
+            job.name, tasks, partial(_make, job), Results(self._folder), ("", *_endings(job)),
+            about="an output for each input",
+        )  # fmt: skip
+        yield from job.stages_to(outputs, results)
 
-    def run(self, how: JobRun) -> Any:
+    def run(self, how: Run) -> Any:
         """Make the output, or all outputs; of a share, those of its tasks."""
-        how.check(self.listing, self.is_shared)
-        with ExitStack() as stack:
-            job, inputs = self.job, self.inputs
-            if job.source.needs_counts is not None:
-                from sparsemaps.files._frequency_stages import count
+        self.check(how)
+        return self.answer(self._make_each(how) if self.is_shared else self._make_one(how))
 
-                inputs = _sources.spooled(inputs, stack)
-                folder = self._folder + FOLDER_ENDING if self.is_shared else None
-                results = stack.enter_context(opened(folder, shared=how.is_share))
-                job, names = count(job, inputs, results, how)
-                if how.share is not None and how.share.stage in names:
-                    return self.answer([])
-            job, inputs = job.prepared(inputs, stack)
-            plan = replace(self, job=job, inputs=inputs)
-            return self.answer(plan._make_each(how) if self.is_shared else plan._make_one(how))
-
-    def _make_one(self, how: JobRun) -> list[MadeOutput]:
+    def _make_one(self, how: Run) -> list[MadeOutput]:
         """Make the output of all inputs."""
-        job = self.job
-        with _output_files.staged(self.output, job.beside) as path:
-            values = job.run(self.inputs, path, TaskRun(job.n_jobs, None, how.progress))
+        job, inputs = self.job, self.inputs
+        with ExitStack() as stack:
+            if job.source.needs_counts is not None:
+                inputs = _sources.spooled(inputs, stack)
+                job = count(job, inputs, stack.enter_context(opened(None)), how)
+            job, inputs = job.prepared(inputs, how.n_jobs, stack)
+            run = TaskRun(how.n_jobs, None, how.progress)
+            with _output_files.staged(self.output, job.beside) as path:
+                values = job.run(inputs, path, run, job.bad_records)
         return [
             MadeOutput(path, self.output, counts(value, job.n_counts, self.output), False)
             for path, value in zip(self.paths, values, strict=True)
         ]
 
-    def _make_each(self, how: JobRun) -> list[MadeOutput]:
+    def _make_each(self, how: Run) -> list[MadeOutput]:
         """Make the output of each input, as a task."""
         job, share, folder = self.job, how.share, self._folder
-        with writing(folder, shared=how.is_share):
+        with writing(folder, shared=share is not None), ExitStack() as stack:
             results = Results(folder)
-            *before, last = self.stages(results)
-            with ExitStack() as stack:
-                if before and (last.missing(results) or not how.resume):
-                    first = opened(folder + FOLDER_ENDING, shared=how.is_share)
-                    how.run(before, stack.enter_context(first), job.n_jobs)
-                if share is not None and share.stage != last.name:
-                    return []
-                made = how.run([last], results, job.n_jobs)[last.name]
+            if _has_stages_before(job):
+                before = opened(folder + FOLDER_ENDING, shared=share is not None)
+                results = stack.enter_context(before)
+            made = replace(self, n_jobs=how.n_jobs).made(results, how).get(job.name, [])
         if job.bad_records is not None and share is None:
             join_tables(job.bad_records, [output + _sources.BAD for output in self._outputs])
-        own = slice(None) if share is None else slice(share.i, None, share.n)
+        own = slice(None)
+        if share is not None:
+            own = slice(share.i, None, share.n) if share.stage == job.name else slice(0)
         return [
             MadeOutput(path, output, counts(result.value, job.n_counts, output), not result.is_new)
             for path, output, result in zip(self.paths[own], self._outputs[own], made, strict=True)
         ]
+
+
+def _has_stages_before(job: OutputJob) -> bool:
+    """Return whether there are stages before that of the outputs."""
+    return job.needs_all_inputs or job.source.needs_counts is not None
 
 
 def folders_of(output: Destination) -> list[Any]:
@@ -174,16 +168,15 @@ def recipe_of_input(source: Any, input: _sources.InputFile) -> dict[str, Any]:
     return recipe
 
 
-def _make(job: Any, input: Input, path: str, run: TaskRun) -> int | list[int]:
+def _make(job: OutputJob, input: Input, path: str, run: TaskRun) -> int | list[int]:
     """Make the output of an input; a table of its bad records stands beside it. One count stands
     without a list."""
-    if job.bad_records is not None:
-        job = job._replace(bad_records=path + _sources.BAD)
-    numbers: list[int] = job.run([input], path, run)[0]
+    table = None if job.bad_records is None else path + _sources.BAD
+    numbers = job.run([input], path, run, table)[0]
     return numbers if len(numbers) > 1 else numbers[0]
 
 
-def _endings(job: Any) -> tuple[str, ...]:
+def _endings(job: OutputJob) -> tuple[str, ...]:
     """Return the endings of the names of files that may be written beside an output of a
     directory."""
     return (*job.beside, *(() if job.bad_records is None else (_sources.BAD,)))

@@ -26,7 +26,6 @@ from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, counted
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, PairSearch, Run, Svmlight, Texts
-from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import SimilarPairsOfFilesKeywords
 from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._plan import Plan
@@ -132,9 +131,8 @@ def similar_pairs_of_files(
     b'1\t3\t1.000000\ta\tb\n'
     """
     search, run_, aside = PairSearch.of(options), Run.of(options), Aside.of(options).aside
-    plan = PairsPlan.of(map, inputs, output, other, source, search, run_.n_jobs, aside)
-    answer: FoundPairs = plan.run(JobRun.of(run_))
-    return answer
+    paths, others = _sources.expand(inputs), None if other is None else _sources.expand(other)
+    return PairsPlan.of(map, paths, output, others, source, search, aside).run(run_)
 
 
 # ---- the plan ------------------------------------------------------------------------------------
@@ -165,25 +163,23 @@ class PairsPlan(Plan):
     def of(
         cls,
         map: SparseMap | None,
-        inputs: Inputs,
+        paths: list[Any],
         output: Destination,
-        other: Inputs | None,
+        others: list[Any] | None,
         source: GivenSource,
         search: PairSearch,
-        n_jobs: int | None,
         bad_records: StrPath | None = None,
     ) -> "PairsPlan":
         """Return a plan, after a check of the options, of all names, and of the codes."""
-        paths, others = _sources.expand(inputs), [] if other is None else _sources.expand(other)
-        read = [*paths, *others]
+        read = [*paths, *(others or [])]
         coded = [path for path in read if holds_codes(path)]
         rows = [path for path in read if not holds_codes(path)]
         if search.exact and coded:
             raise ValueError(
                 f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes"
             )
-        job = _job(map, coded, rows, source, n_jobs)
-        job = job._replace(source=job.source._replace(sets_aside=bad_records is not None))
+        job = _job(map, coded, rows, source)
+        job = replace(job, source=job.source._replace(sets_aside=bad_records is not None))
         check_output(bad_records, output)
         if job.source.needs_counts is not None and coded:
             raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
@@ -212,33 +208,34 @@ class PairsPlan(Plan):
         recipe = {"codes": own.digest, "other": other and other.digest, **self.search.recipe}
         pairs = Task(PAIRS, recipe, (self.search, sides))
         about = "pairs of similar rows"
-        last = Stage("pairs", [pairs], _find_pairs, ("", SIMILARITY), about=about)
+        last = Stage("pairs", [pairs], _find_pairs, results, ("", SIMILARITY), about=about)
         yield from search_stages(last, n_tasks_of([*self.inputs, *self.others]))
         output = None if self.folder is None else _urls.full_path(self.output)
         of_lines = results.path(pairs.file), sides, self.output if output is None else None
         target = None if output is None else _urls.real_path(output)
         lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=target)
         endings = () if output is None else ("",)
-        yield Stage("output", [lines], _write_output, endings, about="a line for each pair")
+        about = "a line for each pair"
+        yield Stage("output", [lines], _write_output, results, endings, about=about)
 
-    def run(self, how: JobRun) -> FoundPairs:
+    def run(self, how: Run) -> FoundPairs:
         """Run all tasks, or those of a share; the numbers are then 0."""
-        how.check(self.listing, self.is_shared)
-        plan = self
-        with opened(plan.folder, shared=how.is_share) as results, contextlib.ExitStack() as stack:
+        self.check(how)
+        plan, is_share = self, how.share is not None
+        with opened(plan.folder, shared=is_share) as results, contextlib.ExitStack() as stack:
             is_counted = plan.job.source.needs_counts is not None
             if plan.search.exact or is_counted:  # inputs are read again
                 inputs, others = (
                     _sources.spooled(side, stack) for side in (plan.inputs, plan.others)
                 )
                 plan = replace(self, inputs=inputs, others=others)
-            made = how.run(plan.stages(results), results, plan.job.n_jobs)
+            made = plan.made(results, how)
             n_bad = 0
-            if plan.bad_records is not None and not how.is_share:
+            if plan.bad_records is not None and not is_share:
                 stages = (f"{name}-join" for name in (OWN, OTHER))
                 tables = [made[one][0].path + _sources.BAD for one in stages if one in made]
                 n_bad = join_tables(plan.bad_records, tables)
-        if how.is_share:
+        if is_share:
             return FoundPairs(0, 0, 0, False)
         numbers = PairCounts(*counts(made["pairs"][0].value, len(PairCounts._fields), "pairs"))
         return FoundPairs(*numbers, not made["output"][0].is_new, n_bad)
@@ -257,13 +254,7 @@ def _refuse_different(job: Job, coded: list[str]) -> None:
             name, known = path, codes[:0]
 
 
-def _job(
-    map: SparseMap | None,
-    coded: list[str],
-    rows: list[Any],
-    source: GivenSource,
-    n_jobs: int | None,
-) -> Job:
+def _job(map: SparseMap | None, coded: list[str], rows: list[Any], source: GivenSource) -> Job:
     """Return the job that makes codes of `rows`, the inputs that are no files of codes. Without a
     map, it is that of the first file of codes."""
     given = by_names(source, rows)
@@ -271,7 +262,7 @@ def _job(
         if isinstance(given, Texts):
             said = setting("source", given.analyzer)
             raise ValueError(f"{said} is for texts; all inputs are codes")
-        return Job(None, LibsvmRows(given), FormatOptions(False, True, ""), "records", n_jobs)
+        return Job(None, LibsvmRows(given), FormatOptions(False, True, ""), "records")
     if map is None and not coded:
         raise ValueError("map must be given where no input is a file of codes")
     if map is None:
@@ -279,7 +270,7 @@ def _job(
             map = from_config(PackedCodes.load(coded[0]).config)
         except ValueError as error:
             raise ValueError(f"{coded[0]}: the map of its codes is not known: {error}") from None
-    job = Job.of_codes(map, given, n_jobs, comments=True)
+    job = Job.of_codes(map, given, comments=True)
     for path in rows:
         job.source.format(path)  # an error if it is not known
     return job

@@ -4,9 +4,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable
 from typing import Any
 
-from sparsemaps.files._job_run import JobRun
-from sparsemaps.files._results import NOWHERE, Results
-from sparsemaps.files._tasks import Listing, Stage, listed
+from sparsemaps.files._job_options import Run
+from sparsemaps.files._job_run import run_share, run_stages
+from sparsemaps.files._results import NOWHERE, Result, Results
+from sparsemaps.files._tasks import Listing, Stage
 
 
 class Plan(ABC):
@@ -23,12 +24,29 @@ class Plan(ABC):
     @abstractmethod
     def stages(self, results: Results) -> Iterable[Stage]:
         """Return the stages, one after the other. A stage may be made of the results of those
-        before."""
+        before. `results` are those of the folder of stages; NOWHERE, for a listing."""
+
+    @abstractmethod
+    def run(self, how: Run) -> Any:
+        """Run all tasks, or those of a share, and return the answer of the job."""
 
     def listing(self) -> Listing:
         """Return name, number of tasks and meaning of each stage."""
-        return listed(self.stages(NOWHERE))
+        return [(stage.name, len(stage.tasks), stage.about) for stage in self.stages(NOWHERE)]
 
-    @abstractmethod
-    def run(self, how: JobRun) -> Any:
-        """Run all tasks, or those of a share, and return the answer of the job."""
+    def check(self, how: Run) -> None:
+        """Raise a ValueError if there is no such stage, or no tasks for several processes."""
+        if how.share is None and how.engine is None:
+            return
+        names = [name for name, _, _ in self.listing()]
+        if how.share is not None and how.share.stage not in names:
+            raise ValueError(f"the stage must be {', '.join(names)}, got {how.share.stage!r}")
+        if not self.is_shared:
+            raise ValueError("tasks are for inputs and outputs that are files")
+
+    def made(self, results: Results, how: Run) -> dict[str, list[Result]]:
+        """Run the tasks, and return the results of each stage; of a share, only its own."""
+        stages, share = self.stages(results), how.share
+        if share is None:
+            return run_stages(stages, how)
+        return run_share(stages, share, how, is_last=self.listing()[-1][0] == share.stage)

@@ -1,11 +1,18 @@
 """`predict_files`: the label and the scores of each record of files."""
 
-from typing import Any, NamedTuple, Unpack
+import dataclasses
+import os
+from dataclasses import dataclass
+from typing import IO, Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
+from sparsemaps._io import _output_files, _text_input, _urls
+from sparsemaps._io._sources import IDS, expand, refuse_changes
 from sparsemaps._tools._option_fields import takes
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
+from sparsemaps.files._bad_table import BadTable, opened_table
 from sparsemaps.files._job_options import (
     JOBS,
     Aside,
@@ -15,12 +22,21 @@ from sparsemaps.files._job_options import (
     Svmlight,
     Texts,
 )
-from sparsemaps.files._job_run import JobRun
 from sparsemaps.files._keywords import PredictFilesKeywords
-from sparsemaps.files._label_lines import check_for
-from sparsemaps.files._labels import checked_job, sums
+from sparsemaps.files._label_lines import (
+    JsonLines,
+    Table,
+    check_for,
+    has_several,
+    labelled,
+    names_jsonl,
+)
+from sparsemaps.files._labels import Labelling, RecordCounts
 from sparsemaps.files._learning import Model
 from sparsemaps.files._outputs import MadeOutput, OutputPlan
+from sparsemaps.files._tasks import TaskRun
+from sparsemaps.linear import KernelClassifier
+from sparsemaps.records._table import holds_codes
 
 
 class LabelledFile(NamedTuple):
@@ -108,8 +124,8 @@ def predict_files(
     [[b'record', b'label'], [b'1', b'b'], [b'2', b'a']]
     """
     lines, run_, aside = LineOptions.of(options), Run.of(options), Aside.of(options).aside
-    plan = PredictPlan.of(model, inputs, output, source, lines, run_.n_jobs, aside)
-    answer: LabelledFile = plan.run(JobRun.of(run_))
+    plan = PredictPlan.of(model, expand(inputs), output, source, lines, aside)
+    answer: LabelledFile = plan.run(run_)
     return answer
 
 
@@ -120,21 +136,102 @@ class PredictPlan(OutputPlan):
     def of(
         cls,
         model: Model,
-        inputs: Inputs,
+        paths: list[Any],
         output: Destination,
         source: GivenSource,
         lines: LineOptions,
-        n_jobs: int | None,
         bad_records: StrPath | None = None,
     ) -> "PredictPlan":
         """Return the plan, after a check of all options and names."""
-        job = checked_job(model, inputs, source, n_jobs, bad_records, lines)
+        job = Predicting.of(model, paths, source, bad_records, lines=lines)
         check_for(model, lines)
-        return cls.of_job(job, inputs, output)
+        return cls.of_job(job, paths, output)
 
     def answer(self, made: list[MadeOutput]) -> LabelledFile:
-        numbers = sums(self.job, made)
-        n_records, _, n_unknown, n_empty, n_bad = numbers[:5]
+        counts, of_labels = self.job.sums(made)
         classes = getattr(self.job.model, "classes_", np.empty(0)).tolist()
-        pairs = sorted(zip(classes, numbers[5:], strict=True), key=lambda pair: -pair[1])
-        return LabelledFile(n_records, n_unknown, n_empty, n_bad, {one: n for one, n in pairs if n})
+        pairs = sorted(zip(classes, of_labels, strict=True), key=lambda pair: -pair[1])
+        labels = {label: n for label, n in pairs if n}
+        return LabelledFile(
+            counts.n_records, counts.n_unknown, counts.n_empty, counts.n_bad, labels
+        )
+
+
+@dataclass(frozen=True)
+class Predicting(Labelling):
+    """A job that writes lines about records, with their labels by a model."""
+
+    lines: LineOptions
+
+    name: ClassVar[str] = "predict"
+
+    @property
+    def n_counts(self) -> int:
+        """Those of `RecordCounts`, and the number of records of each label."""
+        return len(RecordCounts._fields) + self._n_classes
+
+    @property
+    def _n_classes(self) -> int:
+        return len(self.model.classes_) if isinstance(self.model, KernelClassifier) else 0
+
+    def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
+        """Raise a ValueError if reasons are asked for, and there are no texts."""
+        coded = any(holds_codes(input) for _, inputs in outputs for input in inputs)
+        if self.lines.explain and (coded or not self.source.has_ngrams):
+            raise ValueError(f"{setting('explain', self.lines.explain)} is for texts")
+
+    def recipe(self) -> dict[str, Any]:
+        return self._recipe({"lines": dataclasses.asdict(self.lines)})
+
+    def name_of_output(self, name: str) -> str:
+        return f"{_text_input.without_compression(name)}.tsv"
+
+    def run(
+        self,
+        inputs: list[Any],
+        output: Destination,
+        run: TaskRun,
+        bad_records: StrPath | None = None,
+    ) -> list[list[int]]:
+        with _output_files.atomic_output(output) as file, opened_table(bad_records) as aside:
+            numbers = self._write_lines(inputs, file, names_jsonl(output), run, aside)
+            if aside is not None:
+                aside.finish()
+            refuse_changes(inputs)
+        return numbers
+
+    def _write_lines(
+        self,
+        inputs: list[Any],
+        file: IO[bytes],
+        is_json: bool,
+        run: TaskRun,
+        aside: BadTable | None,
+    ) -> list[list[int]]:
+        form = JsonLines if is_json else Table
+        lines = form(self.model, self.lines, any(map(self._has_ids, inputs)))
+        file.write(lines.header())
+        numbers, n_before = [[0] * self.n_counts for _ in inputs], 0
+        for number, part, n_bad in self.scored(
+            inputs, run, aside, self.lines.explain, self.lines.proba
+        ):
+            n, found, more = len(part.scores), None, []
+            is_unknown: Any = ~part.known
+            if isinstance(self.model, KernelClassifier):
+                found = labelled(self.model, self.lines, part)
+                n_each = found.order.shape[1] if has_several(self.model) else 1
+                taken = found.taken[:, :n_each]
+                is_unknown = ~taken.any(axis=1)
+                of_labels = found.order[:, :n_each][taken]
+                more = np.bincount(of_labels, minlength=self._n_classes).tolist()
+            file.write(lines.lines(part, found, n_before + 1))
+            n_before += n
+            n_empty = int((~part.known).sum())
+            found_here = [*RecordCounts(n, n, int(is_unknown.sum()), n_empty, n_bad), *more]
+            numbers[number] = list(map(sum, zip(numbers[number], found_here, strict=True)))
+        return numbers
+
+    def _has_ids(self, input: Any) -> bool:
+        if holds_codes(input):
+            return _urls.exists(os.fspath(input) + IDS)
+        return self.source.has_ids

@@ -47,6 +47,35 @@ def named(name: str, digest_of_recipe: str) -> str:
     return f"{stem}-{digest_of_recipe[:_DIGITS]}{dot}{ending}"
 
 
+class Place(NamedTuple):
+    """The recipe of a result, and where its files are. All names are from the folder of results."""
+
+    recipe: Any
+    endings: Sequence[str]
+    """Endings of the names of its files."""
+    file: str
+    """The name of its file."""
+    receipt: str
+    """The name of its receipt, without the ending of receipts."""
+    made: str
+    """The name that both have until `Results.deliver` gives an output its own; the same for all
+    other results."""
+
+    @classmethod
+    def of(
+        cls, name: str, recipe: Any, endings: Sequence[str] = ("",), output: str | None = None
+    ) -> "Place":
+        """Return the place of a result. The path of an `output` is not decided by its recipe;
+        `name` is then that of its receipt."""
+        if output is None:
+            file = named(name, digest(recipe))
+            return cls(recipe, endings, file, file, file)
+        # Short, as the name of an output may be as long as names can be; it chooses a compression.
+        ending = output.removeprefix(_text_input.without_compression(output))
+        hidden = f".sparsemaps-{digest([name, recipe])[:_DIGITS]}{ending}"
+        return cls(recipe, endings, output, name, hidden)
+
+
 class Result(NamedTuple):
     """The value of a result, for JSON, and the path or URL of its file; of an output, where it is
     after it was delivered."""
@@ -67,8 +96,8 @@ class Results:
     recipe, the sizes of the files, and a value for JSON. The receipt is removed before the files
     are written, and written after them. So a result of an equal recipe is not made again.
 
-    An `output` has a path that the recipe does not decide; `name` is then that of its receipt. A
-    task makes it under a hidden name of its own, and whoever has locked the folder delivers it.
+    A task makes an output under a hidden name of its own, and whoever has locked the folder
+    delivers it.
 
     `is_shared` says that other processes may work with the files, and `is_own` that the folder has
     nothing but results.
@@ -91,60 +120,44 @@ class Results:
         """Return the path or the URL of a file."""
         return self._files.place(name)
 
-    def find(
-        self,
-        name: str,
-        recipe: object,
-        endings: Sequence[str] = ("",),
-        output: str | None = None,
-    ) -> Result | None:
+    def find(self, place: Place) -> Result | None:
         """Return a result of an equal recipe whose files have the sizes of then, or None. An
         output is found after it was delivered."""
-        file = named(name, digest(recipe))
-        if output is None:
-            return self._found(file, file, recipe, endings)
-        return self._found(name, output, recipe, endings)
+        return self._found(place, place.receipt, place.file)
 
-    def made(
-        self,
-        name: str,
-        recipe: object,
-        make: Callable[[str], Any],
-        endings: Sequence[str] = ("",),
-        output: str | None = None,
-    ) -> Result:
+    def made(self, place: Place, make: Callable[[str], Any]) -> Result:
         """Make a result unless it is there, and return it. An output is then to be delivered.
 
-        ``make(path)`` writes files to `path` with the `endings`, and returns the value, which is
-        not None.
+        ``make(path)`` writes files to `path` with the endings of the place, and returns the value,
+        which is not None.
         """
-        found = self.find(name, recipe, endings, output)
+        file, is_output = place.made, place.made != place.file
+        found = self.find(place)
+        if found is None and is_output:
+            found = self._found(place, file, file)
+            found = found and found._replace(path=self.path(place.file), is_new=True)
         if found is not None:
             return found
-        file = named(name, digest(recipe)) if output is None else _hidden(name, recipe, output)
-        if output is not None:
-            found = self._found(file, file, recipe, endings)
-            if found is not None:
-                return found._replace(path=self.path(output), is_new=True)
         self._files.remove(file + ending for ending in (RECEIPT, "", *BESIDE))
         try:
-            with self._files.making(file, endings, output) as path:
+            output = place.file if is_output else None
+            with self._files.making(file, place.endings, output) as path:
                 value = make(path)
                 assert value is not None
         except BaseException:
-            self._files.remove(file + ending for ending in endings)  # that appeared before it
+            self._files.remove(file + one for one in place.endings)  # that appeared before it
             raise
-        sizes = {file + ending: self._files.size(file + ending) for ending in endings}
-        self._write_receipt(file, recipe, sizes, value)
-        return Result(json.loads(json.dumps(value)), self.path(output or file), is_new=True)
+        sizes = {file + ending: self._files.size(file + ending) for ending in place.endings}
+        self._write_receipt(file, place, sizes, value)
+        return Result(json.loads(json.dumps(value)), self.path(place.file), is_new=True)
 
-    def deliver(self, name: str, recipe: object, endings: Sequence[str], output: str) -> None:
+    def deliver(self, place: Place) -> None:
         """Give an output that was made its name, and write its receipt. The process has locked the
         folder."""
-        file = _hidden(name, recipe, output)
-        found = self._found(file, file, recipe, endings)
+        name, output = place.receipt, place.file
+        found = self._found(place, place.made, place.made)
         if found is None:
-            if self.find(name, recipe, endings, output) is None:
+            if self.find(place) is None:
                 raise ValueError(f"{self.path(output)} has been removed meanwhile; run again")
             return
         before = (read_receipt(self._files.read(name + RECEIPT)) or {}).get("files")
@@ -154,27 +167,24 @@ class Results:
             ending for ending in BESIDE if isinstance(before, dict) and base + ending in before
         ]
         sizes = {}
-        for ending in (*dict.fromkeys([*endings[1:], *known]), *endings[:1]):
-            size = sizes[base + ending] = self._files.size(file + ending)
+        for ending in (*dict.fromkeys([*place.endings[1:], *known]), *place.endings[:1]):
+            size = sizes[base + ending] = self._files.size(place.made + ending)
             if size is not None:
-                self._files.move(file + ending, output + ending)
+                self._files.move(place.made + ending, output + ending)
             elif ending:  # the recipe before may have had it
                 self._files.remove([output + ending])
-        self._write_receipt(name, recipe, sizes, found.value)
-        self._files.remove([file + RECEIPT])
+        self._write_receipt(name, place, sizes, found.value)
+        self._files.remove([place.made + RECEIPT])
 
     def value(self, file: str, digest_of_recipe: str) -> Any:
         """Return the value of the result in a file; None if it is not there."""
         receipt = read_receipt(self._files.read(file + RECEIPT)) or {}
         return receipt.get("value") if digest(receipt.get("recipe")) == digest_of_recipe else None
 
-    def forget(self, name: str, recipe: object, output: str | None = None) -> None:
+    def forget(self, place: Place) -> None:
         """Let a result count as not there."""
-        if output is None:
-            self._files.remove([named(name, digest(recipe)) + RECEIPT])
-        else:
+        for name in {place.receipt, place.made}:
             self._files.remove([name + RECEIPT])
-            self._files.remove([_hidden(name, recipe, output) + RECEIPT])
 
     def remove(self, names: str) -> None:
         """Remove the files of the folder whose names match a regular expression, unless it is
@@ -209,18 +219,19 @@ class Results:
             if self._files.size(file) is not None:
                 self._files.link(file, name)
 
-    def _found(self, name: str, file: str, recipe: object, endings: Sequence[str]) -> Result | None:
-        """Return the result that a receipt describes, if its files are there."""
+    def _found(self, place: Place, name: str, file: str) -> Result | None:
+        """Return the result of a place that the receipt `name` describes, if its files are
+        there."""
         receipt = read_receipt(self._files.read(name + RECEIPT))
         if receipt is None or not isinstance(receipt.get("files"), dict):
             return None
-        as_read = json.loads(json.dumps(recipe))
+        as_read = json.loads(json.dumps(place.recipe))
         if receipt.get("recipe") != as_read or receipt.get("value") is None:
             return None
         base = os.path.basename(file)
         allowed = {base + ending for ending in ("", *BESIDE)}  # whatever a receipt says
         if not receipt["files"].keys() <= allowed or (
-            "" in endings and base not in receipt["files"]
+            "" in place.endings and base not in receipt["files"]
         ):
             return None
         folder = file.removesuffix(base)
@@ -229,18 +240,11 @@ class Results:
         return Result(receipt["value"], self.path(file), is_new=False)
 
     def _write_receipt(
-        self, name: str, recipe: object, sizes: dict[str, int | None], value: object
+        self, name: str, place: Place, sizes: dict[str, int | None], value: object
     ) -> None:
         files = {os.path.basename(file): n for file, n in sizes.items() if n is not None}
-        receipt = {"recipe": recipe, "files": files, "value": value}
+        receipt = {"recipe": place.recipe, "files": files, "value": value}
         self._files.write(name + RECEIPT, json.dumps(receipt).encode() + b"\n")
-
-
-def _hidden(name: str, recipe: object, output: str) -> str:
-    """Return the name of the file of an output until it is delivered. It is short, as the name of
-    an output may be as long as names can be; its ending chooses a compression."""
-    ending = output.removeprefix(_text_input.without_compression(output))
-    return f".sparsemaps-{digest([name, recipe])[:_DIGITS]}{ending}"
 
 
 @contextlib.contextmanager
@@ -332,7 +336,7 @@ class KeptSteps(Steps):
     def drawn(self, name: str, make: Callable[[], Any]) -> "tuple[Any, KeptSteps]":
         """Return the value that ``make()`` returned once, and the steps whose results depend on
         it."""
-        value = self._results.made(self._prefix + name, self._recipe, lambda _: make(), ()).value
+        value = self._results.made(self._place(name, ()), lambda _: make()).value
         recipe = [self._recipe, value]
         return value, KeptSteps(self._results, self._prefix, recipe, self._shown, self._share)
 
@@ -352,7 +356,7 @@ class KeptSteps(Steps):
                 break
             with contextlib.suppress(FileNotFoundError, ValueError):
                 return read_array(path, kind)
-            self._results.forget(self._prefix + name, self._recipe)
+            self._results.forget(self._place(name))
         return made[0]
 
     def file(self, name: str, make: Callable[[str], object]) -> str:
@@ -362,7 +366,10 @@ class KeptSteps(Steps):
             make(path)
             return True
 
-        return self._results.made(self._prefix + name, self._recipe, write).path
+        return self._results.made(self._place(name), write).path
+
+    def _place(self, name: str, endings: Sequence[str] = ("",)) -> Place:
+        return Place.of(self._prefix + name, self._recipe, endings)
 
     def within(self, name: str, shown: bool | None = False) -> "KeptSteps":
         """Return the steps of a part of the search. `shown` is for a search of all steps, as a

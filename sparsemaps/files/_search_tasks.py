@@ -50,10 +50,12 @@ def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator
         Task(f"{prefix}-share-{i:06d}", recipe, part(slice(i, None, n_tasks)))
         for i in range(n_tasks)
     ]
-    of_steps, result = files_named(rf"{prefix}-.*"), (task.name, task.recipe)
+    of_steps = files_named(rf"{prefix}-.*")
+    of_part: Any = partial(Stage, make=_make, results=last.results, endings=(), part_of=last,
+                           stays=False)  # fmt: skip
     about = "keys of hashes, and rows of equal codes"
-    yield Stage(f"{prefix}-keys", [first], _make, (), result, about, of_steps)
-    yield Stage(prefix, shares, _make, (), result, "rows that share a band of codes")
+    yield of_part(f"{prefix}-keys", [first], about=about, scratch=of_steps)
+    yield of_part(prefix, shares, about="rows that share a band of codes")
     yield last._replace(tasks=[task._replace(of=part(None))], make=_make, removes=of_steps)
 
 

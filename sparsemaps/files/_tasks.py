@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from sparsemaps._io._progress import FileProgress, Progress
 from sparsemaps._tools import _memory
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import NOWHERE, Result, Results, named
+from sparsemaps.files._results import NOWHERE, Place, Result, Results, named
 
 Listing = list[tuple[str, int, str]]
 """Name, number of tasks, and meaning of each stage of a job."""
@@ -65,12 +65,16 @@ class Stage(NamedTuple):
     tasks: Sequence[Task]
     make: Callable[..., Any]
     """``make(task.of, path, run)`` writes the files of a result, and returns its value."""
+    results: Results
+    """Those of the folder that the results of the tasks are in."""
     endings: tuple[str, ...] = ("",)
     """Endings of the names of the files of a result."""
-    part_of: tuple[str, Any] | None = None
-    """Name and recipe of the result that takes the place of these."""
+    part_of: "Stage | None" = None
+    """The stage for which alone these results are made: they are not needed if its are there."""
     about: str = ""
     """What its results are, for a listing."""
+    stays: bool = True
+    """Whether its results stay at the end of the job."""
     scratch: str | None = None
     """Names of files that tasks of this job leave for one another, a regular expression."""
     removes: str | None = None
@@ -79,50 +83,46 @@ class Stage(NamedTuple):
     """Whether outputs of other recipes are removed before the first one is made, so that they never
     stand beside new ones."""
 
-    def find(self, task: Task, results: Results) -> Result | None:
-        return results.find(task.name, task.recipe, self.endings, task.output)
+    def place(self, task: Task) -> Place:
+        return Place.of(task.name, task.recipe, self.endings, task.output)
 
-    def make_one(self, task: Task, results: Results, run: TaskRun) -> Result:
+    def make_one(self, task: Task, run: TaskRun) -> Result:
         """Make the result of a task unless it is there, and return it. Any process may do this, at
         any time: names that are not of this recipe alone are left to `deliver`."""
-        own = run._replace(results=results)
+        own = run._replace(results=self.results)
         with _memory.out_of_memory_in(f"the stage {self.name}"):
-            return results.made(
-                task.name, task.recipe, lambda path: self.make(task.of, path, own), self.endings,
-                task.output,
-            )  # fmt: skip
+            return self.results.made(self.place(task), lambda path: self.make(task.of, path, own))
 
-    def deliver(self, task: Task, results: Results) -> None:
+    def deliver(self, task: Task) -> None:
         """Give the output of a task its name. The process has locked the folder."""
         if task.output is not None:
-            results.deliver(task.name, task.recipe, self.endings, task.output)
+            self.results.deliver(self.place(task))
 
-    def is_replaced(self, results: Results) -> bool:
-        """Return whether the result that takes the place of these is there."""
-        return self.part_of is not None and results.find(*self.part_of) is not None
+    def is_needed(self) -> bool:
+        return self.part_of is None or bool(self.part_of.missing())
 
-    def missing(self, results: Results) -> list[Task]:
+    def missing(self) -> list[Task]:
         """Return the tasks whose results are not there and still needed."""
-        if self.is_replaced(results):
+        if not self.is_needed():
             return []
-        return [task for task in self.tasks if self.find(task, results) is None]
+        return [task for task in self.tasks if self.results.find(self.place(task)) is None]
 
-    def forget(self, results: Results) -> None:
+    def forget(self) -> None:
         """Let all results of the stage count as not there, and remove what tasks have left for one
         another."""
         if self.part_of is not None:
-            results.forget(*self.part_of)
+            self.part_of.forget()
         for task in self.tasks:
-            results.forget(task.name, task.recipe, task.output)
+            self.results.forget(self.place(task))
         if self.scratch is not None:
-            results.remove(self.scratch)
+            self.results.remove(self.scratch)
 
-    def remove_other_outputs(self, results: Results) -> None:
+    def remove_other_outputs(self) -> None:
         """Remove outputs of other recipes, if none of them may stand beside a new one."""
         if self.replaces_all and len(self.tasks) > 1:
-            for task in self.missing(results):
+            for task in self.missing():
                 if task.output is not None:
-                    results.remove_output(task.output)
+                    self.results.remove_output(task.output)
 
 
 Made = tuple[str, Result]
@@ -138,7 +138,3 @@ class Engine(Protocol):
     def run(self, make: Callable[[Task], Made], tasks: Sequence[Task]) -> Iterable[Made]:
         """Yield ``make(task)`` of each task, in any order. A task may run twice, or after this call
         has ended. `make` and the tasks can be pickled."""
-
-
-def listed(stages: Iterable[Stage]) -> Listing:
-    return [(stage.name, len(stage.tasks), stage.about) for stage in stages]

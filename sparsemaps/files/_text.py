@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from sparsemaps._tools._typing import Destination, Inputs, StrPath
+from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Texts
 from sparsemaps.files._map import MappingPlan
@@ -15,11 +15,10 @@ class TextPlan(MappingPlan):
     def of(
         cls,
         vectorizer: Any,
-        inputs: Inputs,
+        paths: list[Any],
         output: Destination,
         texts: Texts,
-        n_jobs: int | None,
         bad_records: StrPath | None = None,
     ) -> "TextPlan":
         """Return the plan, after a check of all options and names."""
-        return cls.of_job(Job.of_text(vectorizer, texts, n_jobs, bad_records), inputs, output)
+        return cls.of_job(Job.of_text(vectorizer, texts, bad_records), paths, output)

@@ -15,6 +15,7 @@ from _data.dedup_records import lines_of, make_texts, write_lines
 from _scripts.commands import command
 
 from sparsemaps import MinHash
+from sparsemaps._io._sources import expand
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import (
     Removal,
@@ -24,7 +25,7 @@ from sparsemaps.files import (
     _dedup,
     deduplicate_files,
 )
-from sparsemaps.files._job_run import JobRun
+from sparsemaps.files._job_options import Run
 
 distributed = pytest.importorskip("distributed")
 from sparsemaps.dask import Workers  # noqa: E402
@@ -56,7 +57,7 @@ def outputs(folder):
 def make_plan(inputs, output, source="word:3", clusters=None, keep="first", against=None, **search):
     search = Search(**{"threshold": WORDS["threshold"], **search})
     removal, tables = Removal(keep=keep, against=against), Tables(clusters=clusters)
-    return _dedup.Dedup.of(MINHASH, inputs, output, source, search, removal, tables, None)
+    return _dedup.Dedup.of(MINHASH, expand(inputs), output, source, search, removal, tables)
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def client():
 
 
 def deduplicate(plan, client):
-    return plan.run(JobRun(False, True, Workers(client)))
+    return plan.run(Run(progress=False, engine=Workers(client)))
 
 
 @pytest.mark.parametrize(
@@ -157,7 +158,7 @@ def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch, clien
     monkeypatch.chdir(tmp_path)  # paths of the plan are those of this directory
     removal = Removal(keep="longest", against="old.stages")
     search, tables = Search(threshold=WORDS["threshold"]), Tables(bad_records="aside")
-    plan = _dedup.Dedup.of(MINHASH, "in.jsonl", "out", WITH_IDS, search, removal, tables, None)
+    plan = _dedup.Dedup.of(MINHASH, ["in.jsonl"], "out", WITH_IDS, search, removal, tables)
     done = deduplicate(plan, client)
     expected = deduplicate_files(
         MINHASH, "in.jsonl", "one", against="old.stages", keep="longest", bad_records="aside.one",

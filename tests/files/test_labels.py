@@ -10,10 +10,10 @@ from _scripts.commands import command
 from _scripts.programs import Program, posix
 
 from sparsemaps import ConsistentWeightedSampling, files
+from sparsemaps._io._sources import expand
 from sparsemaps.files import Texts
 from sparsemaps.files._filter import FilterPlan
-from sparsemaps.files._job_options import LabelChoice, LineOptions
-from sparsemaps.files._job_run import JobRun
+from sparsemaps.files._job_options import LabelChoice, LineOptions, Run
 from sparsemaps.files._predict import PredictPlan
 from sparsemaps.linear import KernelClassifier
 
@@ -137,17 +137,15 @@ def test_on_dask(trained, folder, tmp_path, job):
     distributed = pytest.importorskip("distributed")
     from sparsemaps.dask import Workers
 
-    model = KernelClassifier.load(trained)
+    model, paths = KernelClassifier.load(trained), (expand(folder), f"{tmp_path}/out/")
     if job == "predict":
-        paths = folder, f"{tmp_path}/out/"
-        plan = PredictPlan.of(model, *paths, Texts(id_field="id"), LineOptions(), None)
+        plan = PredictPlan.of(model, *paths, Texts(id_field="id"), LineOptions())
         expected = predict(model, folder, f"{tmp_path}/one/")
     else:
-        paths = folder, f"{tmp_path}/out/"
-        plan = FilterPlan.of(model, *paths, None, "money", LabelChoice(), None)
+        plan = FilterPlan.of(model, *paths, None, "money", LabelChoice())
         expected = filter(model, folder, f"{tmp_path}/one/")
     with distributed.Client(processes=False, dashboard_address="127.0.0.1:0") as client:
-        assert plan.run(JobRun(False, True, Workers(client))) == expected
+        assert plan.run(Run(progress=False, engine=Workers(client))) == expected
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
 
 

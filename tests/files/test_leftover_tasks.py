@@ -132,9 +132,10 @@ class Leftover:
     def record(self, run):
         make_one = Stage.make_one
 
-        def noting(stage, task, results, how):
-            self.taken.append((stage, task, type(results)(results.folder)))
-            return make_one(stage, task, results, how)
+        def noting(stage, task, how):
+            of_worker = type(stage.results)(stage.results.folder)
+            self.taken.append((stage._replace(results=of_worker), task))
+            return make_one(stage, task, how)
 
         with self._patch.context() as patch:
             patch.setattr(Stage, "make_one", noting)
@@ -150,7 +151,7 @@ def test_tasks_of_another_recipe_at_any_moment(name, folder, monkeypatch):
     expected = contents(folder, "one")
     left = Leftover(monkeypatch)
     left.record(lambda: job(folder, out, "other"))
-    assert {stage.name for stage, _, _ in left.taken} == set(JOBS[name][1])
+    assert {stage.name for stage, _ in left.taken} == set(JOBS[name][1])
     assert contents(folder, "out") != expected
     make_one, deliver = Stage.make_one, Stage.deliver
     again = partial(_make, make_one, left.taken)
@@ -178,9 +179,9 @@ def test_tasks_of_another_recipe_at_any_moment(name, folder, monkeypatch):
 
 def _make(make_one, taken):
     """As a worker does it, which holds no lock. It may fail: others remove what it reads."""
-    for stage, task, results in taken:
+    for stage, task in taken:
         try:
-            make_one(stage, task, results, TaskRun())
+            make_one(stage, task, TaskRun())
         except (OSError, ValueError):
             continue
 

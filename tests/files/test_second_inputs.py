@@ -263,12 +263,12 @@ def test_deliveries_of_other_processes_have_whole_paths(tmp_path, monkeypatch):
     deliveries(tmp_path)
     removal = files.Removal(against=["one.stages", "two.stages"])
     plan = _dedup.Dedup.of(
-        MINHASH, "in.txt", "out", "word:2", files.Search(), removal, files.Tables(), None
+        MINHASH, ["in.txt"], "out", "word:2", files.Search(), removal, files.Tables()
     )
     paths = [file.path for file in _dedup_plan.files_of(elsewhere(plan).earlier)]
     names = [f"{name}.stages/{file}.npy" for name in ("one", "two") for file in ("codes", "kept")]
     assert paths == [str(tmp_path / name) for name in names]
-    plan = _pairs.PairsPlan.of(MINHASH, "one.txt", "out", "two.txt", "word:2", PairSearch(), None)
+    plan = _pairs.PairsPlan.of(MINHASH, ["one.txt"], "out", ["two.txt"], "word:2", PairSearch())
     assert [one.path for one in elsewhere(plan).others] == [str(tmp_path / "two.txt")]
     assert [part.path for part in plan.others[0].cut(plan.others[0].n_bytes - 1)] == 2 * ["two.txt"]
 
@@ -358,7 +358,7 @@ def test_labels_of_many_codes(tmp_path):
     codes[which].save(tmp_path / "codes.npy")
     (tmp_path / "codes.npy.ids.txt").write_text("".join(f"{number}\n" for number in range(n)))
     plan = _predict.PredictPlan.of(
-        model, tmp_path / "codes.npy", io.BytesIO(), None, LineOptions(), None
+        model, [tmp_path / "codes.npy"], io.BytesIO(), None, LineOptions()
     )
     parts = list(plan.job.scored(plan.inputs, TaskRun(), None))
     found = np.concatenate([part.scores for _, part, _ in parts])

@@ -1,0 +1,88 @@
+"""The words of a call with what may be left out: the name of a map, and numbers of options."""
+
+import argparse
+import os
+from collections.abc import Collection, Sequence
+from itertools import zip_longest
+
+from sparsemaps._tools._option_fields import options_of
+from sparsemaps.cli._options import MAPS, OTHER_NAMES, PAIR_MAPS, SAVED
+from sparsemaps.cli._parser import closest, commands_of
+from sparsemaps.cli._shared_options import SEVERAL_NUMBERS
+from sparsemaps.files._job_options import VALUES
+
+WITHOUT_MAP = ("dedup", "pairs", "train")
+"""Commands whose map is minhash if none is named; train of LIBSVM files needs one."""
+
+WEIGHED = ("map", "train")
+"""Commands whose map is min-max by levels if none is named and n-grams are weighted."""
+
+
+def completed(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[str], bool]:
+    """Return the words of a call for the parser, and whether they named no map.
+
+    Numbers of options stand in one word with these; the map comes behind the command, also one that
+    was not named.
+    """
+    command = words[0] if words else ""
+    if command in WITHOUT_MAP:
+        words = _with_map_first(parser, words)
+    command_and, words = words[:1], _with_numbers(words[1:])
+    is_weighed = command in WEIGHED and any(word.startswith("--idf=") for word in words)
+    maps = (*MAPS, SAVED) if command == "map" else PAIR_MAPS
+    if (command not in WITHOUT_MAP and not is_weighed) or _names_a_map(words[:1], maps):
+        return [*command_and, *words], False
+    named = ["minmax", "--method", "levels"] if is_weighed else ["minhash"]
+    return [command, *named, *words], True
+
+
+def _with_map_first(parser: argparse.ArgumentParser, words: Sequence[str]) -> Sequence[str]:
+    """Return the words of a command with its map before options that take no value."""
+    command = commands_of(parser).choices[words[0]]
+    options = commands_of(command).choices["minhash"]._option_string_actions
+    place = 1
+    while place < len(words) and words[place] in options and options[words[place]].nargs == 0:
+        place += 1
+    if words[place : place + 1] and words[place] in PAIR_MAPS:
+        return [words[0], words[place], *words[1:place], *words[place + 1 :]]
+    return words
+
+
+def _names_a_map(word: Sequence[str], names: Collection[str]) -> bool:
+    """Return whether a word is a map, or seems to be one that is spelt wrongly: nearly as one, or
+    by another name. A file is none."""
+    return any(
+        one in names or ("." not in one and not os.path.exists(one) and _seems_to_be(one, names))
+        for one in word
+    )
+
+
+def _seems_to_be(name: str, names: Collection[str]) -> bool:
+    near = closest(name, {one: one for one in names})
+    return OTHER_NAMES.get(name.casefold()) in names or near is not None
+
+
+def _with_numbers(words: Sequence[str]) -> list[str]:
+    """Return the words of a command, with the number of each option that may stand without one, and
+    all numbers of an option of several, in one word with it."""
+    options = [option for cls in VALUES for option in options_of(cls)]
+    known = {option.flag: option.const for option in options if option.const is not None}
+    several = {o.flag for o in options if isinstance(o.allowed, SEVERAL_NUMBERS)}
+    found: list[str] = []
+    taker = ""
+    for word, following in zip_longest(words, words[1:], fillvalue=""):
+        if taker and _is_number(word):
+            found[-1] += f",{word}" if "=" in found[-1] else f"={word}"
+            taker = taker if taker in several else ""
+            continue
+        taker = word if word in several or (word in known and _is_number(following)) else ""
+        found.append(word if taker or word not in known else f"{word}={known[word]:g}")
+    return found
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True
