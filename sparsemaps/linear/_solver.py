@@ -73,6 +73,22 @@ class TrainingRows(NamedTuple):
                 sides[self.labels.indices[start:stop]] |= 1 << bit
         return sides
 
+    def alike(self, n_models: int) -> list[list[int]]:
+        """Return the numbers of the models that have the same problem. Among many labels, some have
+        no row, and some are those of the same rows."""
+        if self.labels is None or isinstance(self.labels, np.ndarray):
+            return [[model] for model in range(n_models)]
+        found: dict[bytes, list[int]] = {}
+        for model in range(n_models):
+            start, stop = self.labels.indptr[model : model + 2]
+            found.setdefault(self.labels.indices[start:stop].tobytes(), []).append(model)
+        return list(found.values())
+
+    def of_models(self, models: list[int]) -> "TrainingRows":
+        """Return the same rows for some of the models."""
+        factors = None if self.factors is None else self.factors[models]
+        return self._replace(labels=self.labels[:, models], factors=factors)
+
     def y(self, model: int) -> Array:
         """Return the targets; of classification, 1 in the rows on the positive side of a model, and
         -1 in the others."""
@@ -125,10 +141,30 @@ def solve(
     """Solve the problems, and yield the number and the solution of each as soon as it is solved, in
     any order.
 
-    Problems are solved in groups. Codes in memory are read by all groups at once; each thread works
+    A problem that several models have is solved once. Problems are solved in groups. Codes in memory are read by all groups at once; each thread works
     on one group and then on another. Codes that are larger than `BLOCK_BYTES` and mapped from a
     file are read in blocks, and all groups work on a block while it is in memory.
     """
+    alike = rows.alike(n_models)
+    if len(alike) < n_models:
+        rows = rows.of_models([models[0] for models in alike])
+    solutions = _solve_each(rows, objective, len(alike), tol, max_iter, seed, n_jobs, watch)
+    for number, solution in solutions:
+        for model in alike[number]:
+            yield model, solution
+
+
+def _solve_each(
+    rows: TrainingRows,
+    objective: Objective,
+    n_models: int,
+    tol: float,
+    max_iter: int,
+    seed: int,
+    n_jobs: int | None,
+    watch: Watch | None,
+) -> Iterator[tuple[int, Solution]]:
+    """Solve problems that differ."""
     codes = rows.codes
     key, key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
     n_jobs = _threads.resolve_n_jobs(n_jobs)

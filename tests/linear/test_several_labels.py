@@ -124,6 +124,29 @@ def test_stored_zeros_and_entries_that_stand_twice():
         np.testing.assert_array_equal(classifier().fit(X, given).coef_, expected)
 
 
+@pytest.mark.parametrize("class_weight", [None, "balanced"])
+def test_labels_of_the_same_rows_are_trained_once(class_weight, monkeypatch):
+    """As are those without a row; their models are those of single fits."""
+    X, Y = data()
+    Y = np.hstack([Y[:, [3, 1, 3]], np.zeros((len(X), 3), int), Y[:, [1, 5]]])
+    begun = []
+
+    class Group(_solver._Group):
+        def __init__(self, rows, objective, numbers, *rest):
+            begun.extend(numbers)
+            super().__init__(rows, objective, numbers, *rest)
+
+    monkeypatch.setattr(_solver, "_Group", Group)
+    model = classifier(class_weight=class_weight).fit(X, Y)
+    assert sorted(begun) == [0, 1, 2, 3]
+    for label in (0, 1, 2, 6, 7):
+        alone = classifier(class_weight=class_weight).fit(X, Y[:, label])
+        np.testing.assert_array_equal(model.coef_[label], alone.coef_[0])
+        assert model.intercept_[label] == alone.intercept_[0]
+    assert (model.coef_[3:6] == model.coef_[3]).all()
+    assert (model.decision_function(X)[:, 3:6] < 0).all()
+
+
 def test_one_label_labels_without_rows_and_labels_of_all_rows():
     X, Y = data()
     model = classifier().fit(X, sp.csr_array(Y[:, :1]))
