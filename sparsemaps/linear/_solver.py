@@ -141,9 +141,10 @@ def solve(
     """Solve the problems, and yield the number and the solution of each as soon as it is solved, in
     any order.
 
-    A problem that several models have is solved once. Problems are solved in groups. Codes in memory are read by all groups at once; each thread works
-    on one group and then on another. Codes that are larger than `BLOCK_BYTES` and mapped from a
-    file are read in blocks, and all groups work on a block while it is in memory.
+    A problem that several models have is solved once. Problems are solved in groups. Codes in
+    memory are read by all groups at once; each thread works on one group and then on another.
+    Codes that are larger than `BLOCK_BYTES` and mapped from a file are read in blocks, and all
+    groups work on a block while it is in memory.
     """
     alike = rows.alike(n_models)
     if len(alike) < n_models:
