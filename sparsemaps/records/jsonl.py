@@ -1,10 +1,10 @@
 """JSON Lines: a JSON object a line."""
 
+import contextlib
 import functools
 import importlib
 import io
 import json
-import math
 import re
 from collections.abc import Callable
 from typing import Any
@@ -85,18 +85,18 @@ def _hint(line: bytes) -> str:
 
 
 def _loads_fast(loads: Callable[[bytes], Any], line: bytes) -> Any:
-    """Read a line as orjson does; by the standard library if it has NaN or Infinity."""
+    """Read a line as orjson does; by the standard library if it has numbers that are not finite."""
     try:
         return loads(line)
-    except ValueError:
-        if b"NaN" in line or b"Infinity" in line:
+    except ValueError as error:
+        with contextlib.suppress(ValueError):
             return _loads(line)
-        raise
+        raise error
 
 
 def _loads(line: bytes, decoder: json.JSONDecoder | None = None) -> Any:
-    """Read a line as orjson does: UTF-8, no infinite decimals, no halves of surrogate pairs; but
-    NaN, Infinity and -Infinity are numbers, as Python's json writes them."""
+    """Read a line as orjson does: UTF-8, no halves of surrogate pairs; but NaN, Infinity and
+    -Infinity are numbers, as Python's json writes them, and numbers beyond float64 infinite."""
     text = line.decode()
     try:
         if _HALF_PAIRS.search(text):
@@ -109,23 +109,16 @@ def _loads(line: bytes, decoder: json.JSONDecoder | None = None) -> Any:
 
 
 def _integer(digits: str) -> float:
-    value = int(digits) if len(digits) < _MOST_DIGITS else _number(digits)
+    value = int(digits) if len(digits) < _MOST_DIGITS else float(digits)
     return value if -(2**63) <= value < 2**64 else float(value)
 
 
 def _exact_integer(digits: str) -> int | float:
-    return int(digits) if len(digits) < _MOST_EXACT_DIGITS else _number(digits)
-
-
-def _number(digits: str) -> float:
-    value = float(digits)
-    if not math.isfinite(value):
-        raise json.JSONDecodeError("a number is not finite", digits, 0)
-    return value
+    return int(digits) if len(digits) < _MOST_EXACT_DIGITS else float(digits)
 
 
 def _json_decoder(parse_int: Callable[[str], Any] = _integer, **hooks: Any) -> json.JSONDecoder:
-    return json.JSONDecoder(parse_int=parse_int, parse_float=_number, **hooks)
+    return json.JSONDecoder(parse_int=parse_int, **hooks)
 
 
 _MOST_DIGITS = 22  # more than integers of 64 bits have, with a sign

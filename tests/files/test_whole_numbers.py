@@ -141,12 +141,11 @@ def test_numbers_beyond_64_bits_are_refused(tmp_path, kind, label):
     if kind == "jsonl":
         vectorizer, source = VECTORIZER, Texts(label_field="y")
     model = KernelClassifier(MINHASH, vectorizer=vectorizer, random_state=0)
-    reason = "at most 64 bits|found no JSON" if label == 10**310 else "at most 64 bits"
     for make in (
         lambda: train_files(model, path, tmp_path / "out", source=source),
         lambda: map_files(MINHASH, path, tmp_path / "out", source=source),
     ):
-        with pytest.raises(ValueError, match=rf"in\.{kind}: line 2.*({reason})") as caught:
+        with pytest.raises(ValueError, match=rf"in\.{kind}: line 2.*at most 64 bits") as caught:
             make()
         assert label > 10**40 or f"{label}" in str(caught.value)
     assert not (tmp_path / "out").exists()

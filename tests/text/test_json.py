@@ -65,8 +65,8 @@ def test_levels_beyond_the_interpreters():
 
 
 @pytest.mark.usefixtures("json_library")
-@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity"])
-def test_numbers_that_python_writes(number):
+@pytest.mark.parametrize("number", ["NaN", "Infinity", "-Infinity", "-1e999", "9" * 9000])
+def test_numbers_that_are_not_finite(number):
     """In a field that is not read, they do no harm; in others they are no finite numbers."""
     line = f'{{"text": "NaN a", "other": [{number}], "y": 1, "n": {number}}}\n'.encode() * 2
     (batch,) = iter_records(io.BytesIO(line), label_field="y", format="jsonl")
@@ -74,6 +74,6 @@ def test_numbers_that_python_writes(number):
     assert b"".join(batch.records) == line
     for option in ("label_field", "id_field"):
         with pytest.raises(
-            ValueError, match=r"line 1: expected a string.* in the field 'n'; found"
+            ValueError, match=r"line 1: expected a string.* in the field 'n'; found (?!no JSON)"
         ):
             list(iter_records(io.BytesIO(line), format="jsonl", **{option: "n"}))

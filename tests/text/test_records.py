@@ -225,7 +225,7 @@ BAD_JSON = {
     ),
     "array as label": (b'{"text": "", "y": [[1]]}', "in the list of the field 'y'; found an array"),
     "object as label": (b'{"text": "", "y": {}}', "in the field 'y'; found an object"),
-    "infinite label": (b'{"text": "", "y": 1e999}', "found no JSON: "),
+    "infinite label": (b'{"text": "", "y": 1e999}', "finite number in the field 'y'; found inf"),
     "other label": (
         b'{"text": "", "y": "1"}',
         "expected a number as label, as in the records before; found a string",
