@@ -22,8 +22,14 @@ class ParameterError(ValueError):
 _wording: Callable[[str, Any], str | None] = "{}={!r}".format
 
 
-def setting(name: str, value: object) -> str | None:
-    """Return the text for a parameter with a value in an error; None if users cannot set it."""
+def setting(name: str, value: object) -> str:
+    """Return the text for a parameter with a value in an error, in the words of the library if
+    users cannot set it."""
+    return _wording(name, value) or f"{name}={value!r}"
+
+
+def offered(name: str, value: object) -> str | None:
+    """Return the text for a parameter that an error advises to set; None if users cannot."""
     return _wording(name, value)
 
 

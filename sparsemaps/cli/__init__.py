@@ -131,6 +131,8 @@ def _setting(options: set[str], name: str, value: object) -> str | None:
     name = _option_of(name, options)
     if name not in options:
         return None
+    if isinstance(value, (list, tuple)):
+        value = " ".join(map(str, value))
     return flag(name) if value is True else f"{flag(name)} {value}"
 
 

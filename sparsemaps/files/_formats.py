@@ -21,7 +21,7 @@ from sparsemaps._io import _output_files, _sources
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import Input
 from sparsemaps._tools._blocks import ranges
-from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._parameters import offered
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
@@ -418,8 +418,9 @@ def _check_rows_have_lines(block: Batch, lines: bytes) -> None:
     texts = lines.split(b"\n")
     for row in without.tolist():
         if not texts[row].strip():
-            rule = f": a row without labels and entries has no line; {setting('format', 'npy')}"
-            raise block.error(row, 0, f"{rule} takes it")
+            npy = offered("format", "npy")
+            advice = f"; {npy} takes it" if npy else ""
+            raise block.error(row, 0, f": a row without labels and entries has no line{advice}")
 
 
 def _check_qids(n_qids: int, n_rows: int) -> None:

@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from sparsemaps import kernels
 from sparsemaps._tools import _sklearn
-from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._parameters import offered
 from sparsemaps._tools._typing import Array, MatrixLike
 from sparsemaps.laws._agreement import ByChance
 from sparsemaps.laws._block_covariance import covariance_of_signs
@@ -118,7 +118,7 @@ class MinMaxLaw(SampledLaw):
         if self.signed:
             return None
         rule = "the min-max kernel takes values >= 0"
-        if (signed := setting("signed", True)) is not None:
+        if (signed := offered("signed", True)) is not None:
             rule += f"; {signed} takes both signs, by the generalized min-max kernel"
         return f"{rule}; HashingVectorizer gives no negative values with alternate_sign=False"
 
@@ -180,7 +180,7 @@ class SignsLaw(SampledLaw):
         if self.kernel == "acos":
             return None
         rule = "the acos-chi-square kernel takes values >= 0"
-        if (acos := setting("kernel", "acos")) is not None:
+        if (acos := offered("kernel", "acos")) is not None:
             rule += f" ({acos} takes both signs)"
         return rule
 

@@ -8,7 +8,7 @@ from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Int, Real, Size
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._parameters import ParameterError, offered, setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.laws._sampled import MinMaxLaw
 from sparsemaps.maps._draw import CodesDraw
@@ -56,7 +56,7 @@ class WeightedSamplingDraw(CodesDraw):
         weights = self.signed, float(self.power), float(self.resolution)
         row = loop(self.method == "levels", *self.checked(block), *keys, *weights, *out)
         if row >= 0:
-            resolution = setting("resolution", self.resolution) or "this resolution"
+            resolution = offered("resolution", self.resolution) or "this resolution"
             raise block.error(
                 row,
                 f"with {resolution} the entry has 2^31 levels or more, or the row more than 2^34: "

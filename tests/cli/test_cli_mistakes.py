@@ -125,3 +125,19 @@ def test_other_formats_are_named(tmp_path, named):
 def test_a_bar_in_a_comment_is_no_format(tmp_path):
     (tmp_path / "rows.svm").write_text("1 x:1 # a | b\n")
     assert "Vowpal" not in said("map", "minhash", tmp_path / "rows.svm", "-o", tmp_path / "out")
+
+
+def test_options_that_a_command_has_not_are_not_advised(tmp_path):
+    """Nor is None: `text` writes one format only."""
+    (tmp_path / "in.jsonl").write_text('{"text": "a", "y": ["b"]}\n{"text": "", "y": []}\n')
+    words = [tmp_path / "in.jsonl", "--label-field", "y", "-o", tmp_path / "out"]
+    rule = "line 2: a row without labels and entries has no line"
+    assert said("text", *words).endswith(f"{rule}\n")
+    text = said("map", "minhash", "--texts", "word:1", *words)
+    assert text.endswith(f"{rule}; --format npy takes it\n")
+
+
+def test_options_of_several_values_are_named_as_they_are_given(tmp_path):
+    (tmp_path / "in.jsonl").write_text('{"text": "a", "y": ["b"]}\n{"text": "", "y": []}\n')
+    words = [tmp_path / "in.jsonl", "--label-field", "y", "-o", tmp_path / "out"]
+    assert "--C 0.1 1.0 is for records of one label each" in said("train", *words, "--C", 1, 0.1)
