@@ -13,6 +13,10 @@ LARGEST_INT32 = 2**31 - 1
 LARGEST_INT = 2**63 - 1
 """The largest integer of int64."""
 
+LARGEST_REAL = 1e75
+"""The largest number of the rows that a model is trained on: targets, weights, and C times weights.
+Sums of products of four such numbers are finite."""
+
 
 def check_int(name: str, value: object, low: int, high: int) -> int:
     """Return `value` as an int from `low` to `high`."""

@@ -24,9 +24,10 @@ from sparsemaps._io._sources import (
     spooled,
 )
 from sparsemaps._tools import _memory, _seeding, _sklearn
+from sparsemaps._tools._checks import LARGEST_REAL
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._option_fields import takes
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._parameters import ParameterError, offered, setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Inputs, StrPath
 from sparsemaps._tools._whole_numbers import are_equal
@@ -606,6 +607,13 @@ def _comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledR
             f"the labels to compare with must be {kinds[wants]}, as those of the model are, got "
             f"{kinds[has]}"
         )
+    if isinstance(model, KernelRegressor):
+        most = np.abs(found.astype(np.float64)).max(initial=0)
+        if most > LARGEST_REAL:
+            raise ValueError(
+                f"the labels to compare with must be from {-LARGEST_REAL:g} to {LARGEST_REAL:g}, "
+                f"got numbers of up to {most:g}"
+            )
     if isinstance(labels, LabelLists):
         return others._replace(labels=as_lists(others.labels))
     return others
@@ -619,10 +627,11 @@ def _check_labels(model: Model, labels: Labels) -> None:
             found = "lists of labels" if isinstance(labels, LabelLists) else "strings"
             raise ValueError(f"a regressor needs labels that are numbers, got {found}")
     elif values.dtype.kind == "f" and (fractions := values[values % 1 != 0]).size:
-        of_regression = setting("loss", KernelRegressor._LOSSES[0])
+        of_regression = offered("loss", KernelRegressor._LOSSES[0])
+        advice = f"; {of_regression} is for regression" if of_regression else ""
         raise ValueError(
-            f"a classifier needs labels that are whole numbers or strings, got {fractions[0]:g}; "
-            f"{of_regression} is for regression"
+            f"a classifier needs labels that are whole numbers or strings, got {fractions[0]:g}"
+            f"{advice}"
         )
 
 

@@ -11,8 +11,9 @@ from sparsemaps._io import _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import WEIGHTS, is_regular
+from sparsemaps._tools._checks import LARGEST_REAL
 from sparsemaps._tools._typing import Array
-from sparsemaps.records._fields import is_weight, number_in
+from sparsemaps.records._fields import ALLOWED_WEIGHTS, is_weight, number_in
 
 
 def weights_beside(input: Any, n_rows: int) -> Array | None:
@@ -53,7 +54,7 @@ def joined_weights(inputs: Sequence[Any], weights: Sequence[Array | None]) -> Ar
 def _of_array(path: str) -> Array:
     given = read_array(path, ArrayKind(None))
     weights = given.astype(np.float64)
-    is_wrong = ~(np.isfinite(weights) & (weights >= 0))
+    is_wrong = ~((weights >= 0) & (weights <= LARGEST_REAL))
     if given.dtype.kind in "iu":
         is_wrong |= weights.astype(object) != given.astype(object) if _is_large(given) else False
     if is_wrong.any():
@@ -79,5 +80,5 @@ def _of_text(path: str) -> Array:
 
 
 def _no_weight(place: str, found: str) -> ValueError:
-    rule = "expected a weight, a finite number of at least 0 that float64 holds"
+    rule = f"expected a weight, {ALLOWED_WEIGHTS} that float64 holds"
     return ValueError(f"{place}: {rule}; found {found}")

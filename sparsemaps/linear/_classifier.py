@@ -484,11 +484,11 @@ def _weights_of(
     """Return the weight of each class. `labels` are numbers of classes, `costs` weights of the
     rows."""
     if isinstance(class_weight, str) and class_weight == "balanced":
-        shares = np.ones(len(labels)) if costs is None else costs / costs.max()
-        sums = np.bincount(labels, shares, len(classes))
+        sums = np.bincount(labels, costs, len(classes)).astype(np.float64)
         there = sums > 0  # others are only among the rows of weight 0
         weights = np.zeros(len(classes))
-        weights[there] = sums.sum() / (there.sum() * sums[there])
+        with np.errstate(over="ignore"):  # infinite weights are refused with other large numbers
+            weights[there] = sums.sum() / (there.sum() * sums[there])
         return weights
     if not isinstance(class_weight, dict):
         raise ParameterError("class_weight", repr(class_weight), "None, a dictionary or 'balanced'")

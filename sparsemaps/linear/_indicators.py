@@ -149,10 +149,23 @@ def _numbers(y: Array) -> Array:
 def balanced_factors(y: Array, costs: Array | None) -> Array:
     """Return the sum of the weights of all rows, divided by 2 and by the sum of the weights of the
     rows without and with each label."""
-    shares = np.ones(y.shape[0]) if costs is None else costs / costs.max()
-    total, positive = shares.sum(), y.T @ shares
-    sums = np.stack([np.maximum(total - positive, 0.0), positive], axis=1)
-    return np.divide(total, 2 * sums, out=np.ones_like(sums), where=sums > 0)
+    shares = np.ones(y.shape[0]) if costs is None else costs
+    sums = np.stack([_sums_without(y, shares), y.T @ shares], axis=1)
+    with np.errstate(over="ignore"):  # infinite factors are refused with other large numbers
+        return np.divide(shares.sum(), 2 * sums, out=np.ones_like(sums), where=sums > 0)
+
+
+def _sums_without(y: Array, shares: Array) -> Array:
+    """Return the sum of the shares of the rows without each label. It is a difference, of shares of
+    about one size, so that large ones do not round small ones away."""
+    sizes = np.frexp(shares)[1] // 10
+    sums = np.zeros(y.shape[1])
+    for size in np.unique(sizes[shares > 0]):
+        some = np.where(sizes == size, shares, 0.0)
+        is_some = (some > 0).astype(np.float64)
+        n_without = is_some.sum() - y.T @ is_some
+        sums += np.where(n_without > 0, some.sum() - y.T @ some, 0.0)
+    return sums
 
 
 def of_scores(scores: Floats, kind: Kind) -> Any:

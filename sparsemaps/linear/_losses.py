@@ -123,7 +123,8 @@ class QuadraticLoss(Loss):
         if self.is_bounded:
             sizes = np.abs(variables)
             used = sizes > 0
-            factor = min(factor, float((costs[used] / sizes[used]).min(initial=np.inf)))
+            with np.errstate(over="ignore"):
+                factor = min(factor, float((costs[used] / sizes[used]).min(initial=np.inf)))
         variables *= factor
         if self.is_bounded:
             np.clip(variables, -costs, costs, out=variables)
@@ -163,8 +164,9 @@ class LogLoss(Loss):
 
         def falls(factor: float) -> float:
             """Return by how much the dual objective falls."""
-            slopes = np.log((tops - factor * used) / (factor * used))
-            return factor * square - float((used * slopes).sum())
+            own, others = factor * used, tops - factor * used
+            of_rows = scipy.special.xlogy(used, others) - scipy.special.xlogy(used, own)
+            return factor * square - float(of_rows.sum())
 
         low, high = 1e-9 * ratio, (1 - 1e-9) * ratio
         if falls(low) >= 0:
@@ -211,6 +213,10 @@ def names(*, of_regression: bool) -> tuple[str, ...]:
     return tuple(name for name, loss in LOSSES.items() if loss.is_regression == of_regression)
 
 
+_LARGEST_RATIO = 1e300
+"""The largest ratio of two values of C that is told apart from larger ones."""
+
+
 class Objective(NamedTuple):
     """The objective of a model: half its weights' square, and C times the sum of the losses."""
 
@@ -240,7 +246,8 @@ class Objective(NamedTuple):
         """Multiply the variables of a solution in place, to begin with a larger C there, and return
         the factor (``Loss.scale``)."""
         costs = self._replace(C=C)._costs(y, weights)
-        return self.loss.scale(C / self.C, y, variables, costs, square, self.epsilon)
+        ratio = min(C / self.C, _LARGEST_RATIO)
+        return self.loss.scale(ratio, y, variables, costs, square, self.epsilon)
 
     def _costs(self, y: Array, weights: Array | None) -> Array:
         return self.C * (np.ones(len(y)) if weights is None else weights)

@@ -202,8 +202,7 @@ class CodesModel(_sklearn.BaseEstimator):
     ) -> dict[int, float]:
         """Keep the weights of solutions. Return the dual objective of those that have not
         converged."""
-        codes, targets, costs = rows.codes, rows.targets, rows.weights
-        bias = objective.bias
+        codes, bias = rows.codes, objective.bias
         weights = _solver.zero_weights(codes, n_models)
         intercepts, n_iter = np.zeros(n_models), 0
         duals = {}
@@ -213,20 +212,7 @@ class CodesModel(_sklearn.BaseEstimator):
             n_iter = max(n_iter, solution.n_passes)
             if solution.dual is not None:
                 duals[number] = solution.dual
-        try:
-            _model_checks.refuse_beyond_float64(weights, intercepts, codes.n_hashes)
-        except ValueError as error:
-            largest = {
-                "values of y": 1.0 if targets is None else float(np.abs(targets).max()),
-                "C": objective.C,
-                "weights of rows": 1.0 if costs is None else float(costs.max()),
-                "intercept_scaling": bias,
-            }
-            cause = max(largest, key=lambda name: largest[name])
-            raise ValueError(
-                f"training ends beyond float64, as {cause} are up to {largest[cause]:.6g}: scale "
-                f"them ({error})"
-            ) from None
+        _model_checks.refuse_beyond_float64(weights, intercepts, codes.n_hashes)
         self._weights, self.intercept_, self.n_iter_ = weights, intercepts, n_iter
         self._code_bits, self._n_codes = codes.bits, codes.n_hashes
         return duals

@@ -231,6 +231,28 @@ def refuse_beyond_float64(weights: Array, intercepts: Array, n_codes: int) -> No
         )
 
 
+def refuse_large_numbers(
+    targets: Array | None, C: float, weights: Array | None, factors: Array, bias: float
+) -> None:
+    """Raise a ValueError if training could end beyond float64: for targets, features of the value
+    `bias`, or costs, which are C times `weights` of rows and `factors` of classes."""
+    largest = {
+        "values of y": 1.0 if targets is None else float(np.abs(targets).max()),
+        "C": C,
+        "weights of rows": 1.0 if weights is None else float(weights.max()),
+        "weights of classes": float(factors.max()),
+        "intercept_scaling": bias,
+    }
+    y, C, of_rows, of_classes, bias = largest.values()
+    with np.errstate(over="ignore"):
+        is_large = max(y, C * of_rows * of_classes, bias) > _checks.LARGEST_REAL
+    if is_large:
+        cause = max(largest, key=lambda name: largest[name])
+        raise ValueError(
+            f"training ends beyond float64, as {cause} are up to {largest[cause]:.6g}: scale them"
+        )
+
+
 def checked_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Array | None:
     """Return `sample_weight` as float64, one for each row; None is 1 for all."""
     if sample_weight is None:
@@ -251,4 +273,10 @@ def checked_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Array |
         raise ValueError(f"sample_weight must not be negative, got {weights[row]} in row {row}")
     if not weights.max() > 0:
         raise ValueError("sample_weight must be above 0 in some row, got zeros only")
+    if weights.max() > _checks.LARGEST_REAL:
+        row = int(weights.argmax())
+        raise ValueError(
+            f"sample_weight must be at most {_checks.LARGEST_REAL:g}, got {weights[row]:g} in row "
+            f"{row}: scale all weights, and C by the inverse"
+        )
     return np.asarray(weights)

@@ -15,6 +15,7 @@ from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import mapped_file
 from sparsemaps.linear import _losses
 from sparsemaps.linear._losses import Objective
+from sparsemaps.linear._model_checks import refuse_large_numbers
 
 BLOCK_BYTES = 2**28
 """Codes of more bytes that are mapped into memory are trained on in blocks of this size."""
@@ -373,6 +374,8 @@ class _Group:
         factors = np.ones((len(numbers), 2))
         if rows.factors is not None:
             factors[:] = rows.factors[numbers.start : numbers.stop]
+        self._factors = factors
+        self._check_C(objective.C)
         stride = _loops.stride_of(len(numbers))
         self._v = aligned_zeros(check_width(codes), stride)
         self._dual = np.zeros((len(codes), len(numbers)))
@@ -393,6 +396,11 @@ class _Group:
         """The rule that ends rounds over all blocks, for each model."""
         self.n_rounds: list[int | None] = [None] * len(numbers)
         """The passes that count, for each model; None is the passes of its turns."""
+
+    def _check_C(self, C: float) -> None:
+        """Raise a ValueError if the numbers of the problems are too large for a C."""
+        rows, bias = self._rows, self._objective.bias
+        refuse_large_numbers(rows.targets, C, rows.weights, self._factors, bias)
 
     def turn(self, first: int, codes: Array, sampled: Array, max_passes: int) -> int:
         """Visit the rows from `first` on, whose codes are given. Change their variables in place,
@@ -427,6 +435,7 @@ class _Group:
 
     def go_on(self, C: float) -> None:
         """Take another C, and begin at multiples of the last solutions."""
+        self._check_C(C)
         n_models = len(self.numbers)
         factors = np.empty(n_models)
         squares = np.einsum("ij,ij->j", self._v, self._v) / self._rows.codes.n_hashes

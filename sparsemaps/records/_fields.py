@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools import _whole_numbers
+from sparsemaps._tools._checks import LARGEST_REAL
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
 
@@ -148,12 +149,13 @@ class Fields:
     def check_weight(self, weight: object, place: str = "field") -> float:
         """Return a weight, a number that float64 holds with all digits."""
         weight = _plain(weight)
-        allowed = f"a weight in the {place} {self.weight!r}, a finite number of at least 0"
+        allowed = f"a weight in the {place} {self.weight!r}, {ALLOWED_WEIGHTS}"
         if isinstance(weight, bool) or not isinstance(weight, (int, float)):
             raise BadRecord(allowed, _kind(weight))
         if not is_weight(weight):
-            is_long = isinstance(weight, int) and weight > 0
-            shown = "a larger one" if is_long and weight >= 10**40 else f"{weight}"
+            is_long = isinstance(weight, int) and 0 < weight <= LARGEST_REAL
+            is_shown = isinstance(weight, float) or abs(weight) < 10**40
+            shown = f"{weight}" if is_shown else "a larger one"
             raise BadRecord(f"{allowed} that float64 holds" if is_long else allowed, shown)
         return float(weight)
 
@@ -167,11 +169,14 @@ class Fields:
         return id
 
 
+ALLOWED_WEIGHTS = f"a number from 0 to {LARGEST_REAL:g}"
+"""What weights may be, in words."""
+
+
 def is_weight(number: int | float) -> bool:
-    """Return whether a number is a weight: finite, at least 0, and with all digits in float64."""
-    if isinstance(number, int):
-        return 0 <= number < 2**1023 and int(float(number)) == number
-    return math.isfinite(number) and number >= 0
+    """Return whether a number is a weight: from 0 to `LARGEST_REAL`, with all digits in float64."""
+    is_within = 0 <= number <= LARGEST_REAL
+    return is_within and (not isinstance(number, int) or int(float(number)) == number)
 
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
@@ -274,7 +279,8 @@ def _check_scalar(
     value: Any, name: str | None, place: str, allowed: str = "a string or a finite number"
 ) -> None:
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
-    if not isinstance(value, str) and not (is_number and math.isfinite(value)):
+    is_finite = isinstance(value, int) or (is_number and math.isfinite(value))
+    if not isinstance(value, str) and not (is_number and is_finite):
         shown = repr(value) if is_number else _kind(value)
         raise BadRecord(f"{allowed} in the {place} {name!r}", shown)
 

@@ -7,7 +7,12 @@ import pytest
 from _data.chance import SEED
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
-from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.linear import (
+    KernelClassifier,
+    KernelClassifierCV,
+    KernelRegressor,
+    KernelRegressorCV,
+)
 from sparsemaps.text import HashingVectorizer
 
 X = np.random.default_rng(SEED).gamma(1.0, size=(30, 4))
@@ -155,22 +160,69 @@ def test_targets_near_the_end_of_float64(loss, exponent):
     assert np.isfinite(model.predict(X)).all()
 
 
+SIZES = [1e-320, 1e-300, 1e-100, 1e-30, 1e30, 1e70, 1e100, 1e300, 1.7e308]
+SIZED = ("C", "one weight", "all weights", "weights and C", "class_weight", "class_weight of 3",
+         "intercept_scaling", "values of y", "path of C", "epsilon", "balanced",
+         "balanced labels")  # fmt: skip
+"""What may be near the ends of float64."""
+
+
+def of_size(what, size, loss):
+    """A model, and labels and weights of the rows, with a number of this size; None if the loss has
+    no such number."""
+    is_regression = loss in KernelRegressor._LOSSES
+    make = KernelRegressor if is_regression else KernelClassifier
+    options = {"loss": loss, "max_iter": 20, "random_state": 0}
+    y, weights = X[:, 0] if is_regression else IS_LARGE, None
+    if what == "path of C":
+        make = KernelRegressorCV if is_regression else KernelClassifierCV
+        options |= {"Cs": [1.0, size], "cv": 2}
+    elif what in ("one weight", "all weights", "weights and C"):
+        is_one = what == "one weight"
+        weights = np.where(np.arange(len(X)) % 2, size, 1.0) if is_one else np.full(len(X), size)
+        options |= {"C": size} if what == "weights and C" else {}
+    elif what == "values of y" and is_regression:
+        y = y / y.max() * size
+    elif what.startswith("balanced") and not is_regression:
+        options |= {"class_weight": "balanced"}
+        weights = np.where(IS_LARGE, size, 1.0)
+        y = IS_LARGE if what == "balanced" else np.column_stack([IS_LARGE, ~IS_LARGE]).astype(int)
+    elif what.startswith("class_weight") and not is_regression:
+        y = y * 1 if what == "class_weight" else np.arange(len(X)) % 3
+        options |= {"class_weight": {1: size}}
+    elif what in ("C", "intercept_scaling") or (what == "epsilon" and is_regression):
+        options |= {what: size}
+    else:
+        return None
+    return make(MAP, **options), y, weights
+
+
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
-@pytest.mark.parametrize("loss", KernelClassifier._LOSSES)
-@pytest.mark.parametrize("weight", [1e-320, 1e-300, 1e300])
-def test_weights_near_the_ends_of_float64(loss, weight):
-    model = classifier(loss=loss, max_iter=20)
-    weights = np.where(np.arange(len(X)) % 2, weight, 1.0)
-    try:
-        model.fit(X, IS_LARGE, sample_weight=weights)
-    except ValueError as error:
-        message = str(error)
-    else:
-        message = ""
-    if message:
-        assert message.startswith("training ends beyond float64, as weights of rows are up to")
-    else:
-        assert np.isfinite(model.decision_function(X)).all()
+@pytest.mark.parametrize("loss", [*KernelClassifier._LOSSES, *KernelRegressor._LOSSES])
+@pytest.mark.parametrize("what", SIZED)
+def test_numbers_near_the_ends_of_float64(loss, what):
+    """A model of finite scores up to 1e75, and one error beyond, which names what is too large."""
+    for size in SIZES:
+        made = of_size(what, size, loss)
+        if made is None:
+            return
+        model, y, weights = made
+        largest = size
+        if what in ("weights and C", "balanced labels") and size > 1:  # of the other label
+            largest = size * min(size, 1e100)
+        elif "balanced" in what and (size < 1e-308 or what == "balanced labels"):
+            largest = 1 / max(size, 1e-300)
+        if what == "epsilon" or largest < 1e75:
+            model.fit(X, y, sample_weight=weights)
+            scores = model.predict(X) if y.dtype == float else model.decision_function(X)
+            assert np.isfinite(scores).all(), size
+            continue
+        rule = "training ends beyond float64, as .* are up to .*: scale"
+        if weights is not None and size > 1e75:
+            rule = "sample_weight must be at most 1e.75, got .* in row"
+        with pytest.raises(ValueError, match=rule):
+            model.fit(X, y, sample_weight=weights)
+        assert not hasattr(model, "intercept_")
 
 
 # ---- memory --------------------------------------------------------------------------------------

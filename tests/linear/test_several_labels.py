@@ -255,6 +255,18 @@ def test_blocks_of_a_file(tmp_path, monkeypatch):
     np.testing.assert_array_equal(sparse.toarray(), expected)
 
 
+@pytest.mark.parametrize("exponent", [-30, -20, -8, 8, 30])
+def test_balanced_weights_far_apart(exponent):
+    """Weights of the rows without a label are summed, however small they are beside the others."""
+    X, Y = data(100)
+    rng = np.random.default_rng(SEED)
+    for y in Y.T:
+        weights = rng.uniform(0.5, 1, len(y)) * np.where(y, 1.0, 10.0**exponent)
+        balanced = classifier(class_weight="balanced", tol=1e-8)
+        found = balanced.fit(X, np.column_stack([y, y]), sample_weight=weights).coef_[:1]
+        np.testing.assert_allclose(found, balanced.fit(X, y, weights).coef_, atol=1e-6)
+
+
 def test_scikit_learn_measures_them():
     X, Y = data(300)
     model = classifier().fit(X[:200], Y[:200])
