@@ -5,6 +5,7 @@
 A test asserts that the page is current.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 
 from sparsemaps.cli import make_parser
@@ -21,7 +22,7 @@ def escaped(text):
 def commands_of(parser):
     """The subcommands of a parser by their names, and one line about each."""
     for action in parser._actions:
-        if isinstance(action.choices, dict):
+        if isinstance(action.choices, Mapping):
             return action.choices, {one.dest: one.help for one in action._choices_actions}
     return {}, {}
 
@@ -29,7 +30,7 @@ def commands_of(parser):
 def options_of(parser):
     """The arguments and options of a parser: (names, the value's name, help)."""
     for action in parser._actions:
-        if action.dest in ("help", "help_all") or isinstance(action.choices, dict):
+        if action.dest in ("help", "help_all") or isinstance(action.choices, Mapping):
             continue
         value = action.metavar or action.dest.upper()
         if action.nargs == 0:

@@ -82,27 +82,32 @@ def add_maps(commands: Commands) -> None:
         help="map the rows of LIBSVM files",
         description="Map the rows of LIBSVM files. sparsemaps map MAP --help lists the options.",
     )
-    kinds = maps.add_subparsers(required=True, metavar="MAP")
-    for name, kind in MAPS.items():
-        parser = shared.add_kind(kinds, name, kind, MAP_EXAMPLES)
-        _add_map_options(parser)
-        shared.add_seed(parser, argparse.SUPPRESS)  # --config has one
-        parser.add_argument(
-            "--config", metavar="FILE", help="file of a map that --save-config has written"
-        )
-        shared.explain_first(parser, *_COMMON)
-        parser.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=name)
-    saved = kinds.add_parser(
+    kinds = shared.add_kinds(maps, MAPS, MAP_EXAMPLES, _fill_map)
+    kinds.add_later(
         SAVED,
+        _fill_saved,
         help="the map in a file that --save-config has written; the word saved may be left out",
         description="Use the map in a file that --save-config has written.",
         epilog="examples:\n  sparsemaps map minmax train.svm -o train.mapped --save-config map.json"
         "\n  sparsemaps map --config map.json test.svm -o test.mapped\n",
     )
-    saved.add_argument("--config", metavar="FILE", required=True, help="file of the map")
-    _add_map_options(saved)
-    shared.explain_first(saved, *_COMMON)
-    saved.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=SAVED)
+
+
+def _fill_map(name: str, parser: argparse.ArgumentParser) -> None:
+    _add_map_options(parser)
+    shared.add_seed(parser, argparse.SUPPRESS)  # --config has one
+    parser.add_argument(
+        "--config", metavar="FILE", help="file of a map that --save-config has written"
+    )
+    shared.explain_first(parser, *_COMMON)
+    parser.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=name)
+
+
+def _fill_saved(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--config", metavar="FILE", required=True, help="file of the map")
+    _add_map_options(parser)
+    shared.explain_first(parser, *_COMMON)
+    parser.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=SAVED)
 
 
 def _add_map_options(parser: argparse.ArgumentParser) -> None:
@@ -170,22 +175,23 @@ def add_kernels(commands: Commands) -> None:
         help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
         description="Write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4.",
     )
-    kinds = grams.add_subparsers(required=True, metavar="KERNEL")
-    for name, kind in KERNELS.items():
-        parser = shared.add_kind(kinds, name, kind, KERNEL_EXAMPLES)
-        shared.add_path(
-            parser,
-            "train",
-            metavar="TRAIN",
-            help="LIBSVM file (.gz, .bz2, .xz, .zst), or - for standard input",
-        )
-        shared.add_path(
-            parser, "test", metavar="TEST", nargs="?",
-            help="write the kernel of its rows with those of TRAIN; by default TRAIN with itself",
-        )  # fmt: skip
-        shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
-        shared.add_reading(parser)
-        parser.set_defaults(run="sparsemaps.cli._map_commands:kernel", kernel_name=name)
+    shared.add_kinds(grams, KERNELS, KERNEL_EXAMPLES, _fill_kernel, metavar="KERNEL")
+
+
+def _fill_kernel(name: str, parser: argparse.ArgumentParser) -> None:
+    shared.add_path(
+        parser,
+        "train",
+        metavar="TRAIN",
+        help="LIBSVM file (.gz, .bz2, .xz, .zst), or - for standard input",
+    )
+    shared.add_path(
+        parser, "test", metavar="TEST", nargs="?",
+        help="write the kernel of its rows with those of TRAIN; by default TRAIN with itself",
+    )  # fmt: skip
+    shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
+    shared.add_reading(parser)
+    parser.set_defaults(run="sparsemaps.cli._map_commands:kernel", kernel_name=name)
 
 
 def add_info(commands: Commands) -> None:

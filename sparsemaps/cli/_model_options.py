@@ -58,20 +58,23 @@ def add_train(commands: Commands) -> None:
         description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
         "the options.",
     )
-    for _, parser in shared.parsers_of_maps(train, TRAIN_EXAMPLES, "minhash for texts if left out"):
-        shared.add_inputs(
-            parser,
-            "LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
-            "texts (.jsonl, .csv, .parquet, .arrow); directory, pattern, or - for standard input",
-        )
-        shared.add_output(parser, "file of the model to write")
-        shared.add_values(parser, LinearModel, Training, defaults={"C": "1.0"})
-        shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one
-        shared.add_reading(parser)
-        shared.add_values(parser, Aside)
-        shared.add_texts(parser, but=shared.OF_NEAR, default=shared.LEARNT_BY_NAMES)
-        shared.explain_first(parser, *_COMMON_OF_TRAIN)
-        parser.set_defaults(run="sparsemaps.cli._model_commands:train")
+    shared.add_maps_with_codes(train, TRAIN_EXAMPLES, _fill_train, "minhash for texts if left out")
+
+
+def _fill_train(_: str, parser: argparse.ArgumentParser) -> None:
+    shared.add_inputs(
+        parser,
+        "LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
+        "texts (.jsonl, .csv, .parquet, .arrow); directory, pattern, or - for standard input",
+    )
+    shared.add_output(parser, "file of the model to write")
+    shared.add_values(parser, LinearModel, Training, defaults={"C": "1.0"})
+    shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one
+    shared.add_reading(parser)
+    shared.add_values(parser, Aside)
+    shared.add_texts(parser, but=shared.OF_NEAR, default=shared.LEARNT_BY_NAMES)
+    shared.explain_first(parser, *_COMMON_OF_TRAIN)
+    parser.set_defaults(run="sparsemaps.cli._model_commands:train")
 
 
 def add_predict(commands: Commands) -> None:

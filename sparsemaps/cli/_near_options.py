@@ -55,26 +55,29 @@ def add_pairs(commands: Commands) -> None:
         "two rows, which count from 1\nthrough all inputs, or their ids, and their similarity, "
         "separated by tabs; and the comments of the\ntwo rows, if the inputs have comments.",
     )
-    for name, parser in shared.parsers_of_maps(pairs, PAIR_EXAMPLES):
-        shared.add_inputs(
-            parser,
-            f"{_RECORDS}; file of codes (.npy), whose map is then that of all inputs; directory, "
-            "pattern, or - for standard input",
-        )
-        shared.add_path(
-            parser, "--other", nargs="+", metavar="INPUT",
-            help="find pairs of a row of the inputs and a row of these; without it, within the "
-            "inputs",
-        )  # fmt: skip
-        shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
-        but = () if name == CONTAINMENT_MAP else ("containment",)
-        shared.add_values(parser, PairSearch, Aside, but=but)
-        _add_stages(parser)
-        shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
-        shared.add_reading(parser)
-        shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
-        shared.explain_first(parser, *_COMMON_OF_PAIRS)
-        parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
+    shared.add_maps_with_codes(pairs, PAIR_EXAMPLES, _fill_pairs)
+
+
+def _fill_pairs(name: str, parser: argparse.ArgumentParser) -> None:
+    shared.add_inputs(
+        parser,
+        f"{_RECORDS}; file of codes (.npy), whose map is then that of all inputs; directory, "
+        "pattern, or - for standard input",
+    )
+    shared.add_path(
+        parser, "--other", nargs="+", metavar="INPUT",
+        help="find pairs of a row of the inputs and a row of these; without it, within the "
+        "inputs",
+    )  # fmt: skip
+    shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
+    but = () if name == CONTAINMENT_MAP else ("containment",)
+    shared.add_values(parser, PairSearch, Aside, but=but)
+    _add_stages(parser)
+    shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
+    shared.add_reading(parser)
+    shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
+    shared.explain_first(parser, *_COMMON_OF_PAIRS)
+    parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
 
 
 def add_dedup(commands: Commands) -> None:
@@ -86,20 +89,23 @@ def add_dedup(commands: Commands) -> None:
         "stay in\nOUTPUT.stages. The last line counts the records, those kept, those removed by "
         "reason, and\nthe clusters.",
     )
-    for _, parser in shared.parsers_of_maps(dedup, DEDUP_EXAMPLES):
-        shared.add_inputs(parser, f"{_RECORDS}; directory, pattern, or - for standard input")
-        shared.add_output(
-            parser,
-            "file to write (.gz, .bz2, .xz, .zst); or directory, for one output for each input; or "
-            "- for standard output",
-        )
-        shared.add_values(parser, Search, Removal, Tables)
-        shared.add_seed(parser)
-        _add_stages(parser)
-        shared.add_reading(parser)
-        shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
-        shared.explain_first(parser, *_COMMON_OF_DEDUP)
-        parser.set_defaults(run="sparsemaps.cli._near_commands:dedup")
+    shared.add_maps_with_codes(dedup, DEDUP_EXAMPLES, _fill_dedup)
+
+
+def _fill_dedup(_: str, parser: argparse.ArgumentParser) -> None:
+    shared.add_inputs(parser, f"{_RECORDS}; directory, pattern, or - for standard input")
+    shared.add_output(
+        parser,
+        "file to write (.gz, .bz2, .xz, .zst); or directory, for one output for each input; or "
+        "- for standard output",
+    )
+    shared.add_values(parser, Search, Removal, Tables)
+    shared.add_seed(parser)
+    _add_stages(parser)
+    shared.add_reading(parser)
+    shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
+    shared.explain_first(parser, *_COMMON_OF_DEDUP)
+    parser.set_defaults(run="sparsemaps.cli._near_commands:dedup")
 
 
 def _add_stages(parser: argparse.ArgumentParser) -> None:

@@ -3,12 +3,14 @@
 import argparse
 import re
 import textwrap
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Mapping
+from functools import partial
 from typing import Any
 
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._option_fields import OptionField, Values, options_of, summary
-from sparsemaps.cli._options import MAPS, PAIR_MAPS, Commands, Kind, Option, integer
+from sparsemaps.cli._kinds import Kinds
+from sparsemaps.cli._options import MAPS, PAIR_MAPS, Kind, Option, integer
 from sparsemaps.files._job_options import (
     VALUES,
     ClassWeights,
@@ -39,33 +41,55 @@ def explain_first(parser: Any, *flags: str) -> None:
     parser.common = flags
 
 
-def add_kind(
-    kinds: Commands, name: str, kind: Kind, examples: str, about: str = ""
-) -> argparse.ArgumentParser:
-    """Return the parser of a map or kernel; `about` says what the command does with it."""
-    summary = kind.summary[0].upper() + kind.summary[1:] + "."
-    parser: argparse.ArgumentParser = kinds.add_parser(
-        name,
-        help=kind.summary,
-        description=f"{about}\n\n{name}: {summary}" if about else summary,
-        epilog=examples.format(name=name),
-    )
+def add_kinds(
+    command: argparse.ArgumentParser,
+    kinds: Mapping[str, Kind],
+    examples: str,
+    fill: Callable[[str, argparse.ArgumentParser], None],
+    metavar: str = "MAP",
+    about: str = "",
+) -> Kinds:
+    """Add a subcommand for each map or kernel; `about` says what the command does with it, and
+    `fill` adds the options of the command behind those of the kind."""
+    added: Any = command.add_subparsers(required=True, metavar=metavar, action=Kinds)
+    for name, kind in kinds.items():
+        summary = kind.summary[0].upper() + kind.summary[1:] + "."
+        added.add_later(
+            name,
+            partial(_fill, name, kind, fill),
+            help=kind.summary,
+            description=f"{about}\n\n{name}: {summary}" if about else summary,
+            epilog=examples.format(name=name),
+        )
+    return added
+
+
+def _fill(
+    name: str,
+    kind: Kind,
+    fill: Callable[[str, argparse.ArgumentParser], None],
+    parser: argparse.ArgumentParser,
+) -> None:
     for option in kind.options:
         _add_option(parser, option)
-    return parser
+    fill(name, parser)
 
 
-def parsers_of_maps(
-    command: argparse.ArgumentParser, examples: str, usual: str = "minhash if left out"
-) -> Iterator[tuple[str, argparse.ArgumentParser]]:
-    """Yield the name and the parser of each map with codes, for a command whose map may be left
-    out."""
+def add_maps_with_codes(
+    command: argparse.ArgumentParser,
+    examples: str,
+    fill: Callable[[str, argparse.ArgumentParser], None],
+    usual: str = "minhash if left out",
+) -> None:
+    """Add a subcommand for each map with codes, for a command whose map may be left out."""
     names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; {usual}.", 100)
-    kinds = command.add_subparsers(required=True, metavar="MAP")
-    for name in PAIR_MAPS:
-        parser = add_kind(kinds, name, MAPS[name], examples, f"{command.description}\n\n{names}")
+    kinds = {name: MAPS[name] for name in PAIR_MAPS}
+
+    def fill_map(name: str, parser: argparse.ArgumentParser) -> None:
         parser.set_defaults(map_name=name)
-        yield name, parser
+        fill(name, parser)
+
+    add_kinds(command, kinds, examples, fill_map, about=f"{command.description}\n\n{names}")
 
 
 def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
