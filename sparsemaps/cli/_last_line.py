@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from sparsemaps._tools._escapes import print_line
-from sparsemaps.files._learning import name_of
+from sparsemaps.files._record_labels import name_of
 
 
 def say(options: argparse.Namespace, words: str, answer: object) -> None:

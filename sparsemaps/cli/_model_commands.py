@@ -7,7 +7,7 @@ from typing import Any
 
 from sparsemaps import files, from_config
 from sparsemaps._io import _output_files
-from sparsemaps._io._sources import expand, known_inputs
+from sparsemaps._io._sources import expand
 from sparsemaps._tools._escapes import escaped, print_line
 from sparsemaps.cli._given import (
     make_map,
@@ -30,9 +30,9 @@ from sparsemaps.files._job_options import (
     Texts,
     Training,
 )
-from sparsemaps.files._learning import label_of, name_of
 from sparsemaps.files._outputs import OutputPlan, folders_of
 from sparsemaps.files._predict import PredictPlan
+from sparsemaps.files._record_labels import label_of, name_of
 from sparsemaps.linear import load_model
 from sparsemaps.records._table import holds_codes
 
@@ -43,7 +43,6 @@ def train(options: argparse.Namespace) -> None:
 
     asked, training = value_of(options, LinearModel), value_of(options, Training)
     paths = expand(options.inputs)
-    known_inputs([*paths, *_files_of(training.validation)])  # which must be there
     coded = [path for path in paths if holds_codes(path)]
     source = source_to_learn(options, [path for path in paths if path not in coded])
     if coded:
@@ -91,10 +90,6 @@ def _table_of(score: str, scores: Iterable[Any]) -> Iterator[str]:
     yield f"{'C':>9}  {score:>9}  {'error':>7}  {'seconds':>8}"
     for one in scores:
         yield f"{one.C:>9g}  {one.score:>9.4f}  {one.error:>7.4f}  {one.seconds:>8.2f}"
-
-
-def _files_of(inputs: Any) -> list[Any]:
-    return [] if inputs is None else expand(inputs)
 
 
 def predict(options: argparse.Namespace) -> None:

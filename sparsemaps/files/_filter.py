@@ -29,8 +29,8 @@ from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._keywords import FilterFilesKeywords
 from sparsemaps.files._label_lines import HAS_PROBA, Scored, has_several, scores_of_classes
 from sparsemaps.files._labels import Labelling, RecordCounts
-from sparsemaps.files._learning import Model
 from sparsemaps.files._outputs import MadeOutput, OutputPlan
+from sparsemaps.files._record_labels import Model
 from sparsemaps.files._results import Results
 from sparsemaps.files._tasks import Stage, TaskRun
 from sparsemaps.linear import KernelClassifier

@@ -13,7 +13,7 @@ from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps.files._job_options import LineOptions
-from sparsemaps.files._learning import Model, name_of
+from sparsemaps.files._record_labels import Model, name_of
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._losses import WITH_PROBABILITIES

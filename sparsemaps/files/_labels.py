@@ -14,9 +14,10 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_table import BadTable
 from sparsemaps.files._job_options import GivenSource
 from sparsemaps.files._label_lines import Scored
-from sparsemaps.files._learning import Model, rows_of
+from sparsemaps.files._labelled_rows import rows_of
 from sparsemaps.files._output_job import OutputJob
 from sparsemaps.files._outputs import MadeOutput
+from sparsemaps.files._record_labels import Model
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import codes_of, read_rows
 from sparsemaps.files._tasks import TaskRun

@@ -32,8 +32,8 @@ from sparsemaps.files._label_lines import (
     names_jsonl,
 )
 from sparsemaps.files._labels import Labelling, RecordCounts
-from sparsemaps.files._learning import Model
 from sparsemaps.files._outputs import MadeOutput, OutputPlan
+from sparsemaps.files._record_labels import Model
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.records._table import holds_codes

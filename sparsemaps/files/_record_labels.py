@@ -1,17 +1,19 @@
 """The labels of records that a model learns: one each, or lists of them."""
 
+import contextlib
 import os
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from sparsemaps._io._array_files import ArrayKind, dimensions_of, read_array
 from sparsemaps._io._sources import LABELS
 from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps._tools._whole_numbers import MixedNumbers, joined
-from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._indicators import LabelLists
+
+Model = KernelClassifier | KernelRegressor
 
 Labels = Array | LabelLists
 """One for each record, or lists if some record has a list of them."""
@@ -63,56 +65,22 @@ def labels_beside(path: StrPath, n_rows: int) -> Labels:
     return LabelLists(np.ascontiguousarray(labels), ends)
 
 
-class ListFigures(NamedTuple):
-    """How well a model finds the labels of records, of which each may have several."""
-
-    micro_f1: float
-    """F1 of all labels of all records together."""
-    macro_f1: float
-    """The mean of the F1 of each label that a record has, or that is found for one."""
-    precisions: dict[int, float]
-    """The share of right labels among the k best of each record, by k."""
-
-    def line(self) -> str:
-        shares = [f"{share:.4f}" for share in (self.micro_f1, self.macro_f1)]
-        at = [f"at {k} {share:.4f}" for k, share in self.precisions.items()]
-        return f"micro F1 {shares[0]}, macro F1 {shares[1]}, precision {', '.join(at)}"
+def name_of(label: object) -> str:
+    """Return a label as text: whole numbers have no point, booleans are those of JSON."""
+    if isinstance(label, bool):
+        return "true" if label else "false"
+    return f"{label:.17g}" if isinstance(label, float) else str(label)
 
 
-_BEST = 1, 3, 5
-"""Numbers of labels whose precision is computed."""
-
-
-def figures_of_lists(
-    model: Any, codes: PackedCodes, labels: LabelLists, weights: Array | None
-) -> ListFigures:
-    """Return how well a model finds the labels of some records, by their weights. Labels that it
-    does not know are not found."""
-    known = model.classes_.tolist()
-    unknown = sorted(set(labels.values.tolist()).difference(known))
-    wanted = labels.matrix(np.array([*known, *unknown], object)).astype(np.float64)
-    found = sp.csc_array(model.predict(codes)).astype(np.float64)
-    each = np.ones(len(labels)) if weights is None else weights
-    right, counts = np.zeros(wanted.shape[1]), wanted.T @ each
-    right[: len(known)] = wanted[:, : len(known)].multiply(found).T @ each
-    counts[: len(known)] += found.T @ each
-    there = counts > 0
-    best = best_labels(model, codes, max(_BEST))
-    hits = sp.csr_array(wanted)[np.arange(len(labels))[:, None], best].toarray()
-    return ListFigures(
-        float(2 * right.sum() / counts.sum()) if there.any() else 0.0,
-        float((2 * right[there] / counts[there]).mean()) if there.any() else 0.0,
-        {
-            k: float(np.average(hits[:, :k].mean(axis=1), weights=each))
-            for k in _BEST
-            if k <= len(known)
-        },
-    )
-
-
-def best_labels(model: Any, codes: PackedCodes, n: int) -> Array:
-    """Return the numbers of the classes with the highest scores, the best first, for each row."""
-    best: Array = model._of_codes(
-        codes, lambda scores: np.argsort(-scores, axis=1, kind="stable")[:, :n]
-    )
-    return best
+def label_of(classes: Array, text: str) -> Any:
+    """Return the class that a text names, as the data have it; the text itself if there is none.
+    Numbers are compared by their values."""
+    labels = classes.tolist()
+    for label in labels:
+        if name_of(label) == text:
+            return label
+    if classes.dtype.kind in "iuf":
+        for number in (int, float):
+            with contextlib.suppress(ValueError):
+                return number(text)
+    return text

@@ -195,8 +195,10 @@ def test_models_are_those_of_memory(tmp_path, file, of_model):
         source = Texts("word:1", label_field="label", idf=2.5, idf_levels=9.0)
     given = texts if of_model else "word:1"
     model = KernelClassifier(CWS, vectorizer=given, random_state=0)
-    train_files(model, file, tmp_path / "model", source=source)
-    assert model.vectorizer is given
+    given_model, before = model, repr(model.get_params())
+    model = train_files(model, file, tmp_path / "model", source=source).model
+    assert repr(model.get_params()) == repr(given_model.get_params()) == before
+    assert not hasattr(given_model, "coef_")
     loaded = KernelClassifier.load(tmp_path / "model")
     for one in (model, loaded):
         scores = one.decision_function(TEXTS)
@@ -216,7 +218,7 @@ def test_a_given_table_of_a_model(tmp_path, file):
     few = write(tmp_path / "few.jsonl", RECORDS[:50])
     source = Texts("word:1", label_field="label", idf=2.0, frequencies=tmp_path / "table")
     model = KernelClassifier(CWS, vectorizer="word:1", random_state=0)
-    train_files(model, few, tmp_path / "model", source=source)
+    model = train_files(model, few, tmp_path / "model", source=source).model
     expected = CWS.fit_any_width().encode(weighted(power=2.0), packed=True)
     np.testing.assert_array_equal(model._codes(TEXTS), expected)
 
@@ -225,7 +227,8 @@ def test_records_of_a_calibration_are_weighted_but_not_counted(tmp_path, file):
     new = write(tmp_path / "new.jsonl", RECORDS[:30])
     source = Texts("word:1", label_field="label", idf=2.0)
     model = KernelClassifier(CWS, vectorizer="word:1", random_state=0)
-    train_files(model, file, tmp_path / "model", source=source, calibrate=True, validation=new)
+    how = {"source": source, "calibrate": True, "validation": new}
+    model = train_files(model, file, tmp_path / "model", **how).model
     assert model.vectorizer_.weights.n_records_ == len(RECORDS)
     assert model.predict_proba(TEXTS).shape == (len(RECORDS), 2)
 
@@ -254,7 +257,8 @@ def test_jobs_that_refuse_it(tmp_path, file):
     labelled = Texts("word:1", idf=2.0, label_field="label")
     of_codes = KernelClassifier(MinHash(random_state=0), vectorizer="word:1", random_state=0)
     model = KernelClassifier(CWS, vectorizer="word:1", random_state=0)
-    train_files(model, file, tmp_path / "model", source=Texts("word:1", label_field="label"))
+    plain = Texts("word:1", label_field="label")
+    model = train_files(model, file, tmp_path / "model", source=plain).model
     for call, message in (
         (lambda: deduplicate_files(CWS, file, out, source=source), "is for map and train"),
         (lambda: similar_pairs_of_files(CWS, file, out, source=source), "is for map and train"),
@@ -273,7 +277,8 @@ def test_a_regressor_weighs_too(tmp_path):
     lines = [{**record, "label": len(record["text"])} for record in RECORDS]
     source = Texts("word:1", label_field="label", idf=2.0)
     model = KernelRegressor(CWS, vectorizer="word:1", random_state=0)
-    train_files(model, write(tmp_path / "in.jsonl", lines), tmp_path / "model", source=source)
+    file = write(tmp_path / "in.jsonl", lines)
+    model = train_files(model, file, tmp_path / "model", source=source).model
     assert model.vectorizer_.weights.n_records_ == len(RECORDS)
 
 

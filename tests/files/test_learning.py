@@ -14,7 +14,7 @@ from sklearn.metrics import confusion_matrix, r2_score, roc_auc_score
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files import Svmlight, Texts, _learning
+from sparsemaps.files import Svmlight, Texts, _labelled_rows, _validation
 from sparsemaps.libsvm import load_svmlight_file
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 
@@ -67,10 +67,10 @@ def test_training_on_codes_is_training_on_their_texts(trained, tmp_path):
 def test_the_bar_of_training(tmp_path, capsys):
     write_jsonl(tmp_path / "in.jsonl", records())
     model = text_model()
-    files.train_files(
+    model = files.train_files(
         model, tmp_path / "in.jsonl", tmp_path / "model", source=Texts(label_field="label"),
         progress=True,
-    )  # fmt: skip
+    ).model  # fmt: skip
     last = capsys.readouterr().err.split("\r")[-1]
     n_models = len(model.intercept_)
     assert f"training: {n_models}/{n_models} models [" in last
@@ -83,13 +83,15 @@ def test_regression(tmp_path):
     write_rows(tmp_path / "in.svm", X, y)
     map = ConsistentWeightedSampling(n_hashes=32, random_state=0)
     model = KernelRegressor(map, C=10, random_state=0)
-    files.train_files(model, tmp_path / "in.svm", tmp_path / "model")
+    model = files.train_files(model, tmp_path / "in.svm", tmp_path / "model").model
     files.predict_files(model, tmp_path / "in.svm", tmp_path / "out.tsv")
     assert (tmp_path / "out.tsv").read_text().startswith("record\tvalue\n")
     table = np.loadtxt(tmp_path / "out.tsv", skiprows=1)
     assert (table[:, 0] == np.arange(1, 71)).all()
     np.testing.assert_allclose(table[:, 1], model.predict(X), rtol=1e-8)
-    done = _learning.validation(model, _learning.read_labelled(map.fit(X), tmp_path / "in.svm"))
+    done = _validation.validation(
+        model, _labelled_rows.read_labelled(map.fit(X), [tmp_path / "in.svm"])
+    )
     assert done.lines[0].endswith(f"R2 {r2_score(y, model.predict(X)):.4f}")
 
 
@@ -130,7 +132,7 @@ def test_rows_and_their_codes_have_the_same_labels(tmp_path):
     write_rows(tmp_path / "in.svm", X, y == 1)
     map = ConsistentWeightedSampling(n_hashes=32, random_state=0).fit_any_width()
     model = KernelClassifier(map, random_state=0)
-    files.train_files(model, tmp_path / "in.svm", tmp_path / "model")
+    model = files.train_files(model, tmp_path / "in.svm", tmp_path / "model").model
     map.encode(X, packed=True).save(tmp_path / "codes.npy")
     for name in ("in.svm", "codes.npy"):
         files.predict_files(model, tmp_path / name, tmp_path / f"{name}.tsv")
@@ -187,7 +189,7 @@ def test_rows_of_a_label_of_two(tmp_path):
     write_rows(tmp_path / "in.svm", X, y == 1)
     map = ConsistentWeightedSampling(n_hashes=16, random_state=0)
     model = KernelClassifier(map, random_state=0)
-    files.train_files(model, tmp_path / "in.svm", tmp_path / "model")
+    model = files.train_files(model, tmp_path / "in.svm", tmp_path / "model").model
     lines = (tmp_path / "in.svm").read_bytes().splitlines(keepends=True)
     scores = model.decision_function(X)
     for label, min_score, wanted in (
@@ -285,14 +287,15 @@ def test_labels_of_two_kinds(tmp_path):
         np.save(tmp_path / f"{name}.labels.npy", y.astype(float))
     (tmp_path / "names.npy.classes.tsv").write_text("0\ta\n1\tb\\tc\n2\td\n")
     numbers, names = (
-        _learning.read_labelled(map, tmp_path / name) for name in ("numbers.npy", "names.npy")
+        _labelled_rows.read_labelled(map, [tmp_path / name])
+        for name in ("numbers.npy", "names.npy")
     )
     model = KernelClassifier(map, random_state=0)
     with pytest.raises(ValueError, match=r"must be strings, as those .* got numbers"):
-        _learning.validation(model.fit(names.codes, names.labels), numbers)
-    assert "b\\tc" in _learning.validation(model, names).lines[1].split("\t")
+        _validation.validation(model.fit(names.codes, names.labels), numbers)
+    assert "b\\tc" in _validation.validation(model, names).lines[1].split("\t")
     with pytest.raises(ValueError, match=r"must be numbers, as those .* got strings"):
-        _learning.validation(model.fit(numbers.codes, numbers.labels), names)
+        _validation.validation(model.fit(numbers.codes, numbers.labels), names)
     with pytest.raises(ValueError, match=r"names.npy are strings, those of .*numbers.npy numbers"):
         files.train_files(model, [tmp_path / "numbers.npy", tmp_path / "names.npy"], tmp_path / "m")
 
@@ -302,8 +305,8 @@ def test_the_area_under_the_curve():
     for _ in range(20):
         scores, positive = rng.integers(0, 9, 50) / 9, rng.random(50) < 0.4
         expected = roc_auc_score(positive, scores)
-        assert _learning.area_under_curve(scores, positive) == pytest.approx(expected, abs=1e-12)
-    assert np.isnan(_learning.area_under_curve(scores, np.ones(50, bool)))
+        assert _validation.area_under_curve(scores, positive) == pytest.approx(expected, abs=1e-12)
+    assert np.isnan(_validation.area_under_curve(scores, np.ones(50, bool)))
 
 
 # ---- the commands --------------------------------------------------------------------------------
@@ -377,8 +380,8 @@ def test_commands_of_rows_and_codes(tmp_path, monkeypatch):
         (["predict", "model", "in.svm", "-o", "m", "--explain", "2"], "--explain 2 is for texts"),
         (["predict", "model", "in.svm", "-o", "model"], "model is the input model"),
         (["predict", "model", "a.jsonl", "-o", "m"], "a file of texts, and the model has no"),
-        (["train", "in.svm", "-o", "v", "--validation", "v"], "v is the input v"),
-        (["train", "in.svm", "-o", "m", "--validation", "nowhere"], "nowhere: No such file"),
+        (["train", "minmax", "in.svm", "-o", "v", "--validation", "v"], "v is the input v"),
+        (["train", "minmax", "in.svm", "-o", "m", "--validation", "nowhere"], "nowhere: No such"),
         (["train", "v", "-o", "m", "--texts", "word:1", "--text-format", "jsonl"], "--label-field"),
         (["train", "a.jsonl", "-o", "m"], "texts need --label-field FIELD"),
         (["train", "a.jsonl", "in.svm", "-o", "m"], "take one kind at a time"),
@@ -401,7 +404,7 @@ def test_mistakes_of_commands(arguments, message, tmp_path, monkeypatch):
 
 
 def test_an_input_that_changes_after_all_are_read(tmp_path, monkeypatch):
-    path, read = tmp_path / "in.svm", _learning._read_blocks
+    path, read = tmp_path / "in.svm", _labelled_rows._read_blocks
     path.write_bytes(b"1 1:1 2:1\n2 3:1 4:1\n")
 
     def read_and_change(*given):
@@ -409,7 +412,7 @@ def test_an_input_that_changes_after_all_are_read(tmp_path, monkeypatch):
         path.write_bytes(b"1 1:1 2:1\n2 3:1 4:1\n1 5:1\n")
         return blocks
 
-    monkeypatch.setattr(_learning, "_read_blocks", read_and_change)
+    monkeypatch.setattr(_labelled_rows, "_read_blocks", read_and_change)
     with pytest.raises(ValueError, match=r"in\.svm has changed meanwhile"):
         files.train_files(KernelClassifier(MinHash(random_state=0)), path, tmp_path / "model")
     assert not (tmp_path / "model").exists()

@@ -11,7 +11,7 @@ from sklearn.metrics import r2_score
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps._tools import _seeding
-from sparsemaps.files import Texts, _learning
+from sparsemaps.files import Texts, _labelled_rows, _learning
 from sparsemaps.linear import (
     KernelClassifier,
     KernelClassifierCV,
@@ -161,8 +161,8 @@ def test_snippets_are_in_the_fold_of_their_record(tmp_path):
     """They train if the record does, and are not scored."""
     some = records(60)
     path = write_jsonl(tmp_path / "in.jsonl", some)
-    read = _learning.read_labelled(
-        MinHash(n_hashes=16, random_state=0).fit_any_width(), path,
+    read = _labelled_rows.read_labelled(
+        MinHash(n_hashes=16, random_state=0).fit_any_width(), [path],
         vectorizer="word:1", source=LABELS, snippets=((2, 3), 0),
     )  # fmt: skip
     assert len(read.codes) > 150
@@ -242,7 +242,7 @@ def test_too_few_records(tmp_path):
 def test_numbers_follow_the_option(words, C, tmp_path):
     path = write_rows(tmp_path / "in.svm", *rows())
     words = [path if word == "IN" else word for word in words]
-    done = command("train", *words, "-o", tmp_path / "model")
+    done = command("train", "minhash", *words, "-o", tmp_path / "model")
     assert done.returncode == 0, done.stderr
     assert KernelClassifier.load(tmp_path / "model").C == C
     done = command("train", path, "-o", tmp_path / "model", "--C", "x")

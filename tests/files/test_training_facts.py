@@ -100,8 +100,7 @@ def test_equal_trainings_make_equal_files(folder, monkeypatch):
 
 
 def test_facts_are_of_the_last_training(folder):
-    model = KernelClassifier(MAP, random_state=0)
-    files.train_files(model, "in.svm", "model")
+    model = files.train_files(KernelClassifier(MAP, random_state=0), "in.svm", "model").model
     assert model._facts.n_records == 70
     model.fit(*rows())
     assert "_facts" not in vars(model)

@@ -163,7 +163,8 @@ def test_probabilities_of_files(n_classes, tmp_path):
     write_rows(tmp_path / "in.svm", X, np.minimum(y, n_classes - 1))
     map = ConsistentWeightedSampling(n_hashes=16, random_state=0)
     model = KernelClassifier(map, random_state=0)
-    files.train_files(model, tmp_path / "in.svm", tmp_path / "model", calibrate=True)
+    trained = files.train_files(model, tmp_path / "in.svm", tmp_path / "model", calibrate=True)
+    model = trained.model
     for name, proba in (("scores", False), ("proba", True)):
         files.predict_files(model, tmp_path / "in.svm", tmp_path / name, proba=proba)
     scores, found = ([line.split("\t") for line in (tmp_path / name).read_text().splitlines()[1:]]

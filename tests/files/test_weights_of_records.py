@@ -11,7 +11,7 @@ from _scripts.commands import command
 from sklearn.metrics import accuracy_score, confusion_matrix, r2_score, roc_auc_score
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
-from sparsemaps.files import Texts, _learning
+from sparsemaps.files import Texts, _learning, _validation
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.records._table import FORMATS
 
@@ -161,8 +161,8 @@ def test_validation_of_regression_is_by_weights(tmp_path):
     model = KernelRegressor(map, random_state=0)
     done = files.train_files(model, path, tmp_path / "model", validation=path)
     expected = KernelRegressor(map, random_state=0).fit(X, y, sample_weight=weights)
-    assert (model.coef_ == expected.coef_).all()
-    score = r2_score(y, model.predict(X), sample_weight=weights)
+    assert (done.model.coef_ == expected.coef_).all()
+    score = r2_score(y, done.model.predict(X), sample_weight=weights)
     assert done.validation.score == pytest.approx(score, rel=1e-9)
 
 
@@ -172,9 +172,9 @@ def test_the_area_by_weights():
         scores, positive = rng.integers(0, 9, 50) / 9, rng.random(50) < 0.4
         weights = rng.integers(0, 3, 50) / 2
         expected = roc_auc_score(positive, scores, sample_weight=weights)
-        found = _learning.area_under_curve(scores, positive, weights)
+        found = _validation.area_under_curve(scores, positive, weights)
         assert found == pytest.approx(expected, abs=1e-12)
-    assert np.isnan(_learning.area_under_curve(scores, positive, weights * positive))
+    assert np.isnan(_validation.area_under_curve(scores, positive, weights * positive))
 
 
 # ---- mistakes ------------------------------------------------------------------------------------

@@ -104,7 +104,8 @@ def test_files_and_commands_train_the_same_model(tmp_path):
     file = tmp_path / "texts.jsonl"
     file.write_text("\n".join(lines) + "\n")
     model = KernelClassifier(minhash(), vectorizer="char:3", random_state=0)
-    train_files(model, file, tmp_path / "model", source=Texts("char:3", label_field="label"))
+    source = Texts("char:3", label_field="label")
+    model = train_files(model, file, tmp_path / "model", source=source).model
     options = ["--n-hashes", "32", "--texts", "char:3", "--label-field", "label", "--seed", "0"]
     assert main(["train", "minhash", str(file), "-o", str(tmp_path / "command"), *options]) in (
         0,

@@ -1,0 +1,328 @@
+"""Records with their labels: the codes of records, read from files of any kind."""
+
+import contextlib
+import dataclasses
+import io
+import os
+from functools import partial
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from sparsemaps._io import _urls
+from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._regular_files import open_regular
+from sparsemaps._io._sources import (
+    CLASSES,
+    LABELS,
+    refuse_changes,
+    spooled,
+)
+from sparsemaps._tools import _sklearn
+from sparsemaps._tools._escapes import unescaped
+from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._sklearn import width_of
+from sparsemaps._tools._typing import Array, StrPath
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files._bad_table import BadTable
+from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_of_sets
+from sparsemaps.files._job_options import (
+    GivenSource,
+    Reading,
+    Svmlight,
+    Texts,
+)
+from sparsemaps.files._kinds_of_inputs import as_source
+from sparsemaps.files._record_labels import (
+    Labels,
+    joined_labels,
+    labels_beside,
+    values_of,
+    with_values,
+)
+from sparsemaps.files._record_weights import joined_weights, weights_beside
+from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
+from sparsemaps.files._snippet_rows import SnippetRows
+from sparsemaps.files._tasks import TaskRun
+from sparsemaps.files._text_rows import Source, TextRows
+from sparsemaps.linear._indicators import LabelLists
+from sparsemaps.maps._sparse_map import SparseMap
+from sparsemaps.maps._texts import TextEncoder
+from sparsemaps.records._batch import Batch
+from sparsemaps.records._table import cannot_be_rows, holds_codes
+from sparsemaps.records.svmlight import SeveralLabels
+from sparsemaps.text._frequencies import Frequencies
+
+
+class LabelledRows(NamedTuple):
+    """Codes of records, and their labels."""
+
+    codes: PackedCodes
+    labels: Labels
+    vectorizer: Any = None
+    """That of the texts, if its weights were counted in these records."""
+    weights: Array | None = None
+    """The weights of the records; None if they have none."""
+    records: Array | None = None
+    """The number of the record of each row, if there are rows of snippets, which are the last."""
+
+    @property
+    def n_records(self) -> int:
+        return len(self.codes) if self.records is None else int(self.records.max()) + 1
+
+    def some(self, rows: Array) -> "LabelledRows":
+        """Return those of the rows that a mask chooses."""
+        weights = None if self.weights is None else self.weights[rows]
+        return LabelledRows(self.codes[rows], self.labels[rows], weights=weights)
+
+
+def read_labelled(
+    map: SparseMap,
+    inputs: list[Any],
+    *,
+    vectorizer: object = None,
+    source: Texts | Svmlight | str | None = None,
+    weight_field: str | None = None,
+    reading: Reading | None = None,
+    aside: BadTable | None = None,
+    snippets: tuple[tuple[int, ...], int] | None = None,
+    may_lack_labels: bool = False,
+) -> LabelledRows:
+    """Return the codes of the records of some inputs, and their labels: numbers, or strings of
+    texts. Those of `snippets` of texts, by their lengths and a seed, follow. Rows of LIBSVM files
+    without a label are errors, unless one has several labels, or they may lack labels.
+
+    A file of codes alone is mapped into memory; codes of other inputs are in memory.
+    """
+    reading = reading or Reading()
+    coded = [path for path in inputs if holds_codes(path)]
+    if coded:
+        _check_snippets(snippets, None)
+        if len(coded) < len(inputs):
+            raise ValueError(
+                f"{coded[0]} has codes, and other inputs do not: take one or the other"
+            )
+        LibsvmRows().weighted_by(weight_field)  # which is an error if a field is given
+        parts = [_coded_and_labelled(path) for path in coded]
+        strings = {
+            values_of(part.labels).dtype.kind == "U": path
+            for part, path in zip(parts, coded, strict=True)
+        }
+        if len(strings) > 1:
+            raise ValueError(
+                f"the labels of {strings[True]} are strings, those of {strings[False]} numbers"
+            )
+        codes = parts[0].codes
+        if len(parts) > 1:
+            codes = PackedCodes.concatenate([part.codes for part in parts])
+        labels = joined_labels(coded, [part.labels for part in parts])
+        weights = _weights_of(coded, [part.weights for part in parts])
+        return LabelledRows(codes, labels, weights=weights)
+    rows: Any = rows_of(
+        map, vectorizer, source, inputs, multilabel=may_lack_labels or None, learns=True
+    )
+    rows = rows._replace(sets_aside=aside is not None).weighted_by(weight_field)
+    rows.check_labels()
+    _check_snippets(snippets, rows)
+    with contextlib.ExitStack() as stack:
+        known, counted = inputs, None
+        if rows.has_ngrams and _weights_to_count(rows) is not None:
+            known = spooled(known, stack)
+            rows = _with_weights(map, rows, known, reading.n_jobs, reading.progress)
+            counted = rows.vectorizer
+        rows, known = rows.prepared(known, reading.n_jobs, stack)
+        encoder = rows.encoder if isinstance(rows, TextRows) else None
+        short = None
+        if snippets is not None and encoder is not None:
+            short = SnippetRows(*snippets, encoder)
+        try:
+            blocks, weights_of_inputs = _read_blocks(map, rows, known, short, reading, aside)
+        except SeveralLabels:
+            rows = rows._replace(multilabel=True)
+            blocks, weights_of_inputs = _read_blocks(map, rows, known, short, reading, aside)
+        refuse_changes(known)
+    if aside is not None:
+        aside.finish()
+    if not any(len(block.codes) for block in blocks):
+        raise ValueError(f"{', '.join(str(one) for one in inputs)}: there are no records")
+    weights = _weights_of(known, weights_of_inputs)
+    labels = joined_labels(inputs, [block.labels for block in blocks])
+    labels = with_values(labels, rows.named(values_of(labels)))
+    codes = PackedCodes.concatenate([block.codes for block in blocks])
+    labelled = LabelledRows(codes, labels, counted, weights)
+    return labelled if short is None else _with_snippets(labelled, short)
+
+
+def _read_blocks(
+    map: SparseMap,
+    rows: Source,
+    inputs: list[Any],
+    short: SnippetRows | None,
+    reading: Reading,
+    aside: BadTable | None,
+) -> tuple[list[LabelledRows], list[Array | None]]:
+    """Return the records of inputs, some at a time, and the weights of records. Snippets of texts
+    are added to `short`."""
+    n_jobs = reading.n_jobs
+    blocks: list[LabelledRows] = []
+    weights: list[Array | None] = []
+    convert: Any = partial(_labelled if short is None else _labelled_with_texts, map)
+    attempt = contextlib.nullcontext() if aside is None else aside.attempt()
+    with FileProgress(inputs, reading.progress, "codes") as bar, attempt as table:
+        for input in inputs:
+            n_before = len(blocks)
+            read: Any = read_rows(rows, input, convert, n_jobs=n_jobs, bar=bar, aside=table)
+            blocks += read if short is None else short.take(read, n_jobs)
+            some = blocks[n_before:]
+            if not rows.has_ngrams:
+                weights.append(weights_beside(input, sum(len(part.codes) for part in some)))
+            elif any(part.weights is not None for part in some):
+                weights += [part.weights for part in some]
+    return blocks, weights
+
+
+def _with_snippets(rows: LabelledRows, short: SnippetRows) -> LabelledRows:
+    """Return the rows of records with those of their snippets behind them."""
+    codes, records = short.after(rows.codes)
+    weights = None if rows.weights is None else rows.weights[records]
+    return rows._replace(codes=codes, labels=rows.labels[records], weights=weights, records=records)
+
+
+def _weights_of(inputs: list[Any], weights: list[Array | None]) -> Array | None:
+    """Return the weights of all records; a ValueError if all of them are 0."""
+    joined = joined_weights(inputs, weights)
+    if joined is not None and not joined.any():
+        raise ValueError(f"{', '.join(map(str, inputs))}: all records have the weight 0")
+    return joined
+
+
+def _check_snippets(snippets: tuple[tuple[int, ...], int] | None, rows: Source | None) -> None:
+    """Raise a ValueError if snippets are asked for, and rows are not of texts. None are codes."""
+    if snippets is not None and (rows is None or not rows.has_ngrams):
+        said, found = setting("snippets", snippets[0]), "codes" if rows is None else "rows"
+        raise ValueError(f"{said} is for raw texts, and the inputs are {found}")
+
+
+def _weights_to_count(rows: Any) -> tuple[Any, Any] | None:
+    """Return a vectorizer and the weights that are not fitted yet; None if there are no weights, or
+    fitted ones."""
+    from sparsemaps.text._weighted_ngrams import to_fit
+
+    return to_fit(rows.vectorizer)
+
+
+def _with_weights(
+    map: Any, rows: Any, inputs: list[Any], n_jobs: int | None, progress: bool | None
+) -> TextRows:
+    """Return the rows of texts whose n-grams are weighted by how many records of the inputs, or of
+    a given table, have them."""
+    from sparsemaps.files._frequency_stages import add_records
+    from sparsemaps.text._idf import IdfWeights
+    from sparsemaps.text._weighted_ngrams import NgramsByTable, WeightedNgrams
+
+    parts = _weights_to_count(rows)
+    assert parts is not None
+    inner, asked = parts
+    if rows.given.frequencies is not None:
+        table = os.fspath(rows.given.frequencies)
+        weights = NgramsByTable(inner, table, asked.power, asked.levels).weights
+    else:
+        weights = _sklearn.clone(asked)
+        counts = Frequencies(weights.n_buckets)
+        plain = rows._replace(vectorizer=inner, encoder=None)
+        with FileProgress(inputs, progress, "frequencies") as bar:
+            for input in inputs:
+                add_records(counts, plain, input, TaskRun(n_jobs, bar))
+        weights = IdfWeights.of_frequencies(
+            counts, width_of(inner), power=asked.power, levels=asked.levels,
+            sublinear_tf=asked.sublinear_tf,
+        )  # fmt: skip
+    vectorizer = WeightedNgrams(inner, weights)
+    return rows._replace(vectorizer=vectorizer, encoder=TextEncoder(map, vectorizer))
+
+
+def _labelled(map: SparseMap, block: Batch) -> LabelledRows:
+    weights = None if block.weights is None else np.array(block.weights, np.float64)
+    heads = block.exact_heads()
+    labels: Labels = np.array(heads.labels)
+    if block.has_lists:
+        labels = LabelLists(np.array(heads.labels), np.array(heads.label_ends))
+    return LabelledRows(codes_of(map, block), labels, weights=weights)
+
+
+def _labelled_with_texts(map: SparseMap, block: Batch) -> tuple[LabelledRows, Any]:
+    return _labelled(map, block), block.texts
+
+
+def _coded_and_labelled(path: StrPath) -> LabelledRows:
+    codes = PackedCodes.load(path)
+    beside = os.fspath(path) + LABELS
+    if not _urls.exists(beside):
+        raise ValueError(f"{path}: its labels are not in {beside}")
+    labels = labels_beside(path, len(codes))
+    if _urls.exists(os.fspath(path) + CLASSES):
+        names, values = _names_in(os.fspath(path) + CLASSES), values_of(labels)
+        if not np.isin(values, np.arange(len(names))).all():
+            raise ValueError(f"{beside}: not all labels are in the table {path}{CLASSES}")
+        labels = with_values(labels, np.array(names)[values.astype(np.intp)])
+    return LabelledRows(codes, labels, weights=weights_beside(path, len(codes)))
+
+
+def _names_in(path: str) -> list[str]:
+    """Return the labels of a table, which are numbered from 0."""
+    names = []
+    with open_regular(path) as raw, io.TextIOWrapper(raw, "utf-8", newline="\n") as file:
+        for number, line in enumerate(file):
+            first, tab, text = line.removesuffix("\n").partition("\t")
+            if first != str(number) or not tab:
+                raise ValueError(f"{path}: line {number + 1}: expected {number}, a tab and a label")
+            names.append(unescaped(text))
+    return names
+
+
+def rows_of(
+    map: SparseMap,
+    vectorizer: Any,
+    source: GivenSource,
+    paths: list[Any],
+    *,
+    multilabel: bool | None = True,
+    learns: bool = False,
+) -> Source:
+    """Return the rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM
+    files. Weights of a model that `learns` are counted from the inputs."""
+    given = as_source(source)
+    refuse_limits(given)
+    if not learns:
+        refuse_weights(given)
+    if vectorizer is None:
+        if isinstance(given, Texts):
+            raise ValueError("the model has no vectorizer: its inputs are not texts")
+        for path in paths:
+            if cannot_be_rows(path):
+                raise ValueError(f"{path} is a file of texts, and the model has no vectorizer")
+        return LibsvmRows(given or Svmlight(), multilabel)
+    if isinstance(given, Svmlight):
+        raise ValueError("the model has a vectorizer: its inputs are texts, not LIBSVM files")
+    from sparsemaps.text._analyzers import as_vectorizer, vectorizer_config, vectorizer_of
+    from sparsemaps.text._weighted_ngrams import plain as without_weights
+
+    vectorizer = as_vectorizer(vectorizer, binary=map.law.is_of_sets)
+    given = given or Texts()
+    inner = without_weights(vectorizer)
+    if learns and given.idf is not None and inner is vectorizer:
+        from sparsemaps.text._idf import IdfWeights
+        from sparsemaps.text._weighted_ngrams import WeightedNgrams
+
+        refuse_weights_of_sets(map, given)
+        weights = IdfWeights(power=given.idf, levels=given.idf_levels)
+        vectorizer = WeightedNgrams(inner, weights)
+    plain: dict[str, Any] = {"analyzer": Texts.analyzer, "token_pattern": None, "normalize": None}
+    if given != dataclasses.replace(given, **plain):
+        said = vectorizer_of(
+            given.analyzer, token_pattern=given.token_pattern, normalize=given.normalize
+        )
+        one, other = (vectorizer_config(each, values=False) for each in (said, inner))
+        if one != other:
+            raise ValueError(f"the model has another vectorizer than that of {given.analyzer}")
+    return TextRows(vectorizer, given, encoder=TextEncoder(map, vectorizer))

@@ -1,0 +1,183 @@
+"""How well a model does on records with labels."""
+
+from typing import Any, NamedTuple
+
+import numpy as np
+import scipy.sparse as sp
+
+from sparsemaps._tools._checks import LARGEST_REAL
+from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._typing import Array
+from sparsemaps._tools._whole_numbers import are_equal
+from sparsemaps.codes._packed import PackedCodes
+from sparsemaps.files._labelled_rows import LabelledRows
+from sparsemaps.files._record_labels import Labels, Model, as_lists, name_of, values_of
+from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.linear._indicators import LabelLists
+
+
+class Validation(NamedTuple):
+    """How well a model does on records that it was not trained on."""
+
+    n_records: int
+    score: float
+    """The accuracy; micro F1, if records have lists of labels; or of regression R2."""
+    lines: list[str]
+    """The figures as text, and the table of confusion if there are few classes."""
+
+
+def validation(model: Model, rows: LabelledRows) -> Validation:
+    """Return how well a model does on records with labels."""
+    if isinstance(rows.labels, LabelLists):
+        figures = figures_of_lists(model, rows.codes, rows.labels, rows.weights)
+        line = f"{_counted(rows)}, {figures.line()}"
+        return Validation(len(rows.codes), figures.micro_f1, [line])
+    known = np.zeros(0) if isinstance(model, KernelRegressor) else model.classes_
+    rows = comparable(model, known, rows)
+    if isinstance(model, KernelRegressor):
+        labels, weights = values_of(rows.labels).astype(np.float64), rows.weights
+        squares = (labels - model.predict(rows.codes)) ** 2
+        mean = float(np.average(squares, weights=weights))
+        around = (labels - np.average(labels, weights=weights)) ** 2
+        spread = float(np.average(around, weights=weights))
+        share = 1 - mean / spread if spread else float("nan")
+        line = f"{_counted(rows)}, root mean square error {mean**0.5:.6g}, R2 {share:.4f}"
+        return Validation(len(labels), share, [line])
+    found = model.predict(rows.codes)
+    labels = values_of(rows.labels)
+    right = float(np.average(are_equal(found, labels), weights=rows.weights))
+    lines = [f"{_counted(rows)}, accuracy {right:.4f}"]
+    classes = model.classes_
+    if len(classes) == 2:
+        scores = model.decision_function(rows.codes)
+        share = area_under_curve(scores, are_equal(labels, classes[1:]), rows.weights)
+        lines[0] += f", area under the ROC curve {share:.4f}"
+    if len(classes) <= _TABLE:
+        lines += _confusion(classes, rows, found)
+    return Validation(len(found), right, lines)
+
+
+_TABLE = 12
+"""The largest number of classes of which a table of confusion is printed."""
+
+
+def _counted(rows: LabelledRows) -> str:
+    """Return how many records there are, and the sum of their weights."""
+    words = f"{len(rows.codes)} records"
+    return words if rows.weights is None else f"{words} of weight {rows.weights.sum():.6g}"
+
+
+def area_under_curve(scores: Array, positive: Array, weights: Array | None = None) -> float:
+    """Return the probability that a positive record has a higher score than another record; equal
+    scores count half. Records are drawn by their weights."""
+    _, place = np.unique(scores, return_inverse=True)
+    weights = np.ones(len(scores)) if weights is None else weights
+    ours, others = np.bincount(place, weights * positive), np.bincount(place, weights * ~positive)
+    below = np.cumsum(others) - others / 2
+    n_pairs = float(ours.sum()) * float(others.sum())
+    return float(ours @ below) / n_pairs if n_pairs else float("nan")
+
+
+def _confusion(classes: Array, rows: LabelledRows, found: Array) -> list[str]:
+    """Return a row for each class that there is, a column for each class that is predicted: numbers
+    of records, or sums of their weights."""
+    labels, known = values_of(rows.labels), classes.tolist()
+    names = known + sorted(set(labels.tolist()) - set(known))
+    number = {label: n for n, label in enumerate(names)}
+    counts = np.zeros((len(names), len(known)), np.int64 if rows.weights is None else np.float64)
+    where = [number[label] for label in labels.tolist()], [number[one] for one in found.tolist()]
+    np.add.at(counts, where, 1 if rows.weights is None else rows.weights)
+    shown = [escaped(name_of(label)) for label in names]
+    lines = ["\t".join(["label \\ predicted", *shown[: len(known)]])]
+    for name, row in zip(shown, counts.tolist(), strict=True):
+        lines.append(
+            "\t".join([name, *(f"{n:.6g}" if isinstance(n, float) else str(n) for n in row)])
+        )
+    return lines
+
+
+def comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledRows:
+    """Return records to compare with, whose labels are such as those of training: lists where these
+    are, and strings where these are."""
+    if isinstance(others.labels, LabelLists) and not isinstance(labels, LabelLists):
+        raise ValueError(
+            "the records to compare with must have one label each, as those of training have, got "
+            "lists of labels"
+        )
+    wants = isinstance(model, KernelClassifier) and values_of(labels).dtype.kind in "UO"
+    found = values_of(others.labels)
+    has = found.dtype.kind in "UO"
+    if has != wants and len(found):
+        kinds = "numbers", "strings"
+        raise ValueError(
+            f"the labels to compare with must be {kinds[wants]}, as those of the model are, got "
+            f"{kinds[has]}"
+        )
+    if isinstance(model, KernelRegressor):
+        most = np.abs(found.astype(np.float64)).max(initial=0)
+        if most > LARGEST_REAL:
+            raise ValueError(
+                f"the labels to compare with must be from {-LARGEST_REAL:g} to {LARGEST_REAL:g}, "
+                f"got numbers of up to {most:g}"
+            )
+    if isinstance(labels, LabelLists):
+        return others._replace(labels=as_lists(others.labels))
+    return others
+
+
+# ---- several labels ------------------------------------------------------------------------------
+
+
+class ListFigures(NamedTuple):
+    """How well a model finds the labels of records, of which each may have several."""
+
+    micro_f1: float
+    """F1 of all labels of all records together."""
+    macro_f1: float
+    """The mean of the F1 of each label that a record has, or that is found for one."""
+    precisions: dict[int, float]
+    """The share of right labels among the k best of each record, by k."""
+
+    def line(self) -> str:
+        shares = [f"{share:.4f}" for share in (self.micro_f1, self.macro_f1)]
+        at = [f"at {k} {share:.4f}" for k, share in self.precisions.items()]
+        return f"micro F1 {shares[0]}, macro F1 {shares[1]}, precision {', '.join(at)}"
+
+
+_BEST = 1, 3, 5
+"""Numbers of labels whose precision is computed."""
+
+
+def figures_of_lists(
+    model: Any, codes: PackedCodes, labels: LabelLists, weights: Array | None
+) -> ListFigures:
+    """Return how well a model finds the labels of some records, by their weights. Labels that it
+    does not know are not found."""
+    known = model.classes_.tolist()
+    unknown = sorted(set(labels.values.tolist()).difference(known))
+    wanted = labels.matrix(np.array([*known, *unknown], object)).astype(np.float64)
+    found = sp.csc_array(model.predict(codes)).astype(np.float64)
+    each = np.ones(len(labels)) if weights is None else weights
+    right, counts = np.zeros(wanted.shape[1]), wanted.T @ each
+    right[: len(known)] = wanted[:, : len(known)].multiply(found).T @ each
+    counts[: len(known)] += found.T @ each
+    there = counts > 0
+    best = best_labels(model, codes, max(_BEST))
+    hits = sp.csr_array(wanted)[np.arange(len(labels))[:, None], best].toarray()
+    return ListFigures(
+        float(2 * right.sum() / counts.sum()) if there.any() else 0.0,
+        float((2 * right[there] / counts[there]).mean()) if there.any() else 0.0,
+        {
+            k: float(np.average(hits[:, :k].mean(axis=1), weights=each))
+            for k in _BEST
+            if k <= len(known)
+        },
+    )
+
+
+def best_labels(model: Any, codes: PackedCodes, n: int) -> Array:
+    """Return the numbers of the classes with the highest scores, the best first, for each row."""
+    best: Array = model._of_codes(
+        codes, lambda scores: np.argsort(-scores, axis=1, kind="stable")[:, :n]
+    )
+    return best
