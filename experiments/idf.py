@@ -2,8 +2,9 @@
 
 Counts of words (NAME.train.svm and NAME.test.svm) are weighted by `IdfWeights`, sampled by
 ``ConsistentWeightedSampling(method="levels")``, and a `KernelClassifier` is trained on the codes.
-Beside it: linear models on tf-idf (sublinear, rows of unit length), and the codes of counts without
-weights. Each accuracy is the best over C, on the test rows.
+Of texts (texts.jsonl, pages.jsonl), words are counted, or words and pairs of words. Beside it:
+linear models on tf-idf (sublinear, rows of unit length), and the codes of counts without weights.
+Each accuracy is the best over C, on the test rows.
 """
 
 import argparse
@@ -15,35 +16,66 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
 from sklearn.multiclass import OneVsRestClassifier
+from sklearn.preprocessing import normalize
 from sklearn.svm import LinearSVC
 
-from experiments import datasets, report
+from experiments import datasets, labels, report
 from experiments.runner import machine
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps.linear import KernelClassifier
-from sparsemaps.text import IdfWeights
+from sparsemaps.text import HashingVectorizer, IdfWeights
 
-TASKS = "news20_bydate", "sector", "reuters52"
+COUNTS = "news20_bydate", "sector", "reuters52"
+TEXTS = {
+    "languages": ("texts", 4000, 1),
+    "languages, pairs": ("texts", 4000, 2),
+    "pages": ("pages", 700, 1),
+    "pages, pairs": ("pages", 700, 2),
+}
+"""The file of texts, how many train, and the most words of an n-gram."""
+
+TASKS = [*COUNTS, *TEXTS]
+MOST_TEST = 10_000
 LINEAR_CS = 0.1, 1, 10, 100
-CODES_CS = 1, 3
+CODES_CS = 1, 3, 10
 
 
 class Setting(NamedTuple):
-    """How words are weighted, and how many samples a row has. A power of None weights no word."""
+    """How words are weighted, and how many samples a row has. A power of None weights no word.
+    Rows of length 1 have their values in hundredths as levels."""
 
     power: float | None
     levels: float = 16
     n_hashes: int = 512
     class_weight: str | None = None
+    sublinear: bool = True
+    has_length_1: bool = False
 
 
 SETTINGS = [
     Setting(None),
     *(Setting(power) for power in (1, 2, 3, 4)),
     *(Setting(2, levels) for levels in (4, 64)),
-    *(Setting(power, n_hashes=2048) for power in (2, 3)),
+    *(Setting(power, n_hashes=2048) for power in (1, 2, 3, 4)),
     Setting(2, class_weight="balanced"),
+    *(
+        Setting(2, n_hashes=n, class_weight=classes, sublinear=False, has_length_1=True)
+        for n in (512, 2048)
+        for classes in (None, "balanced")
+    ),
 ]
+
+
+def load(directory: str, task: str) -> datasets.Split:
+    if task in COUNTS:
+        return datasets.load(directory, task)
+    name, n, longest = TEXTS[task]
+    texts = labels.texts_of(directory, name, n)
+    words = HashingVectorizer(ngram_range=(1, longest), norm=None, alternate_sign=False)
+    test = texts.texts_test[:MOST_TEST]
+    return datasets.Split(
+        words.transform(texts.texts), texts.y, words.transform(test), texts.y_test[:MOST_TEST]
+    )
 
 
 def of_linear(split: datasets.Split, kind: str) -> float:
@@ -61,8 +93,13 @@ def of_linear(split: datasets.Split, kind: str) -> float:
 
 def of_codes(split: datasets.Split, setting: Setting, n_jobs: int | None = None) -> float:
     """Accuracy in percent of `KernelClassifier` on codes of weighted words."""
+    resolution = 100 if setting.has_length_1 else 1
     levels = ConsistentWeightedSampling(
-        method="levels", n_hashes=setting.n_hashes, random_state=0, n_jobs=n_jobs
+        method="levels",
+        resolution=resolution,
+        n_hashes=setting.n_hashes,
+        random_state=0,
+        n_jobs=n_jobs,
     )
     weigh = weights_of(split, setting)
     rows = levels.fit(weigh(split.X)).encode(weigh(split.X), packed=True)
@@ -82,7 +119,12 @@ def weights_of(split: datasets.Split, setting: Setting) -> Any:
     """The function that weights rows."""
     if setting.power is None:
         return lambda X: logarithms(X, setting.levels)
-    return IdfWeights(power=setting.power, levels=setting.levels).fit(split.X).transform
+    weights = IdfWeights(
+        power=setting.power, levels=setting.levels, sublinear_tf=setting.sublinear
+    ).fit(split.X)
+    if setting.has_length_1:
+        return lambda X: normalize(weights.transform(X))
+    return weights.transform
 
 
 def logarithms(X: Any, levels: float) -> Any:
@@ -97,7 +139,9 @@ def name_of(setting: Setting) -> str:
     if setting.power is None:
         words += "no weights"
     else:
-        words += f"power {setting.power:g}, {setting.levels:g} levels"
+        words += f"power {setting.power:g}, "
+        words += "length 1" if setting.has_length_1 else f"{setting.levels:g} levels"
+    words += "" if setting.sublinear else ", counts"
     return words + (", balanced" if setting.class_weight else "")
 
 
@@ -119,7 +163,7 @@ def main(arguments: list[str] | None = None) -> None:
     tasks = options.task or TASKS
     found: dict[str, list[str]] = {}
     for task in tasks:
-        split = datasets.load(options.directory, task)
+        split = load(options.directory, task)
         for name, accuracy in measured(split, options.n_jobs):
             found.setdefault(name, []).append(f"{accuracy:.1f}")
             print(f"{task}: {name}: {accuracy:.2f}", flush=True)

@@ -60,7 +60,7 @@ class Task(NamedTuple):
 
 def load(directory: str, name: str) -> Task:
     if name in TEXTS:
-        return _texts(directory, *TEXTS[name])
+        return texts_of(directory, *TEXTS[name])
     split = datasets.load(directory, (WORDS | MEASUREMENTS)[name])
     # fastText takes records in the order of its file, and files may be sorted by label.
     order = np.random.default_rng(0).permutation(len(split.y))
@@ -72,7 +72,7 @@ def load(directory: str, name: str) -> Task:
     return Task(texts[0], split.y, texts[1], split.y_test, split.X, split.X_test)
 
 
-def _texts(directory: str, name: str, n: int) -> Task:
+def texts_of(directory: str, name: str, n: int) -> Task:
     """Some texts train; the others that are no copies of these are labelled."""
     path = next(p for p in Path(directory).iterdir() if p.name.startswith(f"{name}.jsonl"))
     texts, labels, copy_of = read(str(path))

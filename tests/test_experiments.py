@@ -1,6 +1,8 @@
 """The experiments' machinery: cells are kept, data sets that are missing are marked, tables."""
 
+import csv
 import json
+import lzma
 import sys
 from pathlib import Path
 
@@ -329,6 +331,43 @@ def test_edits_that_leave_a_near_copy(experiments, tmp_path):
     assert rows["the last third cut"]["1 word"] == "100 / 0"
     assert edits.renamed("a = 1\nprint(a, ab)") == "my_a = 1\nprint(my_a, ab)"
     assert edits.moved("a b c d e f g h") == "a b e f c d g h"
+
+
+def test_own_ngrams_of_corpora(experiments, tmp_path, monkeypatch):
+    """Copies are found by all n-grams and by own ones; pages of a frame are removed by all."""
+    from experiments import corpora, own_ngrams
+
+    rng = np.random.default_rng(SEED)
+
+    def texts_and_copies():
+        texts = [" ".join(own_ngrams.words(rng, 80)) for _ in range(60)]
+        yield from ({"text": text, "id": str(i), "label": "x"} for i, text in enumerate(texts))
+        for i, text in enumerate(texts[:20]):
+            copy = corpora.edited(text, 1, rng)
+            yield {"text": copy, "id": f"c{i}", "label": "x", "copy_of": str(i)}
+
+    for name in ("texts", "pages"):
+        lines = "".join(json.dumps(record) + "\n" for record in texts_and_copies())
+        (tmp_path / f"{name}.jsonl.xz").write_bytes(lzma.compress(lines.encode()))
+    (tmp_path / "files").mkdir()
+    for i in range(60):
+        (tmp_path / f"files/{i}.txt").write_text(" ".join(own_ngrams.words(rng, 80)))
+    monkeypatch.setattr(corpora, "N_PAGES", 40)
+    monkeypatch.setattr(corpora, "THREADS", 2)
+    monkeypatch.setattr(corpora, "FAMILIES", ((30, 1),))
+    corpora.main([
+        "--data", str(tmp_path), "--files", f"files={tmp_path}/files/*.txt", "-o", str(tmp_path),
+        "--analyzer", "word:5", "--max-df", "20", "--min-own", "8", "--buckets", str(2**16),
+    ])  # fmt: skip
+    table = csv.reader((tmp_path / "own-ngrams-corpora-word-5.csv").read_text().splitlines())
+    header, *rows = table
+    assert header == ["corpus (records)", "all", "20, 8"]
+    found = {name.rpartition(" (")[0]: cells for name, *cells in rows}
+    assert found["manual pages"] == found["web pages"] == ["20 / 0"] * 2
+    # Of the copies of the 60 files, a third has one word replaced; the others are below .8.
+    assert all(15 <= int(cell.split(" / ")[0]) <= 25 for cell in found["files"])
+    assert found["frame of 1,000, 5 own"] == ["0 / 39", "0 / 0"]
+    assert found["family of 30, 1 replaced"] == ["29 / 0"] * 2
 
 
 def test_own_ngrams_beside_tools(experiments, tmp_path):
