@@ -5,7 +5,6 @@
 A test asserts that the page is current.
 """
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from sparsemaps.cli import make_parser
@@ -22,7 +21,7 @@ def escaped(text):
 def commands_of(parser):
     """The subcommands of a parser by their names, and one line about each."""
     for action in parser._actions:
-        if isinstance(action.choices, Mapping):
+        if isinstance(action.choices, dict):
             return action.choices, {one.dest: one.help for one in action._choices_actions}
     return {}, {}
 
@@ -30,7 +29,7 @@ def commands_of(parser):
 def options_of(parser):
     """The arguments and options of a parser: (names, the value's name, help)."""
     for action in parser._actions:
-        if action.dest in ("help", "help_all") or isinstance(action.choices, Mapping):
+        if action.dest in ("help", "help_all") or isinstance(action.choices, dict):
             continue
         value = action.metavar or action.dest.upper()
         if action.nargs == 0:

@@ -4,7 +4,6 @@ no terminal as control characters."""
 import ast
 import json
 import re
-from collections.abc import Mapping
 from pathlib import Path
 
 import numpy as np
@@ -191,7 +190,7 @@ def test_no_name_reaches_the_terminal(command, folder, capfd):
 
 
 def test_every_command_is_tried():
-    (commands,) = (a for a in cli.make_parser()._actions if isinstance(a.choices, Mapping))
+    (commands,) = (a for a in cli.make_parser()._actions if isinstance(a.choices, dict))
     assert set(commands.choices) <= COMMANDS.keys() | WITHOUT_NAMES
 
 

@@ -4,7 +4,6 @@ Both are made of the fields and parsers that declare the options.
 """
 
 import os
-from collections.abc import Mapping
 from pathlib import Path
 
 from sparsemaps._tools._option_fields import table
@@ -25,7 +24,7 @@ those of another map.
 
 def commands_of(parser):
     """The parsers of subcommands by their names."""
-    return next((a.choices for a in parser._actions if isinstance(a.choices, Mapping)), {})
+    return next((a.choices for a in parser._actions if isinstance(a.choices, dict)), {})
 
 
 def page():

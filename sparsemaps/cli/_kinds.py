@@ -1,9 +1,8 @@
 """Parsers of maps and kernels, each made when it is first asked for: all have 1,400 options."""
 
 import argparse
-from collections import UserDict
 from collections.abc import Callable
-from typing import Any, cast
+from typing import Any
 
 
 class Kinds(argparse._SubParsersAction):  # type: ignore[type-arg]
@@ -11,7 +10,7 @@ class Kinds(argparse._SubParsersAction):  # type: ignore[type-arg]
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
-        self.choices = self._name_parser_map = cast(Any, _MadeLater())
+        self.choices = self._name_parser_map = _MadeLater()
 
     def add_later(
         self, name: str, fill: Callable[[Any], None], *, help: str, **options: Any
@@ -27,11 +26,17 @@ class Kinds(argparse._SubParsersAction):  # type: ignore[type-arg]
         self._name_parser_map[name] = parser_of_kind
 
 
-class _MadeLater(UserDict[str, Any]):
+class _MadeLater(dict[str, Any]):
     """Values that are functions until they are first asked for."""
 
     def __getitem__(self, key: str) -> Any:
-        found = self.data[key]
+        found = super().__getitem__(key)
         if not isinstance(found, argparse.ArgumentParser):
-            found = self.data[key] = found()
+            found = self[key] = found()
         return found
+
+    def values(self) -> Any:
+        return {key: self[key] for key in self}.values()
+
+    def items(self) -> Any:
+        return {key: self[key] for key in self}.items()

@@ -1,7 +1,6 @@
 """Jobs on files by the workers of a cluster: the outputs are those of this process."""
 
 import os
-from collections.abc import Mapping
 
 import pytest
 from _data.dedup_records import make_texts
@@ -204,7 +203,7 @@ def commands_with_dask():
         parsers = [command]
         for parser in parsers:
             for action in parser._actions:
-                if hasattr(action, "choices") and isinstance(action.choices, Mapping):
+                if hasattr(action, "choices") and isinstance(action.choices, dict):
                     parsers += action.choices.values()
         if any("--dask" in parser._option_string_actions for parser in parsers):
             yield name

@@ -5,7 +5,6 @@ import dataclasses
 import importlib.util
 import inspect
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -128,14 +127,14 @@ def options_of_command(*words):
     """The options of a command, without those that only start a line of help."""
     parser = make_parser()
     for word in words:
-        parser = next(action for action in parser._actions if isinstance(action.choices, Mapping))
+        parser = next(action for action in parser._actions if isinstance(action.choices, dict))
         parser = parser.choices[word]
     return {name for action in parser._actions for name in action.option_strings}
 
 
 def parsers(parser, name=""):
     """All subcommands without further ones, by their names."""
-    inner = [action.choices for action in parser._actions if isinstance(action.choices, Mapping)]
+    inner = [action.choices for action in parser._actions if isinstance(action.choices, dict)]
     if not inner:
         yield name, parser
     for choices in inner:
