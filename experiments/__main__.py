@@ -88,6 +88,14 @@ def chosen(only: list[str]) -> list[runner.Experiment]:
 
 RUN = "## How it was run"
 
+BESIDE = (
+    "The strongest simple models of these sets, linear ones of scaled and one-hot columns, boosted "
+    "trees and exact kernels, stand in [Li's sets]"
+    "(#li-linear-models-and-boosted-trees-beside-the-kernels) and in "
+    "[the figures behind the advice](#the-figures-behind-the-advice)."
+)
+"""What each paper's figures are to be compared with."""
+
 
 def write_index(
     options: runner.Options, results: runner.Results, command: str, *, is_part: bool
@@ -103,7 +111,7 @@ def write_index(
     if summary.exists():  # what reproduces, in words
         lines += [summary.read_text(encoding="utf-8").rstrip(), ""]
     for short, paper in PAPERS.items():
-        lines += [f"## {paper}", ""]
+        lines += [f"## {paper}", "", BESIDE, ""]
         for experiment in EXPERIMENTS:
             page = options.results / f"{experiment.name}.md"
             if experiment.name.startswith(short) and page.exists():
