@@ -18,7 +18,7 @@ _EXPONENTS = {4: 127, 8: 1023}
 """By size of the type, the largest exponent of two."""
 
 ROW_WORK = 8
-"""The cost of a row in addition to that of its entries, in units of an entry."""
+"""The cost of a row beside its entries, in units of an entry."""
 
 
 class EntryError(ValueError):

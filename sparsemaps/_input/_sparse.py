@@ -252,7 +252,7 @@ def _index_array(array: object, name: str) -> Array:
 
 
 def _private(indices: Array, name: str, length: int) -> Array:
-    """Return a copy of `indices` (int64), all of which are from 0 to `length` - 1."""
+    """Return a copy of `indices` (int64), all from 0 to `length` - 1."""
     indices = np.array(indices, np.int64)
     check_indices(indices, length, None, name)
     return indices

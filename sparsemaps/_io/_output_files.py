@@ -113,7 +113,7 @@ def _mode_of(target: str) -> int | None:
 
 
 def _open_as_private(mode: int | None, path: str, flags: int) -> int:
-    """Open a new file that nobody can read who cannot read a file of these permissions."""
+    """Open a new file that only those can read who can read a file of these permissions."""
     file = os.open(path, flags, 0o666 if mode is None else mode)
     if mode is not None and hasattr(os, "fchmod"):
         os.fchmod(file, mode)  # with what the umask has taken away

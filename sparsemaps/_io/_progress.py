@@ -25,8 +25,8 @@ class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
 
 
 class Progress:
-    """A bar of bytes, of which there are `total`, if that is known; with rows a second and the time
-    that is left."""
+    """A bar of `total` bytes, if their number is known; with rows a second and the time that is
+    left."""
 
     def __init__(self, total: int | None, shown: bool | None = None, title: str = "") -> None:
         self._bar: Any = _Bar(

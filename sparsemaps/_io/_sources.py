@@ -266,7 +266,7 @@ def is_directory(output: Destination) -> TypeGuard[StrPath]:
 
 
 def expand(inputs: Any) -> list[Any]:
-    """Return inputs as a list of files: those of directories and patterns in place of these."""
+    """Return inputs as a list of files, with directories and patterns expanded."""
     if isinstance(inputs, (str, os.PathLike)) or hasattr(inputs, "read"):
         inputs = [inputs]
     paths: list[Any] = []

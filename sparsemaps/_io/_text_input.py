@@ -57,7 +57,7 @@ class LineError(ValueError):
 
 
 class BadLine(LineError):
-    """A line that is no record. A job may set such lines aside."""
+    """A bad line. A job may set such lines aside."""
 
 
 class UnreadableRecord(ValueError):
@@ -227,7 +227,8 @@ class Text:
             yield last
 
     def _rest_of_line(self, n_carried: int) -> Iterator[bytes]:
-        """Yield the pieces of a line, up to its end, of which `n_carried` bytes have been read."""
+        """Yield the pieces of a line, up to its end, after `n_carried` bytes that have been
+        read."""
         while True:  # a call for the whole line would hold it twice
             with self._errors_naming():
                 piece = self.file.readline(min(self.max_line_bytes - n_carried + 1, _PIECE_BYTES))

@@ -31,12 +31,12 @@ _VERSIONS = (
 
 
 def is_url(path: object) -> bool:
-    """Return whether a path is a URL; those of this machine's files are none."""
+    """Return whether a path is a URL; one of this machine's files is not."""
     return isinstance(path, str) and _URL.match(path) is not None
 
 
 def as_path(path: Any) -> Any:
-    """Return the path of a URL of this machine's files; anything else as it is."""
+    """Return the path of a URL of this machine's files, and anything else unchanged."""
     if isinstance(path, str) and path.lower().startswith("file://"):
         return system_of(path)[1]
     return path
@@ -134,7 +134,7 @@ def folders_in(folder: str) -> list[str]:
 
 
 def _listed(folder: str, kind: str) -> list[str]:
-    """Return the names of the entries of a kind; none if there is no such folder."""
+    """Return the names of the entries of a kind, none if the folder is missing."""
     with _errors_naming(folder):
         fs, place = system_of(folder)
         found = fs.ls(place, detail=True) if fs.exists(place) else []
@@ -224,8 +224,8 @@ _folder: list[str] = []
 
 
 def local_path(path: str) -> str:
-    """Return a path of this machine: that of a copy of a URL's file, which stays until the process
-    ends."""
+    """Return a path of this machine: the path of a copy of a URL's file, which stays until the
+    process ends."""
     return local_copy(path) if is_url(path) else path
 
 

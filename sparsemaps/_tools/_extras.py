@@ -1,4 +1,4 @@
-"""Libraries that only some uses need: those of the extras."""
+"""Libraries that only some uses need: the extras."""
 
 import importlib
 from typing import Any

@@ -1,4 +1,4 @@
-"""The base classes of estimators, which inherit those of scikit-learn once it has been imported.
+"""The base classes of estimators, which inherit from scikit-learn's once it has been imported.
 
 scikit-learn takes most of a second and 100 MB to import. A process that serves a model, and most
 commands, need none of it. So estimators inherit the small classes of this module. As soon as
@@ -43,7 +43,7 @@ def _nothing() -> Any:
 
 
 class BaseEstimator(_nothing()):  # type: ignore[misc]
-    """Parameters by their names, which are those of ``__init__``."""
+    """Parameters by their names in ``__init__``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         found = {}
@@ -104,7 +104,7 @@ class ClassNamePrefixFeaturesOutMixin(_nothing()):  # type: ignore[misc]
 
 
 class OneToOneFeatureMixin(_nothing()):  # type: ignore[misc]
-    """Names columns of the output as those of the input."""
+    """Names columns of the output as in the input."""
 
     get_feature_names_out = _of_scikit_learn("get_feature_names_out")
 

@@ -29,7 +29,7 @@ def allocating(n_bytes: int, what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def out_of_memory_in(what: str) -> Iterator[None]:
-    """Let a MemoryError without text say what was being done."""
+    """Let a MemoryError without text name the step that failed."""
     try:
         yield
     except MemoryError as error:

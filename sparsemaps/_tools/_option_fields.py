@@ -100,7 +100,7 @@ class Values:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the value of those of its options that are given."""
+        """Return the value of the given ones of its options."""
         names = (option.name for option in options_of(cls))
         return cls(**{name: given[name] for name in names if name in given})
 

@@ -168,7 +168,7 @@ def min_components(
     Raises
     ------
     ValueError
-        If no size is enough, as the bias is too large; if there is no variance formula for the map
+        If no size is enough, as the bias is too large; if the map has no variance formula
         (`Fastfood` with `hash_dim` or for "matern", `KernelProduct` with a map of dense output), or
         none without X (`SignProjection` for "acos_chi2" or with "rademacher" vectors); or if a
         parameter is not allowed.
@@ -194,14 +194,13 @@ def min_components(
       count as normal where the largest jump, about twice the product of the largest entries of the
       two rows, is below `error`; half of the jump is subtracted from the error.
 
-    For `TensorSketch` the variance is not the bound that is stated there, but that of a sketch by
-    fully random hashes, up to terms of order ``1 / n_components**2``: with
-    :math:`a = \\langle x, y \\rangle^2`, :math:`b = \\|x\\|^2 \\|y\\|^2 - o`, :math:`c = a - o` and
-    :math:`o = \\sum_i x_i^2 y_i^2` it is
-    :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood` it includes the covariance of the
-    features of a block; it is exact for rows that differ in one column, and otherwise at most too
-    large: up to twice for rows of at most 16 columns, and for "fft". A `Fastfood` that is not
-    fitted counts for any width up to 131,072 columns.
+    For `TensorSketch` the variance is not the bound stated there, but the variance of a sketch by
+    fully random hashes, up to terms of order ``1 / n_components**2``: with :math:`a = \\langle x, y
+    \\rangle^2`, :math:`b = \\|x\\|^2 \\|y\\|^2 - o`, :math:`c = a - o` and :math:`o = \\sum_i x_i^2
+    y_i^2` it is :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood` it includes the
+    covariance of the features of a block; it is exact for rows that differ in one column, and
+    otherwise at most too large: up to twice for rows of at most 16 columns, and for "fft". A
+    `Fastfood` that is not fitted counts for any width up to 131,072 columns.
 
     A series of `TensorSketch` ends at a degree: what it leaves out is a bias, which is subtracted
     from the error.

@@ -62,7 +62,7 @@ class KernelError:
         no formula.
     peak : float or None
         For `CountSketch` and `TensorSketch`, the largest ``max(abs(x)) / norm(x)`` of the rows x;
-        None for other maps. Where it is large, heavy columns share a bucket in few seeds, with an
+        None for other maps. If it is large, heavy columns share a bucket in few seeds, with an
         error far above `std` then.
     safe_peak : float or None
         For `CountSketch`, the largest `peak` at which a row's squared length is off by more than a
@@ -196,7 +196,7 @@ def _peaks(sample: CsrMatrix, distances: Array) -> Array:
 def measured(
     fitted: SparseMap, sample: CsrMatrix, pairs: Pairs, seeds: Sequence[int], *, signs: bool = False
 ) -> Pairs:
-    """Return `pairs` with the rates of 0-bit samples of those seeds; with `signs`, also the mean
+    """Return `pairs` with the rates of 0-bit samples of these seeds; with `signs`, also the mean
     errors of signs that agree at nearly the rate of the kernel."""
     kinds = ("zero bits", "signs") if signs else ("zero bits",)
     if not any(leaf.measured in kinds for leaf in fitted.law.leaves()):
@@ -211,7 +211,8 @@ def measured(
 def _add_measured(
     features: Any, sample: CsrMatrix, pairs: Pairs, weight: float, kinds: tuple[str, ...]
 ) -> Pairs:
-    """Return `pairs` with the rates of one seed, times `weight`, added to those of other seeds."""
+    """Return `pairs` with the rates of one seed, times `weight`, added to the rates of other
+    seeds."""
     if features.factors:
         factors = tuple(
             _add_measured(part, sample, factor, weight, kinds)

@@ -7,7 +7,7 @@
 - ``_options`` reads the maps that are subcommands, and their options, from the source of their
   classes. It has the table of kernels.
 - ``_map_options``, ``_near_options`` and ``_model_options`` have the options of the subcommands,
-  with their help and examples; ``_shared_options`` has those of several subcommands.
+  with their help and examples; ``_shared_options`` has the options of several subcommands.
 - ``_map_commands``, ``_near_commands`` and ``_model_commands`` have a function for each subcommand;
   ``_given`` makes maps, inputs and tasks of the options, and ``_last_line`` prints the last line.
 - ``_compare`` is the subcommand of that name, with its options in ``_compare_options``; ``_demo``
@@ -43,7 +43,7 @@ BY_SIGNAL = 128  # plus the number of the signal, as in shells
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    Bad options raise SystemExit, as argparse does. The streams of the process stay as they are.
+    Bad options raise SystemExit, as argparse does. The streams of the process are unchanged.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):

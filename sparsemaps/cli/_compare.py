@@ -137,7 +137,7 @@ def vectorizer_of(source: Texts | None) -> Any:
 
 @contextlib.contextmanager
 def progress(shown: bool | None, budget: Budget) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows what is done next, and the time."""
+    """Yield a function that shows the next step, and the time."""
     total = round(budget.seconds, 1)
     bar_format = "{n:.0f} of {total:.0f} s |{bar:20}| {desc}"
     hidden = None if shown is None else not shown

@@ -1,7 +1,7 @@
 """``sparsemaps demo``: the comparison and a search, on data that every installation has.
 
 It has three parts: handwritten digits and texts, both compared as ``sparsemaps compare`` does, the
-texts by how often each byte occurs in them; and the pairs of these texts that are nearly the same.
+texts by how often each byte occurs in them; and pairs of texts that are nearly the same.
 """
 
 import itertools

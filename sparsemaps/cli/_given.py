@@ -82,7 +82,7 @@ V = TypeVar("V", bound=Values)
 
 
 def value_of(options: argparse.Namespace, cls: type[V], **others: Any) -> V:
-    """Return a value by the options of a call, those of its own that are given, and others."""
+    """Return a value from the options of a call that are given, and others."""
     given = {
         option.name: getattr(options, option.dest, None)
         for option in options_of(cls)
@@ -189,7 +189,7 @@ def _is_on_dask(options: argparse.Namespace) -> bool:
 
 
 def refuse_other_options(options: argparse.Namespace, path: str) -> None:
-    """Raise an error if options describe another map than that of a file of codes."""
+    """Raise an error if options describe another map than the file of codes has."""
     kind, config = MAPS[options.map_name], PackedCodes.load(path).config
     parts = list(_maps_of(config))
     made = [part["class"] for part in parts]

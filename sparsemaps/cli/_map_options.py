@@ -187,7 +187,8 @@ def _fill_kernel(name: str, parser: argparse.ArgumentParser) -> None:
     )
     shared.add_path(
         parser, "test", metavar="TEST", nargs="?",
-        help="write the kernel of its rows with those of TRAIN; by default TRAIN with itself",
+        help="write the kernel of its rows and the rows of TRAIN; by default, of TRAIN and "
+        "itself",
     )  # fmt: skip
     shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
     shared.add_reading(parser)

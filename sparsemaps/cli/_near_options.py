@@ -31,7 +31,7 @@ _RECORDS = (
 )
 """The files that hold records."""
 
-_TEXTS_BY_NAMES = "auto:5 if the names of the inputs are those of texts"
+_TEXTS_BY_NAMES = "auto:5 if the names of the inputs say texts"
 """The default of --texts."""
 
 
@@ -66,8 +66,7 @@ def _fill_pairs(name: str, parser: argparse.ArgumentParser) -> None:
     )
     shared.add_path(
         parser, "--other", nargs="+", metavar="INPUT",
-        help="find pairs of a row of the inputs and a row of these; without it, within the "
-        "inputs",
+        help="find pairs between the inputs and these files; by default, within the inputs",
     )  # fmt: skip
     shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
     but = () if name == CONTAINMENT_MAP else ("containment",)

@@ -176,7 +176,7 @@ def _read(name: str) -> _Class:
 
 
 def _evaluated(expression: ast.expr) -> Any:
-    """Return the value of an expression, whose names are those of ``_allowed``."""
+    """Return the value of an expression with names from ``_allowed``."""
     code = compile(ast.Expression(expression), "", "eval")
     return eval(code, dict(vars(_allowed)))
 

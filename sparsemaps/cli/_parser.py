@@ -1,4 +1,5 @@
-"""The parser of the ``sparsemaps`` command: its subcommands, and errors that say what was meant."""
+"""The parser of the ``sparsemaps`` command: its subcommands, and errors that suggest the name that
+was meant."""
 
 import argparse
 import difflib
@@ -22,7 +23,7 @@ BAD_INPUT = 2
 
 
 class _Parser(HelpParser):
-    """Errors are one line that may say what was meant; help keeps the lines of examples."""
+    """Errors are one line that may suggest a name; help keeps the lines of examples."""
 
     def __init__(self, **options: Any) -> None:
         options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
@@ -34,7 +35,8 @@ class _Parser(HelpParser):
         self.exit(BAD_INPUT, f"sparsemaps: {said} (see {command or self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, and refuse what is unknown here: argparse leaves it to the outermost parser."""
+        """Parse, and refuse unknown arguments here: argparse leaves them to the outermost
+        parser."""
         words = sys.argv[1:] if args is None else list(args)
         self._refuse_unknown(words)
         parsed, rest = super().parse_known_args(words, namespace)
@@ -43,7 +45,7 @@ class _Parser(HelpParser):
         return parsed, rest
 
     def _refuse_unknown(self, words: list[str]) -> None:
-        """Refuse unknown options, before it is said what is missing."""
+        """Refuse unknown options, before missing ones are reported."""
         options = [name for action in self._actions for name in action.option_strings]
         commands = commands_of(self)
         for word in itertools.takewhile(lambda word: word != "--", words):
@@ -126,7 +128,7 @@ def make_parser() -> argparse.ArgumentParser:
         description="Random feature maps of sparse data, for linear learners.",
         epilog="Exit status:\n"
         "  0        success\n"
-        "  2        bad options, parameters, input or files; one line says what is wrong\n"
+        "  2        bad options, parameters, input or files; the error is one line\n"
         "  128 + n  ended by signal n (130: Ctrl-C, 141: closed pipe, 143: terminated)",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and exit")

@@ -202,7 +202,7 @@ _TYPE_OF: dict[type, Any] = {
 
 
 def add_reading(parser: argparse.ArgumentParser, source: type[Values] | None = Svmlight) -> None:
-    """Add the options of how inputs are read; those of `source` that texts and rows share."""
+    """Add the options of reading inputs: the options of `source` that texts and rows share."""
     add_values(parser, Reading)
     if source is not None:
         add_values(parser, source, but=_OF_TEXTS_ALONE)
@@ -232,7 +232,7 @@ def add_texts(
     add_values(group, Texts, but=("max_line_bytes", *but), defaults={"analyzer": default})
 
 
-LEARNT_BY_NAMES = "char:3 if the names of the inputs are those of texts with fields"
+LEARNT_BY_NAMES = "char:3 if the names of the inputs say texts with fields"
 """The default of --texts, of commands that learn labels."""
 
 
@@ -255,8 +255,8 @@ def add_tasks(parser: argparse.ArgumentParser, title: str, dask: str) -> None:
     )
     group.add_argument(
         "--task", type=_task, metavar="I/N",
-        help="do those tasks of the stage whose numbers, from 0, are I modulo N; the command "
-        "without --stage and --task does what is missing",
+        help="do the tasks of the stage whose numbers, from 0, are I modulo N; the command "
+             "without --stage and --task does the missing ones",
     )  # fmt: skip
     group.add_argument(
         "--dask", action="store_true",

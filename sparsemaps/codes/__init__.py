@@ -171,13 +171,13 @@ def agreements(
     Returns
     -------
     counts : ndarray of int32, shape (n_A, n_B), or ProductCounts
-        The `collisions`; of a `KernelProduct` of two maps of which one's codes agree by chance,
-        those of joint codes, of codes of the first map, and of codes of the second map.
+        The `collisions`; of a `KernelProduct` of two maps, one with codes that agree by chance, the
+        collisions of joint codes, of the first map's codes and of the second map's codes.
 
     Raises
     ------
     ValueError
-        If `A` and `B` are no `PackedCodes`, or of maps that differ.
+        If `A` or `B` is not `PackedCodes`, or their maps differ.
 
     Examples
     --------
@@ -372,8 +372,8 @@ def dump_svmlight_file(
 ) -> None:
     """Write the codes as one-hot features with labels, as a LIBSVM file.
 
-    The file is that of ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``. That
-    call takes more time and memory.
+    The file equals the one that ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``
+    writes. That call takes more time and memory.
 
     Parameters
     ----------

@@ -18,7 +18,7 @@ from sparsemaps._tools._typing import Array, StrPath
 MARK = b"SMCODES1"
 
 _MAX_ROW_BYTES = 2**28
-"""Bytes of a row, if there are no rows: those of the largest number of bits."""
+"""Bytes of a row if the file has none: for the largest number of bits."""
 
 
 class Contents(NamedTuple):

@@ -55,7 +55,7 @@ class PackedCodes:
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
     sampled : array-like of bool, shape (n_rows,), or None, default=None
-        Which rows have samples. None takes all rows of which not all bits are 0. Answers of
+        Which rows have samples. None takes all rows whose bits are not all 0. Answers of
         `sparsemaps.neighbors` never have the other rows.
     law : ByChance, BySigns, ByProduct or None, default=None
         How the kernel follows from the number of codes that agree. None is ``ByChance(bits)``.
@@ -167,7 +167,7 @@ class PackedCodes:
         Raises
         ------
         ValueError
-            If there is no block, or the blocks are of maps that differ.
+            If no block is given, or the maps of the blocks differ.
 
         Examples
         --------
@@ -204,12 +204,12 @@ class PackedCodes:
         Returns
         -------
         codes : PackedCodes
-            The bits of that map alone. Its config is that of the product.
+            The bits of that map alone, with the config of the product.
 
         Raises
         ------
         ValueError
-            If there is no such part.
+            If the codes have no such part.
 
         Examples
         --------
@@ -323,7 +323,7 @@ class PackedCodes:
         Raises
         ------
         ValueError
-            If the codes have no estimate: those of `RandomFourier` with another kernel, and those
+            If the codes have no estimate: codes of `RandomFourier` with another kernel, and codes
             of a product of more than two maps whose codes agree by chance; if the counts of each
             map are missing; or if a count is not from 0 to `n_hashes`.
         """
@@ -348,7 +348,7 @@ def unpacked(array: Array, bits: int, n_hashes: int) -> Array:
 def with_rows(
     like: PackedCodes, array: Array, sampled: Array | None, sizes: Array | None = None
 ) -> PackedCodes:
-    """Return codes of the map of `like`; `sampled` is None for rows of which not all bits are 0."""
+    """Return codes of the map of `like`; `sampled` is None for rows whose bits are not all 0."""
     return PackedCodes(
         array, like.bits, like.config, n_hashes=like.n_hashes, sampled=sampled, law=like.law,
         sizes=sizes,
@@ -470,8 +470,8 @@ def rows_a_call(n_queries: int, row_bits: int) -> int:
 def as_packed(name: str, codes: object, bits: int | None, n_hashes: int | None) -> PackedCodes:
     """Return the argument of a public function, packed codes or a plain array, as `PackedCodes`.
 
-    In a plain array, a row of which all bits are 0 has no samples. But rows of less than 64 bits
-    all have samples, as so few bits may be 0 by chance.
+    In a plain array, a row whose bits are all 0 has no samples. But rows of less than 64 bits all
+    have samples, as so few bits may be 0 by chance.
     """
     if isinstance(codes, PackedCodes):
         codes = checked(name, codes)

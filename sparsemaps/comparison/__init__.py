@@ -3,7 +3,7 @@
 `compare` tries what suits the rows, within a number of seconds, and returns a table.
 
 - this file has `compare`.
-- ``_facts``: what is known of rows before anything is trained.
+- ``_facts``: facts about the rows, known before anything is trained.
 - ``_candidates``: the candidates that suit such rows. ``_learners``: how each is trained.
 - ``_budget``: the time that is left, and what a step is expected to take.
 - ``_halving``: successive halving of the candidates. ``_measurement``: the best of each family on
@@ -50,10 +50,10 @@ def compare(
     """Measure which model suits some rows: linear, boosted trees, exact kernels, or a map.
 
     The candidates follow from the values of the rows. They are a linear model on rows of unit
-    length, on scaled columns, on one-hot columns if these hold few whole numbers, and on tf-idf of
+    length, on scaled columns, on one-hot columns if these hold few values, and on tf-idf of
     counts; boosted trees for at most 2,000 columns; SVMs with exact kernels for at most 5,000 rows;
     and linear models on the maps `MinHash`, `ConsistentWeightedSampling`, `RandomBinning`,
-    `RandomFourier`, `SignProjection` and `TensorSketch`, on rows as they are and on scaled columns.
+    `RandomFourier`, `SignProjection` and `TensorSketch`, on unscaled rows and on scaled columns.
 
     Parameters
     ----------
@@ -75,7 +75,7 @@ def compare(
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors.
     watch : callable or None, default=None
-        Is told what is done next, in a line of text.
+        Called with a line of text before each step.
 
     Returns
     -------
@@ -97,7 +97,7 @@ def compare(
 
     The best of each family is then trained on four fifths of the rows, from preparation to
     prediction, with maps of several sizes; those near the best on up to five folds. Standard errors
-    are those of the mean over the rows that were held out.
+    are of the mean over the rows that were held out.
 
     At most 50,000 rows are used, chosen at random, and fewer if they have many entries. Which
     models are measured depends on the speed of the machine.
@@ -170,7 +170,7 @@ def compare_by(
     failed = {one.candidate.family: one.problem for one in found if one.problem}
     failed |= measurement.problems
     if not rows:
-        raise ValueError(next(iter(failed.values()), "there is no time for a single model"))
+        raise ValueError(next(iter(failed.values()), "no model had time"))
     return Comparison(
         rows=tuple(sorted(rows, key=lambda row: (-row.score, row.row_bytes))),
         metric="R2" if is_regression else "accuracy",
@@ -183,7 +183,7 @@ def compare_by(
 
 
 def _ignore(line: str) -> None:
-    """Take what is told to nobody."""
+    """Ignore a line."""
 
 
 def _targets(y: Any, regression: bool | None) -> tuple[Array, bool]:

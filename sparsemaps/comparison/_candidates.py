@@ -48,7 +48,7 @@ _OF_TEXTS = COUNTS, SETS, HASHED
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A way to learn: how rows are prepared, and what is trained on them."""
+    """A way to learn: a preparation of rows, and a learner."""
 
     family: str
     details: str
@@ -77,7 +77,7 @@ class Preparations:
         return [self._step(part) for part in name.split(" + ")] if name else []
 
     def _has_exact_columns(self) -> bool:
-        """Return whether the vectorizer of texts cannot hash its columns, as that of bytes."""
+        """Return whether the vectorizer of texts cannot hash its columns, as the one of bytes."""
         return not hasattr(as_vectorizer(self.analyzer, binary=False), "n_features")
 
     def _step(self, name: str) -> Any:

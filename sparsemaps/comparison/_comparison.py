@@ -81,9 +81,9 @@ class Comparison(Sequence[Measured]):
     seconds : float
         Seconds that the comparison took.
     untried : tuple of str
-        Families for which there was no time.
+        Families that had no time.
     failed : tuple of str
-        Families of which a candidate cannot take all rows, with the reason.
+        Families with a candidate that cannot take all rows, with the reason.
     """
 
     rows: tuple[Measured, ...]
@@ -110,7 +110,7 @@ class Comparison(Sequence[Measured]):
 
     @property
     def choice(self) -> Measured:
-        """The model of the fewest bytes a row, of those within a standard error of the best."""
+        """The model of the fewest bytes a row within a standard error of the best."""
         least = self.best.score - self.best.standard_error
         near = (row for row in self.rows if row.score >= least)
         return min(near, key=lambda row: (row.row_bytes, row.row_seconds))

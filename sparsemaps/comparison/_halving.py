@@ -37,7 +37,7 @@ _TEST_SHARE = 0.25
 _FINER = 10**0.5
 
 _EQUAL = 0.25
-"""Of strengths whose scores differ by less, in standard errors, the nearest to that of the round
+"""Of strengths whose scores differ by less, in standard errors, the nearest to the one of the round
 before is taken, or the fewest trees."""
 
 _FIRST = 0.5
@@ -67,7 +67,7 @@ class Found:
 
 
 class Halving:
-    """The rows, the time, and what is known."""
+    """The rows, the time, and the costs so far."""
 
     def __init__(
         self, rows: Any, y: Array, goal: Goal, budget: Budget, preparations: Preparations,

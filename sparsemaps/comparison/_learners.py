@@ -91,7 +91,7 @@ class Learner:
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
         strengths: Sequence[float], allows: Allows,
     ) -> Array:  # fmt: skip
-        """Return the scores (splits, strengths); NaN where there was no time."""
+        """Return the scores (splits, strengths), NaN if time ran out."""
         found = np.full((len(splits), len(strengths)), np.nan)
         for number, (train, test) in enumerate(splits):
             path = self._path(goal, Z, y, train, test, size, strengths)
@@ -108,7 +108,7 @@ class Learner:
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
         strengths: Sequence[float],
     ) -> Iterator[Array]:  # fmt: skip
-        """Yield what is predicted for the rows of the test, for each strength."""
+        """Yield the predictions for the rows of the test, for each strength."""
         raise NotImplementedError
 
     def estimator(

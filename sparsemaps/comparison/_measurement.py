@@ -36,7 +36,7 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Entry:
-    """A row of the table, as it is measured."""
+    """A row of the table, while it is measured."""
 
     candidate: Candidate
     size: int
@@ -123,7 +123,7 @@ class Measurement:
             self._measure(entry, 0, share)
 
     def _repeat(self) -> None:
-        """Measure what is near the best on the test, and on the other folds."""
+        """Measure the entries near the best on the test, and on the other folds."""
         if self.test is not None:
             linear = [entry for entry in self.entries if entry.candidate.family == LINEAR]
             for entry in [*linear, *self._near_best()]:
@@ -161,7 +161,7 @@ class Measurement:
         return sorted(self.entries, key=lambda entry: entry.outcome().score, reverse=True)
 
     def _expected(self, entry: Entry, n_rows: int | None = None) -> float:
-        """Return the seconds that a fit to some rows takes, by default those of a fold."""
+        """Return the seconds that a fit to some rows takes, by default to a fold's."""
         n_rows = len(self.folds[0][0]) if n_rows is None else n_rows
         costs, one, work = self.search.costs, entry.candidate, entry.work(n_rows)
         expected = costs.expected((one, "measured"), work)

@@ -76,9 +76,9 @@ class Texts(Values):
 
     analyzer: str = String().default(
         "auto:5",
-        'What n-grams of raw texts are made of, and their sizes: "auto:5", "word:5", "char:3-5", '
-        '"char_wb:3" or "byte:3"; "auto" is words, and single characters in scripts without blanks '
-        'between words; in lower case, but not for "byte".',
+        'The units of the n-grams of raw texts, and their sizes: "auto:5", "word:5", "char:3-5", '
+        '"char_wb:3" or "byte:3". "auto" takes words, and single characters in scripts without '
+        'blanks between words. Texts are in lower case, but not for "byte".',
         flag="--texts",
         metavar="ANALYZER:N[-M]",
     )
@@ -113,26 +113,25 @@ class Texts(Values):
     )
     normalize: str | None = Choice("nfc", "nfkc", "plain", none=True).default(
         None,
-        'The Unicode normal form that texts are brought to first; "plain" is NFKC, case folded, '
-        "with punctuation and runs of blanks as one blank. It is that of "
-        "`sparsemaps.text.HashingVectorizer`.",
+        "Bring texts to this Unicode normal form first, as `sparsemaps.text.HashingVectorizer` "
+        'does; "plain" is NFKC, case folded, with punctuation and runs of blanks as one blank.',
     )
     min_length: int | None = Int(0, LARGEST_INT, none=True).default(
         None,
-        "The least number of characters of a text; a shorter one is a bad record. That is an "
-        "error, unless the job sets bad records aside.",
+        "The minimum length of a text in characters. A shorter text is a bad record, which is an "
+        "error unless the job sets bad records aside.",
         metavar="N",
     )
     max_length: int | None = Int(0, LARGEST_INT, none=True).default(
         None,
-        "The largest number of characters of a text; a longer one is a bad record.",
+        "The maximum length of a text in characters. A longer text is a bad record.",
         metavar="N",
     )
     idf: float | None = Real(least=0.0, most=100, none=True).default(
         None,
-        "For maps and models: the power of weights by how few records have an n-gram, as of "
-        "`sparsemaps.text.IdfWeights`; 2 is a good one. The inputs are then read once more. A "
-        'weighted row has real numbers of levels, for ``method="levels"`` of min-max.',
+        "For maps and models: weigh n-grams by how few records have them, to this power, as "
+        "`sparsemaps.text.IdfWeights` does; 2 is a good power. The inputs are read once more. A "
+        'weighted row has fractions of levels, for ``method="levels"`` of min-max.',
         metavar="POWER",
         const=2.0,
     )
@@ -143,25 +142,26 @@ class Texts(Values):
     )
     max_df: int | None = Int(1, LARGEST_INT32, none=True).default(
         None,
-        "Ignore n-grams that more records have, in records with at least `min_own` others, so that "
-        "text which many records share, such as a menu or a licence, does not decide. It is for "
-        "near-duplicates. Choose more than the records of a usual family of near copies, "
-        "and far fewer than those of a frame. None counts all n-grams. The inputs are then read "
-        "once more.",
+        "Ignore n-grams that occur in more records than this, in records with at least `min_own` "
+        "other n-grams. Text that many records share, such as a menu or a licence, then does not "
+        "decide. It is for near-duplicates. Choose a number above the size of a usual family of "
+        "near copies, and far below the number of records that share a frame. None counts all "
+        "n-grams. The inputs are read once more.",
         metavar="T",
     )
     min_own: int = Int(1, LARGEST_INT32).default(
         12,
-        "A record with fewer n-grams of its own is judged by all of its n-grams. It is for "
-        "`max_df`. A word that differs makes n own n-grams of n words. So more than n times the "
-        "words that differ between near copies keeps these together, however many they are.",
+        "Judge a record with fewer n-grams of its own by all of its n-grams. It is for `max_df`. "
+        "Each word that differs makes n own n-grams of n words. Near copies stay together, "
+        "however many there are, if this is more than n times the number of words in which they "
+        "differ.",
         metavar="N",
     )
     frequencies: str | os.PathLike[str] | None = PathTo(none=True).default(
         None,
-        "The table of frequencies of an earlier run, frequencies.npy of its folder; without it, "
-        "the inputs are counted. It is for `max_df` or `idf`, and that run had the same option. "
-        "With `against`, the table of the first earlier run is taken.",
+        "Take the table of frequencies of an earlier run, frequencies.npy in its folder; without "
+        "it, the inputs are counted. It is for `max_df` or `idf`, and needs a run with the same "
+        "option. With `against`, the default is the table of the first earlier run.",
         metavar="FILE",
     )
     max_line_bytes: int = _MAX_LINE_BYTES
@@ -283,8 +283,9 @@ class PairSearch(Search):
     )
     max_bytes: int = Int(2**20, LARGEST_INT).default(
         2**30,
-        "The memory for the hashes of rows, 8 bytes each, beside the codes; if those of all rows "
-        "take more, codes are read several times. It does not change which pairs are found.",
+        "The memory for the hashes of rows, 8 bytes each, in addition to the codes. If the hashes "
+        "of all rows take more, codes are read several times. It does not change which pairs are "
+        "found.",
         metavar="N",
     )
 
@@ -314,12 +315,12 @@ class Removal(Values):
     )
     against: Any = Paths(none=True).default(
         None,
-        "Remove records that are near a record of an earlier delivery: the folder OUTPUT.stages of "
-        "an earlier run, a directory of such folders, or a file of codes. A run stands for the "
-        "records that were kept there, a file of codes for all its records; folders in a directory "
-        "are taken in the order of their names. Earlier records come before all records of the "
-        "inputs. Deliveries one after the other leave the same records as one run over all of "
-        "them.",
+        "Also remove records that are near a record of an earlier delivery: the folder "
+        "OUTPUT.stages of an earlier run, a directory of such folders, or a file of codes. A run "
+        "stands for the records that it kept, a file of codes for all its records; folders in a "
+        "directory are taken in the order of their names. Earlier records come before all records "
+        "of the inputs. Several deliveries, one after the other, leave the same records as one "
+        "run over all of them.",
         metavar="FOLDER",
     )
 
@@ -354,10 +355,11 @@ class Aside(Values):
         "error",
         "Write a table of the records that cannot be read, or are too short or too long, and set "
         'them aside; "error" makes an error of the first one. The table has a header, then a line '
-        "for each such record, with its file, its line or row, the reason, and the line as it "
-        "stands, up to its end. Bad records have no number, and stand in no other output. In a "
-        "directory of outputs, those of an input also stand in OUTPUT.bad.tsv. It is an error if "
-        "all records of an output are bad, or the first 1,000: outputs stay as they were.",
+        "for each such record, with its file, its line or row, the reason, and the whole line, "
+        "unchanged. Bad records have no number, and are in no other output. In a directory of "
+        "outputs, the bad records of an input are also in OUTPUT.bad.tsv. If all records of an "
+        "output are bad, or the first 1,000, the job ends with an error and leaves the outputs "
+        "unchanged.",
         metavar="FILE",
     )
 
@@ -391,19 +393,18 @@ class Tables(Aside):
     )
     report: str | os.PathLike[str] | None = PathTo(none=True).default(
         None,
-        "Write a page of HTML that shows fifty removals side by side, with figures and settings; "
-        "it contains texts of records. It helps people decide whether to trust the removals: it "
-        "has counts, similarities and the witnesses of most records, and most of the removals "
-        "that it shows are near the threshold. It needs no network. The inputs are read once more "
-        "for it.",
+        "Write a page of HTML that helps you decide whether to trust the removals: fifty of them "
+        "side by side, most of them near the threshold, with counts, similarities, settings and "
+        "the records that stand for most others. It contains texts of records, and needs no "
+        "network. The inputs are read once more.",
         metavar="REPORT.html",
     )
     clusters: str | os.PathLike[str] | None = PathTo(none=True).default(
         None,
-        "Write a table with the cluster of each record. Clusters "
-        "are numbered in the order of their first records. A cluster is a kept record and those "
-        "that were removed as near it, or those that are near the same record of an earlier "
-        "delivery. A line has the number of a record, or its id, and that of its cluster.",
+        "Write a table with the cluster of each record. Clusters are numbered in the order of "
+        "their first records. A cluster is a kept record with the records removed as near it, or "
+        "the records that are near the same record of an earlier delivery. A line has the number "
+        "of a record, or its id, and the number of its cluster.",
         metavar="CLUSTERS.tsv",
     )
     dry_run: bool = Bool().default(False, "Write the tables and the report, but no output.")
@@ -474,8 +475,9 @@ class LinearModel(Values):
     )
     class_weight: str | Sequence[str] | None = ClassWeights(none=True).default(
         None,
-        'The factors of the losses of classes: "balanced" is by the inverse of their frequencies, '
-        "and LABEL=WEIGHT that of a class. Frequencies are sums of the weights of records.",
+        'The weights of classes: "balanced" weighs classes by the inverse of their frequencies, '
+        "and LABEL=WEIGHT sets the weight of one class. Frequencies are sums of the weights of "
+        "records.",
         metavar="balanced|LABEL=WEIGHT",
     )
 
@@ -533,42 +535,42 @@ class Training(Values):
 
     C: float | Sequence[float] | None = Reals(above=0, none=True).default(
         None,
-        "The inverse strength of regularisation, [allowed]; of several, the best. That is the one "
-        "of the highest accuracy, or R2 of regression, on the records of `validation`, or else the "
-        "highest mean over five folds. A model is trained on four folds and scored on the fifth. "
-        "The fold of a record depends on the seed and on the number of the record. The model is "
-        "that of this C alone. None is the C of the model.",
+        "The inverse strength of regularisation, [allowed]; of several, the best: the value with "
+        "the highest accuracy, or R2 for regression, on the records of `validation`, or else with "
+        "the highest mean over five folds. The fold of a record depends on the seed and on the "
+        "number of the record. The model equals the model of this C alone. None is the C of the "
+        "model.",
         metavar="C",
     )
     validation: Any = Inputs(none=True).default(
         None,
-        "Print accuracy and a table of confusion on these records, and for two classes, the area "
-        "under the ROC curve too; where records have lists of labels, micro and macro F1, and the "
-        "precision of the best 1, 3 and 5. The model is not trained on them. They are inputs like "
-        "those of training.",
+        "Print the accuracy and the confusion matrix on these records, and for two classes the "
+        "area under the ROC curve too. If records have lists of labels, print micro and macro F1, "
+        "and the precision of the best 1, 3 and 5. The model is not trained on them. The inputs "
+        "are of the same kinds as for training.",
         metavar="INPUT",
     )
     weight_field: str | None = String(none=True).default(
         None,
         "The field or column of the weights of records, numbers of at least 0. A record of weight "
-        "2 counts as two, and one of weight 0 is as if it were not there, in training, validation "
-        "and calibration. But `idf` and `n_records` count each record once. Weights of LIBSVM "
-        "files and of files of codes stand beside each: INPUT.weights.npy is an array, "
-        "INPUT.weights.txt has a number a line.",
+        "2 counts twice, and a record of weight 0 not at all, in training, validation and "
+        "calibration. But `idf` and `n_records` count each record once. LIBSVM files and files of "
+        "codes have their weights beside them: INPUT.weights.npy is an array, INPUT.weights.txt "
+        "has a number a line.",
         metavar="FIELD",
     )
     calibrate: bool = Bool().default(
         False,
-        "Make probabilities of the scores, by the records of `validation`, or else by a fifth of "
-        "the records, which is held out from training. The fifth is chosen by the numbers of "
-        "records. It is what ``KernelClassifier.calibrate`` does.",
+        "Turn scores into probabilities, as ``KernelClassifier.calibrate`` does, by the records "
+        "of `validation`, or else by a fifth of the records, which is held out from training. The "
+        "numbers of records decide which fifth.",
     )
     snippets: Sequence[int] | None = Ints(1, LARGEST_INT32, MOST_SNIPPETS, none=True).default(
         None,
-        "For raw texts: train on a short part of each text too, one for each of these lengths, in "
-        "words, or in characters in scripts without blanks. A part has the label of its text, and "
-        "depends on the seed and on the number of the record (`sparsemaps.text.snippets`). Short "
-        "texts are then labelled better. A text has no part of more words than it has. If records "
+        "For raw texts: also train on short parts of each text, one for each of these lengths, in "
+        "words, or in characters in scripts without blanks. Short texts are then labelled better. "
+        "A part has the label of its text, and depends on the seed and on the number of the "
+        "record (`sparsemaps.text.snippets`). A text has no part longer than itself. If records "
         "are held out for `calibrate`, so are their parts.",
         metavar="N",
     )
@@ -600,10 +602,10 @@ class MappedRows(Values):
     format: str = Choice("svmlight", "npy").default(
         "svmlight",
         'The format of the output: "svmlight" is LIBSVM text, "npy" packed codes with labels in '
-        'OUTPUT.labels.npy. "npy" is what ``encode`` gives, for '
-        "`sparsemaps.codes.PackedCodes.load`, and an array of uint8 for ``numpy.load(..., "
-        'mmap_mode="r")``; query ids go to OUTPUT.qids.npy. If rows have several '
-        "labels, those are pairs of the number of a row, from 0, and a label.",
+        'OUTPUT.labels.npy. "npy" holds the codes of ``encode``, for '
+        "`sparsemaps.codes.PackedCodes.load`, as an array of uint8 for ``numpy.load(..., "
+        'mmap_mode="r")``; query ids go to OUTPUT.qids.npy. If rows have several labels, the '
+        "labels are pairs of the number of a row, from 0, and a label.",
     )
     ones: bool = Bool().default(
         False,
@@ -632,9 +634,9 @@ class LineOptions(Values):
 
     proba: bool = Bool().default(
         False,
-        "Write probabilities in place of scores, of a model that is calibrated or of the loss "
-        '"log_loss". The label is that of the highest score all the same, and of several labels '
-        "those above a score of 0.",
+        "Write probabilities instead of scores; the model must be calibrated, or of the loss "
+        '"log_loss". The score still decides the label: the highest one, or for models of several '
+        "labels, all above 0.",
     )
     top: int | None = Int(1, LARGEST_INT32, none=True).default(
         None,
@@ -645,27 +647,27 @@ class LineOptions(Values):
     )
     min_score: float | None = Real(none=True).default(
         None,
-        "The least score of a label; a record whose label has less is unknown. With `top`, labels "
-        "that have less are left out. If records may have several labels, it takes the place of "
-        "0.",
+        "The minimum score of a label; a record whose label has less is unknown. With `top`, "
+        "labels below it are left out. For models of several labels, it replaces 0.",
         metavar="S",
     )
     min_proba: float | None = Real(least=0, most=1, none=True).default(
         None,
-        "The least probability of a label, in place of `min_score`; a record whose label has less "
-        'is unknown. The model must be calibrated, or of the loss "log_loss".',
+        "The minimum probability of a label, instead of `min_score`; a record whose label has "
+        'less is unknown. The model must be calibrated, or of the loss "log_loss".',
         metavar="P",
     )
     unknown: str = String().default(
         "",
-        "The label of unknown records: those, and records without an n-gram or an entry.",
+        "The label of unknown records: records below the minimum, and records without an n-gram "
+        "or an entry.",
         metavar="LABEL",
     )
     explain: int = Int(0, LARGEST_INT32).default(
         0,
         "The number of n-grams to write for each text, with what they add to the score of its "
-        "label. They stand in further columns, and are those that add or take away most, as "
-        "``model.explain`` gives them. It is for models of texts.",
+        "label, in further columns: the n-grams that add or subtract most, as ``model.explain`` "
+        "gives them. It is for models of texts.",
         metavar="N",
     )
 
@@ -685,21 +687,21 @@ class LabelChoice(Values):
 
     min_score: float | None = Real(none=True).default(
         None,
-        "The least score of the label; without it, the score must be the highest of all labels. Of "
-        "two classes, the score of the first is that of the second times -1.",
+        "The minimum score of the label; without it, the score must be the highest of all labels. "
+        "Of two classes, the score of the first is minus the score of the second.",
         metavar="S",
     )
     min_proba: float | None = Real(least=0, most=1, none=True).default(
         None,
-        "The least probability of the label, in place of `min_score`. The model must be "
+        "The minimum probability of the label, instead of `min_score`. The model must be "
         'calibrated, or of the loss "log_loss".',
         metavar="P",
     )
     fraction: float | None = Real(above=0, most=1, none=True).default(
         None,
-        "The share of the records of all inputs that is written, [allowed]: those with the highest "
-        "scores of the label, of equal scores the first. Their number is rounded up. At most one "
-        "of `min_score`, `min_proba` and `fraction` is given.",
+        "The share of the records of all inputs to write, [allowed]: the records with the highest "
+        "scores of the label, and of equal scores the first. Their number is rounded up. Give at "
+        "most one of `min_score`, `min_proba` and `fraction`.",
         metavar="F",
     )
 

@@ -20,6 +20,9 @@ from sparsemaps._tools._typing import Array
 N_PAIRS = 50
 """Removals that are shown side by side."""
 
+_ALWAYS = "records", "kept"
+"""Counts that are shown even if they are 0."""
+
 N_GROUPS = 10
 """Groups of removals that are listed, the largest first."""
 
@@ -109,9 +112,8 @@ def render(report: Report) -> Iterator[str]:
            "names the kept record that it duplicates: its witness. Look at the pairs near the "
            "threshold first. If you do not consider them duplicates, raise the threshold."
            "</p>")  # fmt: skip
-    yield _section(
-        "counts", "Counts", _facts((name, f"{n:,}") for name, n in report.counts.items())
-    )
+    counts = [(name, f"{n:,}") for name, n in report.counts.items() if n or name in _ALWAYS]
+    yield _section("counts", "Counts", _facts(counts))
     shade = _unshaded if report.own is None else _Shades(report.own.is_common)
     if report.own is not None:
         yield _section("own", "Own n-grams", _own(report.own))

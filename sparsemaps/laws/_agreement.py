@@ -180,8 +180,8 @@ class BySigns(AgreementLaw):
     def _table(self) -> tuple[Array, Array]:
         if self.kernel is None:
             raise ValueError(
-                "these codes have no estimate: the rate at which they agree is not a function of "
-                "the kernel alone; of RandomFourier, kernel='rbf' and 'laplacian' have an estimate"
+                "these codes have no estimate: their rate of agreement is not a function of the "
+                "kernel alone; RandomFourier has an estimate with kernel='rbf' and 'laplacian'"
             )
         return signs_table(self.kernel)
 

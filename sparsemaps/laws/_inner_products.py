@@ -59,7 +59,7 @@ class ProjectionLaw(_InnerProductLaw):
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         if self.distribution == "cauchy":
             raise ValueError(
-                "inner products of Cauchy projections have no mean, so that there is no exact "
+                "inner products of Cauchy projections have no mean, and therefore no exact "
                 "kernel; approximate_l1 estimates distances from them"
             )
         return super().exact_kernel(X, Y, n_jobs)

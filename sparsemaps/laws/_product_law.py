@@ -81,8 +81,8 @@ class ProductLaw(Law):
             return moments_of_agreements(self, pairs)
         if not isinstance(self.other, ProjectionLaw):
             raise UnknownVarianceError(
-                "there is no variance formula for KernelProduct with a map of dense output, other "
-                "than RandomProjection"
+                "KernelProduct has no variance formula with a map of dense output other than "
+                "RandomProjection"
             )
         # Component j is that of the projection where sample j agrees, and otherwise 0.
         agree, projected = pairs.factors

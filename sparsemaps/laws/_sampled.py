@@ -135,8 +135,7 @@ class MinMaxLaw(SampledLaw):
     def worst_measured(self, kernel: Array) -> Array:
         if self.method == "levels":
             raise UnknownVarianceError(
-                "how much values change as they are rounded to whole levels depends on the rows: "
-                "give X"
+                "the error of rounding to whole levels depends on the rows: give X"
             )
         return 1 - kernel  # rows of one column: i* is always the same
 

@@ -143,11 +143,11 @@ class FastfoodLaw(Law):
     def _moments_at(self, pairs: Pairs, width: int) -> Moments:
         if self.is_hashed:
             raise UnknownVarianceError(
-                "there is no variance formula for Fastfood where hash_dim shortens rows first"
+                "Fastfood has no variance formula if hash_dim shortens rows first"
             )
         if self.kernel != "rbf":
             raise UnknownVarianceError(
-                f"there is no variance formula for Fastfood with kernel={self.kernel!r}"
+                f"Fastfood has no variance formula with kernel={self.kernel!r}"
             )
         k = pairs.kernel
         # Of orthogonal blocks the covariance is that of rows which differ in one column.

@@ -162,7 +162,7 @@ def _sound_labels(y: Any) -> Any:
 
 
 class _LabelTuples(NamedTuple):
-    """The labels of all rows, and where those of each row end."""
+    """The labels of all rows, and the ends of each row's."""
 
     labels: Array
     ends: Array

@@ -226,7 +226,7 @@ def load(path: str, *classes: Any) -> Any:
         n_codes = _checks.check_int("n_codes", description["n_codes"], 1, width)
         bits = _checks.check_int("bits", description["bits"], 1, 24)
         if n_codes << bits != width or n_models < 1:
-            raise ValueError("its weights are not those of its codes")
+            raise ValueError("its weights do not fit its codes")
         if any(size != n_codes for size in _sizes_in(description["map"])):
             raise ValueError("its map has another number of codes")
         map: Any = sparsemaps.from_config(description["map"])
@@ -275,7 +275,7 @@ def _classes_in(description: dict[str, Any], n_models: int, *, several: bool) ->
     kind, labels = description["classes"]
     n_classes = 2 if n_models == 1 and not several else n_models
     if not isinstance(labels, list) or len(labels) != n_classes:
-        raise ValueError("its classes are not those of its weights")
+        raise ValueError("its classes do not fit its weights")
     if kind in _NUMBERS:
         classes = np.array(labels, kind)
         is_sound = classes.tolist() == labels
@@ -305,7 +305,7 @@ def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
     """Return the intercepts of a description."""
     intercepts = np.array(description["intercepts"], float)
     if intercepts.shape != (n_models,) or not np.isfinite(intercepts).all():
-        raise ValueError("its intercepts are not those of its weights")
+        raise ValueError("its intercepts do not fit its weights")
     return intercepts
 
 
@@ -316,12 +316,12 @@ def _calibration_in(description: dict[str, Any], model: Any) -> Calibration:
     if model.multilabel_:
         slope = np.array(slope, float)
         if slope.shape != shape or not ((slope >= 0) & (slope < np.inf)).all():
-            raise ValueError("its calibration is not that of its labels")
+            raise ValueError("its calibration does not fit its labels")
     else:
         slope = _checks.check_real("slope", slope, 0)
     offsets = np.array(offsets, float)
     if offsets.shape != shape or not (np.abs(offsets) < 1e300).all():
-        raise ValueError("its calibration is not that of its classes")
+        raise ValueError("its calibration does not fit its classes")
     return Calibration(slope, offsets)
 
 

@@ -83,7 +83,7 @@ class HasCodes(SparseMap[Output]):
     ) -> Bytes | PackedCodes:
         """Map raw texts to packed codes, some texts at a time.
 
-        The result is that of ``encode(vectorizer.transform(texts))``. But the sparse matrix of all
+        The result equals ``encode(vectorizer.transform(texts))``. But the sparse matrix of all
         texts is never made. It would take many times as much memory as the codes.
 
         Parameters

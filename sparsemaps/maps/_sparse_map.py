@@ -66,7 +66,7 @@ class SparseMap(
     immutable value that maps rows. The methods of a fitted map use that, so that ``set_params``
     takes effect at the next ``fit``. A subclass has
 
-    - its parameters as fields, of which `random_map` makes ``__init__``; with the range of each,
+    - its parameters as fields, from which `random_map` makes ``__init__``; with the range of each,
       checks, options of the command, their help and tables of the documents are made of these;
     - ``_about``, its name in the command;
     - ``law_class``, the class of its law (`sparsemaps.laws`), whose fields have the values of the
@@ -201,7 +201,7 @@ class SparseMap(
 
         Use it for streams and files, if nobody knows the number of columns beforehand.
         ``transform`` then takes matrices of any number of columns, and the map has no
-        ``n_features_in_``. The output is that of a map that is fitted to data.
+        ``n_features_in_``. The output equals the output of a map that is fitted to data.
 
         Returns
         -------
@@ -244,7 +244,7 @@ class SparseMap(
         Raises
         ------
         ValueError
-            As in ``fit``, and if the number of columns is not that of ``fit``.
+            As in ``fit``, and if the number of columns differs from ``fit``.
         """
         return self.draw.transform(self._work(X))
 

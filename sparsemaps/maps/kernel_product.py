@@ -95,9 +95,8 @@ class KernelProduct(SampledMap[CsrMatrix]):
     -----
     Of two sampled maps with codes of b and b' bits, the output is one-hot CSR of width
     ``k * 2**(b + b')`` with the second map's bits below the first one's, and ``encode`` packs the
-    joint codes. With a dense map it is CSR of the sampled map's width, and there is no ``encode``.
-    A linear model has classes * width coefficients.
-    Rows that have no sample are empty.
+    joint codes. With a dense map it is CSR of the sampled map's width, and ``encode`` is missing. A
+    linear model has classes * width coefficients. Rows that have no sample are empty.
 
     Inner products of the output include agreements by chance of the sampled maps. With the kernels
     :math:`K_1, K_2` and the chances :math:`p_1, p_2` of two sampled maps (``2**-(bits + t_bits)``
@@ -242,7 +241,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
 
     @property
     def factors(self) -> tuple[Any, Any]:
-        """The fitted maps; if this map is not fitted, those of the parameter."""
+        """The fitted maps; if this map is not fitted, the maps of the parameter."""
         learned = vars(self).get("_learned", {})
         (_, sampled), (_, other) = learned.get("maps") or self._named_maps()
         return sampled, other

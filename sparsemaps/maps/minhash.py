@@ -71,12 +71,13 @@ class MinHash(SampledMap[CsrMatrix]):
     each ``1 / sqrt(n_hashes)``; sample j has the columns from ``j * 2**bits``. A linear model has
     classes * width coefficients. A row without members has no sample, and no entries in the output.
 
-    The samples are those of fast similarity sketching [3]_: in rounds, each member goes to one bin
-    at random, a bin that was empty before the round keeps the member of least random value, and the
+    The samples come from fast similarity sketching [3]_: in rounds, each member goes to one bin at
+    random, a bin that was empty before the round keeps the member of least random value, and the
     rounds end when no bin is empty. Sample j is the member of bin j. Each sample has the
-    distribution of a minhash [1]_, and the error of their mean is at most that of independent ones.
-    The cost is O(entries + n_hashes log n_hashes) a row in place of O(entries * n_hashes). Each
-    sample has its own hash for its bits, so that agreements by chance [2]_ are independent too.
+    distribution of a minhash [1]_, and the error of their mean is at most that of independent
+    minhashes. The cost is O(entries + n_hashes log n_hashes) a row in place of O(entries *
+    n_hashes). Each sample has its own hash for its bits, so that agreements by chance [2]_ are
+    independent too.
 
     References
     ----------

@@ -118,7 +118,7 @@ class RandomFourier(HasCodes[Array]):
     Parameters
     ----------
     kernel : {"rbf", "laplacian", "cauchy", "matern", "folded_rbf"}, default="rbf"
-        Name of the kernel, of which "rbf" is the Gaussian. With :math:`\Delta = x - y`:
+        Name of the kernel; "rbf" is the Gaussian. With :math:`\Delta = x - y`:
 
         - "rbf": :math:`\exp(-\gamma \|\Delta\|^2)`;
         - "laplacian": :math:`\exp(-\gamma \|\Delta\|_1)`;
@@ -191,11 +191,11 @@ class RandomFourier(HasCodes[Array]):
     Cauchy numbers, as measured for t up to 300. The exact kernel is that of the numbers that are
     drawn; it costs about 0.1 ms for each different absolute difference of a row of X.
 
-    Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by
-    about 10^-3. float32 rows of which more than an eighth of the angles are above 2^15 turns are
-    mapped in float64; rows with so many above 2^44 turns are an error, as float64 hardly has their
-    fractions. In other rows, which vectors of heavy tails give single angles beyond any precision,
-    those above 2^21 turns (of float64, 2^50) count as 0. Cost: O(entries * n_components).
+    Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by about
+    10^-3. float32 rows with more than an eighth of the angles above 2^15 turns are mapped in
+    float64; rows with so many above 2^44 turns are an error, as float64 hardly has their fractions.
+    In other rows, which vectors of heavy tails give single angles beyond any precision, those above
+    2^21 turns (of float64, 2^50) count as 0. Cost: O(entries * n_components).
 
     References
     ----------
@@ -218,8 +218,7 @@ class RandomFourier(HasCodes[Array]):
     >>> bool(np.allclose(Z @ Z.T, rbf_kernel(X, gamma=0.5), atol=0.05))
     True
 
-    A kernel by its spectrum: that of uniform numbers from -1 to 1 is a product of
-    ``sin(t) / t``.
+    A kernel by its spectrum: uniform numbers from -1 to 1 give a product of ``sin(t) / t``.
 
     >>> fourier = RandomFourier(spectrum=lambda u: 2 * u - 1, gamma=2.0, random_state=0).fit(X)
     >>> expected = np.sin(2.0 * 0.6) / (2.0 * 0.6)

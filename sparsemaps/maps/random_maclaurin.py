@@ -30,8 +30,8 @@ class MaclaurinDraw(Draw):
             return self.size
         if self.n_columns is None:
             raise ValueError(
-                "with h01=True the width of the output depends on that of the input, which is not "
-                "known after fit_any_width: fit the map to data"
+                "with h01=True the width of the output depends on the width of the input, which "
+                "is unknown after fit_any_width: fit the map to data"
             )
         return 1 + self.size + self.n_columns
 

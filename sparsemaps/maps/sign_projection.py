@@ -121,8 +121,8 @@ class SignProjection(SampledMap[Matrix]):
         Number of bits, [allowed]. The standard error of an estimated kernel value K is
         ``sqrt(K * (1 - K) / n_hashes)``; more bits extend the first ones.
     distribution : {None, "rademacher", "orthogonal"}, default=None
-        Distribution of the random vectors, for "acos". None takes that of the kernel. "rademacher"
-        are random signs, which cost a fraction of normal ones where rows share few columns. It is
+        Distribution of the random vectors, for "acos". None takes the kernel's. "rademacher" are
+        random signs, which cost a fraction of normal ones where rows share few columns. It is
         approximate for short rows, see Notes. "orthogonal", for rows of at most 8,192 columns,
         takes blocks of orthogonal vectors [3]_, whose variance is lower (see Notes), at the cost of
         a fast transform of the dense row. A map that is fitted for rows of any width, such as those
@@ -153,7 +153,7 @@ class SignProjection(SampledMap[Matrix]):
 
     Random signs are not rotation invariant. The projections of rows of few entries, or with one
     entry much larger than the others, take few values. Two rows of three entries of size 1, two of
-    them in common, agree with probability 3/4 in a bit, where acos is .732. The difference is of
+    them in common, agree with probability 3/4 in a bit, while acos is .732. The difference is of
     the order of 1 / m for rows of m entries of similar size.
 
     Bits of one block of d "orthogonal" vectors, d the number of columns rounded up to a power of

@@ -101,15 +101,15 @@ class TensorSketch(SparseMap[Matrix]):
     The sketch of a power series :math:`\sum_n a_n (\gamma \langle x, y \rangle)^n` is the sum of
     the sketches of its degrees. Each is multiplied by :math:`\sqrt{a_n}` and by a random sign, and
     is shifted cyclically by a random number of places. So products of different degrees vanish on
-    average. The cost is that of the highest degree.
+    average. The highest degree decides the cost.
 
     Parameters
     ----------
     kernel : {"poly", "exp", "rbf"} or sequence of float, default="poly"
-        Name of the kernel, or coefficients of a power series. "poly" is
-        ``(gamma <x, y> + coef0) ** degree``, "exp" is ``exp(gamma <x, y>)``, "rbf" the Gaussian
-        kernel ``exp(-gamma |x - y|**2)``, and a sequence holds the coefficients ``a_0, a_1, ...``
-        of ``(gamma <x, y>) ** n``, at most 257, of which none is negative.
+        Name of the kernel, or coefficients of a power series. "poly" is ``(gamma <x, y> + coef0) **
+        degree``, "exp" is ``exp(gamma <x, y>)``, "rbf" the Gaussian kernel ``exp(-gamma |x -
+        y|**2)``, and a sequence holds the coefficients ``a_0, a_1, ...`` of ``(gamma <x, y>) **
+        n``, at most 257, none negative.
     degree : int or None, default=None
         Highest degree of the polynomial or of the series, [allowed] (256 for a series). None is 2
         for "poly"; for "exp" and "rbf" it is the least degree that leaves an error of at most
@@ -147,9 +147,9 @@ class TensorSketch(SparseMap[Matrix]):
 
     Notes
     -----
-    The transforms are those of `scipy.fft`, in the precision of the input. The last bits of their
-    rows may change with the version of SciPy. Rows that are summed directly are exact where the
-    sums are: integers with ``gamma=1`` and a square `coef0` give integers.
+    `scipy.fft` computes the transforms, in the precision of the input. The last bits of
+    their rows may change with the version of SciPy. Rows that are summed directly are exact where
+    the sums are: integers with ``gamma=1`` and a square `coef0` give integers.
 
     A row whose products are beyond the range of the output's type is an error: at degree 2 one of
     values above 10^19 (float32) or 10^154. Scale such rows first, for instance by
@@ -162,8 +162,8 @@ class TensorSketch(SparseMap[Matrix]):
     .. math:: m^s + (p - s) \, m \frac{D b}{96} \quad \text{directly,} \qquad
               (p + 1) D \log_2(2 D) \frac{b}{12} + p m \quad \text{by transforms,}
 
-    where s is the least for which :math:`m^s \ge D b / 96`, at most p. "auto" takes what is less.
-    With D = 1024 and p = 2, rows of up to about 270 entries are summed directly.
+    where s is the least for which :math:`m^s \ge D b / 96`, at most p. "auto" takes the cheaper
+    one. With D = 1024 and p = 2, rows of up to about 270 entries are summed directly.
 
     The variance of a series by fully random hashes is in ``sparsemaps.approximation``: for "exp"
     with ``gamma=1`` and rows of unit length and many entries, it is 6.8, 9.9, 18.9 and 23.1 over

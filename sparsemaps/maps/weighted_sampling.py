@@ -89,8 +89,8 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     t_bits : int, default=0
         How many bits of a hash of (i*, t*) are kept above them, [allowed]. Without such bits
         ("0-bit"), the output is narrow, and estimates are a little too high where rows have many
-        entries (see Notes). Keep a few bits where rows have few columns, and for `signed` data.
-        0 with "levels", whose `bits` are those of a hash of (i*, t*).
+        entries (see Notes). Keep a few bits where rows have few columns, and for `signed` data. 0
+        with "levels", whose `bits` come from a hash of (i*, t*).
     method : {"icws", "levels"}, default="icws"
         How samples are drawn, "levels" for counts and for long rows. "levels" rounds values to
         whole levels (see `resolution`), and samples pairs of a column and a level [4]_ [5]_, at a
@@ -126,20 +126,20 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     A linear model has classes * width coefficients. A row without positive entries has no sample,
     and no entries in the output.
 
-    Samples (i*, t*) of two rows agree with a probability of exactly MM, by "levels" that of the
+    Samples (i*, t*) of two rows agree with a probability of exactly MM; with "levels", MM of the
     rounded rows. Codes agree more often, for two reasons.
 
     - Different samples agree by chance in ``2**-(bits + t_bits)`` of all cases. The output's inner
       product includes this; ``sparsemaps.codes.kernel_from_collisions`` subtracts it.
-    - By "icws", two rows may have the same i* with different t*, in some percent of the
-      samples, more where rows have few or heavy entries. Codes without `t_bits` agree there, and
-      the estimate is too high by that share, however many samples there are: by .0055 on average
+    - By "icws", two rows may have the same i* with different t*, in some percent of the samples,
+      more where rows have few or heavy entries. Codes without `t_bits` agree there, and the
+      estimate is too high by that share, however many samples there are: by .0055 on average
       (standard error .0003) over pairs of scikit-learn's digits, by up to .02 for single pairs.
-      With `t_bits` codes agree in ``2**-t_bits`` of these cases: ``t_bits=4`` leaves .0003.
+      With `t_bits`, only ``2**-t_bits`` of them agree: ``t_bits=4`` leaves .0003.
 
     By "levels", a value x is n = ``resolution * x`` whole levels, and a row is the set of its pairs
-    (column, level) with levels below n. The samples are those of fast similarity sketching, as in
-    `MinHash`: the error of their mean is at most that of independent ones, and with another
+    (column, level) with levels below n. The samples come from fast similarity sketching, as in
+    `MinHash`: the error of their mean is at most that of independent samples, and with another
     `n_hashes` all of them change. Of a fraction f of a level, a hash of the column and the level
     makes a whole one with probability f, for all rows alike. So levels are right on average, and
     all samples of two rows share the error of rounding: its variance is at most V / U^2, to first
@@ -148,7 +148,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     standard error of .1 to .2 times that of 512 samples takes 60 levels an entry in rows of 20
     entries, 16 in rows of 100, and 4 in rows of 2,000. Values above 0 may have no level; a row in
     which none has one has no sample. An entry has fewer than 2^31 levels, and a row at most 2^34.
-    More levels cost little: of those of a heavy entry most cannot win, and are left out unseen.
+    More levels cost little: most levels of a heavy entry cannot win, and are skipped.
 
     By "icws", the weight of an entry enters through the logarithm, in 24 bits: float32 and float64
     input of the same values give the same samples, and so do weights closer than a relative 1e-7 or

@@ -2,8 +2,8 @@
 
 A search takes a few megabytes of memory beside the codes and the answer, and for pairs a key of 8
 bytes for each row, up to a bound (`max_bytes`). No answer has rows without samples. `PackedCodes`
-mark these rows; in a plain array they are the rows of which all bits are 0, if rows have at least
-64 bits.
+mark these rows; in a plain array they are the rows whose bits are all 0, if rows have at least 64
+bits.
 
 - this file has `top_k` and `similar_pairs`.
 - ``_clusters`` has `clusters`, the connected components of pairs.
@@ -65,8 +65,8 @@ def top_k(
 ) -> tuple[Rows, Counts]:
     """Return the rows of `codes` that agree with each query in the most codes.
 
-    The answer is exact. It is that of a full sort of ``codes.collisions(queries, codes)``. A
-    comparison ends as soon as too few codes can agree.
+    The answer is exact. It equals a full sort of ``codes.collisions(queries, codes)``. A comparison
+    ends as soon as too few codes can agree.
 
     Parameters
     ----------
@@ -126,8 +126,8 @@ def similar_pairs(
     """Return pairs of rows whose similarity is estimated to be at least `threshold`.
 
     Rows are hashed by bands of their codes. Rows that share a bucket are compared in all codes
-    [1]_. The length and the number of the bands are those of the least expected cost for the
-    threshold and the recall. If comparing all pairs costs less, all pairs are compared.
+    [1]_. The length and the number of the bands have the least expected cost for the threshold and
+    the recall. If comparing all pairs costs less, all pairs are compared.
 
     Parameters
     ----------
@@ -142,15 +142,15 @@ def similar_pairs(
         The least probability with which a pair whose estimate is at least `threshold` is returned:
         above 0, at most 1. 1 compares all pairs.
     other : PackedCodes or ndarray of uint8, shape (n_other, n_bytes), or None, default=None
-        Find pairs of one row of `codes` and one of these; None is within `codes`.
+        Find pairs between `codes` and these; None finds pairs within `codes`.
     max_bucket : int, default=1000
         The largest number of rows of a bucket that a row is compared with; with `other`, that a row
         of `other` is compared with. See Notes.
     max_bytes : int, default=2**30
         Memory for the keys of rows, of all threads together, at least 2**20. A key takes 8 bytes.
-        If those of all rows take more, rows are hashed in parts, for each of which all codes are
-        read twice for each band. The codes of rows that are compared take the place of the keys,
-        and a quarter more if most rows share a bucket. The answer does not depend on it.
+        If the hashes of all rows take more, rows are hashed in parts, and for each part all codes
+        are read twice for each band. The codes of rows that are compared take the place of the
+        keys, and a quarter more if most rows share a bucket. The answer does not depend on it.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 

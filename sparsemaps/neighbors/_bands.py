@@ -42,7 +42,7 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
     """Return the probability that two rows share a bucket if `n_agreeing` of their codes agree, and
     which codes agree is uniformly random. Above 1,024 codes the result is a little lower.
 
-    If all codes of one band agree, those of another are less likely to (Joag-Dev & Proschan,
+    If all codes of one band agree, the codes of another are less likely to (Joag-Dev & Proschan,
     "Negative association of random variables", 1983). So the formula for independent bands, which
     is taken above 1,024 codes, gives too low a recall.
     """
@@ -51,7 +51,7 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
         places = np.arange(length)
         one = float(np.prod(np.maximum(n_agreeing - places, 0) / (n_hashes - places)))
         return 1.0 if one >= 1 else -math.expm1(n_bands * math.log1p(-one))
-    # Inclusion and exclusion over the bands of which all codes agree, in integers.
+    # Inclusion and exclusion over the bands whose codes all agree, in integers.
     ways: int = sum(
         (-1) ** j
         * math.comb(n_bands, j)
@@ -65,8 +65,8 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
 def bands_for_rows(
     codes: PackedCodes, other: PackedCodes | None, n_agreeing: int, recall: float
 ) -> Bands | None:
-    """Return the cheapest bands of this recall for pairs of which `n_agreeing` codes agree; None
-    if comparing all pairs costs less."""
+    """Return the cheapest bands of this recall for pairs that agree in `n_agreeing` codes; None if
+    comparing all pairs costs less."""
     others = codes if other is None else other
     n_rows = len(codes) + (0 if other is None else len(other))
     n_pairs = math.comb(n_rows, 2) if other is None else len(codes) * len(other)

@@ -92,7 +92,7 @@ def all_pairs(
     max_differing: int,
     n_jobs: int | None,
 ) -> Array:
-    """Return pairs, ascending, of which at most `max_differing` codes differ: rows i, rows j, and
+    """Return pairs, ascending, that differ in at most `max_differing` codes: rows i, rows j, and
     how many codes differ."""
 
     def find(start: int, stop: int) -> Array:
@@ -121,8 +121,8 @@ def tiles(
     stop: int,
     width: int = _TILE,
 ) -> Iterator[Array]:
-    """Yield the pairs of `all_pairs` of a step, those of a few rows with `width` rows at a time.
-    There is no order."""
+    """Yield the pairs of `all_pairs` step by step, of a few rows with `width` rows at a time, in
+    any order."""
     others = codes if other is None else other
     for first, last in _blocks.ranges(start, stop, _QUERIES):
         some = codes[first:last]

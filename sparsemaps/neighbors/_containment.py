@@ -44,7 +44,7 @@ def contained_pairs(
     return_std: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[Array, ...]:
-    """Return pairs of sets of which the first is contained in the second, up to a share.
+    """Return pairs of sets whose first is contained in the second, up to a share.
 
     The containment of a set in another one is the share of its members that the other set has too.
     It shows which documents hold a short text, however long the documents are [1]_. It is estimated
@@ -233,7 +233,7 @@ def _search_classes(
 
 
 def directed(i: Array, j: Array, is_one_set: bool, keep: Filter) -> tuple[Array, Array]:
-    """Return the pairs, ascending, that are kept, of one set also those of the other direction."""
+    """Return the pairs, ascending, that pass; within one set, in both directions."""
     if is_one_set:
         i, j = np.concatenate([i, j]), np.concatenate([j, i])
     order = np.lexsort((j, i))

@@ -38,7 +38,7 @@ MAX_BYTES = 2**30
 
 
 _LEAST_STEP = 2**12
-"""Rows that are hashed by one call, at least, where those of a part are collected."""
+"""The least number of rows that one call hashes, if the rows of a part are collected."""
 
 
 class Sizes(NamedTuple):
@@ -132,12 +132,12 @@ def pairs_of_rows(i: Array, j: Array) -> Array:
 
 
 def rows_of_pairs(pairs: Array, first_other: int = 0) -> tuple[Array, Array]:
-    """Return the rows of pairs, each of which is one number; the second row less `first_other`."""
+    """Return the rows of pairs that are one number each; the second row less `first_other`."""
     return (pairs >> np.uint64(32)).astype(np.int64), (pairs & _ROW).astype(np.int64) - first_other
 
 
 def pairs_below(n_rows: int) -> ArrayKind:
-    """Return pairs of `n_rows` rows, each of which is one number."""
+    """Return pairs of `n_rows` rows, as one number each."""
     return ArrayKind(np.uint64, most=n_rows - 1, halves=True)
 
 
@@ -149,9 +149,9 @@ def pairs_by_band(
     search: SearchRun,
     keep: PairFilter,
 ) -> Iterator[Array]:
-    """Yield the pairs that share a bucket, and of which at most `max_differing` codes differ: those
-    of rows that have too many copies, then those of each part of a band; a pair may come several
-    times. Only the pairs that `keep` returns are yielded."""
+    """Yield the pairs that share a bucket and differ in at most `max_differing` codes: first pairs
+    of rows that have too many copies, then the pairs of each part of a band; a pair may come
+    several times. Only the pairs that `keep` returns are yielded."""
     hashed = _Hashed(codes, other, max_differing, search)
     if other is None:
         yield keep(hashed.leave_out_copies())
@@ -208,7 +208,7 @@ def _rows_of_bits(bits: Array, new_array: NewArray = np.empty) -> Array:
 
 
 class _Hashed:
-    """Rows in buckets of equal bits, by hashes. The answer does not depend on the keys of these.
+    """Rows in buckets of equal bits, by hashes. The answer does not depend on their keys.
 
     Rows are divided into parts by their hashes. What a part of a band holds is found by a step. So
     there are as many steps as the number of rows says, for runs and tasks of any memory and any
@@ -393,7 +393,7 @@ def pairs_of_copies(keys: Array, max_bucket: int) -> Array:
 
 
 def union(parts: Iterator[Array]) -> Array:
-    """Return all different pairs, sorted. Memory is that of about twice their number."""
+    """Return all different pairs, sorted, in the memory of about twice their number."""
     waiting, n_waiting = [np.empty(0, np.uint64)], 0
     for part in parts:
         waiting.append(part)

@@ -46,8 +46,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         codes or looks up tables of bands of codes, whichever costs less; the tables return a
         neighbour with probability `recall` at least. "lsh" looks up tables for nearest neighbours
         too: if they hold `n_neighbors` rows within `radius` of a query (a similarity of 0.5 where
-        `radius` is None), it returns the nearest of these rows; it compares other queries with all
-        rows. ``recall_at`` returns the probability of a row of some similarity.
+        `radius` is None), it returns the nearest of them; it compares other queries with all rows.
+        ``recall_at`` returns the probability of a row of some similarity.
     recall : float, default=0.95
         The least probability with which a neighbour is returned: above 0, at most 1. See Notes.
     rerank : bool, default=False
@@ -84,17 +84,17 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     of them. Each index draws a key for its hashes, so that nobody can choose rows which share
     buckets without sharing codes. Answers do not depend on the key.
 
-    Threads may share an index. Each answer is that of the rows of one moment. Threads add and
-    remove rows one after the other. ``fit`` must not run beside other calls.
+    Threads may share an index. Each answer refers to the rows of one moment. Threads add and remove
+    rows one after the other. ``fit`` must not run beside other calls.
 
-    Without `rerank`, estimates decide who is a neighbour, and the recall is that of hashing. With
+    Without `rerank`, estimates decide who is a neighbour, and hashing decides the recall. With
     `rerank`, the exact kernel decides, and the estimate of a neighbour may be too low. So rows with
     somewhat lower estimates are candidates too: a row whose kernel is just the threshold, or that
     of the last neighbour, is a candidate with probability `recall`. Of the probability that it is
     missed, one half is that of an estimate below the lowered threshold, the other half that of
     hashing. With a recall of 1, one row in 10**9 is missed. The higher the recall, the more
-    candidates there are. This holds if codes agree at the rate of the kernel or at a higher
-    rate, which is not proved for "acos_chi2" of `SignProjection`.
+    candidates there are. This holds if codes agree at the rate of the kernel or at a higher rate,
+    which is not proved for "acos_chi2" of `SignProjection`.
 
     See Also
     --------
@@ -160,7 +160,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return self
 
     def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
-        """Add the rows of `X`. Their numbers follow those of the rows before.
+        """Add the rows of `X`. Their numbers continue from the rows before.
 
         New rows are added to the tables. The cost does not depend on the number of rows before.
 
@@ -213,11 +213,11 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
         Notes
         -----
-        Tables miss a similar row with probability ``1 - recall`` at most. A row is added by mistake
-        only if all rows similar to it are missed. The bands are those of `removals`, and do not
-        depend on the rows. So the rows that are added are those that `removals` keeps, and
-        ``sparsemaps dedup`` too, up to records without samples. The answers may differ if more
-        than 1,000 added rows share a bucket.
+        Tables miss a similar row with probability ``1 - recall`` at most. A row is
+        added by mistake only if all rows similar to it are missed. The bands are chosen as by
+        `removals`, and do not depend on the rows. So the rows that are added are those that
+        `removals` keeps, and ``sparsemaps dedup`` too, up to records without samples. The answers
+        may differ if more than 1,000 added rows share a bucket.
 
         Tables of other bands are made anew. So an index takes longer if calls of ``insert_new``
         alternate with others of another threshold, or with searches for a lower similarity.
@@ -267,7 +267,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Raises
         ------
         ValueError
-            If a number is not that of a row.
+            If no row has such a number.
         """
         _sklearn.check_is_fitted(self, "map_")
         ids = np.atleast_1d(np.asarray(ids))

@@ -39,7 +39,7 @@ class SavedAs(NamedTuple):
 
 
 def save(path: str, index_rows: IndexRows, parameters: dict[str, Any], before: SavedAs) -> SavedAs:
-    """Write an index of these parameters, whose file was `before`; it is of one moment."""
+    """Write an index of these parameters, whose file was `before`, as of one moment."""
     with index_rows.lock:
         _refuse_overwriting(path, before)
         number = secrets.token_hex(8)
@@ -118,7 +118,7 @@ def _rows_with_tables(
 
 
 def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
-    """Return whether codes have the form of those of a map."""
+    """Return whether codes have the form of a map's codes."""
     if map.size != codes.n_hashes:  # before rows of that size are made
         return False
     # Of no rows: no row of a file without rows says how large one may be.

@@ -1,7 +1,7 @@
 """The rows of an index, which are added and removed: their codes, and tables of their bands.
 
 `IndexRows` has one writer at a time and any number of readers. A writer publishes a `State` when it
-is complete. A reader takes one state and uses nothing else, so that its answer is that of the rows
+is complete. A reader takes one state and uses nothing else, so that its answer refers to the rows
 of one moment. Rows are in two blocks at most. The first block has the rows that the index began
 with. Its codes may be mapped from a file, and are not written to; its `sampled` changes in place
 when rows are removed. The second block has the rows that were added, in buffers that are doubled
@@ -30,7 +30,7 @@ _LOOKUP_COST = 4
 
 
 class Target(NamedTuple):
-    """Tables return each row of which `least` codes agree with probability `recall` at least."""
+    """Tables return each row that agrees in `least` codes, with probability `recall` at least."""
 
     least: int
     recall: float
@@ -145,7 +145,7 @@ class IndexRows:
     # ---- adding and removing ---------------------------------------------------------------------
 
     def append(self, codes: PackedCodes, rows: Any = None) -> None:
-        """Add rows, whose numbers follow those of the rows before."""
+        """Add rows, whose numbers continue from the rows before."""
         with self.lock:
             _brute.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
             state, tail = self._with_room(len(codes))
@@ -158,7 +158,7 @@ class IndexRows:
             self._publish(state, tail, last, rows)
 
     def insert_new(self, codes: PackedCodes, target: Target) -> Array:
-        """Add the rows of which fewer than `target.least` codes agree with each row before. Return
+        """Add the rows that agree in fewer than `target.least` codes with each row before. Return
         which rows were added. A similar row may be missed, as the target allows. The index keeps no
         rows as CSR."""
         assert self.state.rows is None

@@ -103,7 +103,7 @@ class IndexSearch(NamedTuple):
     def _estimates(
         self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
     ) -> Array:
-        """Return the estimates of pairs of a query and a row, of which so many codes differ."""
+        """Return the estimates for pairs of a query and a row that differ in so many codes."""
         if not queries.law.needs_parts:
             return _search.estimates_of_pairs(queries, queries, i, j, differing)
         numbers, place = np.unique(j, return_inverse=True)
@@ -111,7 +111,7 @@ class IndexSearch(NamedTuple):
         return _search.estimates_of_pairs(queries, rows, i, place, differing)
 
     def _nearest_codes(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
-        """Return the k rows of which the most codes agree with each query: indices and agreements.
+        """Return the k rows that agree with each query in the most codes: indices and agreements.
 
         Tables serve queries that have k rows of the least similarity; the other queries are
         compared with all rows.

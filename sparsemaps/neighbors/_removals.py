@@ -55,7 +55,7 @@ class NearBy(NamedTuple):
     recall: float
     threshold: float
     similarity: Callable[[Array, Array, Array], Array]
-    """The similarity of rows i and j, earlier rows first, of which so many codes differ."""
+    """The similarity of rows i and j, earlier rows first, that differ in so many codes."""
     prepare: Callable[[Array], None] | None = None
     """Called once with the rows of the codes, ascending, that may be in a pair."""
 
@@ -90,8 +90,8 @@ def removals(
         at most 1. 1 compares each row with all kept rows. Rows of equal codes are always
         found.
     key : ndarray of shape (n_rows,) or None, default=None
-        Rows are taken by ascending key, and those of equal keys by their numbers; None takes rows
-        by their numbers.
+        Rows are taken by ascending key, and rows of equal keys by their numbers; None takes rows by
+        their numbers.
     earlier : PackedCodes or None, default=None
         Codes of earlier rows, by the same map. They are kept, and come before all other rows. A row
         without samples is near none.
@@ -129,9 +129,9 @@ def removals(
     and the form of the codes, and not on the rows. So two deliveries, one after the
     other, keep the same rows as both together.
 
-    Memory beside the codes is that of `max_bytes`, a bit for each row, and some 60 bytes for each
-    row that may be near another one, whatever the number of pairs. With `folder`, these 60 bytes
-    are on the disk.
+    Memory beside the codes is `max_bytes`, a bit for each row, and some 60 bytes for each row that
+    may be near another one, whatever the number of pairs. With `folder`, these 60 bytes are on the
+    disk.
 
     Examples
     --------
@@ -220,7 +220,7 @@ def _mapped(folder: StrPath, least: int, n: int, dtype: type) -> Array:
 
 
 class _Sweep:
-    """Rows in their order, each of which is removed or survives.
+    """Rows in their order; each one is removed or survives.
 
     A place is the number of a row in this order. The first `n_given` rows survive. `witness` has
     the place of each removed row's witness, and -1 for a survivor.
@@ -287,10 +287,10 @@ class _Sweep:
     def _decide_until_full(self, places: Array, counts: Array) -> tuple[Array, Array]:
         """Decide rows in their order. Once the tables are full, rows are only looked up in them.
 
-        Returns the places of the rows that are not decided, as they are near no row of the full
-        tables; and for each of their buckets, how many rows it has in all tables so far, which
-        `counts` says of the tables before (without rows for the first tables). Both are moved to
-        the front of `places` and `counts` in place.
+        Returns the places of the undecided rows, which are near no row of the full tables; and for
+        each of their buckets, how many rows it has in all tables so far, which `counts` says of the
+        tables before (without rows for the first tables). Both are moved to the front of `places`
+        and `counts` in place.
         """
         n_left, start, step = 0, 0, _FIRST_BLOCK
         while start < len(places):
@@ -341,7 +341,7 @@ class _Sweep:
         return self.witness[places] < 0
 
     def _remove(self, places: Array, witnesses: Array, similarity: Array) -> None:
-        """Write that rows are removed, because of these witnesses."""
+        """Write that rows are removed, because of their witnesses."""
         self.witness[places] = witnesses
         self.similarity[places] = similarity
 

@@ -107,9 +107,8 @@ def filtered(
     keep: Filter | None,
     search: SearchRun,
 ) -> tuple[Array, Array]:
-    """Return pairs, ascending, of which at least `least` codes agree and which pass a filter; None
-    takes all. Other pairs are in memory for a moment only. A pair may be filtered several
-    times."""
+    """Return pairs, ascending, that agree in at least `least` codes and pass a filter; None takes
+    all. Other pairs are in memory for a moment only. A pair may be filtered several times."""
     _check_searched(codes, other)
     bands = _bands.bands_for_rows(codes, other, least, recall)
     first_other = 0 if other is None else len(codes)
@@ -138,8 +137,8 @@ def filter_for(similarity: Callable[[Array, Array], Array], threshold: float) ->
 def first_pairs(n_rows: int, n_other: int | None) -> Filter:
     """Return a filter with a memory: it passes a pair if one of its rows was in no pair before.
 
-    So the rows of the pairs that pass are those of all pairs the filter was asked about, and there
-    are no more such pairs than rows. `n_other` is the number of rows of the second set, None for
+    So the rows of the pairs that pass are the rows of all pairs the filter was asked about, and
+    such pairs are no more than rows. `n_other` is the number of rows of the second set, None for
     pairs of one set.
     """
     met = np.zeros(n_rows, bool)
@@ -165,7 +164,7 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
     least.
 
     The probability that it is missed has two halves. One half is that too few of its codes agree:
-    their number is binomial, at the rate of the kernel. The other half is that of hashing.
+    their number is binomial, at the rate of the kernel. Hashing takes the other half.
     """
     check_share("threshold", threshold)
     miss = (1 - check_share("recall", recall)) / 2
@@ -179,7 +178,7 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
 
 
 def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall: float) -> Array:
-    """Return whether a row of which at most `agreements` codes agree may have this exact kernel or
+    """Return whether a row that agrees in at most `agreements` codes may have this exact kernel or
     more, by the rule of `for_candidates`."""
     reached = scipy.special.bdtr(agreements, codes.n_hashes, codes.law.least_rate(kernel))
     return np.asarray(reached >= max((1 - recall) / 2, LEAST_MISS))

@@ -1,4 +1,4 @@
-"""Some consecutive records of an input, with what is known of them."""
+"""Consecutive records of an input, with their labels, ids and lines."""
 
 import dataclasses
 import zlib
@@ -56,11 +56,11 @@ class Batch:
     weights: Any = None
     """The weight of each record, a float; None without a field of weights."""
     bad: Any = ()
-    """Lines or rows that are no records: the number, from 0; what is wrong; and the line."""
+    """Bad lines or rows: the number, from 0, the reason, and the line."""
     n_lines: int = 0
     """The number of lines or rows that were read, bad ones too."""
     line_of: Callable[[int], int] = as_rows
-    """From the number of a record, from 0, to that of its line, from 1."""
+    """From the number of a record, from 0, to the number of its line, from 1."""
 
     matrix: Any = None
     """The rows that a job has of the records: a matrix, or a function of texts that makes it."""

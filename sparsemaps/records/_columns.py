@@ -48,7 +48,7 @@ class ColumnFormat(Format):
 
 
 def is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
-    """Return whether a type of Arrow is one of those that are named."""
+    """Return whether a type of Arrow is one of the named ones."""
     types = library("pyarrow", "reading Parquet").types
     tests = (getattr(types, f"is_{name}", None) for name in names)  # older releases have no views
     return any(test is not None and test(kind) for test in tests)
@@ -199,7 +199,7 @@ def _string_bytes(columns: list[Any], n_rows: int) -> Array:
 
 
 def _lengths_of_views(column: Any) -> Array:
-    """Return the lengths of strings, each of which is a view of 16 bytes with its length before."""
+    """Return the lengths of strings, views of 16 bytes that begin with the length."""
     if not len(column):
         return np.zeros(0, np.int64)
     views = np.frombuffer(column.buffers()[1], "<i4", 4 * len(column), 16 * column.offset)
@@ -248,7 +248,7 @@ def _of_rows(
 
 
 def bad_rows(rows: Any, fields: Fields, paths: dict[str, FieldPath]) -> list[tuple[int, str]]:
-    """Return the rows that are no records, and what is wrong with each."""
+    """Return the bad rows, with the reason of each."""
     try:
         next(_of_rows(rows, fields, paths, 2**62), None)
         return []

@@ -45,7 +45,7 @@ class Fields:
     weight: str | None = None
     lengths: tuple[int | None, int | None] = (None, None)
     sets_aside: bool = False
-    """Whether lines or rows that are no records are set aside, and are no error."""
+    """Whether bad lines or rows are set aside instead of raising an error."""
     _kind_of_labels: type | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -125,7 +125,7 @@ class Fields:
         return _whole_numbers.number_of(label)
 
     def _check_kind_of_label(self, label: object) -> None:
-        """Raise unless a label is of the kind of those before."""
+        """Raise unless a label is of the kind of the labels before."""
         kind = kind_of_label(label)
         if self._kind_of_labels not in (kind, None):
             known = KINDS_OF_LABELS[self._kind_of_labels]
@@ -160,7 +160,7 @@ class Fields:
         return float(weight)
 
     def check_id(self, id: object, place: str = "field") -> Any:
-        """Return an id as it stands."""
+        """Return an id unchanged."""
         id = _plain(id)
         _check_scalar(id, self.id, place)
         allowed = f"a string or a number of at most 64 bits in the {place} {self.id!r}"

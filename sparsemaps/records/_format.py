@@ -20,7 +20,7 @@ PIECE_BYTES = 2**20
 
 
 class Raw(NamedTuple):
-    """Some consecutive records as they are written back."""
+    """Consecutive records in the form in which they are written back."""
 
     n: int
     """The number of good records."""

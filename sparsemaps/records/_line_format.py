@@ -43,7 +43,7 @@ class LineFormat(Format):
 
     @abstractmethod
     def lines_of_records(self, lines: Lines) -> list[bytes]:
-        """Return the lines that are records, as they stand, good or bad."""
+        """Return the lines that are records, good or bad, unchanged."""
 
     def line_of(self, lines: Lines, row: int) -> int:
         """Return the line of a record; records are numbered from 0, lines from 1."""

@@ -90,7 +90,7 @@ class _Rows(NamedTuple):
 
 
 class _OpenedArrow(NamedTuple):
-    """A file or a stream of Arrow, of which some columns are read, or all."""
+    """A file or a stream of Arrow: some of its columns are read, or all."""
 
     reader: Any
     messages: "_Messages"

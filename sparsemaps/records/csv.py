@@ -103,7 +103,7 @@ class _Reader:
             raise ValueError(f"{name}line {self.n_lines + 1}: {error}") from error
 
     def _decoded(self) -> Iterator[str]:
-        """Yield lines, each of which is appended to those of the record first."""
+        """Yield lines, and append each to the lines of the record first."""
         lines, text, n_bytes = self._lines, self._text, 0
         is_first, least = True, min(_FIELD_BYTES, text.max_line_bytes)
         for block in text.blocks(_BLOCK_BYTES):

@@ -92,7 +92,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         Raises
         ------
         ValueError
-            If a parameter is not one of those allowed, or `X` is a single text.
+            If a parameter is not allowed, or `X` is a single text.
         """
         self._check(X)
         return self

@@ -27,7 +27,7 @@ def make_rows(
     n_jobs: int | None,
 ) -> Matrix:
     """Return the CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; it
-    has no rows if there is no text. `n_texts` is a guess at their number; 0 is none.
+    has no rows if no text is given. `n_texts` is a guess at their number; 0 is none.
 
     Its values are those of `vectorizer`, of type float32 or float64, converted to `dtype`. Indices
     are int32 as long as there are fewer than 2^31 n-grams and columns.

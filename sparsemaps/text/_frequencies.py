@@ -3,8 +3,8 @@
 A table has a fixed size, whatever the records. Each column has one bucket in each row of the table,
 and the count of a bucket is the number of records that have any column in it. The least of a
 column's counts is its frequency: never less than the number of records that have the column, and
-more where other columns share all its buckets. The counts of shards add up to those of the whole,
-bit for bit.
+more where other columns share all its buckets. The counts of shards add up to the counts of the
+whole, bit for bit.
 """
 
 import hashlib
@@ -132,7 +132,7 @@ def read_before(file: IO[bytes], facts: dict[str, Any], end: int) -> tuple[Frequ
 
     There is an error of some wrong value unless records can have these counts.
 
-    Sizes are compared with those of the file before memory is allocated.
+    Sizes are compared with the file's before memory is allocated.
     """
     n_rows, n_buckets = _checked_shape(facts, end)
     n_records = _checks.check_int("n_records", facts["n_records"], 0, _checks.LARGEST_INT)

@@ -47,8 +47,8 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     n_buckets : int, default=2**22
         The number of counts in the table, a power of two from 2 to 2**32. Each takes 4 bytes of
         memory, and little more than one byte in a file. Columns whose hashes share a bucket have
-        one weight: that of the number of records which have any of them. See
-        :doc:`/frequencies` for what that loses.
+        one weight, by the number of records that have any of them. See :doc:`/frequencies` for what
+        that loses.
     sublinear_tf : bool, default=True
         Whether a value above 1 counts as :math:`1 + \ln x`, as in scikit-learn's
         ``TfidfTransformer``, in place of :math:`x`. Values below 1 count unchanged.
@@ -71,12 +71,13 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
     Notes
     -----
-    A record has a column if its value is not 0. The memory is fixed: the columns are counted by a
-    hash, whatever their number. Collisions make a rare column look more frequent, and never less.
-    Counts of shards add up to those of the whole: ``partial_fit`` counts more records, ``merge``
-    those of another table. A column that no record has weighs 1, as one that a single record has;
-    where at most two records were counted, each column weighs 1. A negative value becomes the
-    negative of what its absolute value becomes. Zeros that a weight makes stay stored.
+    A record has a column if its value is not 0. The memory is fixed: the columns are
+    counted by a hash, whatever their number. Collisions make a rare column look more frequent, and
+    never less. Counts of shards add up to the counts of the whole: ``partial_fit`` counts more
+    records, ``merge`` adds another table. A column that no record has weighs 1, as one that a
+    single record has; where at most two records were counted, each column weighs 1. A negative
+    value becomes the negative of what its absolute value becomes. Zeros that a weight makes stay
+    stored.
 
     `power`, `levels` and `sublinear_tf` do not change the table: another value is in effect at
     once. Rows that were weighted by two different tables, or with other parameters, do not compare;
@@ -167,7 +168,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Raises
         ------
         ValueError
-            As in ``fit``, and if the number of columns or `n_buckets` is not that of the records
+            As in ``fit``, and if the number of columns or `n_buckets` differs from the records
             before. Then no row of X is counted.
         """
         if not self.__sklearn_is_fitted__():
@@ -180,7 +181,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         return self
 
     def merge(self, other: "IdfWeights") -> Self:
-        """Add the counts of other records, such as those of another shard.
+        """Add the counts of other records, such as another shard's.
 
         Parameters
         ----------
@@ -225,7 +226,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Raises
         ------
         ValueError
-            As in ``fit``; if the number of columns is not that of ``fit``; or if a value times
+            As in ``fit``; if the number of columns differs from ``fit``; or if a value times
             `levels` is beyond its type.
         """
         _sklearn.check_is_fitted(self, "_table")
@@ -300,8 +301,8 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Returns
         -------
         weights : IdfWeights
-            Its output has the same bits as that of the transformer that was saved. It counts
-            further records, and is merged, in the same way.
+            Its output has the same bits as the output of the saved transformer. It counts further
+            records, and is merged, in the same way.
 
         Raises
         ------
@@ -321,7 +322,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         """Return the transformer of a description; an error of a wrong value if there is none."""
         parameters = description["parameters"]
         if sorted(parameters) != sorted(_SAVED):
-            raise ValueError("its parameters are not those of IdfWeights")
+            raise ValueError("it has other parameters than IdfWeights")
         weights = cls(**parameters)
         weights._check_parameters()
         if table.counts.shape != (1, weights.n_buckets) or table.counts.itemsize != 4:

@@ -1,6 +1,6 @@
 """Normal forms of texts: NFC, NFKC, and "plain", by which texts that look alike become equal.
 
-The forms are those of Unicode 14.0, the version of the oldest Python that is supported. The running
+The forms follow Unicode 14.0, the version of the oldest Python that is supported. The running
 Python, whose Unicode may be newer, tells what characters become: normal forms and case folding of
 the characters of one version are the same in all later versions of Unicode
 (https://www.unicode.org/policies/stability_policy.html). Characters that are newer stay as they
@@ -107,12 +107,12 @@ def normalize(text: str, form: str = "plain") -> str:
     Raises
     ------
     ValueError
-        If `form` is not one of those allowed.
+        If `form` is not allowed.
 
     Notes
     -----
-    Forms are those of Unicode 14.0, whatever the version of Python. Characters that are newer stay
-    unchanged.
+    Forms follow Unicode 14.0, whatever the version of Python. Characters that are newer
+    stay unchanged.
 
     References
     ----------

@@ -76,7 +76,7 @@ def iter_records(
         does not have the field, or the field is not a string; if an id is neither a string nor a
         finite number, or a label none of these and no boolean; or if a label or an id is a whole
         number of more than 64 bits; unless bad records are skipped. If labels are of several kinds.
-        The error names the file, the line and what was expected. If a compressed or Parquet file is
+        The error names the file, the line and the expected form. If a compressed or Parquet file is
         damaged.
     ImportError
         If a library is missing.
@@ -95,8 +95,8 @@ def iter_records(
     CSV is read as Python's csv reads it; an error names the line in which the record begins. Blank
     lines are not records.
 
-    The memory is that of two batches; for Parquet, that of a page of each column in addition, for
-    Arrow that of a record batch.
+    It takes the memory of two batches, and for Parquet of a page of each column, for Arrow of a
+    record batch.
 
     Examples
     --------

@@ -49,7 +49,7 @@ def snippets(
     Parameters
     ----------
     texts : iterable of texts
-        As those of `HashingVectorizer`: str, or bytes that are UTF-8.
+        Texts as for `HashingVectorizer`: str, or bytes that are UTF-8.
     lengths : sequence of int
         The lengths of the snippets of a text, in words; in scripts without blanks between words
         (`WORDS_AND_CHARACTERS`), in characters, each with its marks. A length may occur several
@@ -63,7 +63,7 @@ def snippets(
     Returns
     -------
     snippets : list of str
-        Those of the first text by the order of lengths, then those of the next. A text has no
+        The parts of the first text in the order of lengths, then of the next text. A text has no
         snippet of a length of more words than it has.
     index : ndarray of int64
         For each snippet, the number of its text in `texts`, from 0: ``y[index]`` has their labels.
@@ -80,10 +80,10 @@ def snippets(
 
     Notes
     -----
-    A character of the text is drawn, of those before the end of the last word that has enough words
-    from there on. The snippet begins with the word that has this character, or that follows it. So
-    long words begin snippets more often. A snippet is cut out of the text with the blanks between
-    its words, and takes time by its own length, not by that of the text.
+    A character of the text is drawn, of those before the end of the last word that has
+    enough words from there on. The snippet begins with the word that has this character, or that
+    follows it. So long words begin snippets more often. A snippet is cut out of the text with the
+    blanks between its words, and takes time by its own length, not by the length of the text.
 
     Examples
     --------

@@ -19,7 +19,7 @@ from sparsemaps.text._idf import IdfWeights
 
 
 class WeightedNgrams(DerivedVectorizer):
-    """A vectorizer whose rows are those of another one, weighted by a fitted `IdfWeights`."""
+    """A vectorizer that weighs the rows of another one by a fitted `IdfWeights`."""
 
     def __init__(self, vectorizer: Vectorizer, weights: IdfWeights) -> None:
         self.vectorizer, self.weights = vectorizer, weights
@@ -140,7 +140,7 @@ def fitted(vectorizer: Any, texts: Iterable[Any] | None) -> Any:
 
 
 def _parts_of(vectorizer: Vectorizer) -> tuple[Any, IdfWeights] | None:
-    """Return the vectorizer and the weights of a pipeline of these two."""
+    """Return the two steps of a pipeline, the vectorizer and the weights."""
     steps = [step for _, step in getattr(vectorizer, "steps", ())]
     if len(steps) != 2 or not isinstance(steps[1], IdfWeights):
         return None

@@ -291,11 +291,11 @@ REFUSED = [
     (KernelProduct(), "above 1, the largest bias of the estimate, got 0.05: it is of samples"),
     (SignProjection(kernel="acos_chi2"), "only nearly for 'acos_chi2'; .* give X"),
     (SignProjection(distribution="rademacher"), "only nearly for distribution='rademacher'"),
-    (Fastfood(hash_dim=64), "no variance formula for Fastfood where hash_dim shortens"),
-    (Fastfood(kernel="matern", degree=3), "no variance formula for Fastfood with kernel='matern'"),
+    (Fastfood(hash_dim=64), "Fastfood has no variance formula if hash_dim shortens"),
+    (Fastfood(kernel="matern", degree=3), "Fastfood has no variance formula with kernel='matern'"),
     (
         KernelProduct(maps=(SignProjection(n_hashes=16), RandomFourier(n_components=16))),
-        "no variance formula for KernelProduct with a map of dense output",
+        "KernelProduct has no variance formula with a map of dense output",
     ),
     (RandomBinning(n_bins=16), "above 0.0625, .* of codes that agree by chance.* more bits"),
     (

@@ -50,7 +50,7 @@ class Parts(HTMLParser):
 def report(pairs=(), **changes):
     values = {
         "settings": {"threshold": "0.8", "inputs": "<a>.jsonl"},
-        "counts": {"records": 12345, "kept": 12340, "removed as near": 5},
+        "counts": {"records": 12345, "kept": 12340, "removed as near": 5, "bad": 0},
         "threshold": 0.8,
         "similarities": np.array([0.8, 0.81, 0.9, 1.0, 1.0]),
         "group_sizes": np.array([1, 1, 3]),
@@ -68,6 +68,7 @@ def test_every_part_is_there():
     texts = Parts(page(Pair("9", "7", 0.81, "a cat sat here", "a dog sat here"))).texts
     assert list(texts) == ["counts", "settings", "similarities", "sizes", "groups", "pairs"]
     assert "12,345" in texts["counts"]
+    assert "bad" not in texts["counts"]  # there are none
     assert "<a>.jsonl" in texts["settings"]
     assert "7: 3 removed, the least similar 0.810" in texts["groups"]
     assert "the text of seven" in texts["groups"]

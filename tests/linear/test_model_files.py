@@ -212,8 +212,8 @@ def test_numbers_of_codes_that_were_changed_are_named(tmp_path):
     large["parameters"]["n_components"] = 2**31 - 1  # which would take 16 GB
     text_model().save(tmp_path / "model")
     for change, message in (
-        (lambda d: d.update(bits=7), "its weights are not those of its codes"),
-        (lambda d: d.update(n_codes=63), "its weights are not those of its codes"),
+        (lambda d: d.update(bits=7), "its weights do not fit its codes"),
+        (lambda d: d.update(n_codes=63), "its weights do not fit its codes"),
         (lambda d: d["map"]["parameters"].update(n_hashes=65), "its map has another number of co"),
         (lambda d: d["map"]["parameters"].update(bits=9), "its map has other codes"),
         (lambda d: d.update(map=large), "its map has another number of codes"),

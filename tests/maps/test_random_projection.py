@@ -151,7 +151,7 @@ def test_what_cauchy_projections_refuse():
     X = random_csr()
     cauchy = RandomProjection(distribution="cauchy", random_state=SEED).fit(X)
     for refused in (lambda: cauchy.exact_kernel(X), lambda: kernel_error(cauchy, X)):
-        with pytest.raises(ValueError, match="have no mean, so that there is no exact kernel"):
+        with pytest.raises(ValueError, match="have no mean, and therefore no exact kernel"):
             refused()
     with pytest.raises(ValueError, match=r"shape \(n, 1024\).* got float64 of shape \(40, 300\)"):
         cauchy.approximate_l1(X.toarray())
