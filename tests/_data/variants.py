@@ -287,7 +287,7 @@ COVERED = [
 
 REFUSED = [
     (CWS(), "above 1, the largest bias .*0-bit.*: give X, .*, or keep t_bits=6, or allow"),
-    (CWS(method="levels"), "rounded to whole levels depends on the rows: give X"),
+    (CWS(method="levels"), "rounding to whole levels depends on the rows: give X"),
     (KernelProduct(), "above 1, the largest bias of the estimate, got 0.05: it is of samples"),
     (SignProjection(kernel="acos_chi2"), "only nearly for 'acos_chi2'; .* give X"),
     (SignProjection(distribution="rademacher"), "only nearly for distribution='rademacher'"),
