@@ -14,9 +14,9 @@ module, however short.
   what several of them use: ``groups``, ``hashing``, ``pages``, ``samples``.
 - ``codes``: packed codes are written and compared; ``bands`` and ``neighbors``: search;
   ``band_tables``: hash tables that grow with the rows. ``linear``: models are trained on codes.
-- ``text``: ``vectorizer``: n-grams of raw text; ``arrow``, ``text_tables``, ``text_bytes``;
-  ``normalize``: normal forms of text. ``frequencies``: how many records have a column.
-  ``libsvm``: text of numbers is read and written.
+- ``text``: ``vectorizer``: n-grams of raw text; ``arrow``, ``json_lines``, ``text_tables``,
+  ``text_bytes``; ``normalize``: normal forms of text. ``frequencies``: how many records have a
+  column. ``libsvm``: text of numbers is read and written.
 - ``levels``: which instruction set is in use; ``scratch``: memory that a thread keeps.
 - ``*.pxd``: what several modules share: ``emit``, ``sort``, ``code_output``; ``arrays``: memory and
   types of a driver's arrays, which it hands to the loops; ``types``: types of values and columns,

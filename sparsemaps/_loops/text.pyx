@@ -14,6 +14,7 @@ cdef extern from "Python.h":
     bint PyBytes_CheckExact(object text)
 
 include "arrow.pxi"
+include "json_lines.pxi"
 include "text_tables.pxi"
 include "vectorizer.pxi"
 include "text_bytes.pxi"

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._io._text_input import LineError
+from sparsemaps._loops.text import Utf8Texts
 from sparsemaps._tools._typing import Array
 from sparsemaps.libsvm._parse import Part, exact_labels, numbered_rows
 from sparsemaps.libsvm._write import Heads
@@ -32,7 +33,8 @@ class Batch:
 
     Attributes
     ----------
-    texts : list of str, or pyarrow.Array of strings where the input is Parquet or Arrow
+    texts : list of str; pyarrow.Array of strings where the input is Parquet or Arrow; or, of jobs
+        that read nothing else of JSON, `Utf8Texts`
     labels : list of numbers, of str or of bool, or None without `label_field`
         Numbers are float; whole numbers from 2**53 on are int, with all their digits. Of CSV,
         labels are str. Of a record with a list of labels, they are a tuple.
@@ -159,9 +161,15 @@ class Batch:
         differ."""
         if self.texts is None:
             return np.array([zlib.crc32(one) for one in self._lines()], np.uint32)
+        return np.fromiter(map(zlib.crc32, self._utf8()), np.uint32, len(self.texts))
+
+    def _utf8(self) -> Iterator[Any]:
+        """Return the UTF-8 of each text."""
+        if isinstance(self.texts, Utf8Texts):
+            pieces: Iterator[Any] = self.texts.pieces()
+            return pieces
         texts = self.texts if isinstance(self.texts, list) else self.texts.to_pylist()
-        sums = (zlib.crc32(text.encode("utf-8", "surrogatepass")) for text in texts)
-        return np.fromiter(sums, np.uint32, len(texts))
+        return (text.encode("utf-8", "surrogatepass") for text in texts)
 
     def error(self, row: int, column: int, message: str) -> LineError:
         """Return an error that names the line, and the index as the input numbers it."""

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sparsemaps._loops.text import Utf8Texts
 from sparsemaps._tools import _whole_numbers
 from sparsemaps._tools._checks import LARGEST_REAL
 from sparsemaps._tools._extras import library
@@ -76,6 +77,11 @@ class Fields:
             into.keys.append(key)
         if weight is not None:
             into.weights.append(weight)
+
+    @property
+    def are_texts(self) -> bool:
+        """Whether nothing but the text is taken of a record."""
+        return not self.records and self.id is None and not self._numbers
 
     def check_lengths(self, texts: Any) -> None:
         """Raise a `BadRecord` for the first text that is too short or too long."""
@@ -292,7 +298,9 @@ def _kind(value: object) -> str:
 
 
 def lengths_of(texts: Any) -> Array:
-    """Return the numbers of characters of strings, in a list or in Arrow's array."""
+    """Return the numbers of characters of texts: a list, Arrow's array or `Utf8Texts`."""
+    if isinstance(texts, Utf8Texts):
+        return np.asarray(texts.lengths())
     if isinstance(texts, list):
         return np.fromiter(map(len, texts), np.int64, len(texts))
     pc = library("pyarrow.compute", "reading Parquet")

@@ -8,6 +8,7 @@ from typing import IO, Any, NamedTuple
 
 from sparsemaps._io import _text_input
 from sparsemaps._io._text_input import BadLine, LineError, Text
+from sparsemaps._loops import text as _loops
 from sparsemaps._tools._typing import Array
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
 from sparsemaps.records._batch import Batch
@@ -41,6 +42,10 @@ class LineFormat(Format):
     def reader(self) -> Reader:
         """Return the function that reads lines."""
 
+    def read(self, piece: Lines, fields: Fields, into: Batch) -> None:
+        """Append the records of a piece to a batch, which has none."""
+        self.reader()(piece.text, piece.is_first, fields, into)
+
     @abstractmethod
     def lines_of_records(self, lines: Lines) -> list[bytes]:
         """Return the lines that are records, good or bad, unchanged."""
@@ -59,22 +64,20 @@ class LineFormat(Format):
                 is_first = False
 
     def batch(self, piece: Lines, fields: Fields) -> Batch:
-        batch = self._good(piece, fields) if fields.sets_aside else None
-        if batch is None:
-            batch = Batch.empty(fields)
-            self.reader()(piece.text, piece.is_first, fields, batch)
-        batch.n_bytes, batch.n_lines = len(piece.text), piece.text.count(b"\n")
+        batch = Batch.empty(fields)
+        try:
+            self.read(piece, fields, batch)
+        except BadLine:
+            if not fields.sets_aside:
+                raise
+            batch = self._good(piece, fields)
+        batch.n_bytes, batch.n_lines = len(piece.text), _loops.count_line_ends(piece.text)
         batch.line_of = lambda row: self.line_of(piece, row)
         return batch
 
-    def _good(self, piece: Lines, fields: Fields) -> Batch | None:
-        """Return the good records, and the bad lines in `Batch.bad`; None if all are good."""
+    def _good(self, piece: Lines, fields: Fields) -> Batch:
+        """Return the good records, and the bad lines in `Batch.bad`."""
         read, batch, bad = self.reader(), Batch.empty(fields), []
-        try:
-            read(piece.text, piece.is_first, fields, batch)
-            return batch
-        except BadLine:
-            batch = Batch.empty(fields)
         for number, line in enumerate(io.BytesIO(piece.text)):
             try:
                 read(line, piece.is_first and number == 0, fields, batch)

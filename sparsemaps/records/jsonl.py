@@ -10,6 +10,7 @@ from collections.abc import Callable
 from typing import Any
 
 from sparsemaps._io._text_input import BadLine, LineError
+from sparsemaps._loops import text as _loops
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import BadRecord, Fields, MixedLabels
 from sparsemaps.records._line_format import (
@@ -30,11 +31,34 @@ class JsonRecords(LineFormat):
 
     def reader(self) -> Reader:
         """Return the function that reads lines: by orjson, or the same by the standard library."""
+        return functools.partial(_read_json, _loader())
+
+    def read(self, piece: Lines, fields: Fields, into: Batch) -> None:
+        """Append the records of a piece. If only texts are read, compiled loops take them from the
+        lines, and an object is made of a line that they do not take."""
+        texts = self._texts(piece, fields) if fields.are_texts else None
+        if texts is None:
+            super().read(piece, fields, into)
+        else:
+            into.texts = texts
+
+    def _texts(self, piece: Lines, fields: Fields) -> Any:
+        """Return the texts of a piece in one piece of memory; None if a record is bad."""
+        loads, text = _loader(), piece.text
+
+        def by_python(number: int, line: bytes) -> Any:
+            some = Batch.empty(fields)
+            _read_line(loads, number, line, piece.is_first and number == 0, fields, some)
+            return some.texts[0] if some.texts else None
+
+        name, n_lines = fields.text.encode("utf-8", "surrogatepass"), _loops.count_line_ends(text)
         try:
-            orjson = importlib.import_module("orjson")
-        except ImportError:
-            return functools.partial(_read_json, _loads)
-        return functools.partial(_read_json, functools.partial(_loads_fast, orjson.loads))
+            texts = _loops.texts_of_json(text, name, n_lines + 1, by_python)
+            if texts is not None:
+                fields.check_lengths(texts)
+        except (BadLine, BadRecord):
+            return None
+        return texts
 
     def lines_of_records(self, lines: Lines) -> list[bytes]:
         found = all_lines(lines)
@@ -55,22 +79,44 @@ def _read_json(
     loads: Callable[[bytes], Any], piece: bytes, is_first: bool, fields: Fields, into: Batch
 ) -> None:
     for number, line in enumerate(io.BytesIO(piece)):
-        content = line.removeprefix(MARK) if is_first and number == 0 else line
-        try:
-            fields.take(loads(content), into, functools.partial(_loads, content, _EXACT))
-        except BadRecord as error:
-            kind = LineError if isinstance(error, MixedLabels) else BadLine
-            hint = _hint(content) if is_first and number == 0 else ""
-            raise kind(number + 1, f": {error}{hint}") from None
-        except ValueError as error:
-            if content.isspace() or not content:
-                continue
-            wrong = _no_json(error, content, number)
-            if is_first and number == 0:
-                wrong = BadLine(wrong.line, wrong.message + _hint(content))
-            raise wrong from error
-        if fields.records:
+        is_record = _read_line(loads, number, line, is_first and number == 0, fields, into)
+        if is_record and fields.records:
             into.records.append(line)
+
+
+def _read_line(
+    loads: Callable[[bytes], Any],
+    number: int,
+    line: bytes,
+    is_first: bool,
+    fields: Fields,
+    into: Batch,
+) -> bool:
+    """Append the fields of the line of this number, from 0, and return whether it is a record. The
+    first line of a file may have a mark, and an error in it a hint."""
+    content = line.removeprefix(MARK) if is_first else line
+    try:
+        fields.take(loads(content), into, functools.partial(_loads, content, _EXACT))
+    except BadRecord as error:
+        kind = LineError if isinstance(error, MixedLabels) else BadLine
+        hint = _hint(content) if is_first else ""
+        raise kind(number + 1, f": {error}{hint}") from None
+    except ValueError as error:
+        if content.isspace() or not content:
+            return False
+        wrong = _no_json(error, content, number)
+        if is_first:
+            wrong = BadLine(wrong.line, wrong.message + _hint(content))
+        raise wrong from error
+    return True
+
+
+def _loader() -> Callable[[bytes], Any]:
+    try:
+        orjson = importlib.import_module("orjson")
+    except ImportError:
+        return _loads
+    return functools.partial(_loads_fast, orjson.loads)
 
 
 def _hint(line: bytes) -> str:

@@ -50,6 +50,8 @@ def as_list(block: Any) -> list[Any]:
 def _arrow_chunks(texts: Iterable[Any]) -> Iterator[Any] | None:
     """Return chunks of strings in Arrow's memory; None for other texts, and for a column of Python
     objects, which Arrow would copy."""
+    if isinstance(texts, _text.Chunk):
+        return iter((texts,))
     if isinstance(getattr(texts, "dtype", None), np.dtype):
         return None
     try:

@@ -15,6 +15,7 @@ from _data.code_pairs import banded_pairs
 from _data.variants import MAPS
 
 from sparsemaps import codes, kernels, libsvm, neighbors, text
+from sparsemaps._loops import text as loops_of_texts
 from sparsemaps.codes import _packed
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.neighbors import _bands
@@ -165,6 +166,10 @@ def of_texts():
     for ngram_range in ((1, 3), (5, 5)):
         vectorizer = text.ByteNgrams(ngram_range=ngram_range, lowercase=True)
         yield f"bytes, {ngram_range}", vectorizer.transform(texts)
+    for ascii in (True, False):
+        lines = [json.dumps({"text": t}, ensure_ascii=ascii) for t in texts]
+        found = loops_of_texts.texts_of_json("\n".join(lines).encode(), b"text", len(lines), None)
+        yield f"JSON, {ascii}", (found.lengths(), *map(bytes, found.pieces()))
     for shape, X in inputs().items():
         for power, sublinear in ((1, False), (2.5, True)):
             weights = text.IdfWeights(power=power, sublinear_tf=sublinear, n_buckets=2**10).fit(X)
