@@ -2,6 +2,7 @@
 
 import contextlib
 import copy
+import functools
 import glob
 import os
 import shutil
@@ -118,8 +119,11 @@ class InputFile:
             part._range = size * i // n, size * (i + 1) // n - size * i // n
         return parts
 
+    @functools.cached_property
     def lines_before(self) -> int:
-        """Return the number of lines before the range."""
+        """The number of lines before the range. They are read for it."""
+        if not self._range[0]:
+            return 0
         with self.open_text(_text_input.MAX_LINE_BYTES) as text:
             next(text.blocks(1), None)
             return text.lines_before()

@@ -16,11 +16,10 @@ from sparsemaps.cli import _given
 from sparsemaps.cli._last_line import say_bad
 from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix, _summary
+from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Aside, MappedRows, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
-from sparsemaps.files._map import MapPlan
 from sparsemaps.files._outputs import OutputPlan, folders_of
-from sparsemaps.files._text import TextPlan
 
 
 def demo(options: argparse.Namespace) -> None:
@@ -36,7 +35,7 @@ def map(options: argparse.Namespace) -> None:
     aside = _given.value_of(options, Aside).aside
     paths = expand(options.inputs)
     source = rows_unless_said(_given.source_of(options), paths)
-    plan = MapPlan.of(made, paths, options.output, source, written, aside)
+    plan = OutputPlan.of(Job.of_map(made, source, written, aside), paths, options.output)
     names = plan.written
     if options.save_config is not None:
         names = [*names, (options.save_config, "the file of --save-config")]
@@ -83,7 +82,8 @@ def text(options: argparse.Namespace) -> None:
     aside = _given.value_of(options, Aside).aside
     texts = _given.value_of(options, Texts, analyzer=Texts.analyzer, token_pattern=None)
     paths = expand(options.inputs)
-    _run(options, TextPlan.of(vectorizer, paths, options.output, texts, aside))
+    job = Job.of_text(vectorizer, texts, aside)
+    _run(options, OutputPlan.of(job, paths, options.output))
 
 
 def kernel(options: argparse.Namespace) -> None:

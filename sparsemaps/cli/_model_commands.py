@@ -19,7 +19,7 @@ from sparsemaps.cli._given import (
 )
 from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.codes import PackedCodes
-from sparsemaps.files._filter import FilterPlan
+from sparsemaps.files._filter import Filtering, filter_for
 from sparsemaps.files._job import refuse_weights_of_sets, vectorizer_for
 from sparsemaps.files._job_options import (
     Aside,
@@ -31,7 +31,7 @@ from sparsemaps.files._job_options import (
     Training,
 )
 from sparsemaps.files._outputs import OutputPlan, folders_of
-from sparsemaps.files._predict import PredictPlan
+from sparsemaps.files._predict import Predicting
 from sparsemaps.files._record_labels import label_of, name_of
 from sparsemaps.linear import load_model
 from sparsemaps.records._table import holds_codes
@@ -96,8 +96,8 @@ def predict(options: argparse.Namespace) -> None:
     model: Any = load_model(options.model)
     source, lines = _source_for(options, model), value_of(options, LineOptions)
     paths, bad = expand(options.inputs), value_of(options, Aside).aside
-    plan = PredictPlan.of(model, paths, options.output, source, lines, bad)
-    answer = _run_labels(options, plan)
+    job = Predicting.of(model, paths, source, bad, lines=lines)
+    answer = _run_labels(options, OutputPlan.of(job, paths, options.output))
     if answer is None:
         return
     if not answer.n_records:
@@ -113,8 +113,8 @@ def filter(options: argparse.Namespace) -> None:
         labels = [label_of(model.classes_, label) for label in labels]
     choice, bad = value_of(options, LabelChoice), value_of(options, Aside).aside
     paths = expand(options.inputs)
-    plan = FilterPlan.of(model, paths, options.output, source, labels, choice, bad)
-    answer = _run_labels(options, plan)
+    job = Filtering.of(model, paths, source, bad, filter=filter_for(model, labels, choice))
+    answer = _run_labels(options, OutputPlan.of(job, paths, options.output))
     if answer is not None:
         kept = f"{answer.n_records} records, {answer.n_kept} kept"
         say(options, f"{kept}{_unknown(answer)}{_bad(answer)}", answer)

@@ -8,12 +8,12 @@
 - ``_results`` keeps results of a job in a folder, with their recipes (``_recipes``). ``_tasks`` has
   the stages of a job, which are lists of tasks, and ``_job_run`` runs them. ``_search_tasks``
   shares the steps of a search among tasks.
-- ``_bad_records`` ends jobs whose records are all bad. ``_bad_table`` has the table of records that
-  are set aside.
+- ``_bad_records`` has the table of records that are set aside, and ends jobs whose records are all
+  bad.
 - ``_formats`` has the sinks: LIBSVM text, packed codes as .npy, codes of records.
 - ``_plan`` is what all jobs are. ``_outputs`` is a plan with one output of all inputs, or one for
-  each, which an ``_output_job`` makes. ``_job`` is one that maps rows, after a check of options:
-  ``_map`` has `map_files`, and ``_text`` writes rows of texts.
+  each, which an ``_output_job`` makes. ``_job`` is one that maps rows, after a check of options;
+  ``_map`` has `map_files`.
 - ``_coded_records`` makes the codes of the records of inputs, their pairs, and exact kernels.
   ``_row_names`` reads the ids and comments beside codes.
 - ``_frequency_stages`` counts how many records have each n-gram, for `max_df` and `idf`.

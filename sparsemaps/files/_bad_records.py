@@ -1,9 +1,40 @@
-"""Records that are set aside: a job whose records are all bad writes nothing."""
+"""Records that a job sets aside: the table of them, and the end of a job that has no others."""
 
-from collections.abc import Iterable
+import contextlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any
+
+from sparsemaps._io import _output_files
+from sparsemaps._io._regular_files import open_regular
+from sparsemaps._io._sources import Input, is_standard
+from sparsemaps._tools._escapes import escaped
+from sparsemaps._tools._typing import Destination, StrPath
 
 MOST = 1000
 """If so many records are bad before the first good one, the job ends."""
+
+HEADER = b"file\tline\treason\trecord\n"
+
+TABLE = "the file of bad records"
+"""Words for the table in errors about names."""
+
+
+def bad_lines(input: Input, n_before: int, bad: Any) -> Iterator[bytes]:
+    """Yield lines of the table: file, line and reason, and the line as it stands. `n_before` lines
+    of the file stand before those that are numbered in `bad`. A record of several lines becomes
+    one, in which backslashes and line ends are escaped."""
+    given = getattr(input, "given", getattr(input, "path", input))
+    name = "" if hasattr(given, "read") else str(given)
+    name = "standard input" if name == "-" else name
+    for number, reason, line in bad:
+        reason = escaped(" ".join(reason.lstrip(":, ").split()))
+        head = f"{escaped(name)}\t{n_before + number + 1}\t{reason}\t"
+        record = line.rstrip(b"\r\n")
+        if b"\n" in record:
+            record = record.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
+        yield head.encode("utf-8", "surrogateescape") + record + b"\n"
 
 
 class BadRecords:
@@ -43,3 +74,83 @@ class BadRecords:
         place = f"{name.decode('utf-8', 'surrogateescape')}: line {number.decode()}"
         reason_text = reason.decode("utf-8", "surrogateescape")
         return f"no output is written. The first one is {place}: {reason_text}"
+
+
+class BadTable:
+    """The table of the records that a job sets aside.
+
+    ``write(lines)`` appends to it. Without `is_whole`, its records may be a part of those of the
+    job, and it is no error if all of them are bad.
+    """
+
+    def __init__(self, write: Callable[[bytes], object], is_whole: bool = True) -> None:
+        self._write = write
+        self._counts = BadRecords() if is_whole else None
+        self.n_bad = 0
+        """The number of its records so far."""
+
+    def begin(self) -> None:
+        """Begin with the records of other inputs, which must not be all bad either."""
+        self._counts = BadRecords()
+
+    def add(self, input: Input, n_before: int, bad: Any, n_good: int) -> None:
+        """Write the bad records of a block of an input, of which `n_before` lines were read before,
+        and count the good ones."""
+        lines = []
+        if bad:
+            lines = list(bad_lines(input, n_before + getattr(input, "lines_before", 0), bad))
+        self.n_bad += len(lines)
+        if self._counts is not None:
+            self._counts.add(n_good, lines)
+        if lines:
+            self._write(b"".join(lines))
+
+    @contextlib.contextmanager
+    def attempt(self) -> Iterator["BadTable"]:
+        """Yield a table whose records come into this one at the end, unless there is an error: the
+        inputs can be read again then."""
+        with tempfile.TemporaryFile() as file:
+            table = BadTable(file.write)
+            yield table
+            file.seek(0)
+            for block in iter(partial(file.read, 2**20), b""):
+                self._write(block)
+        self.n_bad, self._counts = self.n_bad + table.n_bad, table._counts
+
+    def finish(self) -> None:
+        """Raise a ValueError if there were bad records, and no good one."""
+        if self._counts is not None:
+            self._counts.finish()
+
+
+@contextlib.contextmanager
+def opened_table(path: StrPath | None) -> Iterator[BadTable | None]:
+    """Yield the table at a path, which appears when the job is complete; None if there is no
+    path."""
+    if path is None:
+        yield None
+        return
+    with _output_files.atomic_output(path) as file:
+        file.write(HEADER)
+        yield BadTable(file.write)
+
+
+def join_tables(path: StrPath, parts: list[str]) -> int:
+    """Write a table of the lines of several files, with or without a header, of which some may not
+    be there. Return the number of bad records."""
+    n_lines = 0
+    with _output_files.atomic_output(path) as file:
+        file.write(HEADER)
+        for part in parts:
+            with contextlib.suppress(FileNotFoundError), open_regular(part) as lines:
+                for line in lines:
+                    if line != HEADER:
+                        file.write(line)
+                        n_lines += 1
+    return n_lines
+
+
+def check_output(path: StrPath | None, output: Destination) -> None:
+    """Raise a ValueError where a table cannot stand beside an output."""
+    if path is not None and is_standard(path) and is_standard(output):
+        raise ValueError(f"the output and {TABLE} are both standard output")

@@ -14,24 +14,11 @@ from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Destination, Inputs
-from sparsemaps.files._dedup_plan import (
-    CLUSTERS,
-    CODES,
-    REMOVED,
-    DedupPlan,
-)
+from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
 from sparsemaps.files._dedup_stages import KeptCounts, stages
 from sparsemaps.files._evidence import write_evidence
 from sparsemaps.files._frequency_stages import FREQUENCIES
-from sparsemaps.files._job_options import (
-    JOBS,
-    Removal,
-    Run,
-    Search,
-    Svmlight,
-    Tables,
-    Texts,
-)
+from sparsemaps.files._job_options import JOBS, Removal, Run, Search, Svmlight, Tables, Texts
 from sparsemaps.files._keywords import DeduplicateFilesKeywords
 from sparsemaps.files._results import Results, counts, opened
 from sparsemaps.files._tasks import Stage

@@ -9,11 +9,7 @@ from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE_CODES, Delivery
 from sparsemaps.files._formats import empty_codes
-from sparsemaps.files._frequency_stages import (
-    FREQUENCIES,
-    with_table,
-    with_table_of,
-)
+from sparsemaps.files._frequency_stages import FREQUENCIES, with_table, with_table_of
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import GivenSource, Removal, Search, Tables
 from sparsemaps.files._kept_records import check_outputs

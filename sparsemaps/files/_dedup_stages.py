@@ -12,11 +12,7 @@ from sparsemaps.files._coded_records import CodedInputs, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import counted
 from sparsemaps.files._kept_records import Selection, write_kept
-from sparsemaps.files._removed_records import (
-    find_removals,
-    leaders,
-    read_removals,
-)
+from sparsemaps.files._removed_records import find_removals, leaders, read_removals
 from sparsemaps.files._results import NOWHERE, Place, Results, counts, save_array
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import Stage, Task, TaskRun

@@ -17,7 +17,7 @@ from sparsemaps._io._sources import BAD
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._bad_table import join_tables
+from sparsemaps.files._bad_records import join_tables
 from sparsemaps.files._coded_records import Delivery
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
 from sparsemaps.files._frames import Judged, frames_of, judge

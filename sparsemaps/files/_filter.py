@@ -14,22 +14,15 @@ from sparsemaps._io._sources import expand, refuse_changes, spooled
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps._tools._typing import Array, Destination, Inputs, StrPath
-from sparsemaps.files._bad_table import BadTable, opened_table
+from sparsemaps.files._bad_records import BadTable, opened_table
 from sparsemaps.files._fractions import cut_of, fraction_stages, taken
-from sparsemaps.files._job_options import (
-    JOBS,
-    Aside,
-    GivenSource,
-    LabelChoice,
-    Run,
-    Svmlight,
-    Texts,
-)
+from sparsemaps.files._job_options import JOBS, Aside, LabelChoice, Run, Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._keywords import FilterFilesKeywords
 from sparsemaps.files._label_lines import HAS_PROBA, Scored, has_several, scores_of_classes
 from sparsemaps.files._labels import Labelling, RecordCounts
-from sparsemaps.files._outputs import MadeOutput, OutputPlan
+from sparsemaps.files._output_job import MadeOutput
+from sparsemaps.files._outputs import OutputPlan
 from sparsemaps.files._record_labels import Model
 from sparsemaps.files._results import Results
 from sparsemaps.files._tasks import Stage, TaskRun
@@ -116,33 +109,10 @@ def filter_files(
     b'0 2:1 # kept\n'
     """
     choice, run_, aside = LabelChoice.of(options), Run.of(options), Aside.of(options).aside
-    plan = FilterPlan.of(model, expand(inputs), output, source, label, choice, aside)
-    answer: FilteredFile = plan.run(run_)
+    paths, keep = expand(inputs), filter_for(model, label, choice)
+    job = Filtering.of(model, paths, source, aside, filter=keep)
+    answer: FilteredFile = OutputPlan.of(job, paths, output).run(run_)
     return answer
-
-
-class FilterPlan(OutputPlan):
-    """Records of inputs that have some label, byte for byte."""
-
-    @classmethod
-    def of(
-        cls,
-        model: Model,
-        paths: list[Any],
-        output: Destination,
-        source: GivenSource,
-        label: object,
-        choice: LabelChoice,
-        bad_records: StrPath | None = None,
-    ) -> "FilterPlan":
-        """Return the plan, after a check of all options and names."""
-        keep = filter_for(model, label, choice)
-        job = Filtering.of(model, paths, source, bad_records, filter=keep)
-        return cls.of_job(job, paths, output)
-
-    def answer(self, made: list[MadeOutput]) -> FilteredFile:
-        counts, _ = self.job.sums(made)
-        return FilteredFile(counts.n_records, counts.n_written, counts.n_unknown, counts.n_bad)
 
 
 @dataclass(frozen=True)
@@ -205,6 +175,10 @@ class Filtering(Labelling):
             list(RecordCounts(len(one.kept), int(one.kept.sum()), empty, empty, bad))
             for one, empty, bad in zip(selections, n_empty, n_bad, strict=True)
         ]
+
+    def answer(self, made: list[MadeOutput]) -> FilteredFile:
+        counts, _ = self.sums(made)
+        return FilteredFile(counts.n_records, counts.n_written, counts.n_unknown, counts.n_bad)
 
     def marks(
         self, inputs: list[Any], run: TaskRun, aside: BadTable | None

@@ -8,7 +8,7 @@ import hashlib
 import os
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import IO, Any, ClassVar, NamedTuple
@@ -19,15 +19,13 @@ import scipy.sparse as sp
 
 from sparsemaps._io import _output_files, _sources
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._io._sources import Input
 from sparsemaps._tools._blocks import ranges
 from sparsemaps._tools._parameters import offered
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
-from sparsemaps.files._bad_records import BadRecords
-from sparsemaps.files._bad_table import bad_lines
+from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._row_names import comment_lines
 from sparsemaps.files._rows import apply, codes_of, comments_of_rows, with_comments
 from sparsemaps.libsvm._write import format_codes, format_rows
@@ -84,8 +82,9 @@ class OutputFormat(ABC):
     def _begin(self, path: Destination) -> None:
         """Open the files that are written."""
 
-    def begin_input(self, input: Input) -> None:  # noqa: B027 (most formats need nothing here)
-        """Go on with the rows of an input."""
+    def aside(self, inputs: Sequence[Any]) -> BadTable | None:
+        """Return the table of bad records that it keeps, if it does."""
+        return None
 
     @abstractmethod
     def convert(self, block: Batch) -> Any:
@@ -273,22 +272,12 @@ class RecordsFormat(_CodesFormat):
         checksums = block.checksums() if self._options.checksums else None
         return codes, (block.lengths(), checksums, columns), comments, block.without_rows()
 
-    def begin_input(self, input: Input) -> None:
-        self._input, self._n_lines = input, 0
-        self._leads, self._counts = getattr(input, "is_first", False), BadRecords()
-        self._before: int | None = None
+    def aside(self, inputs: Sequence[Any]) -> BadTable:
+        is_first = any(getattr(input, "is_first", False) for input in inputs)
+        return BadTable(self._beside[_sources.BAD].append, is_first)
 
     def write(self, converted: Any) -> None:
         codes, (lengths, checksums, digests), comments, block = converted
-        if block.bad:
-            if self._before is None:  # once for an input: lines before a range are read for it
-                self._before = getattr(self._input, "lines_before", lambda: 0)()
-            lines = list(bad_lines(self._input, self._before + self._n_lines, block.bad))
-            self._beside[_sources.BAD].append(b"".join(lines))
-            if self._leads:
-                self._counts.add(block.n_rows, lines)
-        self._leads = self._leads and not block.n_rows
-        self._n_lines += block.n_lines
         if block.keys is not None:
             self._beside[_sources.KEYS].append(block.keys)
         if checksums is not None:

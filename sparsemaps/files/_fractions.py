@@ -18,7 +18,7 @@ from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import BAD, Input, refuse_changes
 from sparsemaps._tools._typing import Array
-from sparsemaps.files._bad_table import opened_table
+from sparsemaps.files._bad_records import opened_table
 from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._labels import RecordCounts
 from sparsemaps.files._outputs import recipe_of_input

@@ -4,7 +4,7 @@ import os
 from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._progress import Progress
@@ -12,10 +12,10 @@ from sparsemaps._io._sources import CLASSES, Input, is_standard, refuse_changes
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Destination, StrPath, Vectorizer
-from sparsemaps.files._bad_table import BadTable, opened_table
+from sparsemaps.files._bad_records import BadTable, opened_table
 from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import GivenSource, MappedRows, Svmlight, Texts
-from sparsemaps.files._output_job import OutputJob
+from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._recipes import config_of
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.files._tasks import TaskRun
@@ -23,6 +23,18 @@ from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.maps._sparse_map import SparseMap, as_fitted
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
+
+
+class MappedFile(NamedTuple):
+    """An input, the output of its rows, the number of rows, and whether the output was complete
+    before; the number of rows is then that of the earlier run."""
+
+    input: Any
+    output: Any
+    n_rows: int
+    skipped: bool
+    n_bad: int = 0
+    """Records that were set aside."""
 
 
 @dataclass(frozen=True)
@@ -71,15 +83,16 @@ class Job(OutputJob):
                 "go to a table beside the output; write to a file"
             )
         with ExitStack() as stack:
-            aside = stack.enter_context(opened_table(bad_records))
+            table = stack.enter_context(opened_table(bad_records))
             bar = stack.enter_context(run.reading(inputs))
             target = FORMATS[self.format](self.map, output, self.options, stack)
             if classes and isinstance(output, (str, os.PathLike)):
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
+            aside = table or target.aside(inputs)
             numbers = [self._map(one, target, run.n_jobs, bar, aside) for one in inputs]
-            if aside is not None:
-                aside.finish()
+            if table is not None:
+                table.finish()
             target.finish()
             refuse_changes(inputs)
         return numbers
@@ -91,6 +104,12 @@ class Job(OutputJob):
     def n_counts(self) -> int:
         """How many numbers there are for each input: rows, and if some are set aside, these."""
         return 1 if self.bad_records is None else 2
+
+    def answer(self, made: list[MadeOutput]) -> list[MappedFile]:
+        return [
+            MappedFile(one.input, one.output, one.numbers[0], one.skipped, sum(one.numbers[1:]))
+            for one in made
+        ]
 
     def _map(
         self,
@@ -104,14 +123,14 @@ class Job(OutputJob):
             return target.convert(block), block.n_rows
 
         n_rows, n_bad = 0, 0 if aside is None else aside.n_bad
-        target.begin_input(input)
         max_rows = None if self.map is None else rows_at_once(self.map.size)
         for converted, n_more in read_rows(
             self.source, input, convert, n_jobs=n_jobs, bar=bar, max_rows=max_rows, aside=aside
         ):
             target.write(converted)
             n_rows += n_more
-        return [n_rows] if aside is None else [n_rows, aside.n_bad - n_bad]
+        n_bad = 0 if aside is None else aside.n_bad - n_bad
+        return [n_rows, n_bad][: self.n_counts]
 
     def recipe(self) -> dict[str, Any]:
         source, output = self.source.options(), self.options._asdict()

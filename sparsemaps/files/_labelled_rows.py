@@ -12,26 +12,16 @@ import numpy as np
 from sparsemaps._io import _urls
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._io._sources import (
-    CLASSES,
-    LABELS,
-    refuse_changes,
-    spooled,
-)
+from sparsemaps._io._sources import CLASSES, LABELS, refuse_changes, spooled
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._escapes import unescaped
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._bad_table import BadTable
+from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_of_sets
-from sparsemaps.files._job_options import (
-    GivenSource,
-    Reading,
-    Svmlight,
-    Texts,
-)
+from sparsemaps.files._job_options import GivenSource, Reading, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import as_source
 from sparsemaps.files._record_labels import (
     Labels,

@@ -11,12 +11,11 @@ from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import IDS
 from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._bad_table import BadTable
+from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._job_options import GivenSource
 from sparsemaps.files._label_lines import Scored
 from sparsemaps.files._labelled_rows import rows_of
-from sparsemaps.files._output_job import OutputJob
-from sparsemaps.files._outputs import MadeOutput
+from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._record_labels import Model
 from sparsemaps.files._row_names import names_of_rows
 from sparsemaps.files._rows import codes_of, read_rows

@@ -15,7 +15,7 @@ from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, offered, setting
 from sparsemaps._tools._typing import Array, Inputs, StrPath
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._bad_table import TABLE, BadTable, opened_table
+from sparsemaps.files._bad_records import TABLE, BadTable, opened_table
 from sparsemaps.files._job_options import (
     JOBS,
     Aside,

@@ -1,30 +1,18 @@
 """`map_files`: rows of files through a map."""
 
-from typing import Any, NamedTuple, Unpack
+from typing import Unpack
 
 from sparsemaps._io import _sources
 from sparsemaps._tools._checks import check_bool
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._typing import Destination, Inputs, StrPath
-from sparsemaps.files._job import Job
+from sparsemaps._tools._typing import Destination, Inputs
+from sparsemaps.files._job import Job, MappedFile
 from sparsemaps.files._job_options import JOBS, Aside, MappedRows, Run, Svmlight, Texts
 from sparsemaps.files._keywords import MapFilesKeywords
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
-from sparsemaps.files._outputs import MadeOutput, OutputPlan
+from sparsemaps.files._outputs import OutputPlan
 from sparsemaps.maps._sparse_map import SparseMap
-
-
-class MappedFile(NamedTuple):
-    """An input, the output of its rows, the number of rows, and whether the output was complete
-    before; the number of rows is then that of the earlier run."""
-
-    input: Any
-    output: Any
-    n_rows: int
-    skipped: bool
-    n_bad: int = 0
-    """Records that were set aside."""
 
 
 @takes(*JOBS["map_files"])
@@ -107,32 +95,5 @@ def map_files(
     paths = _sources.expand(inputs)
     run_, written = Run.of(options), MappedRows.of(options)
     kind, aside = rows_unless_said(source, paths), Aside.of(options).aside
-    made = MapPlan.of(map, paths, output, kind, written, aside).run(run_)
+    made = OutputPlan.of(Job.of_map(map, kind, written, aside), paths, output).run(run_)
     return [] if run_.task is not None else made
-
-
-class MappingPlan(OutputPlan):
-    """A job that writes the rows of its inputs."""
-
-    def answer(self, made: list[MadeOutput]) -> list[MappedFile]:
-        return [
-            MappedFile(one.input, one.output, one.numbers[0], one.skipped, sum(one.numbers[1:]))
-            for one in made
-        ]
-
-
-class MapPlan(MappingPlan):
-    """Rows of inputs, mapped."""
-
-    @classmethod
-    def of(
-        cls,
-        map: SparseMap,
-        paths: list[Any],
-        output: Destination,
-        source: Texts | Svmlight,
-        written: MappedRows,
-        bad_records: StrPath | None = None,
-    ) -> "MapPlan":
-        """Return the plan, after a check of all options and names."""
-        return cls.of_job(Job.of_map(map, source, written, bad_records), paths, output)

@@ -3,12 +3,22 @@
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from contextlib import ExitStack
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, NamedTuple, Self
 
 from sparsemaps._tools._typing import StrPath
 from sparsemaps.files._results import Results
 from sparsemaps.files._tasks import Stage, TaskRun
 from sparsemaps.files._text_rows import Source
+
+
+class MadeOutput(NamedTuple):
+    """An input, its output, the numbers of its records that the job counts, and whether the output
+    was complete before."""
+
+    input: Any
+    output: Any
+    numbers: list[int]
+    skipped: bool
 
 
 class OutputJob(ABC):
@@ -66,3 +76,7 @@ class OutputJob(ABC):
     ) -> list[list[int]]:
         """Write the output of some inputs, and a table of bad records; return `n_counts` numbers of
         each input."""
+
+    @abstractmethod
+    def answer(self, made: list[MadeOutput]) -> Any:
+        """Return the answer of the job; for a share, of the outputs that it has made."""

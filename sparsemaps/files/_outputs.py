@@ -1,35 +1,24 @@
 """Jobs with one output of all inputs, or in a directory with one output for each input."""
 
 import os
-from abc import abstractmethod
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
-from typing import Any, NamedTuple, Self
+from typing import Any, Self
 
 from sparsemaps._io import _output_files, _sources, _urls
 from sparsemaps._io._folders import writing
 from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Destination
-from sparsemaps.files._bad_table import TABLE, check_output, join_tables
+from sparsemaps.files._bad_records import TABLE, check_output, join_tables
 from sparsemaps.files._frequency_stages import count, counted
 from sparsemaps.files._job_options import Run
-from sparsemaps.files._output_job import OutputJob
+from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._results import FOLDER_ENDING, NOWHERE, Results, counts, opened
 from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun
 from sparsemaps.records._table import holds_codes
-
-
-class MadeOutput(NamedTuple):
-    """An input, its output, the numbers of its records that the job counts, and whether the output
-    was complete before."""
-
-    input: Any
-    output: Any
-    numbers: list[int]
-    skipped: bool
 
 
 @dataclass(frozen=True)
@@ -47,12 +36,8 @@ class OutputPlan(Plan):
     n_jobs: int | None = None
     """Threads that read what stages are made of."""
 
-    @abstractmethod
-    def answer(self, made: list[MadeOutput]) -> Any:
-        """Return the answer of the job; for a share, of the outputs that it has made."""
-
     @classmethod
-    def of_job(cls, job: OutputJob, paths: list[Any], output: Destination) -> Self:
+    def of(cls, job: OutputJob, paths: list[Any], output: Destination) -> Self:
         """Return the plan of a job, after a check of all names."""
         outputs = outputs_of(paths, output, job.name_of_output)
         endings = job.beside
@@ -112,7 +97,7 @@ class OutputPlan(Plan):
     def run(self, how: Run) -> Any:
         """Make the output, or all outputs; of a share, those of its tasks."""
         self.check(how)
-        return self.answer(self._make_each(how) if self.is_shared else self._make_one(how))
+        return self.job.answer(self._make_each(how) if self.is_shared else self._make_one(how))
 
     def _make_one(self, how: Run) -> list[MadeOutput]:
         """Make the output of all inputs."""

@@ -15,13 +15,8 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._bad_table import TABLE, check_output, join_tables
-from sparsemaps.files._coded_records import (
-    BESIDE_CODES,
-    CodedInputs,
-    encode,
-    similar,
-)
+from sparsemaps.files._bad_records import TABLE, check_output, join_tables
+from sparsemaps.files._coded_records import BESIDE_CODES, CodedInputs, encode, similar
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, counted
 from sparsemaps.files._job import Job
@@ -30,14 +25,7 @@ from sparsemaps.files._keywords import SimilarPairsOfFilesKeywords
 from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import (
-    FOLDER_ENDING,
-    KeptSteps,
-    Results,
-    counts,
-    opened,
-    save_array,
-)
+from sparsemaps.files._results import FOLDER_ENDING, KeptSteps, Results, counts, opened, save_array
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages

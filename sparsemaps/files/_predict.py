@@ -12,16 +12,8 @@ from sparsemaps._io._sources import IDS, expand, refuse_changes
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
-from sparsemaps.files._bad_table import BadTable, opened_table
-from sparsemaps.files._job_options import (
-    JOBS,
-    Aside,
-    GivenSource,
-    LineOptions,
-    Run,
-    Svmlight,
-    Texts,
-)
+from sparsemaps.files._bad_records import BadTable, opened_table
+from sparsemaps.files._job_options import JOBS, Aside, LineOptions, Run, Svmlight, Texts
 from sparsemaps.files._keywords import PredictFilesKeywords
 from sparsemaps.files._label_lines import (
     JsonLines,
@@ -32,7 +24,8 @@ from sparsemaps.files._label_lines import (
     names_jsonl,
 )
 from sparsemaps.files._labels import Labelling, RecordCounts
-from sparsemaps.files._outputs import MadeOutput, OutputPlan
+from sparsemaps.files._output_job import MadeOutput
+from sparsemaps.files._outputs import OutputPlan
 from sparsemaps.files._record_labels import Model
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.linear import KernelClassifier
@@ -124,37 +117,10 @@ def predict_files(
     [[b'record', b'label'], [b'1', b'b'], [b'2', b'a']]
     """
     lines, run_, aside = LineOptions.of(options), Run.of(options), Aside.of(options).aside
-    plan = PredictPlan.of(model, expand(inputs), output, source, lines, aside)
-    answer: LabelledFile = plan.run(run_)
+    paths = expand(inputs)
+    job = Predicting.of(model, paths, source, aside, lines=lines)
+    answer: LabelledFile = OutputPlan.of(job, paths, output).run(run_)
     return answer
-
-
-class PredictPlan(OutputPlan):
-    """Lines about the records of inputs, with their labels."""
-
-    @classmethod
-    def of(
-        cls,
-        model: Model,
-        paths: list[Any],
-        output: Destination,
-        source: GivenSource,
-        lines: LineOptions,
-        bad_records: StrPath | None = None,
-    ) -> "PredictPlan":
-        """Return the plan, after a check of all options and names."""
-        job = Predicting.of(model, paths, source, bad_records, lines=lines)
-        check_for(model, lines)
-        return cls.of_job(job, paths, output)
-
-    def answer(self, made: list[MadeOutput]) -> LabelledFile:
-        counts, of_labels = self.job.sums(made)
-        classes = getattr(self.job.model, "classes_", np.empty(0)).tolist()
-        pairs = sorted(zip(classes, of_labels, strict=True), key=lambda pair: -pair[1])
-        labels = {label: n for label, n in pairs if n}
-        return LabelledFile(
-            counts.n_records, counts.n_unknown, counts.n_empty, counts.n_bad, labels
-        )
 
 
 @dataclass(frozen=True)
@@ -175,7 +141,7 @@ class Predicting(Labelling):
         return len(self.model.classes_) if isinstance(self.model, KernelClassifier) else 0
 
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
-        """Raise a ValueError if reasons are asked for, and there are no texts."""
+        check_for(self.model, self.lines)
         coded = any(holds_codes(input) for _, inputs in outputs for input in inputs)
         if self.lines.explain and (coded or not self.source.has_ngrams):
             raise ValueError(f"{setting('explain', self.lines.explain)} is for texts")
@@ -199,6 +165,15 @@ class Predicting(Labelling):
                 aside.finish()
             refuse_changes(inputs)
         return numbers
+
+    def answer(self, made: list[MadeOutput]) -> LabelledFile:
+        counts, of_labels = self.sums(made)
+        classes = getattr(self.model, "classes_", np.empty(0)).tolist()
+        pairs = sorted(zip(classes, of_labels, strict=True), key=lambda pair: -pair[1])
+        labels = {label: n for label, n in pairs if n}
+        return LabelledFile(
+            counts.n_records, counts.n_unknown, counts.n_empty, counts.n_bad, labels
+        )
 
     def _write_lines(
         self,

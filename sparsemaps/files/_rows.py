@@ -17,7 +17,7 @@ from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._bad_table import BadTable
+from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.libsvm._pipeline import in_order
 from sparsemaps.maps._sparse_map import SparseMap

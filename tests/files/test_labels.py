@@ -12,9 +12,10 @@ from _scripts.programs import Program, posix
 from sparsemaps import ConsistentWeightedSampling, files
 from sparsemaps._io._sources import expand
 from sparsemaps.files import Texts
-from sparsemaps.files._filter import FilterPlan
+from sparsemaps.files._filter import Filtering, filter_for
 from sparsemaps.files._job_options import LabelChoice, LineOptions, Run
-from sparsemaps.files._predict import PredictPlan
+from sparsemaps.files._outputs import OutputPlan
+from sparsemaps.files._predict import Predicting
 from sparsemaps.linear import KernelClassifier
 
 # ---- an output for each input --------------------------------------------------------------------
@@ -137,13 +138,16 @@ def test_on_dask(trained, folder, tmp_path, job):
     distributed = pytest.importorskip("distributed")
     from sparsemaps.dask import Workers
 
-    model, paths = KernelClassifier.load(trained), (expand(folder), f"{tmp_path}/out/")
+    model, paths = KernelClassifier.load(trained), expand(folder)
     if job == "predict":
-        plan = PredictPlan.of(model, *paths, Texts(id_field="id"), LineOptions())
+        source = Texts(id_field="id")
+        job = Predicting.of(model, paths, source, None, lines=LineOptions())
         expected = predict(model, folder, f"{tmp_path}/one/")
     else:
-        plan = FilterPlan.of(model, *paths, None, "money", LabelChoice())
+        keep = filter_for(model, "money", LabelChoice())
+        job = Filtering.of(model, paths, None, None, filter=keep)
         expected = filter(model, folder, f"{tmp_path}/one/")
+    plan = OutputPlan.of(job, paths, f"{tmp_path}/out/")
     with distributed.Client(processes=False, dashboard_address="127.0.0.1:0") as client:
         assert plan.run(Run(progress=False, engine=Workers(client))) == expected
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")

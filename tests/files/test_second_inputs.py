@@ -357,10 +357,9 @@ def test_labels_of_many_codes(tmp_path):
     which = np.random.default_rng(SEED).integers(0, 40, n)
     codes[which].save(tmp_path / "codes.npy")
     (tmp_path / "codes.npy.ids.txt").write_text("".join(f"{number}\n" for number in range(n)))
-    plan = _predict.PredictPlan.of(
-        model, [tmp_path / "codes.npy"], io.BytesIO(), None, LineOptions()
-    )
-    parts = list(plan.job.scored(plan.inputs, TaskRun(), None))
+    paths = [tmp_path / "codes.npy"]
+    job = _predict.Predicting.of(model, paths, None, None, lines=LineOptions())
+    parts = list(job.scored(paths, TaskRun(), None))
     found = np.concatenate([part.scores for _, part, _ in parts])
     np.testing.assert_array_equal(found, model.decision_function(codes)[which])
     assert [id for _, part, _ in parts for id in part.ids] == [str(number) for number in range(n)]
