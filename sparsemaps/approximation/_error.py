@@ -175,7 +175,7 @@ def exact_pairs(fitted: SparseMap, sample: CsrMatrix) -> Pairs:
         square_x=squares[first],
         square_y=squares[second],
         overlap=upper(sample.power(2) @ sample.power(2).T),
-        peak=_peaks(sample, squares[first] + squares[second] - 2 * inner),
+        peak=_peaks(sample) if fitted.law.uses_peaks else np.zeros_like(kernel),
         longest=largest[first] * largest[second],
         measured=np.zeros_like(kernel),
         rounding=fitted.law.rounding(sample, kernel),
@@ -183,14 +183,20 @@ def exact_pairs(fitted: SparseMap, sample: CsrMatrix) -> Pairs:
     )
 
 
-def _peaks(sample: CsrMatrix, distances: Array) -> Array:
-    """Return, for each pair, the sum of (x_i - y_i)^4 over the squared sum of (x_i - y_i)^2."""
-    first, second = np.triu_indices(sample.shape[0], 1)
-    cubes, fourth = sample.power(3) @ sample.T, sample.power(2) @ sample.power(2).T
-    own = np.asarray(sample.power(4).sum(axis=1)).reshape(-1)
-    fourths = own[first] + own[second] + 6 * upper(fourth) - 4 * (upper(cubes) + upper(cubes.T))
-    peaks = np.divide(fourths, distances**2, out=np.zeros_like(fourths), where=distances > 0)
-    return np.asarray(peaks.clip(0, 1), dtype=np.float64)
+def _peaks(sample: CsrMatrix) -> Array:
+    """Return, for each pair of rows, the sum of (x_i - y_i)^4 over the squared sum of
+    (x_i - y_i)^2. Rows far from 0 are subtracted, as sums of their powers would be rounded."""
+    n_rows, peaks = sample.shape[0], [np.zeros(0)]
+    for row in range(n_rows - 1):
+        others = sample[row + 1 :]
+        own = sp.csr_array(np.ones((n_rows - row - 1, 1))) @ sample[row : row + 1]
+        differences = abs(others - own)
+        largest = differences.max(axis=1).toarray().reshape(-1)
+        scales = np.divide(1, largest, out=np.zeros_like(largest), where=largest > 0)
+        squares = (sp.diags_array(scales) @ differences).power(2)
+        sums, fourths = squares.sum(axis=1), squares.power(2).sum(axis=1)
+        peaks.append(np.divide(fourths, sums**2, out=np.zeros_like(sums), where=sums > 0))
+    return np.concatenate(peaks)
 
 
 def measured(

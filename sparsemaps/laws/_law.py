@@ -88,6 +88,11 @@ class Law(ABC):
         return 0.0
 
     @property
+    def uses_peaks(self) -> bool:
+        """Whether the moments depend on the largest differences of rows, ``Pairs.peak``."""
+        return False
+
+    @property
     def uses_doubled_rows(self) -> bool:
         """Whether the moments depend on the kernel of the rows times 2."""
         return False

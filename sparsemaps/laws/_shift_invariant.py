@@ -137,6 +137,10 @@ class FastfoodLaw(Law):
         one_point = scipy.special.hyp0f1(self.widths[0] / 2 + 1, argument)
         return np.asarray(one_point**self.degree)
 
+    @property
+    def uses_peaks(self) -> bool:
+        return not self.is_orthogonal and not self.is_hashed and self.kernel == "rbf"
+
     def moments(self, pairs: Pairs) -> Moments:
         return self._moments_at(pairs, self.widths[0])
 

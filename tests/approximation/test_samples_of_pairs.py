@@ -10,7 +10,9 @@ from sklearn.base import clone
 from sparsemaps import (
     ConsistentWeightedSampling,
     CountSketch,
+    Fastfood,
     MinHash,
+    RandomBinning,
     RandomFourier,
     SignProjection,
 )
@@ -61,6 +63,8 @@ def test_what_formulas_ask_of_pairs():
     X[4] = -abs(X[4]).max() * np.array([1, 0.1, 0.2, 0])
     fourier = RandomFourier(gamma=0.1, random_state=0).fit(X)
     pairs = _error.exact_pairs(fourier, sp.csr_array(X))
+    fastfood = Fastfood(gamma=0.1, random_state=0).fit(X)
+    peaks = _error.exact_pairs(fastfood, sp.csr_array(X)).peak
     for n, (one, other) in enumerate(zip(*np.triu_indices(5, 1), strict=True)):
         x, y = X[one], X[other]
         v = x - y
@@ -71,11 +75,11 @@ def test_what_formulas_ask_of_pairs():
             "square_x": x @ x,
             "square_y": y @ y,
             "overlap": (x**2) @ (y**2),
-            "peak": (v**4).sum() / (v @ v) ** 2,
             "longest": abs(x).max() * abs(y).max(),
         }
         found = {name: getattr(pairs, name)[n] for name in expected}
         assert found == pytest.approx(expected, rel=1e-9)
+        assert peaks[n] == pytest.approx((v**4).sum() / (v @ v) ** 2, rel=1e-12)
 
 
 def test_measured_rates_are_means_over_seeds():
@@ -195,3 +199,26 @@ def test_coverage_counts_the_covariances_of_a_block():
         np.testing.assert_allclose(coverage(together, size, 0.3), expected, rtol=1e-12)
         assert expected < coverage(alone, size, 0.3)
         np.testing.assert_array_equal(coverage(apart, size, 0.3), coverage(alone, size, 0.3))
+
+
+SHIFTED = {
+    "fastfood": Fastfood(gamma=0.5, n_components=64),
+    "orthogonal": Fastfood(gamma=0.5, n_components=64, transform_type="orthogonal"),
+    "binning": RandomBinning(gamma=0.5, n_grids=64),
+    **{
+        kernel: RandomFourier(kernel=kernel, gamma=0.5, n_components=64)
+        for kernel in ("rbf", "laplacian", "cauchy", "matern")
+    },
+}
+
+
+@pytest.mark.parametrize("name", SHIFTED)
+def test_variances_of_rows_far_from_0(name):
+    """A kernel of differences has the same variance, however far the rows are."""
+    X = np.random.default_rng(SEED).integers(0, 4, (12, 8)) / 4
+    X[-1] = X[0]  # rows that are equal have no differences
+    found = [
+        kernel_error(SHIFTED[name], X + offset, n_seeds=2, random_state=0).theory_std
+        for offset in (0, 1e3, 1e8)
+    ]
+    np.testing.assert_allclose(found[1:], found[0], rtol=1e-12)

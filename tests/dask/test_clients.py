@@ -1,6 +1,9 @@
 """Jobs on files by the workers of a cluster: the outputs are those of this process."""
 
+import contextlib
 import os
+import time
+from types import SimpleNamespace
 
 import pytest
 from _data.dedup_records import make_texts
@@ -21,6 +24,7 @@ from sparsemaps.text import HashingVectorizer
 
 distributed = pytest.importorskip("distributed")
 from sparsemaps.dask import Workers  # noqa: E402
+from sparsemaps.dask._engine import connect  # noqa: E402
 
 MINHASH = MinHash(n_hashes=32, random_state=0)
 WORDS = Texts("word:3", format="jsonl")
@@ -125,6 +129,7 @@ def test_the_workers_run_every_task(name, folder, model, client, tmp_path):
     class Counting:
         def run(self, make, tasks):
             given[make.stage.name] = len(tasks)
+            assert make.n_jobs == (-1 if STAGES[name][make.stage.name] == 1 else None)
             return Workers(client).run(make, tasks)
 
     end = "" if name == "pairs" else "/"
@@ -132,6 +137,44 @@ def test_the_workers_run_every_task(name, folder, model, client, tmp_path):
         given = {}
         JOBS[name](folder, model, output=f"{tmp_path}/out{end}", engine=Counting())
         assert {stage: n for stage, n in given.items() if n} == expected
+
+
+def test_the_cluster_forgets_what_has_arrived(client):
+    """A result that would stay takes memory of its worker, and is made again if that is lost."""
+    answers = Workers(client).run(str, range(20))
+    for n_left in range(19, -1, -1):
+        next(answers)
+        end = time.monotonic() + 20
+        while len(client.futures) > n_left + 1:  # with the function
+            assert time.monotonic() < end, len(client.futures)
+            time.sleep(0.001)
+    assert next(answers, None) is None
+
+
+@pytest.mark.parametrize("is_file", [False, True])
+def test_the_command_names_a_scheduler_by_its_address_or_its_file(tmp_path, monkeypatch, is_file):
+    """And a worker that died too often is an error of one line."""
+    monkeypatch.setattr(distributed, "Client", lambda **how: contextlib.nullcontext(Known(how)))
+    place = str(tmp_path / "scheduler.json")
+    if is_file:
+        (tmp_path / "scheduler.json").write_text("{}")
+
+    def lose():
+        with connect(place, 1) as workers:
+            assert workers.client.how == {"scheduler_file" if is_file else "address": place}
+            raise distributed.KilledWorker("a task", SimpleNamespace(address="tcp://gone"), 3)
+
+    with pytest.raises(ValueError, match="Attempted to run task 'a task' on 4 different workers"):
+        lose()
+
+
+class Known:
+    """In place of a client: how it was made."""
+
+    map = submit = None
+
+    def __init__(self, how):
+        self.how = how
 
 
 def test_an_engine_that_leaves_out_a_task(folder, tmp_path):

@@ -186,3 +186,13 @@ def test_a_table_has_a_power_of_two_buckets(tmp_path):
     _frequencies.write(path, Frequencies(12), {})
     with pytest.raises(ValueError, match="its table cannot be read"):
         _frequencies.read(str(path))
+
+
+def test_a_table_begins_within_the_file(tmp_path):
+    path = tmp_path / "table"
+    _frequencies.write(path, counted(np.ones((3, 2)), 128), {})
+    content = path.read_bytes()
+    larger = content.replace(b'"shape": [1, 128]', b'"shape": [1, 256]')
+    path.write_bytes(larger.replace(b'"n_large": 0', b'"n_large": 9'))
+    with pytest.raises(ValueError, match="its table cannot be read"):
+        _frequencies.read(str(path))

@@ -1,0 +1,92 @@
+"""Results of a job: when they are delivered under their names, published, forgotten and removed."""
+
+import numpy as np
+import pytest
+from _data.dedup_records import make_texts, write_lines
+
+from sparsemaps import MinHash
+from sparsemaps.files import Texts, deduplicate_files, map_files
+from sparsemaps.files._results import Place, Results
+
+MINHASH = MinHash(n_hashes=32, random_state=0)
+IDS = Texts("word:3", id_field="id")
+
+
+@pytest.fixture
+def folder(tmp_path):
+    (tmp_path / "in").mkdir()
+    for part, texts in enumerate(np.array_split(make_texts(60, seed=3), 3)):
+        write_lines(tmp_path / f"in/{part}.jsonl", texts.tolist())
+    return tmp_path
+
+
+@pytest.fixture
+def made(tmp_path):
+    """A function that makes a result, and a list of the paths that it was called with."""
+    calls = []
+
+    def make(path):
+        calls.append(path)
+        with open(path, "w") as file:
+            file.write("x")
+        return len(calls)
+
+    return make, calls
+
+
+@pytest.mark.parametrize("output", [None, "out.txt"])
+def test_a_result_is_made_once_and_after_it_is_forgotten(tmp_path, made, output):
+    """An output that waits for its name is there too: its task may have been killed."""
+    make, calls = made
+    results, place = Results(str(tmp_path)), Place.of("a", {"seed": 0}, output=output)
+    for n_calls, forgets in ((1, False), (1, False), (2, True)):
+        if forgets:
+            results.forget(place)
+        assert results.made(place, make).value == n_calls == len(calls)
+    assert (results.find(place) is None) == (output is not None)
+    if output is not None:
+        results.deliver(place)
+        assert results.find(place).value == 2
+        results.forget(place)
+        assert results.find(place) is None
+
+
+def test_files_beside_outputs_of_before_are_removed(folder):
+    """Of a run that made ids, those are not beside the codes of one that makes none."""
+    for source in (IDS, "word:3"):
+        map_files(MINHASH, folder / "in", f"{folder}/out/", source=source, format="npy")
+        ids = sorted(path.name for path in folder.glob("out/*.ids.*"))
+        assert len(ids) == (3 if source is IDS else 0), ids
+
+
+def test_what_an_engine_made_before_an_error_is_delivered(folder):
+    class Failing:
+        def run(self, make, tasks):
+            results = list(map(make, tasks[:-1]))
+            yield results[0]
+            raise OSError("a cable is loose")
+
+    with pytest.raises(OSError, match="a cable is loose"):
+        map_files(MINHASH, folder / "in", f"{folder}/out/", source=IDS, engine=Failing())
+    assert len(list(folder.glob("out/*.svm"))) == 2
+    assert not list(folder.glob("out/.sparsemaps-*"))
+    outputs = map_files(MINHASH, folder / "in", f"{folder}/out/", source=IDS)
+    assert [output.skipped for output in outputs] == [True, True, False]
+
+
+def test_a_share_of_an_earlier_stage_publishes_nothing(folder):
+    """Whoever reads the folder finds the results of one run, of before, until the last stage."""
+
+    def dedup(size, **options):
+        how = {"source": "word:3", "threshold": 0.5, **options}
+        deduplicate_files(MinHash(n_hashes=size, random_state=0), folder / "in", out, **how)
+
+    out = f"{folder}/out/"
+    dedup(32)
+    published = folder / "out.stages/codes.npy"
+    before = published.read_bytes()
+    stages = ["codes", "codes-join", "search-keys", "search", "removals", "clusters", "kept"]
+    for stage in [*stages, "outputs"]:
+        assert published.read_bytes() == before, stage
+        dedup(64, task=(stage, 0, 1))
+    assert published.read_bytes() != before
