@@ -73,6 +73,8 @@ def train(options: argparse.Namespace) -> None:
         figures |= {"C": trained.model.C}
         words += f", C of {trained.model.C:g}"
         score = "R2" if asked.is_regression else "accuracy"
+        if getattr(trained.model, "multilabel_", False):
+            score = "micro F1"
         for line in _table_of(score, trained.scores):
             print_line(line, error=True)
     if isinstance(source, Texts) and options.texts is None:

@@ -536,10 +536,10 @@ class Training(Values):
     C: float | Sequence[float] | None = Reals(above=0, none=True).default(
         None,
         "The inverse strength of regularisation, [allowed]; of several, the best: the value with "
-        "the highest accuracy, or R2 for regression, on the records of `validation`, or else with "
-        "the highest mean over five folds. The fold of a record depends on the seed and on the "
-        "number of the record. The model equals the model of this C alone. None is the C of the "
-        "model.",
+        "the highest accuracy, R2 for regression, or micro F1 for lists of labels, on the records "
+        "of `validation`, or else with the highest mean over five folds. The fold of a record "
+        "depends on the seed and on the number of the record. The model equals the model of this C "
+        "alone. None is the C of the model.",
         metavar="C",
     )
     validation: Any = Inputs(none=True).default(

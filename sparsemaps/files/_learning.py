@@ -27,7 +27,7 @@ from sparsemaps.files._job_options import (
 )
 from sparsemaps.files._keywords import TrainFilesKeywords
 from sparsemaps.files._labelled_rows import LabelledRows, read_labelled
-from sparsemaps.files._record_labels import Labels, Model, label_of, values_of
+from sparsemaps.files._record_labels import Labels, Model, as_lists, label_of, values_of
 from sparsemaps.files._validation import Validation, comparable, validation
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
 from sparsemaps.linear._indicators import LabelLists
@@ -161,7 +161,7 @@ def train(
     with _model_file.new_file(output) as file:  # an output that cannot be written is known first
         with opened_table(aside) as table, _memory.out_of_memory_in("reading"):
             rows, others = _read_all(model, inputs, unseen, training, source, reading, table)
-        _check_labels(model, rows.labels, Cs)
+        _check_labels(model, rows.labels)
         others = others and comparable(model, rows.labels, others)
         if weights_of_labels:
             classes = np.unique(values_of(rows.labels))
@@ -304,7 +304,9 @@ def _folds(
     records themselves. A fold of records is that of their snippets, which are not scored."""
     costs = np.ones(len(rows.codes)) if weights is None else np.asarray(weights, np.float64)
     if others is not None:
-        held_out = HeldOut(others.codes, None, values_of(others.labels), others.weights)
+        has_lists = isinstance(rows.labels, LabelLists)
+        labels = as_lists(others.labels) if has_lists else values_of(others.labels)
+        held_out = HeldOut(others.codes, None, labels, others.weights)
         return [Fold(lambda: costs, held_out)]
     key = _seeding.keys(seed, "linear", 3)[2]
     number = np.floor(_N_FOLDS * _seeding.uniforms(key, rows.n_records))
@@ -313,7 +315,7 @@ def _folds(
     for fold in range(_N_FOLDS):
         own = np.flatnonzero((number == fold) & (costs[: rows.n_records] > 0))
         of_own = None if rows.weights is None else rows.weights[own]
-        held_out = HeldOut(rows.codes, own, values_of(rows.labels)[own], of_own)
+        held_out = HeldOut(rows.codes, own, rows.labels[own], of_own)
         folds.append(Fold(partial(_outside, costs, of_rows, fold), held_out))
     return folds
 
@@ -333,8 +335,7 @@ def _scores_of(
 ) -> tuple[ScoreOfC, ...]:
     """Return the scores of several values of C."""
     try:
-        labels = values_of(rows.labels)
-        found = scores_of_values(model, rows.codes, labels, weights, folds, Cs, watch)
+        found = scores_of_values(model, rows.codes, rows.labels, weights, folds, Cs, watch)
     except UnfitFold as error:
         said = setting("validation", "INPUT")
         raise ValueError(f"{error}: several values of C need more records, or {said}") from None
@@ -342,14 +343,9 @@ def _scores_of(
     return tuple(map(ScoreOfC, *parts))
 
 
-def _check_labels(model: Model, labels: Labels, Cs: list[float]) -> None:
-    """Raise unless labels are such as the model takes, for one C or several."""
+def _check_labels(model: Model, labels: Labels) -> None:
+    """Raise unless labels are such as the model takes."""
     values = values_of(labels)
-    if len(Cs) > 1 and isinstance(labels, LabelLists):
-        raise ValueError(
-            f"{setting('C', tuple(Cs))} is for records of one label each, got lists of labels: "
-            "give one value of C"
-        )
     if isinstance(model, KernelRegressor):
         if isinstance(labels, LabelLists) or values.dtype.kind == "U":
             found = "lists of labels" if isinstance(labels, LabelLists) else "strings"

@@ -222,6 +222,11 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         of_classes = _weights_of(self.classes_, self.class_weight, labels, costs)
         return rows._replace(weights=of_classes[labels] * (1.0 if costs is None else costs))
 
+    def _factors(self, rows: TrainingRows, costs: Array) -> Array | None:
+        if not (isinstance(self.class_weight, str) and len(self.classes_) == 2):
+            return None
+        return _weights_of(self.classes_, self.class_weight, rows.labels + 1, costs)
+
     @property
     def coef_(self) -> Array:
         try:

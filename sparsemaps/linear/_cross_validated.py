@@ -189,10 +189,9 @@ class KernelClassifierCV(_OverC, KernelClassifier):
     Solutions of the dual problem are multiplied before training goes on with a larger C: by the
     factor that gives the highest dual objective among those that this C allows. The model of each C
     is within `tol`, as if it were trained alone, but not equal to that in all digits. A thread
-    trains on a fold, or of two classes, on up to four folds together, if `class_weight` is not
-    "balanced". That takes the memory of a model for each fold, and 8 bytes for each row and class,
-    or fold. `save` writes a `KernelClassifier`,
-    which ``KernelClassifier.load`` opens.
+    trains on a fold, or of two classes, on up to four folds together. That takes the memory of a
+    model for each fold, and 8 bytes for each row and class, or fold. `save` writes a
+    `KernelClassifier`, which ``KernelClassifier.load`` opens.
 
     See Also
     --------

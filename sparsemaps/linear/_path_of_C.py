@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
+import scipy.sparse as sp
 
 from sparsemaps._tools import _seeding, _sklearn, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _solver
+from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.linear._solver import TrainingRows
 
 _SCORED_ROWS = 2**16
@@ -24,7 +26,7 @@ class HeldOut(NamedTuple):
 
     codes: PackedCodes
     rows: Array | None
-    y: Array
+    y: Array | LabelLists
     weights: Array | None
 
     def blocks(self) -> Iterator[PackedCodes]:
@@ -73,15 +75,18 @@ class UnfitFold(ValueError):
     """A fold has no rows to train on or to be scored on, or rows of one class."""
 
 
-def check_fold(fold: Fold, y: Array, name: str, *, classes: bool) -> None:
+def check_fold(fold: Fold, y: Array | LabelLists, name: str, *, classes: bool) -> None:
     """Raise an UnfitFold if a fold has no rows to train on, or to be scored on, or of `classes` one
-    class only."""
+    class only, or lists without a label."""
     is_there, held_out = fold.costs() > 0, fold.held_out
     is_scored = len(held_out.y) > 0 and (held_out.weights is None or bool(held_out.weights.any()))
     if not is_scored or not is_there.any():
         part = "rows to train on" if is_scored else "rows"
         raise UnfitFold(f"{name} has no {part}")
-    if classes:
+    if isinstance(y, LabelLists):
+        if not len(y[is_there].values):
+            raise UnfitFold(f"the rows to train on of {name} have no label")
+    elif classes:
         found = np.unique(y[is_there])
         if len(found) < 2:
             raise UnfitFold(
@@ -92,7 +97,7 @@ def check_fold(fold: Fold, y: Array, name: str, *, classes: bool) -> None:
 def scores_of_values(
     model: Any,
     codes: PackedCodes,
-    y: Array,
+    y: Array | LabelLists,
     weights: Array | None,
     folds: Sequence[Fold],
     Cs: Sequence[float],
@@ -163,15 +168,12 @@ def scores_along(
         if watch is not None:
             watch(n_done[0], scores.size, 0)
 
-    def steps(numbers: range, base: Array | None) -> Iterator[None]:
-        """Train the models of some folds: of several, one model each, on some of the rows, whose
-        weights are `base`."""
-        of_folds = (model._weighted(rows, folds[number].costs()) for number in numbers)
-        if base is None:
-            (some,) = of_folds
+    def steps(numbers: range) -> Iterator[None]:
+        """Train the models of some folds: of several, one model each."""
+        if together is None:
+            some = model._weighted(rows, folds[numbers[0]].costs())
         else:
-            members = [one.weights > 0 for one in of_folds]
-            some = rows._replace(weights=base, members=members)
+            some = together.of_folds(numbers)
         n_here = n_models * len(numbers)
         objective = model._objective(Cs[0])
         path = _solver.Path(some, objective, n_here, tol=float(model.tol), seed=seed)
@@ -182,17 +184,17 @@ def scores_along(
                 yield
                 start = time.perf_counter()
             seconds[numbers[0], place] += time.perf_counter() - start
-            if base is None:
+            if together is None:
                 score(numbers[0], place, some, path.solutions())
                 continue
             for number, solution in path.solutions():
                 score(numbers[number], place, some, [(0, solution)])
 
-    base = _common_weights(model, rows, folds) if n_models == 1 and len(folds) > 1 else None
+    together = _together(model, rows, folds) if n_models == 1 and len(folds) > 1 else None
     cuts = list(range(len(folds) + 1))
-    if base is not None:
+    if together is not None:
         cuts = _solver.cuts(len(folds), _threads.resolve_n_jobs(model.n_jobs))
-    jobs = (steps(range(first, stop), base) for first, stop in itertools.pairwise(cuts))
+    jobs = (steps(range(first, stop)) for first, stop in itertools.pairwise(cuts))
     _solver.run_in_turns(jobs, model.n_jobs)
     if unfinished:
         shown = ", ".join(f"{C:.6g}" for C in sorted(unfinished))
@@ -208,22 +210,47 @@ def scores_along(
     return PathScores(scores, of_means, seconds.sum(axis=0))
 
 
-def _common_weights(model: Any, rows: TrainingRows, folds: Sequence[Fold]) -> Array | None:
-    """Return the weights of rows if they are those of each fold, or 0 there; None if they differ
-    otherwise, as weights of classes by their frequencies do. Models of folds are then trained
-    together, as they differ in their rows alone."""
-    base = np.zeros(len(rows.codes))
-    for is_last in (False, True):
-        for fold in folds:
-            own = model._weighted(rows, fold.costs()).weights
-            if is_last and not ((own == 0) | (own == base)).all():
-                return None
-            np.maximum(base, own, out=base)
-    return base
+class _Together(NamedTuple):
+    """Folds whose models are trained together: they differ in their rows, and in the factors of C
+    of the two classes."""
+
+    rows: TrainingRows
+    members: list[Array]
+    """The rows of each fold, a bit each."""
+
+    def of_folds(self, numbers: range) -> TrainingRows:
+        """Return the rows for models of some folds."""
+        n, factors = len(self.rows.codes), self.rows.factors
+        return self.rows._replace(
+            members=[
+                np.unpackbits(some, count=n).astype(bool)
+                for some in self.members[numbers.start : numbers.stop]
+            ],
+            factors=None if factors is None else factors[numbers.start : numbers.stop],
+        )
+
+
+def _together(model: Any, rows: TrainingRows, folds: Sequence[Fold]) -> _Together | None:
+    """Return the folds, if each row counts as much in all folds that train on it, or None."""
+    base, members, factors = np.zeros(len(rows.codes)), [], []
+    for fold in folds:
+        own = fold.costs()
+        is_there = own > 0
+        if (own != base)[is_there & (base > 0)].any():
+            return None
+        base[is_there] = own[is_there]
+        members.append(np.packbits(is_there))
+        factors.append(model._factors(rows, own))
+    if factors[0] is None:
+        return _Together(model._weighted(rows, base), members)
+    return _Together(rows._replace(weights=base, factors=np.stack(factors)), members)
 
 
 def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:
-    """Return the accuracy of a model on some rows, or its R2, with a standard error."""
+    """Return the accuracy of a model on some rows, its R2, or of lists of labels F1 over all labels
+    together, with a standard error."""
+    if isinstance(held_out.y, LabelLists):
+        return _micro_f1(model, held_out, held_out.y)
     found = np.concatenate([model.predict(codes) for codes in held_out.blocks()])
     weights = np.ones(len(found)) if held_out.weights is None else held_out.weights
     total = float(weights.sum())
@@ -239,3 +266,19 @@ def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:
     # R2 is a ratio of means: to first order, a row adds (share of the spread - squares) / spread.
     parts = (mean / spread * around - squares) / spread
     return ScoreOfRows(1 - mean / spread, float(np.linalg.norm(weights * parts)) / total)
+
+
+def _micro_f1(model: Any, held_out: HeldOut, y: LabelLists) -> ScoreOfRows:
+    """Return F1 over all labels together. Labels that the model does not know are not found."""
+    known = model.classes_.tolist()
+    unknown = sorted(set(y.values.tolist()).difference(known))
+    wanted = y.matrix(np.array([*known, *unknown], object)).astype(np.float64)
+    found = sp.vstack([sp.csr_array(model.predict(codes)) for codes in held_out.blocks()])
+    weights = np.ones(len(y)) if held_out.weights is None else held_out.weights
+    right = wanted[:, : len(known)].multiply(found).sum(axis=1)
+    both = wanted.sum(axis=1) + found.sum(axis=1)
+    total = float(weights @ both)
+    if not total:
+        return ScoreOfRows(0.0, float("nan"))
+    score = float(2 * weights @ right) / total
+    return ScoreOfRows(score, float(np.linalg.norm(weights * (2 * right - score * both))) / total)

@@ -56,8 +56,8 @@ class TrainingRows(NamedTuple):
     """float64, more factors of C, of shape (number of models, 2): for rows on the negative and on
     the positive side of a model. None is 1 for all."""
     members: Sequence[Array] | None = None
-    """The rows that each model is trained on, bool, of models that differ in this alone; None is
-    all rows for all models."""
+    """The rows that each model is trained on, bool, of models of one problem, that is, of one set
+    of labels or targets; None is all rows for all models."""
 
     def sides(self, models: range) -> Array | None:
         """Return bits for each row: bit m is set if it is on the positive side of the model m of
@@ -108,12 +108,13 @@ class TrainingRows(NamedTuple):
 
     def costs(self, model: int) -> Array | None:
         """Return the factors of C of a model, or None if all are 1."""
+        costs = self.weights
+        if self.factors is not None:
+            of_sides = self.factors[model][(self.y(model) > 0).astype(np.intp)]
+            costs = np.asarray(of_sides if costs is None else of_sides * costs)
         if self.members is not None:
-            return np.asarray(self.members[model] * (1.0 if self.weights is None else self.weights))
-        if self.factors is None:
-            return self.weights
-        costs = self.factors[model][(self.y(model) > 0).astype(np.intp)]
-        return np.asarray(costs if self.weights is None else costs * self.weights)
+            costs = np.asarray(self.members[model] * (1.0 if costs is None else costs))
+        return costs
 
 
 class Solution(NamedTuple):

@@ -135,9 +135,3 @@ def test_options_that_a_command_has_not_are_not_advised(tmp_path):
     assert said("text", *words).endswith(f"{rule}\n")
     text = said("map", "minhash", "--texts", "word:1", *words)
     assert text.endswith(f"{rule}; --format npy takes it\n")
-
-
-def test_options_of_several_values_are_named_as_they_are_given(tmp_path):
-    (tmp_path / "in.jsonl").write_text('{"text": "a", "y": ["b"]}\n{"text": "", "y": []}\n')
-    words = [tmp_path / "in.jsonl", "--label-field", "y", "-o", tmp_path / "out"]
-    assert "--C 0.1 1.0 is for records of one label each" in said("train", *words, "--C", 1, 0.1)

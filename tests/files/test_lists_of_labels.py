@@ -400,12 +400,6 @@ def test_models_whose_classes_are_not_theirs_are_damaged(tmp_path):
             KernelClassifier.load(tmp_path / "model")
 
 
-def test_several_values_of_C_need_one_label_a_record(tmp_path):
-    write_jsonl(tmp_path / "in.jsonl", listed(30))
-    with pytest.raises(ValueError, match="is for records of one label each, got lists of labels"):
-        trained(tmp_path / "in.jsonl", tmp_path, C=(0.1, 1))
-
-
 def test_snippets_have_the_labels_of_their_texts(tmp_path):
     some = listed(30)
     write_jsonl(tmp_path / "in.jsonl", some)

@@ -4,10 +4,13 @@ import json
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from _data.chance import SEED
 from _data.labelled_records import records, rows, text_model, write_jsonl, write_rows
+from _data.listed_labels import listed, trained
 from _scripts.commands import command
-from sklearn.metrics import r2_score
+from sklearn.metrics import f1_score, r2_score
+from sklearn.preprocessing import MultiLabelBinarizer
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps._tools import _seeding
@@ -20,6 +23,7 @@ from sparsemaps.linear import (
     _path_of_C,
     load_model,
 )
+from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.linear._model_file import digest_of
 
 CS = [0.01, 0.3, 10.0]
@@ -190,6 +194,78 @@ def test_threads_and_files_do_not_matter(n_jobs, tmp_path):
     assert found[0] == found[1]
 
 
+def noisy_lists(n=100):
+    """Texts with lists of labels, of which some are those of another text."""
+    some, rng = listed(n), np.random.default_rng(SEED)
+    for number in np.flatnonzero(rng.random(n) < 0.3):
+        some[number]["y"] = some[rng.integers(n)]["y"]
+    return [{**one, "w": int(rng.integers(0, 3))} for one in some]
+
+
+@pytest.mark.parametrize("weight_field", [None, "w"])
+def test_lists_of_labels_have_the_best_micro_f1(weight_field, tmp_path):
+    """The score of a fold is F1 over all labels together, by the weights of records."""
+    some = noisy_lists()
+    path = write_jsonl(tmp_path / "in.jsonl", some)
+    done = trained(path, tmp_path, C=CS, weight_field=weight_field)
+    weights = np.array([one["w"] if weight_field else 1 for one in some])
+    Y = MultiLabelBinarizer().fit_transform([one["y"] for one in some])
+    for place, C in enumerate(CS):
+        scores = []
+        for train, test in folds_of(len(some)):
+            texts = np.array([one["text"] for one in some], object)
+            model = text_model(C=C).fit(
+                texts[train].tolist(), sp.csr_array(Y[train]), weights[train]
+            )
+            found = model.predict(texts[test].tolist()).toarray()
+            each = np.repeat(weights[test], Y.shape[1])
+            scores.append(f1_score(Y[test].ravel(), found.ravel(), sample_weight=each))
+        assert done.scores[place].score == pytest.approx(np.mean(scores), abs=0.01)
+        error = np.std(scores, ddof=1) / np.sqrt(5)
+        assert done.scores[place].error == pytest.approx(error, abs=0.01)
+    assert done.model.C == max(done.scores, key=lambda one: one.score).C
+
+
+def test_other_records_with_lists_of_labels(tmp_path):
+    """Labels that the model does not know are not found, as in the figures of validation."""
+    path = write_jsonl(tmp_path / "in.jsonl", noisy_lists())
+    other = write_jsonl(
+        tmp_path / "other.jsonl", [*listed(40, seed=1), {"text": "a", "y": ["new"]}]
+    )
+    done = trained(path, tmp_path, C=CS, validation=other)
+    best = max(done.scores, key=lambda one: one.score)
+    assert done.validation.score == pytest.approx(best.score, rel=1e-12)
+    assert 0 < best.error < 0.2
+    words = ["train", "minhash", path, "--texts", "word:1", "--label-field", "y", "--C", 0.1, 1]
+    assert b"micro F1" in command(*words, "-o", tmp_path / "out").stderr
+
+
+def test_the_error_of_micro_f1():
+    """By the linear parts of a ratio: that of records drawn again and again."""
+    rng = np.random.default_rng(SEED)
+    wanted, found = (rng.random((400, 3)) < share for share in (0.4, 0.5))
+    found = np.where(rng.random(found.shape) < 0.5, wanted, found)
+    weights = rng.integers(0, 3, 400).astype(float)
+
+    class Found:
+        classes_ = np.arange(3)
+
+        def predict(self, codes):
+            return sp.csr_array(found[codes].astype(int))
+
+    def score_on(some):
+        lists = LabelLists(wanted.nonzero()[1], np.cumsum(wanted.sum(axis=1)))
+        held_out = _path_of_C.HeldOut(np.arange(400), some, lists[some], weights[some])
+        return _path_of_C.score_of(Found(), held_out)
+
+    score = score_on(np.arange(400))
+    each = np.repeat(weights, 3)
+    expected = f1_score(wanted.ravel(), found.ravel(), sample_weight=each)
+    assert score.value == pytest.approx(expected, rel=1e-12)
+    again = [score_on(rng.integers(0, 400, 400)).value for _ in range(200)]
+    assert score.error == pytest.approx(np.std(again), rel=0.25)
+
+
 # ---- mistakes ------------------------------------------------------------------------------------
 
 
@@ -216,6 +292,14 @@ def test_what_is_not_allowed(C, message, tmp_path):
     path = write_rows(tmp_path / "in.svm", *rows())
     with pytest.raises(ValueError, match=message):
         files.train_files(KernelClassifier(MAP), path, tmp_path / "model", C=C)
+    assert not (tmp_path / "model").exists()
+
+
+def test_folds_without_a_label(tmp_path):
+    some = [{"text": "a b", "y": ["a"] if n == 3 else []} for n in range(30)]
+    path = write_jsonl(tmp_path / "in.jsonl", some)
+    with pytest.raises(ValueError, match=r"the rows to train on of fold . of 5 have no label"):
+        trained(path, tmp_path, C=CS)
     assert not (tmp_path / "model").exists()
 
 

@@ -148,14 +148,14 @@ def test_folds_are_begun_one_for_each_thread(n_jobs, monkeypatch):
 @pytest.fixture
 def together(monkeypatch):
     """Whether folds are trained together, of each search."""
-    found, common = [], _path_of_C._common_weights
+    found, original = [], _path_of_C._together
 
     def spied(*given):
-        base = common(*given)
-        found.append(base is not None)
-        return base
+        made = original(*given)
+        found.append(made is not None)
+        return made
 
-    monkeypatch.setattr(_path_of_C, "_common_weights", spied)
+    monkeypatch.setattr(_path_of_C, "_together", spied)
     return found
 
 
@@ -163,9 +163,14 @@ def kinds():
     y = load_digits(return_X_y=True)[1][:N]
     yield KernelClassifierCV(MAP, Cs=CS, tol=1e-6, random_state=0), KernelClassifier, y % 2
     yield KernelRegressorCV(MAP, Cs=CS, tol=1e-6, random_state=0), KernelRegressor, y / 3.0
+    for class_weight in ("balanced", {False: 3.0, True: 0.5}):
+        weighted = KernelClassifierCV(
+            MAP, Cs=CS, class_weight=class_weight, tol=1e-6, random_state=0
+        )
+        yield weighted, KernelClassifier, y > 6
 
 
-@pytest.mark.parametrize("number", [0, 1])
+@pytest.mark.parametrize("number", range(4))
 @pytest.mark.parametrize(
     "cv", [KFold(5), KFold(2), ShuffleSplit(3, train_size=0.3, random_state=0)]
 )
@@ -177,13 +182,15 @@ def test_scores_are_those_of_single_fits(number, cv, packed, together):
     for fold, (train, test) in enumerate(cv.split(np.empty((N, 0)))):
         for place, C in enumerate(CS):
             single = kind(MAP, C=C, tol=1e-6, random_state=0)
+            if kind is KernelClassifier:
+                single.set_params(class_weight=model.class_weight)
             single.fit(packed[train], y[train], sample_weight=weights[train])
             expected = single.score(packed[test], y[test], sample_weight=weights[test])
             assert found.scores_[fold, place] == pytest.approx(expected, abs=0.02)
 
 
 def test_folds_of_other_weights_are_trained_apart(packed, together):
-    """As those of rows that a fold has twice, and of classes by their frequencies."""
+    """As those of rows that a fold has twice."""
     model, _, y = next(kinds())
     folds = list(KFold(5).split(y))
     expected = clone(model).set_params(cv=folds).fit(packed, y).scores_
@@ -192,5 +199,30 @@ def test_folds_of_other_weights_are_trained_apart(packed, together):
     np.testing.assert_allclose(doubled, expected, atol=0.03)
     some = [(np.append(train, train[:20]), test) for train, test in folds]
     clone(model).set_params(cv=some).fit(packed, y)
-    clone(model).set_params(class_weight="balanced").fit(packed, y)
-    assert together == [True, True, False, False]
+    assert together == [True, True, False]
+
+
+@pytest.mark.parametrize("weights", [None, "random"])
+def test_balanced_weights_are_those_of_each_fold(weights, packed):
+    """Also where folds have other shares of the classes, and rows have weights."""
+    model = list(kinds())[2][0]
+    y = np.arange(N) % 7 < np.where(np.arange(N) < N // 2, 1, 5)
+    if weights is not None:
+        weights = np.random.default_rng(SEED).integers(0, 3, N).astype(float)
+    problem = clone(model)
+    codes, labels, costs = problem._begin(packed, y, weights)
+    rows, _ = problem._problems(codes, labels, costs)
+    folds = []
+    for train, _ in KFold(3).split(y):
+        own = np.bincount(train, minlength=N) * (1.0 if weights is None else weights)
+        folds.append(_path_of_C.Fold(lambda own=own: own, None))
+    some = _path_of_C._together(problem, rows, folds).of_folds(range(1, 3))
+    for number, fold in enumerate(folds[1:]):
+        own = fold.costs()
+        shares = own.sum() / 2 / np.array([own[~y].sum(), own[y].sum()])
+        np.testing.assert_allclose(some.costs(number), own * shares[y.astype(int)], rtol=1e-12)
+        (alone,) = solved(some._replace(
+            members=None, factors=None, weights=some.costs(number)
+        ), "squared_hinge", 1).values()  # fmt: skip
+        found = solved(some, "squared_hinge", 2)[number]
+        np.testing.assert_allclose(found.weights, alone.weights, atol=1e-5)
