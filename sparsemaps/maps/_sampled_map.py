@@ -91,9 +91,10 @@ class HasCodes(SparseMap[Output]):
         vectorizer : str, Texts or object with ``transform``
             "word:5", "char:3-5" and the like, and `sparsemaps.files.Texts`, give the n-grams that
             the commands make for ``--texts``, as sets for `MinHash` and with their counts for other
-            maps. An object may be `sparsemaps.text.HashingVectorizer`,
-            `sparsemaps.text.ByteNgrams`, or any other whose rows depend on their texts alone. The
-            map must have been fitted to its number of columns; ``fit_any_width`` fits it to all.
+            maps. `max_df` and `idf` of `Texts` need its `frequencies`. An object may be
+            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other whose
+            rows depend on their texts alone. The map must have been fitted to its number of
+            columns; ``fit_any_width`` fits it to all.
         texts : iterable of texts
             Texts in any form that the vectorizers of `sparsemaps.text` take.
         packed : bool, default=False
@@ -125,7 +126,7 @@ class HasCodes(SparseMap[Output]):
             )
         from sparsemaps.text._analyzers import as_vectorizer  # imports scikit-learn's, slowly
 
-        vectorizer = as_vectorizer(vectorizer, binary=self.law.is_of_sets)
+        vectorizer = as_vectorizer(vectorizer, binary=self.law.is_of_sets, by_table=True)
         return TextEncoder(self, vectorizer).encode(texts, self.n_jobs, packed=packed)
 
 

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import os
 import re
 from abc import ABC, abstractmethod
 from typing import Any
@@ -82,9 +83,10 @@ def is_said(vectorizer: object) -> bool:
     return isinstance(vectorizer, str) or all(hasattr(vectorizer, name) for name in _SAID)
 
 
-def as_vectorizer(vectorizer: Any, *, binary: bool) -> Any:
+def as_vectorizer(vectorizer: Any, *, binary: bool, by_table: bool = False) -> Any:
     """Return the vectorizer of a parameter `vectorizer`. What says n-grams is made one, which
-    counts them, or with `binary` makes sets of them; another object is returned itself."""
+    counts them, or with `binary` makes sets of them; another object is returned itself. With
+    `by_table`, a given table of frequencies decides which n-grams count, or weighs them."""
     if not is_said(vectorizer):
         return vectorizer
     fields = (vectorizer,)
@@ -95,17 +97,40 @@ def as_vectorizer(vectorizer: Any, *, binary: bool) -> Any:
             fields[0], **dict(zip(_SAID[1:], fields[1:], strict=False)), binary=binary
         )
         made.fit([""])  # which checks the parameters
+        return _by_counts(made, vectorizer, binary=binary, by_table=by_table)
     except ValueError as error:
         raise ValueError(f"vectorizer={vectorizer!r}: {error}") from None
-    if getattr(vectorizer, "idf", None) is None:
-        return made
-    from sparsemaps.text._idf import IdfWeights
 
-    if binary:
-        raise ValueError(f"vectorizer={vectorizer!r}: idf weighs values, and the map is of sets")
-    return _sklearn.make_pipeline(
-        made, IdfWeights(power=vectorizer.idf, levels=vectorizer.idf_levels)
-    )
+
+def _by_counts(made: Any, given: Any, *, binary: bool, by_table: bool) -> Any:
+    """Return a vectorizer whose rows also depend on how many records have an n-gram, if a value
+    says so."""
+    names = "max_df", "idf", "frequencies"
+    max_df, idf, table = (getattr(given, name, None) for name in names)
+    if idf is not None and binary:
+        raise ValueError("idf weighs values, and the map is of sets")
+    if not by_table:
+        if max_df is not None or table is not None:
+            name = "max_df" if max_df is not None else "frequencies"
+            raise ValueError(f"{name} is for encode_texts and for files, not for models")
+        if idf is None:
+            return made
+        from sparsemaps.text._idf import IdfWeights
+
+        return _sklearn.make_pipeline(made, IdfWeights(power=idf, levels=given.idf_levels))
+    if max_df is None and idf is None:
+        return made
+    if table is None:
+        name = "max_df" if max_df is not None else "idf"
+        raise ValueError(f"{name} needs frequencies, a table that a run over files has counted")
+    if max_df is not None:
+        from sparsemaps.text._own_ngrams import OwnNgrams
+
+        return OwnNgrams(made, os.fspath(table), max_df, given.min_own)
+    from sparsemaps.text._weighted_ngrams import NgramsByTable
+
+    assert idf is not None
+    return NgramsByTable(made, os.fspath(table), idf, given.idf_levels)
 
 
 class DerivedVectorizer(ABC):

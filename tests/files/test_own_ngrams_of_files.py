@@ -22,8 +22,10 @@ from sparsemaps.files import (
     train_files,
 )
 from sparsemaps.linear import KernelClassifier
+from sparsemaps.neighbors import KernelNeighbors, removals
 from sparsemaps.text import HashingVectorizer, _frequencies
 from sparsemaps.text._analyzers import vectorizer_of
+from sparsemaps.text._own_ngrams import OwnNgrams
 
 MINHASH = MinHash(n_hashes=128, random_state=0)
 
@@ -202,6 +204,53 @@ def test_deliveries_bring_their_table(tmp_path):
     assert (tmp_path / "all").read_text().splitlines() == [*kept[0], *kept[1], *kept[2]]
     assert whole.n_kept == sum(map(len, kept))
     assert done.n_earlier
+
+
+def test_texts_in_memory_by_the_table_of_a_run(tmp_path):
+    """By the table of a run, texts in memory have the codes of files. By parts, and by an index,
+    the same ones are new."""
+    write_lines(tmp_path / "in.txt", TEXTS, "txt")
+    source = Texts("word:3", max_df=5, min_own=3)
+    deduplicate_files(MINHASH, tmp_path / "in.txt", tmp_path / "out", source=source, threshold=0.6)
+    stages = tmp_path / "out.stages"
+    minhash = MINHASH.fit_any_width()
+    given = Texts("word:3", max_df=5, min_own=3, frequencies=stages / "frequencies.npy")
+    codes = minhash.encode_texts(given, TEXTS, packed=True)
+    of_files = PackedCodes.load(stages / "codes.npy")
+    assert codes.config == of_files.config
+    assert (codes.array == of_files.array).all()
+    kept = np.load(stages / "kept.npy")
+    assert not kept.all()
+    expected = kept[codes.sampled].tolist()
+    first = removals(codes[:50], 0.6)
+    earlier = codes[np.setdiff1d(np.arange(50), first.removed)]
+    found = np.concatenate([first.removed, removals(codes[50:], 0.6, earlier=earlier).removed + 50])
+    assert (~np.isin(np.flatnonzero(codes.sampled), found)).tolist() == expected
+    rows = OwnNgrams(vectorizer_of("word:3", binary=True), str(given.frequencies), 5, 3)
+    index = KernelNeighbors(MINHASH)
+    new = [index.insert_new(rows.transform([text]), threshold=0.6)[0] for text in TEXTS]
+    assert np.array(new)[codes.sampled].tolist() == expected
+
+
+def test_what_counts_needs_a_table(tmp_path):
+    """Nothing that says which n-grams count is left out in silence."""
+    minhash = MinHash(n_hashes=8, random_state=0).fit_any_width()
+    levels = ConsistentWeightedSampling(n_hashes=8, method="levels", random_state=0)
+    levels.fit_any_width()
+    for map, source, name in (
+        (minhash, Texts("word:1", max_df=5), "max_df"), (levels, Texts("word:1", idf=2), "idf"),
+    ):  # fmt: skip
+        with pytest.raises(ValueError, match=f"{name} needs frequencies"):
+            map.encode_texts(source, TEXTS)
+    table = tmp_path / "table"
+    for source, name in (
+        (Texts("word:1", max_df=5), "max_df"),
+        (Texts("word:1", max_df=5, frequencies=table), "max_df"),
+        (Texts("word:1", idf=2, frequencies=table), "frequencies"),
+    ):
+        model = KernelClassifier(levels, vectorizer=source, random_state=0)
+        with pytest.raises(ValueError, match=f"{name} is for encode_texts and for files"):
+            model.fit(["a", "b"], [0, 1])
 
 
 @pytest.mark.parametrize(
