@@ -18,15 +18,12 @@ class Folder:
 
     def __init__(self, path: str) -> None:
         self.path = path
+        self.scratch = path
+        """A folder of this machine for temporary files."""
 
     def place(self, name: str) -> str:
         """Return the path of a file."""
         return os.path.join(self.path, name)
-
-    @property
-    def scratch(self) -> str:
-        """A folder of this machine for temporary files."""
-        return self.path
 
     @contextlib.contextmanager
     def making(self, name: str, endings: Sequence[str], output: str | None) -> Iterator[str]:
@@ -101,12 +98,12 @@ class Folder:
 class UrlFolder(Folder):
     """A folder at a URL. Files are written on this machine first, and read there from copies."""
 
+    def __init__(self, path: str) -> None:
+        super().__init__(path)
+        self.scratch = tempfile.gettempdir()
+
     def place(self, name: str) -> str:
         return name if _urls.is_url(name) else _urls.join(self.path, name)
-
-    @property
-    def scratch(self) -> str:
-        return tempfile.gettempdir()
 
     @contextlib.contextmanager
     def making(self, name: str, endings: Sequence[str], output: str | None) -> Iterator[str]:

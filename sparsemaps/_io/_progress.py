@@ -4,7 +4,7 @@ import contextlib
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 from tqdm import tqdm
 
@@ -24,7 +24,7 @@ class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
         super().__init__(disable=None if shown is None else not shown, **options)
 
 
-class Progress:
+class Progress(contextlib.AbstractContextManager["Progress"]):
     """A bar of `total` bytes, if their number is known; with rows a second and the time that is
     left."""
 
@@ -36,9 +36,6 @@ class Progress:
         self._n_rows = 0
         self._start = time.monotonic()
         self._lock = threading.Lock()
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, *error: object) -> None:
         self._bar.close()

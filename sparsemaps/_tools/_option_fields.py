@@ -69,18 +69,8 @@ def _options_of(cls: Any) -> tuple[OptionField, ...]:
         text = " ".join(said["help"].split()).replace("[allowed]", allowed.range)
         flag = said.get("flag", "--" + field.name.replace("_", "-"))
         metavar = said.get("metavar")
-        options.append(
-            OptionField(
-                field.name,
-                allowed,
-                field.default,
-                field.type,
-                text,
-                flag,
-                metavar,
-                said.get("const"),
-            )
-        )
+        own = field.name, allowed, field.default, field.type
+        options.append(OptionField(*own, text, flag, metavar, said.get("const")))
     return tuple(options)
 
 

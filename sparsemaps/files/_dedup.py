@@ -1,6 +1,5 @@
 """`deduplicate_files`: records without near-duplicates, for ``sparsemaps dedup``."""
 
-from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace
 from typing import Any, NamedTuple, Unpack
@@ -20,8 +19,7 @@ from sparsemaps.files._evidence import write_evidence
 from sparsemaps.files._frequency_stages import FREQUENCIES
 from sparsemaps.files._job_options import JOBS, Removal, Run, Search, Svmlight, Tables, Texts
 from sparsemaps.files._keywords import DeduplicateFilesKeywords
-from sparsemaps.files._results import Results, counts, opened
-from sparsemaps.files._tasks import Stage
+from sparsemaps.files._results import counts, opened
 from sparsemaps.maps._sparse_map import SparseMap
 
 
@@ -181,8 +179,7 @@ the one that counts parts."""
 class Dedup(DedupPlan):
     """Records without near-duplicates."""
 
-    def stages(self, results: Results) -> Iterator[Stage]:
-        return stages(self, results)
+    stages = stages
 
     def run(self, how: Run) -> Deduplicated:
         """Run all tasks, or those of a share; the numbers are then 0."""

@@ -85,7 +85,7 @@ def report_of(
         own = with_own.vectorizer
     judged = None
     if own is not None:
-        judged = judge(source.without_labels(), own, plan.inputs, n_jobs)
+        judged = judge(source._replace(numbers_labels=False), own, plan.inputs, n_jobs)
     shown = draw_pairs(found.similarity, threshold)
     witnesses, sizes = np.unique(found.witness, return_counts=True)
     largest = witnesses[np.argsort(-sizes, kind="stable")[:N_GROUPS]]

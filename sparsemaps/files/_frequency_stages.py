@@ -177,7 +177,7 @@ def _counts_of(of: Any, run: TaskRun) -> Frequencies:
 
 def add_records(table: Frequencies, source: TextRows, input: Input, run: TaskRun) -> None:
     """Count the n-grams of the records of an input in a table, in place."""
-    source = source.without_labels()
+    source = source._replace(numbers_labels=False)
     loops = compiled_loops(source.vectorizer)
 
     def found(block: Batch) -> list[Buckets]:

@@ -198,8 +198,8 @@ class Job(OutputJob):
         if not fitted.has_codes:
             raise ValueError(f"map must be a map with codes, got {map!r}")
         refuse_weights(source)
-        rows, of_texts = rows_for(fitted, source)
-        rows = rows._replace(sets_aside=sets_aside).by_key(key_field).without_labels()
+        rows, of_texts = rows_for(fitted, source, numbers_labels=False)
+        rows = rows._replace(sets_aside=sets_aside).with_fields(key=key_field)
         options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
         return cls(fitted, rows, options, "records")
 
@@ -221,7 +221,9 @@ class Job(OutputJob):
         return cls(None, rows, options, "svmlight", bad_records=bad_records)
 
 
-def rows_for(map: SparseMap, source: Texts | Svmlight) -> tuple[Source, dict[str, Any]]:
+def rows_for(
+    map: SparseMap, source: Texts | Svmlight, *, numbers_labels: bool = True
+) -> tuple[Source, dict[str, Any]]:
     """Return the rows of inputs for a fitted map, and the entries of `FormatOptions` for texts."""
     if isinstance(source, Svmlight):
         return LibsvmRows(source), {}
@@ -239,7 +241,8 @@ def rows_for(map: SparseMap, source: Texts | Svmlight) -> tuple[Source, dict[str
     config = vectorizer_config(vectorizer, values=not map.law.is_of_sets)
     encoder = TextEncoder(map, vectorizer) if map.has_codes else None
     of_texts = {"texts": config, "ids": source.id_field is not None}
-    return TextRows(vectorizer, source, encoder=encoder), of_texts
+    rows = TextRows(vectorizer, source, encoder=encoder, numbers_labels=numbers_labels)
+    return rows, of_texts
 
 
 def refuse_weights_of_sets(map: SparseMap, source: Texts) -> None:

@@ -366,11 +366,7 @@ class Aside(Values):
     @property
     def aside(self) -> Any:
         """The path of the table; None if bad records are errors."""
-        return (
-            None
-            if isinstance(self.bad_records, str) and self.bad_records == "error"
-            else (self.bad_records)
-        )
+        return None if self.bad_records == "error" else self.bad_records
 
 
 @documented

@@ -28,7 +28,6 @@ def run_stages(stages: Iterable[Stage], how: Run) -> dict[str, list[Result]]:
         if not how.resume:
             stage.forget()
         if stage.is_needed():
-            stage.remove_other_outputs()
             made[stage.name] = _run_stage(stage, how)
         if stage.removes is not None:
             stage.results.remove(stage.removes)
@@ -43,6 +42,8 @@ def _run_stage(stage: Stage, how: Run) -> list[Result]:
     there = ((task, stage.results.find(stage.place(task))) for task in stage.tasks)
     made = {task.name: result for task, result in there if result is not None}
     to_do = [task for task in stage.tasks if task.name not in made]
+    if stage.replaces_all and len(stage.tasks) > 1:
+        stage.results.remove_outputs(task.output for task in to_do if task.output is not None)
     made |= _by_threads(stage, to_do, how) if how.engine is None else _by_engine(stage, to_do, how)
     return [made[task.name] for task in stage.tasks]
 

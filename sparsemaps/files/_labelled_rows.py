@@ -92,7 +92,7 @@ def read_labelled(
             raise ValueError(
                 f"{coded[0]} has codes, and other inputs do not: take one or the other"
             )
-        LibsvmRows().weighted_by(weight_field)  # which is an error if a field is given
+        LibsvmRows().with_fields(weight=weight_field)  # which is an error if a field is given
         parts = [_coded_and_labelled(path) for path in coded]
         strings = {
             values_of(part.labels).dtype.kind == "U": path
@@ -111,7 +111,7 @@ def read_labelled(
     rows: Any = rows_of(
         map, vectorizer, source, inputs, multilabel=may_lack_labels or None, learns=True
     )
-    rows = rows._replace(sets_aside=aside is not None).weighted_by(weight_field)
+    rows = rows._replace(sets_aside=aside is not None).with_fields(weight=weight_field)
     rows.check_labels()
     _check_snippets(snippets, rows)
     with contextlib.ExitStack() as stack:

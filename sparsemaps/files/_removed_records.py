@@ -26,7 +26,7 @@ def find_removals(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> int:
     """Write removed records with their witnesses, and how similar they are; returns their
     number."""
     plan, coded = of
-    check_number(coded)
+    check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
     search, own = plan.search, coded.load()
     key = key_of(coded, plan.removal)
     sets = [earlier.load() for earlier in plan.earlier]
@@ -48,11 +48,6 @@ def find_removals(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> int:
     save_array(path, pairs.astype(np.uint32))
     save_array(path + SIMILARITY, np.concatenate([found.similarity, np.ones(len(later))])[order])
     return len(removed)
-
-
-def check_number(coded: CodedInputs) -> None:
-    """Raise a ValueError if there are more records than are numbered."""
-    check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
 
 
 def read_removals(path: str, n_records: int, against: Sequence[Delivery]) -> Removals:

@@ -41,12 +41,6 @@ _RESULT = rf"{files_named('[a-z]+(-[a-z0-9]+)*')}|{_HIDDEN}"
 """Names of the files of results in a folder that has nothing else."""
 
 
-def named(name: str, digest_of_recipe: str) -> str:
-    """Return the name of the file of a result, which no other recipe has."""
-    stem, dot, ending = name.partition(".")
-    return f"{stem}-{digest_of_recipe[:_DIGITS]}{dot}{ending}"
-
-
 class Place(NamedTuple):
     """The recipe of a result, and where its files are. All names are from the folder of results."""
 
@@ -54,7 +48,7 @@ class Place(NamedTuple):
     endings: Sequence[str]
     """Endings of the names of its files."""
     file: str
-    """The name of its file."""
+    """The name of its file, which no other recipe has; of an output, its path."""
     receipt: str
     """The name of its receipt, without the ending of receipts."""
     made: str
@@ -68,7 +62,8 @@ class Place(NamedTuple):
         """Return the place of a result. The path of an `output` is not decided by its recipe;
         `name` is then that of its receipt."""
         if output is None:
-            file = named(name, digest(recipe))
+            stem, dot, ending = name.partition(".")
+            file = f"{stem}-{digest(recipe)[:_DIGITS]}{dot}{ending}"
             return cls(recipe, endings, file, file, file)
         # Short, as the name of an output may be as long as names can be; it chooses a compression.
         ending = output.removeprefix(_text_input.without_compression(output))
@@ -100,25 +95,15 @@ class Results:
     delivers it.
 
     `is_shared` says that other processes may work with the files, and `is_own` that the folder has
-    nothing but results.
+    nothing but results. `scratch` is a folder of this machine for temporary files, and ``path`` a
+    function from the name of a file to its path or URL.
     """
 
     def __init__(self, folder: str, *, is_shared: bool = False, is_own: bool = False) -> None:
         self._files = folder_at(folder)
+        self.folder, self.scratch = folder, self._files.scratch
+        self.path = self._files.place
         self._is_shared, self._is_own = is_shared, is_own
-
-    @property
-    def folder(self) -> str:
-        return self._files.path
-
-    @property
-    def scratch(self) -> str:
-        """A folder of this machine for temporary files."""
-        return self._files.scratch
-
-    def path(self, name: str) -> str:
-        """Return the path or the URL of a file."""
-        return self._files.place(name)
 
     def find(self, place: Place) -> Result | None:
         """Return a result of an equal recipe whose files have the sizes of then, or None. An
@@ -202,9 +187,9 @@ class Results:
             if name not in stay and re.fullmatch(pattern, name):
                 self._files.remove([name])
 
-    def remove_output(self, output: str) -> None:
-        """Remove an output of another recipe."""
-        self._files.remove([output])
+    def remove_outputs(self, outputs: Iterable[str]) -> None:
+        """Remove outputs of other recipes."""
+        self._files.remove(outputs)
 
     def publish(self, results: Iterable[tuple[str, str]]) -> None:
         """Give results of a run that is complete names without a digest, too. So whoever reads the
@@ -336,7 +321,8 @@ class KeptSteps(Steps):
     def drawn(self, name: str, make: Callable[[], Any]) -> "tuple[Any, KeptSteps]":
         """Return the value that ``make()`` returned once, and the steps whose results depend on
         it."""
-        value = self._results.made(self._place(name, ()), lambda _: make()).value
+        place = Place.of(self._prefix + name, self._recipe, ())
+        value = self._results.made(place, lambda _: make()).value
         recipe = [self._recipe, value]
         return value, KeptSteps(self._results, self._prefix, recipe, self._shown, self._share)
 
@@ -356,7 +342,7 @@ class KeptSteps(Steps):
                 break
             with contextlib.suppress(FileNotFoundError, ValueError):
                 return read_array(path, kind)
-            self._results.forget(self._place(name))
+            self._results.forget(Place.of(self._prefix + name, self._recipe))
         return made[0]
 
     def file(self, name: str, make: Callable[[str], object]) -> str:
@@ -366,10 +352,7 @@ class KeptSteps(Steps):
             make(path)
             return True
 
-        return self._results.made(self._place(name), write).path
-
-    def _place(self, name: str, endings: Sequence[str] = ("",)) -> Place:
-        return Place.of(self._prefix + name, self._recipe, endings)
+        return self._results.made(Place.of(self._prefix + name, self._recipe), write).path
 
     def within(self, name: str, shown: bool | None = False) -> "KeptSteps":
         """Return the steps of a part of the search. `shown` is for a search of all steps, as a

@@ -219,21 +219,14 @@ class LibsvmRows(NamedTuple):
     def has_label_field(self) -> bool:
         return False
 
-    def by_key(self, field: str | None) -> "LibsvmRows":
-        """Return the source whose records are ordered by the numbers in a field."""
-        if field is not None:
-            raise ValueError(f"{setting('keep', field)} is a field of texts; rows have none")
-        return self
-
-    def without_labels(self) -> "LibsvmRows":
-        """Return the source for a job that does not use the labels of records."""
-        return self
-
-    def weighted_by(self, field: str | None) -> "LibsvmRows":
-        """Return the source whose records have weights in a field."""
-        if field is not None:
+    def with_fields(self, key: str | None = None, weight: str | None = None) -> "LibsvmRows":
+        """Return the source whose records have the numbers that order them, and weights, in
+        fields."""
+        if key is not None:
+            raise ValueError(f"{setting('keep', key)} is a field of texts; rows have none")
+        if weight is not None:
             raise ValueError(
-                f"{setting('weight_field', field)} is a field of texts; weights of rows stand in "
+                f"{setting('weight_field', weight)} is a field of texts; weights of rows stand in "
                 "files beside them"
             )
         return self

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple, Protocol
 from sparsemaps._io._progress import FileProgress, Progress
 from sparsemaps._tools import _memory
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import NOWHERE, Place, Result, Results, named
+from sparsemaps.files._results import NOWHERE, Place, Result, Results
 
 Listing = list[tuple[str, int, str]]
 """Name, number of tasks, and meaning of each stage of a job."""
@@ -55,7 +55,7 @@ class Task(NamedTuple):
     @property
     def file(self) -> str:
         """The name of the result in the folder, if it is no output."""
-        return named(self.name, self.digest)
+        return Place.of(self.name, self.recipe).file
 
 
 class Stage(NamedTuple):
@@ -116,13 +116,6 @@ class Stage(NamedTuple):
             self.results.forget(self.place(task))
         if self.scratch is not None:
             self.results.remove(self.scratch)
-
-    def remove_other_outputs(self) -> None:
-        """Remove outputs of other recipes, if none of them may stand beside a new one."""
-        if self.replaces_all and len(self.tasks) > 1:
-            for task in self.missing():
-                if task.output is not None:
-                    self.results.remove_output(task.output)
 
 
 Made = tuple[str, Result]

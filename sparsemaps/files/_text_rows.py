@@ -64,7 +64,7 @@ class TextRows(NamedTuple):
 
     @property
     def fields(self) -> Fields:
-        """The fields that are read of records. They remember the kind of labels."""
+        """The fields that are read of records."""
         given = self.given
         names = given.field, given.label_field, given.id_field
         lengths = given.min_length, given.max_length
@@ -130,18 +130,10 @@ class TextRows(NamedTuple):
     def has_label_field(self) -> bool:
         return self.given.label_field is not None
 
-    def by_key(self, field: str | None) -> "TextRows":
-        """Return the source whose records are ordered by the numbers in a field."""
-        return self._replace(key_field=field)
-
-    def without_labels(self) -> "TextRows":
-        """Return the source for a job that does not use the labels of records: they are read, and
-        have no numbers."""
-        return self._replace(numbers_labels=False)
-
-    def weighted_by(self, field: str | None) -> "TextRows":
-        """Return the source whose records have weights in a field."""
-        return self._replace(weight_field=field)
+    def with_fields(self, key: str | None = None, weight: str | None = None) -> "TextRows":
+        """Return the source whose records have the numbers that order them, and weights, in
+        fields."""
+        return self._replace(key_field=key, weight_field=weight)
 
     def prepared(
         self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
@@ -181,10 +173,9 @@ class TextRows(NamedTuple):
 
     def classes_table(self) -> bytes:
         """Return the numbers of labels that are strings, as a table; empty if there are none."""
-        classes = self.classes or {}
-        if self._kind is bool:  # their numbers are 0 and 1, as everywhere
+        if self.classes is None or self._kind is bool:  # whose numbers are 0 and 1, as everywhere
             return b""
-        lines = (f"{number}\t{escaped(name)}\n" for name, number in classes.items())
+        lines = (f"{number}\t{escaped(name)}\n" for name, number in self.classes.items())
         return "".join(lines).encode("utf-8", "surrogatepass")
 
     def _number_labels(self, batch: Batch, is_typed: bool) -> None:
