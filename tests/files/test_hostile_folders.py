@@ -155,14 +155,14 @@ def test_private_outputs_are_never_readable(tmp_path, monkeypatch, command):
     """Neither temporary files, nor results of stages, nor tables."""
     monkeypatch.chdir(tmp_path)
     (tmp_path / "in.svm").write_bytes(b"1 1:1 2:1\n0 3:1\n1 1:1 2:1\n")
-    assert cli.main(["train", "in.svm", "-o", "model"]) == 0
+    assert cli.main(["train", "minhash", "in.svm", "-o", "model"]) == 0
     words = {
         "map": ["map", "minhash", "in.svm", "-o", "out"],
         "dedup": ["dedup", "in.svm", "-o", "out", "--removed", "table"],
         "pairs": ["pairs", "in.svm", "-o", "out"],
         "predict": ["predict", "model", "in.svm", "-o", "out"],
         "filter": ["filter", "model", "in.svm", "--label", "1", "-o", "out"],
-        "train": ["train", "in.svm", "-o", "out"],
+        "train": ["train", "minhash", "in.svm", "-o", "out"],
     }
     for name in ("out", "table"):
         (tmp_path / name).touch()
