@@ -11,6 +11,7 @@
 #define OPEN (UINT64_C(1) << 63)
 
 enum {
+    TINY = 32,   /* members, from which on bits tell which bins are open */
     SHORT = 128, /* rounds of fewer members are hashed several at once */
     FEW = 8      /* members a bin, before which some bins are empty or have large values */
 };
@@ -87,21 +88,42 @@ static ptrdiff_t first_round(const void *columns, size_t itemsize, ptrdiff_t n, 
     return count_empty(s->bins, (ptrdiff_t)k);
 }
 
+/* Set a bit for each bin that is empty after the first round. It pays for sets that are not tiny: a
+ * register of bits that were changed one by one is slow to read. */
+static void find_open(ptrdiff_t n, uint64_t k, minhash_scratch *s)
+{
+    s->knows_open = k <= OPEN_KNOWN && n >= TINY;
+    if (!s->knows_open)
+        return;
+    memset(s->open, 0, sizeof s->open);
+    for (uint64_t j = 0; j < k; j++)
+        s->open[j / 32] |= (uint32_t)(s->bins[j] >> 63) << j % 32;
+}
+
 /* Which members go to a bin that is OPEN; returns how many. */
 static ptrdiff_t find_hits(const uint32_t *restrict numbers, ptrdiff_t n,
-                           const uint64_t *restrict bins, uint32_t *restrict hits)
+                           minhash_scratch *restrict s)
 {
+    const uint64_t *restrict bins = s->bins;
+    uint32_t *restrict hits = s->hits;
     ptrdiff_t n_hits = 0, i = 0;
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-    /* The upper halves of 16 bins at a time, of which the sign is OPEN. */
+    /* 16 bins at a time: their bits, or the upper halves, of which the sign is OPEN. */
     const int *upper_halves = (const int *)bins + 1;
+    const int knows_open = s->knows_open;
+    const __m512i known = _mm512_loadu_si512(s->open), one = _mm512_set1_epi32(1);
     __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     for (; i + 16 <= n; i += 16) {
         __m512i bin = _mm512_loadu_si512(numbers + i);
-        __mmask16 open = _mm512_movepi32_mask(_mm512_i32gather_epi32(bin, upper_halves, 8));
-        _mm512_storeu_si512(hits + n_hits, _mm512_maskz_compress_epi32(open, position));
+        __mmask16 hit;
+        if (knows_open)
+            hit = _mm512_test_epi32_mask(_mm512_permutexvar_epi32(_mm512_srli_epi32(bin, 5), known),
+                                         _mm512_rolv_epi32(one, bin));
+        else
+            hit = _mm512_movepi32_mask(_mm512_i32gather_epi32(bin, upper_halves, 8));
+        _mm512_storeu_si512(hits + n_hits, _mm512_maskz_compress_epi32(hit, position));
         position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
-        n_hits += __builtin_popcount(open);
+        n_hits += __builtin_popcount(hit);
     }
 #endif
     for (; i < n; i++) {
@@ -117,7 +139,7 @@ static ptrdiff_t fill_empty_bins(const uint64_t *starts, const uint32_t *numbers
                                  uint64_t round, uint64_t k, uint64_t mask, ptrdiff_t first,
                                  ptrdiff_t n_filled, minhash_scratch *s)
 {
-    const ptrdiff_t n_hits = find_hits(numbers, n, s->bins, s->hits);
+    const ptrdiff_t n_hits = find_hits(numbers, n, s);
     for (ptrdiff_t h = 0; h < n_hits; h++) {
         const uint32_t i = s->hits[h];
         const uint64_t value = value_of(word_of(starts[i], round), k, mask, (uint64_t)first + i);
@@ -129,10 +151,12 @@ static ptrdiff_t fill_empty_bins(const uint64_t *starts, const uint32_t *numbers
     return n_filled;
 }
 
-INLINE void close_bins(const uint32_t *filled, ptrdiff_t n_filled, uint64_t *bins)
+INLINE void close_bins(ptrdiff_t n_filled, minhash_scratch *s)
 {
     for (ptrdiff_t f = 0; f < n_filled; f++)
-        bins[filled[f]] &= ~OPEN;
+        s->bins[s->filled[f]] &= ~OPEN;
+    for (ptrdiff_t f = 0; s->knows_open && f < n_filled; f++)
+        s->open[s->filled[f] / 32] &= ~(UINT32_C(1) << s->filled[f] % 32);
 }
 
 /* The rounds from the second one to round k - 1 of a short set: copies of its starts, each a round
@@ -148,7 +172,7 @@ static ptrdiff_t short_rounds(ptrdiff_t n, uint64_t k, uint64_t mask, ptrdiff_t 
         for (ptrdiff_t r = 0; r < together && round + (uint64_t)r < k && n_empty > 0; r++) {
             ptrdiff_t n_filled =
                 fill_empty_bins(s->starts + r * n, s->numbers + r * n, n, round, k, mask, 0, 0, s);
-            close_bins(s->filled, n_filled, s->bins);
+            close_bins(n_filled, s);
             n_empty -= n_filled;
         }
     }
@@ -170,7 +194,7 @@ static ptrdiff_t long_rounds(const void *columns, size_t itemsize, ptrdiff_t n, 
             n_filled =
                 fill_empty_bins(starts, s->numbers, count, round, k, mask, first, n_filled, s);
         }
-        close_bins(s->filled, n_filled, s->bins);
+        close_bins(n_filled, s);
         n_empty -= n_filled;
     }
     return n_empty;
@@ -202,6 +226,7 @@ static void sample(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t k
     ptrdiff_t n_empty;
     memset(s->bins, 0xff, k * sizeof(uint64_t));
     n_empty = first_round(columns, itemsize, n, key, k, mask, s);
+    find_open(n, k, s);
     if (n <= SHORT)
         n_empty = short_rounds(n, k, mask, n_empty, s);
     else
