@@ -155,9 +155,9 @@ def _write(o: Options, results: Results) -> None:
         "kernels (min-max, acos-χ², Laplacian, Gaussian) up to 5,000 rows. The columns on the "
         "right are maps of up to 4,096 samples or components; *best map* is the one with the best "
         "score on held-out training rows. The model to try first is bold, and the best of a line "
-        "is underlined. The role says whether the set made the advice or tested it. phishing, fair, "
-        "chile, segment, banana, computers and diamonds come with packages (`experiments.unseen`); "
-        "nothing was tuned on them."
+        "is underlined. The role says whether the set made the advice or tested it. phishing, "
+        "fair, chile, segment, banana, computers and diamonds come with packages "
+        "(`experiments.unseen`); nothing was tuned on them."
     )
     header = ["your data", "set", "role", *PLAIN, BEST, *MAPS]
     report.write_table(o.results / "guide-advice-figures", "The figures behind the advice",

@@ -22,9 +22,9 @@ TABLE = "the file of bad records"
 
 
 def bad_lines(input: Input, n_before: int, bad: Any) -> Iterator[bytes]:
-    """Yield lines of the table: file, line and reason, and the line as it stands. `n_before` lines
-    of the file stand before those that are numbered in `bad`. A record of several lines becomes
-    one, in which backslashes and line ends are escaped."""
+    """Yield lines of the table: file, line and reason, and the whole line. `n_before` lines of the
+    file stand before those that are numbered in `bad`. A record of several lines becomes one, in
+    which backslashes and line ends are escaped."""
     given = getattr(input, "given", getattr(input, "path", input))
     name = "" if hasattr(given, "read") else str(given)
     name = "standard input" if name == "-" else name
@@ -80,7 +80,7 @@ class BadTable:
     """The table of the records that a job sets aside.
 
     ``write(lines)`` appends to it. Without `is_whole`, its records may be a part of those of the
-    job, and it is no error if all of them are bad.
+    job, and all of them may be bad.
     """
 
     def __init__(self, write: Callable[[bytes], object], is_whole: bool = True) -> None:

@@ -80,7 +80,7 @@ class CodedInputs:
     def keys(self) -> Array:
         """Return the number of each record, by which records are ordered, in two parts
         (`_whole_numbers.in_two`); NaN if it has none."""
-        # Without records there is no file.
+        # Without records, no file is written.
         return _numbers(self.path, _sources.KEYS, self.n_rows) if self.n_rows else np.empty(0)
 
     def are_equal(self, rows: Array, others: Array) -> Array:

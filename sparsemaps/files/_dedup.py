@@ -85,7 +85,7 @@ def deduplicate_files(
     Parameters
     ----------
     map : map of sparsemaps with codes, or None
-        A fitted map is used as it is; of other maps, a copy is fitted for rows of any width. None
+        A fitted map is used unchanged; of other maps, a copy is fitted for rows of any width. None
         is ``MinHash(random_state=0)``, whose similarity is the Jaccard similarity of sets.
     inputs : str, path-like, file-like, or a sequence of these
         Texts (.txt, .jsonl, .csv; .parquet, .arrow) or LIBSVM files, all but Parquet and Arrow
@@ -99,18 +99,18 @@ def deduplicate_files(
         name.
     source : Texts, Svmlight, str or None, default=None
         What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
-        None is ``Texts()`` if the names of the inputs are those of texts, and else ``Svmlight()``.
+        None is ``Texts()`` if the names of the inputs say texts, and else ``Svmlight()``.
     [options]
 
     Returns
     -------
     result : Deduplicated
-        `n_records`, `n_kept`; `n_clusters`, those of several records; `largest`, the most records
-        of a cluster; the numbers of removed records that hold the same as a kept one (`n_equal`),
-        are near a kept one (`n_near`), or near an earlier delivery (`n_earlier`); `n_unordered`,
-        the records without the number that `keep` names; `n_bad`, those that could not be read and
-        are not counted above; and `files`, with `input`, `output`, `n_records`, `n_kept` and
-        `skipped` of each input.
+        `n_records`, `n_kept`; `n_clusters`, clusters of several records; `largest`, the most
+        records of a cluster; the numbers of removed records that hold the same as a kept one
+        (`n_equal`), are near a kept one (`n_near`), or near an earlier delivery (`n_earlier`);
+        `n_unordered`, the records without the number that `keep` names; `n_bad`, those that could
+        not be read and are not counted above; and `files`, with `input`, `output`, `n_records`,
+        `n_kept` and `skipped` of each input.
 
     Raises
     ------
@@ -129,7 +129,7 @@ def deduplicate_files(
     A record without samples, such as a text that is too short for one n-gram, is near no other. It
     is kept, unless a record before it has the same text, or the same line of a LIBSVM file.
 
-    Lines that are no records (blank lines of JSON, comments) are left out. A last line without an
+    Lines that hold no record (blank lines of JSON, comments) are left out. A last line without an
     end gets one if another record follows. Of Parquet, each group of rows is filtered by itself,
     with all columns, the schema and the compression; one of more than 256 MB becomes several.
 
@@ -182,7 +182,7 @@ class Dedup(DedupPlan):
     stages = stages
 
     def run(self, how: Run) -> Deduplicated:
-        """Run all tasks, or those of a share; the numbers are then 0."""
+        """Run all tasks, or the tasks of a share; the numbers are then 0."""
         self.check(how)
         is_share = how.share is not None
         has_directory = is_directory(self.output) and not self.tables.dry_run

@@ -72,7 +72,7 @@ def filter_files(
         output. A directory, which is one that exists or a name that ends in a slash, gets one
         output for each input, of the input's name.
     label : object, or list of objects
-        A class of the model, compared as it is: "1" is not 1. Of several classes, a record needs
+        A class of the model, of the same type: "1" is not 1. Of several classes, a record needs
         one, and the highest of their scores counts. If records may have several labels, a record
         has those with a score above 0.
     source : Texts, Svmlight or None, default=None
@@ -82,9 +82,8 @@ def filter_files(
     Returns
     -------
     answer : FilteredFile
-        The numbers of records (`n_records`), of those that are written (`n_kept`), of those that
-        are unknown (`n_unknown`) and of bad ones (`n_bad`); of a `task` those of the outputs that
-        it has made.
+        The numbers of all records (`n_records`), of written (`n_kept`), unknown (`n_unknown`) and
+        bad ones (`n_bad`); with a `task`, in the outputs that it has made.
 
     Raises
     ------

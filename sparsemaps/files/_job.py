@@ -27,7 +27,7 @@ from sparsemaps.records._batch import Batch
 
 class MappedFile(NamedTuple):
     """An input, the output of its rows, the number of rows, and whether the output was complete
-    before; the number of rows is then that of the earlier run."""
+    before; the number of rows is then the earlier run's."""
 
     input: Any
     output: Any
@@ -39,7 +39,7 @@ class MappedFile(NamedTuple):
 
 @dataclass(frozen=True)
 class Job(OutputJob):
-    """It maps each input to an output. Without a map, the rows are written as they are."""
+    """It maps each input to an output. Without a map, the rows are written unchanged."""
 
     map: Any
     source: Source

@@ -708,7 +708,7 @@ class LabelChoice(Values):
 
 
 def refuse_both(name: str, value: object, other: str, other_value: object) -> None:
-    """Raise a ValueError if two options are given of which one may be."""
+    """Raise a ValueError if two options are given that exclude each other."""
     if value is not None and other_value is not None:
         raise ValueError(f"give {setting(name, value)} or {setting(other, other_value)}, not both")
 

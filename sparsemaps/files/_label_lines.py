@@ -41,7 +41,7 @@ class Scored(NamedTuple):
 
 
 def scores_of_classes(model: Model, scores: Array) -> Array:
-    """Return a score for each class. Of two classes, a model has that of the second."""
+    """Return a score for each class. Of two classes, a model has only the second's."""
     if scores.shape[1] > 1 or has_several(model):
         return scores
     return np.hstack([0.0 - scores, 0.0 + scores])  # no negative zeros

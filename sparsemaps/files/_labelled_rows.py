@@ -61,7 +61,7 @@ class LabelledRows(NamedTuple):
         return len(self.codes) if self.records is None else int(self.records.max()) + 1
 
     def some(self, rows: Array) -> "LabelledRows":
-        """Return those of the rows that a mask chooses."""
+        """Return the rows that a mask chooses."""
         weights = None if self.weights is None else self.weights[rows]
         return LabelledRows(self.codes[rows], self.labels[rows], weights=weights)
 
@@ -172,7 +172,7 @@ def _read_blocks(
 
 
 def _with_snippets(rows: LabelledRows, short: SnippetRows) -> LabelledRows:
-    """Return the rows of records with those of their snippets behind them."""
+    """Return the rows of records with the rows of their snippets behind them."""
     codes, records = short.after(rows.codes)
     weights = None if rows.weights is None else rows.weights[records]
     return rows._replace(codes=codes, labels=rows.labels[records], weights=weights, records=records)

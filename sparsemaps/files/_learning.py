@@ -104,14 +104,14 @@ def train_files(
     -------
     trained : TrainedModel
         The model; the number of records (`n_records`) and the sum of their weights (`weight`); how
-        well it does on those of `validation` (`validation`, with a `score`); and of several values
-        of C, the scores (`scores`, each with `C`, `score`, `error` and `seconds`).
+        well it does on the records of `validation` (`validation`, with a `score`); and of several
+        values of C, the scores (`scores`, each with `C`, `score`, `error` and `seconds`).
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed, there are no records or only one class, codes are of another
-        map, or a line is not of its format.
+        If a parameter is not allowed, the inputs have no records or only one class, codes are of
+        another map, or a line is not of its format.
     OSError
         If a file cannot be read or written.
 
@@ -301,7 +301,7 @@ def _folds(
     rows: LabelledRows, weights: Array | None, others: LabelledRows | None, seed: int
 ) -> list[Fold]:
     """Return the folds by which C is chosen: one that is scored on other records, or several of the
-    records themselves. A fold of records is that of their snippets, which are not scored."""
+    records themselves. The snippets of records share their fold, and are not scored."""
     costs = np.ones(len(rows.codes)) if weights is None else np.asarray(weights, np.float64)
     if others is not None:
         has_lists = isinstance(rows.labels, LabelLists)
@@ -321,7 +321,7 @@ def _folds(
 
 
 def _outside(costs: Array, of_rows: Array, fold: int) -> Array:
-    """Return how much each row counts, if those of a fold are left out."""
+    """Return how much each row counts, if the rows of a fold are left out."""
     return np.asarray(costs * (of_rows != fold))
 
 

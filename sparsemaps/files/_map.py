@@ -34,8 +34,8 @@ def map_files(
     Parameters
     ----------
     map : map of sparsemaps
-        A fitted map is used as it is. Of other maps, a copy is fitted for rows of any width; choose
-        a `random_state`, so that other files are mapped in the same way.
+        A fitted map is used unchanged. Of other maps, a copy is fitted for rows of any width;
+        choose a `random_state`, so that other files are mapped in the same way.
     inputs : str, path-like, file-like, or a sequence of these
         LIBSVM files (.gz, .bz2, .xz, .zst); "-" is standard input. A directory stands for its files
         in the order of their names, without hidden ones and those that this function writes beside

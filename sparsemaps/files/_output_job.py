@@ -48,7 +48,7 @@ class OutputJob(ABC):
 
     @abstractmethod
     def name_of_output(self, name: str) -> str:
-        """Return the name of an output in a directory, by that of its input."""
+        """Return the name of an output in a directory, by its input's."""
 
     @abstractmethod
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:

@@ -28,7 +28,7 @@ class OutputPlan(Plan):
     job: Any
     """An `OutputJob`."""
     paths: list[Any]
-    """The inputs as they are given."""
+    """The inputs as given."""
     inputs: list[Any]
     output: Any
     written: list[tuple[Any, str]]
@@ -95,7 +95,7 @@ class OutputPlan(Plan):
         yield from job.stages_to(outputs, results)
 
     def run(self, how: Run) -> Any:
-        """Make the output, or all outputs; of a share, those of its tasks."""
+        """Make the output, or all outputs; of a share, the outputs of its tasks."""
         self.check(how)
         return self.job.answer(self._make_each(how) if self.is_shared else self._make_one(how))
 
@@ -136,7 +136,7 @@ class OutputPlan(Plan):
 
 
 def _has_stages_before(job: OutputJob) -> bool:
-    """Return whether there are stages before that of the outputs."""
+    """Return whether stages come before the stage of the outputs."""
     return job.needs_all_inputs or job.source.needs_counts is not None
 
 
@@ -146,7 +146,7 @@ def folders_of(output: Destination) -> list[Any]:
 
 
 def recipe_of_input(source: Any, input: _sources.InputFile) -> dict[str, Any]:
-    """Return what is known of an input, and of the file of ids beside codes."""
+    """Return the facts about an input, and about the file of ids beside codes."""
     recipe: dict[str, Any] = {"input": [*input.recipe, source.format(input).name]}
     if holds_codes(input) and _urls.exists(ids := input.path + _sources.IDS):
         recipe["ids"] = _sources.InputFile(ids).recipe

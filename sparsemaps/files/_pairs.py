@@ -73,15 +73,15 @@ def similar_pairs_of_files(
         LIBSVM files, or raw texts; files of packed codes (.npy), as `map_files` and
         `sparsemaps.codes.PackedCodes.save` write them; directories and patterns. Each input is read
         once, and once more with `exact`. Codes are written to OUTPUT.stages, and mapped into
-        memory; a single file of codes is taken as it is.
+        memory; a single file of codes is taken unchanged.
     output : str, path-like or file-like
         The file to write (.gz, .bz2, .xz, .zst); "-" is standard output.
     other : as `inputs`, or None, default=None
-        Inputs for pairs of a row of `inputs` and a row of these; None is for pairs within `inputs`.
+        Find pairs between `inputs` and these; None finds pairs within `inputs`.
     source : Texts, Svmlight, str or None, default=None
         What the inputs and `other` are, but for files of codes: `Texts`, or its analyzer, or
-        `Svmlight`. None is ``Texts()`` if their names are those of texts (.txt, .jsonl, .ndjson,
-        .csv, .parquet, .arrow, and with endings of compression), and ``Svmlight()`` otherwise.
+        `Svmlight`. None is ``Texts()`` if their names say texts (.txt, .jsonl, .ndjson, .csv,
+        .parquet, .arrow, and with endings of compression), and ``Svmlight()`` otherwise.
     [options]
 
     Returns
@@ -207,7 +207,7 @@ class PairsPlan(Plan):
         yield Stage("output", [lines], _write_output, results, endings, about=about)
 
     def run(self, how: Run) -> FoundPairs:
-        """Run all tasks, or those of a share; the numbers are then 0."""
+        """Run all tasks, or the tasks of a share; the numbers are then 0."""
         self.check(how)
         plan, is_share = self, how.share is not None
         with opened(plan.folder, shared=is_share) as results, contextlib.ExitStack() as stack:
@@ -243,8 +243,8 @@ def _refuse_different(job: Job, coded: list[str]) -> None:
 
 
 def _job(map: SparseMap | None, coded: list[str], rows: list[Any], source: GivenSource) -> Job:
-    """Return the job that makes codes of `rows`, the inputs that are no files of codes. Without a
-    map, it is that of the first file of codes."""
+    """Return the job that makes codes of `rows`, the inputs other than files of codes. Without a
+    map, it takes the map of the first file of codes."""
     given = by_names(source, rows)
     if map is None and not rows:
         if isinstance(given, Texts):
@@ -281,7 +281,7 @@ STAGE_FILES = (
 def _encode(
     job: Job, inputs: list[Any], results: Results, name: str
 ) -> Generator[Stage, None, CodedInputs]:
-    """Yield the codes of inputs; a single file of codes is taken as it is."""
+    """Yield the codes of inputs; a single file of codes is taken unchanged."""
     if len(inputs) > 1 or not holds_codes(inputs[0]):
         return (yield from encode(job, inputs, results, name))
     path = inputs[0].path

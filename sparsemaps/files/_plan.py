@@ -23,19 +23,19 @@ class Plan(ABC):
 
     @abstractmethod
     def stages(self, results: Results) -> Iterable[Stage]:
-        """Return the stages, one after the other. A stage may be made of the results of those
-        before. `results` are those of the folder of stages; NOWHERE, for a listing."""
+        """Return the stages, one after the other. A stage may be made of the results of earlier
+        ones. `results` are the results in the folder of stages; NOWHERE, for a listing."""
 
     @abstractmethod
     def run(self, how: Run) -> Any:
-        """Run all tasks, or those of a share, and return the answer of the job."""
+        """Run all tasks, or the tasks of a share, and return the answer of the job."""
 
     def listing(self) -> Listing:
         """Return name, number of tasks and meaning of each stage."""
         return [(stage.name, len(stage.tasks), stage.about) for stage in self.stages(NOWHERE)]
 
     def check(self, how: Run) -> None:
-        """Raise a ValueError if there is no such stage, or no tasks for several processes."""
+        """Raise a ValueError if the stage is unknown, or has no tasks for several processes."""
         if how.share is None and how.engine is None:
             return
         names = [name for name, _, _ in self.listing()]

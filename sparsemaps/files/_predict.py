@@ -37,7 +37,7 @@ class LabelledFile(NamedTuple):
 
     n_records: int
     n_unknown: int
-    """Records without a label: those of `n_empty`, and those below `min_score` or `min_proba`."""
+    """Records without a label: the `n_empty` ones, and records below `min_score` or `min_proba`."""
     n_empty: int
     """Records without an n-gram or an entry."""
     n_bad: int
@@ -60,7 +60,7 @@ def predict_files(
     The command ``sparsemaps predict`` calls this function. The output is a table with a header,
     whose columns are separated by tabs: "record", the number of a record, from 1 through all
     inputs, or "id"; "label"; and the score of each class, under its name. Of two classes, the score
-    of the first is that of the second times -1. A regressor has one column, "value". A record
+    of the first is minus the score of the second. A regressor has one column, "value". A record
     without an n-gram, or a row without an entry, is unknown, and has no label or value. The output
     appears when it is complete.
 
@@ -91,9 +91,9 @@ def predict_files(
     Returns
     -------
     answer : LabelledFile
-        The numbers of records (`n_records`), of those that are unknown (`n_unknown`) or have no
-        n-gram or entry (`n_empty`), of bad ones (`n_bad`), and of those of each label (`labels`);
-        of a `task` those of the outputs that it has made.
+        The numbers of all records (`n_records`), of unknown records (`n_unknown`), of records
+        without an n-gram or entry (`n_empty`), of bad ones (`n_bad`), and of the records of each
+        label (`labels`); with a `task`, in the outputs that it has made.
 
     Raises
     ------

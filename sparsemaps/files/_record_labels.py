@@ -25,7 +25,7 @@ def values_of(labels: Labels) -> Array:
 
 
 def as_lists(labels: Labels) -> LabelLists:
-    """Return labels as lists. A label that is no list is the only one of its record."""
+    """Return labels as lists. A label outside a list is the only one of its record."""
     return labels if isinstance(labels, LabelLists) else LabelLists.of_one_each(labels)
 
 
@@ -66,7 +66,7 @@ def labels_beside(path: StrPath, n_rows: int) -> Labels:
 
 
 def name_of(label: object) -> str:
-    """Return a label as text: whole numbers have no point, booleans are those of JSON."""
+    """Return a label as text: whole numbers have no point, booleans are as in JSON."""
     if isinstance(label, bool):
         return "true" if label else "false"
     return f"{label:.17g}" if isinstance(label, float) else str(label)

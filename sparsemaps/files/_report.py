@@ -78,7 +78,7 @@ class OwnNgramsShown(NamedTuple):
 class Report(NamedTuple):
     settings: Mapping[str, str]
     counts: Mapping[str, int]
-    """The number of records, of kept ones and of those removed by each cause."""
+    """The numbers of all records, of kept ones and of records removed by each cause."""
     threshold: float
     similarities: Array
     """The similarity of each removed record to its witness."""

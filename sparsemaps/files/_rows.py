@@ -169,7 +169,7 @@ class LibsvmRows(NamedTuple):
     """Whether rows may have several labels; None if the first such row is to tell
     (`SvmlightRecords`)."""
     sets_aside: bool = False
-    """Whether lines that are no rows are set aside, and are no error."""
+    """Whether bad lines are set aside instead of raising an error."""
 
     @property
     def _format(self) -> SvmlightRecords:
@@ -200,7 +200,7 @@ class LibsvmRows(NamedTuple):
 
     @property
     def ending(self) -> str:
-        """What the name of an output adds to that of its input."""
+        """What the name of an output adds to its input's."""
         return ""
 
     @property

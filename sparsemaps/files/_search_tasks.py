@@ -27,7 +27,7 @@ class _SearchPart(NamedTuple):
     search: Callable[..., Any]
     """``search(task.of, path, run, steps)`` searches, and writes the result."""
     task: Task
-    """The task whose result is that of the search."""
+    """The task that has the result of the search."""
     prefix: str
     """What the names of the results of steps begin with."""
     steps: slice | None

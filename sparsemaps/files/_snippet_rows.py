@@ -1,4 +1,4 @@
-"""Rows of snippets of texts, which `sparsemaps train` adds to those of whole texts."""
+"""Rows of snippets of texts, which `sparsemaps train` adds to the rows of whole texts."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
@@ -28,7 +28,7 @@ class SnippetRows:
         self._records: list[Array] = []
 
     def take(self, parts: Iterable[tuple[T, Any]], n_jobs: int | None) -> Iterator[T]:
-        """Yield parts of an input, which come with their texts, and take snippets of these."""
+        """Yield parts of an input, which come with their texts, and take snippets of the texts."""
 
         def numbered() -> Iterator[tuple[T, Any, int]]:
             for part, texts in parts:
@@ -46,7 +46,7 @@ class SnippetRows:
         return part, self._encoder.encode(found, packed=True), first + index
 
     def after(self, codes: PackedCodes) -> tuple[PackedCodes, Array]:
-        """Return the codes of the records and those of the snippets behind them; and the number of
-        the record of each row."""
+        """Return the codes of the records, with the codes of the snippets behind them; and the
+        number of the record of each row."""
         records = np.concatenate([np.arange(len(codes)), *self._records])
         return PackedCodes.concatenate([codes, *self._codes]), records

@@ -33,7 +33,7 @@ from sparsemaps.records._table import format_of
 
 
 class Labels(NamedTuple):
-    """Different labels of records: those of files with types, and the others, which are strings."""
+    """Different labels of records: labels of files with types, and others, which are strings."""
 
     typed: set[Any]
     untyped: set[Any]
@@ -56,7 +56,7 @@ class TextRows(NamedTuple):
     weight_field: str | None = None
     """The field of the weight of a record."""
     sets_aside: bool = False
-    """Whether lines or rows that are no records are set aside, and are no error."""
+    """Whether bad lines or rows are set aside instead of raising an error."""
     encoder: TextEncoder | None = None
     """From texts to the codes of the job's map, if it has codes."""
     numbers_labels: bool = True
@@ -108,7 +108,7 @@ class TextRows(NamedTuple):
 
     @property
     def ending(self) -> str:
-        """What the name of an output adds to that of its input."""
+        """What the name of an output adds to its input's."""
         return ".svm"
 
     @property

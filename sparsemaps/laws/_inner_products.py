@@ -1,4 +1,4 @@
-"""Laws of sketches and projections whose inner products estimate those of the rows."""
+"""Laws of sketches and projections, whose inner products estimate inner products of rows."""
 
 from dataclasses import dataclass
 

@@ -67,7 +67,7 @@ class Law(ABC):
         """Return mean and variance of the estimates, and how they are distributed, for pairs of
         rows.
 
-        Raises UnknownVarianceError if there is no formula.
+        Raises UnknownVarianceError without a formula.
         """
         raise UnknownVarianceError(f"{type(self).__name__} has no variance formula")
 

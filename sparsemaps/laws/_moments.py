@@ -78,7 +78,7 @@ class Moments:
     unit: Array
     """The size times the variance, for independent components."""
     distribution: Distribution
-    """The distribution of the estimate. "binomial" is that of a mean of independent bits. "gamma"
+    """The distribution of the estimate. "binomial" belongs to a mean of independent bits. "gamma"
     says that one minus the estimate is gamma distributed, "normal" that the error is normal.
     "jumps" says that the error is a sum of one number, the jump, for each two columns that share a
     bucket, which may be few."""
@@ -102,7 +102,7 @@ class Moments:
 
         An estimate is a mean of components, so its variance is the sum of their variances and of
         the covariances of all ordered pairs of them, over the square of the size. Components of one
-        block have the covariance `common`; those of different blocks are independent.
+        block have the covariance `common`; features of different blocks are independent.
 
         Of paired Fourier features, a component is the cosine of a difference, of two columns of the
         output. Its variance is that of Sutherland & Schneider, "On the error of random Fourier
@@ -129,7 +129,7 @@ def _pairs_in_blocks(n: float, width: Array) -> tuple[Array, Array]:
 
 
 class UnknownVarianceError(ValueError):
-    """There is no variance formula for a map with these parameters."""
+    """A map with these parameters has no variance formula."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ _N_GRID = 101
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class ProductLaw(Law):
-    """The law of `KernelProduct`: components are products of those of two maps."""
+    """The law of `KernelProduct`: components are products of the components of two maps."""
 
     sampled: Law
     other: Law
@@ -84,7 +84,7 @@ class ProductLaw(Law):
                 "KernelProduct has no variance formula with a map of dense output other than "
                 "RandomProjection"
             )
-        # Component j is that of the projection where sample j agrees, and otherwise 0.
+        # Component j is the projection's if sample j agrees, and otherwise 0.
         agree, projected = pairs.factors
         rate = agree.kernel + self.sampled.bias(agree).total
         unit = self.other.moments(projected).unit + (1 - rate) * projected.kernel**2

@@ -29,7 +29,7 @@ class _SeriesLaw(Law):
     factor: float
     """The factor of inner products in a series."""
     coefficients: Array
-    """a_0, a_1, ... of a series; for "rbf", those of exp."""
+    """a_0, a_1, ... of a series; for "rbf", of exp."""
 
     @property
     def _named(self) -> str:
@@ -103,7 +103,7 @@ class TensorSketchLaw(_SeriesLaw):
         return Bias(approximate=self._left_out(pairs))
 
     def _scales(self, pairs: Pairs) -> tuple[float, Array]:
-        """Return the factor of inner products in a series, and that of its values."""
+        """Return the factor of inner products in a series, and the factor of its values."""
         gamma = float(self.gamma)
         if self._named != "rbf":
             return gamma, np.ones(1)

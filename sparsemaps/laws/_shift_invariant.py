@@ -154,7 +154,7 @@ class FastfoodLaw(Law):
                 f"Fastfood has no variance formula with kernel={self.kernel!r}"
             )
         k = pairs.kernel
-        # Of orthogonal blocks the covariance is that of rows which differ in one column.
+        # Orthogonal blocks take the covariance of rows that differ in one column.
         peak = np.ones_like(k) if self.is_orthogonal else pairs.peak
         return Moments(
             k,

@@ -33,8 +33,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     [C]
     [fit_intercept, intercept_scaling]
     [class_weight]
-        If rows may have several labels, "balanced" is for each label that of the two classes of
-        rows with it and without it.
+        If rows may have several labels, "balanced" weighs, for each label, the two classes of rows
+        with it and without it.
     [tol of classes]
     [max_iter]
     [random_state]
@@ -51,7 +51,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Whether rows may have several labels.
     coef_ : ndarray of shape (1 or n_classes, width)
         The weights of the one-hot features: column ``j * 2**bits + code`` is that of code j. They
-        are the columns of ``transform`` of the map, if that is one-hot, and else those of
+        are the columns of ``transform`` of the map, if that is one-hot, and else the columns of
         ``sparsemaps.codes.to_csr(map_.encode(X, packed=True))``.
     intercept_ : ndarray of shape (1 or n_classes,)
         The intercepts.
@@ -170,8 +170,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Raises
         ------
         ValueError
-            If there is no row or one class only, if lengths differ, if a label is missing or labels
-            are of several types, or if a value or parameter is not allowed.
+            If `X` has no row or `y` one class only, if lengths differ, if a label is missing or
+            labels are of several types, or if a value or parameter is not allowed.
         """
         vars(self).pop("calibration_", None)
         codes, y, costs = self._begin(X, y, sample_weight)
@@ -257,8 +257,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         return self._from_scores(X, lambda scores: scores[:, 0] if _is_alone(self) else scores)
 
     def predict(self, X: Any) -> Any:
-        """Return the class of each row, that of the highest score; or its labels, those of scores
-        above 0.
+        """Return the class of each row, with the highest score; or its labels, with scores above 0.
 
         Parameters
         ----------
@@ -305,9 +304,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
             After ``calibrate``, the softmax of ``slope * scores + offsets``. Otherwise the logistic
-            function of the scores; of several classes, those of the problems are divided by their
-            sum, as `LogisticRegression` with "liblinear" does. If rows may have several labels,
-            the logistic function of ``slope * scores + offsets``, or of the scores.
+            function of the scores; of several classes, the probabilities of the problems are
+            divided by their sum, as `LogisticRegression` with "liblinear" does. If rows may have
+            several labels, the logistic function of ``slope * scores + offsets``, or of the scores.
 
         Raises
         ------
@@ -421,7 +420,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             One text, or rows or texts as in ``fit``.
         label : object, default=None
             The class whose score is explained; None is, for each row, the class that ``predict``
-            gives. Of two classes, the score of the first is that of the second times -1.
+            gives. Of two classes, the score of the first is minus the score of the second.
         total : bool, default=False
             Whether to add up what a column adds to the scores of all rows.
 

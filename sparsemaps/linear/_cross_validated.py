@@ -131,7 +131,7 @@ def _checked_Cs(Cs: object) -> list[float]:
 
 
 def _costs_of(train: Array, n_rows: int, costs: Array | None) -> Array:
-    """Return how much each row counts, if only those of some numbers are trained on."""
+    """Return how much each row counts, if only some of them are trained on."""
     times = np.bincount(train, minlength=n_rows)
     return np.asarray(times * (1.0 if costs is None else costs))
 
@@ -164,14 +164,14 @@ class KernelClassifierCV(_OverC, KernelClassifier):
         The score of the rows of a fold, as in scikit-learn; None is the accuracy, by the weights of
         the rows. A callable gets packed codes in the place of rows.
     refit : bool, default=True
-        Whether to train on all rows with the best C: the model is that of `KernelClassifier`, bit
-        for bit. Without it there are only `C_`, `Cs_` and `scores_`.
+        Whether to train on all rows with the best C: the model equals `KernelClassifier`'s, bit for
+        bit. Without it there are only `C_`, `Cs_` and `scores_`.
     [vectorizer]
         An `IdfWeights` counts the texts of all folds.
     [loss of classes]
     [fit_intercept, intercept_scaling]
     [class_weight]
-        Here, the weights are those of the rows that a fold leaves.
+        Here, the weights belong to the rows that a fold leaves.
     [tol of classes]
     [max_iter of a C]
     [random_state]
@@ -263,8 +263,8 @@ class KernelRegressorCV(_OverC, KernelRegressor):
         The score of the rows of a fold, as in scikit-learn; None is R², by the weights of the
         rows. A callable gets packed codes in the place of rows.
     refit : bool, default=True
-        Whether to train on all rows with the best C: the model is that of `KernelRegressor`, bit
-        for bit. Without it there are only `C_`, `Cs_` and `scores_`.
+        Whether to train on all rows with the best C: the model equals `KernelRegressor`'s, bit for
+        bit. Without it there are only `C_`, `Cs_` and `scores_`.
     [vectorizer]
         An `IdfWeights` counts the texts of all folds.
     [loss of numbers]

@@ -31,13 +31,13 @@ class Score(NamedTuple):
     number: int
     """That of its model."""
     sign: float
-    """What its model's score is multiplied by: of two classes, the score of the first is that of
-    the second times -1."""
+    """The factor of its model's score: of two classes, the score of the first is minus the score of
+    the second."""
 
 
 def reasons_of(model: "CodesModel", X: Any, score: Score | None, *, total: bool) -> Any:
     """Explain the scores of one text, of texts or of rows, or the sums of the scores of all. No
-    score is that of the class that each row gets."""
+    score is the score of the class that each row gets."""
     _checks.check_bool("total", total)
     if isinstance(X, PackedCodes):
         raise ValueError("X must be rows or texts, got PackedCodes: codes do not tell columns")

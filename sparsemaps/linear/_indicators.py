@@ -25,7 +25,7 @@ class LabelLists:
     values: Array
     """The labels of all rows."""
     ends: Array
-    """Where those of each row end."""
+    """Where the labels of each row end."""
 
     @classmethod
     def of_one_each(cls, labels: Array) -> "LabelLists":
@@ -169,7 +169,7 @@ def _sums_without(y: Array, shares: Array) -> Array:
 
 
 def of_scores(scores: Floats, kind: Kind) -> Any:
-    """Return the labels of rows, which are those of scores above 0."""
+    """Return the labels of rows, whose scores are above 0."""
     if kind == "dense":
         return (scores > 0).astype(np.int64)
     return sp.csr_array(scores > 0).astype(np.int64)

@@ -28,7 +28,7 @@ class End(IntEnum):
     BY_LARGEST = 1
     """The largest gradient of the dual problem is below the tolerance."""
     BY_SUM = 2
-    """The sum of the violations is the tolerance times that of the first pass."""
+    """The sum of the violations is the tolerance times the first pass's."""
 
 
 @dataclass(frozen=True)
@@ -209,7 +209,7 @@ WITH_PROBABILITIES = tuple(name for name, loss in LOSSES.items() if loss.has_pro
 
 
 def names(*, of_regression: bool) -> tuple[str, ...]:
-    """Return the names of the losses of numbers, or of those of classes."""
+    """Return the names of the losses of numbers, or of the losses of classes."""
     return tuple(name for name, loss in LOSSES.items() if loss.is_regression == of_regression)
 
 

@@ -170,7 +170,7 @@ class CodesModel(_sklearn.BaseEstimator):
     def _problems(
         self, codes: PackedCodes, y: Array, costs: Array | None
     ) -> tuple[_solver.TrainingRows, list[Any]]:
-        """Return the rows of the problems, and a name for each of these."""
+        """Return the rows of the problems, and a name for each."""
         raise NotImplementedError
 
     def _weighted(self, rows: _solver.TrainingRows, costs: Array | None) -> _solver.TrainingRows:
@@ -323,8 +323,7 @@ class CodesModel(_sklearn.BaseEstimator):
         Returns
         -------
         model : object of this class
-            Its scores have the same bits as those of the model that was saved. Its `map` is the
-            fitted one.
+            Its scores have the same bits as the saved model's. Its `map` is the fitted one.
 
         Raises
         ------

@@ -370,7 +370,7 @@ def _read(path: str) -> tuple[dict[str, Any], Array, Any]:
     """Return the description and the weights of a file, and the `IdfWeights` of its vectorizer or
     None.
 
-    All sizes are compared with that of the file.
+    All sizes are compared with the file's.
     """
     with open_regular(path) as file:
         description, start = _described_files.read_description(file, path, MARK, "a linear model")

@@ -118,7 +118,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         Raises
         ------
         ValueError
-            If there is no row, if lengths differ, or if a value or parameter is not allowed.
+            If `X` has no row, if lengths differ, or if a value or parameter is not allowed.
         """
         codes, y, costs = self._begin(X, y, sample_weight)
         self._solve(*self._problems(codes, y, costs), self.C)
