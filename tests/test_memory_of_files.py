@@ -32,7 +32,8 @@ def test_memory_is_bounded_by_the_size_of_the_file(tmp_path, kind):
 
 def test_every_file_beside_an_output_is_a_kind():
     known = "".join(file_claims.KINDS)
-    assert [one for one in (*_sources.BESIDE, _sources.RECEIPT) if one not in known] == []
+    endings = *_sources.BESIDE, *_sources.WEIGHTS, _sources.RECEIPT
+    assert [ending for ending in endings if ending not in known] == []
 
 
 def test_every_format_of_texts_is_a_kind():

@@ -16,9 +16,10 @@ import numpy as np
 import scipy.sparse as sp
 from _data import record_files
 from _data.chance import SEED
+from sklearn.pipeline import make_pipeline
 
 from _scripts.damaged_files import description_start, places_in
-from sparsemaps import MinHash, files, from_config
+from sparsemaps import ConsistentWeightedSampling, MinHash, files, from_config
 from sparsemaps._io import _sources
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import _row_names
@@ -27,7 +28,7 @@ from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.neighbors import KernelNeighbors
 from sparsemaps.records import TEXT_FORMATS
-from sparsemaps.text import _frequencies, iter_records
+from sparsemaps.text import IdfWeights, _frequencies, iter_records
 from sparsemaps.text._analyzers import vectorizer_of
 
 try:
@@ -37,6 +38,7 @@ except ImportError:
 
 X = sp.csr_array((np.random.default_rng(SEED).random((24, 40)) < 0.3).astype(float))
 MAP = MinHash(n_hashes=64, bits=4, random_state=0)
+LEVELS = ConsistentWeightedSampling(n_hashes=64, bits=4, method="levels", random_state=0)
 NUMBERS = [2**24, 2**31 - 1, 2**40, 2**60, 10**400]
 TYPES = ["<U4194304", "|S2147483647", "<f8", "|O", "<U0", "|V1073741824"]
 
@@ -143,6 +145,37 @@ def read_model(path):
     KernelClassifier.load(path).predict(LABELLED[0])
 
 
+def write_model_of_idf(folder):
+    words = make_pipeline(vectorizer_of("word:1", binary=False), IdfWeights(n_buckets=64))
+    model = KernelClassifier(LEVELS, vectorizer=words, random_state=0)
+    model.fit(*LABELLED).save(folder / "model")
+    return folder / "model"
+
+
+def write_idf(folder):
+    IdfWeights(n_buckets=64).fit(X * 9).save(folder / "idf.npy")
+    return folder / "idf.npy"
+
+
+def write_weights(folder, ending):
+    rows = write_svmlight(folder)
+    path = rows.with_name(f"{rows.name}{ending}")
+    weights = np.arange(24) / 4
+    np.save(path, weights) if ending.endswith("npy") else np.savetxt(path, weights)
+    return path
+
+
+def read_weights(path):
+    rows = str(path).removesuffix(path.name) + "rows.svm"
+    files.train_files(KernelClassifier(MAP), rows, path.parent / "model")
+
+
+def write_lists_of_labels(folder):
+    (folder / "l.svm").write_text("".join(f"{row % 3},{3 + row % 2} 1:1\n" for row in range(24)))
+    files.map_files(MAP, folder / "l.svm", folder / "l.npy", format="npy")
+    return folder / f"l.npy{_sources.LABELS}"
+
+
 def write_frequencies(folder):
     table = _frequencies.Frequencies(64)
     table.n_records = 999
@@ -232,7 +265,14 @@ KINDS = {
         )
     },
     "a model": (write_model, read_model),
+    "a model of weighted n-grams": (write_model_of_idf, read_model),
     "frequencies": (write_frequencies, read_frequencies),
+    "idf": (write_idf, IdfWeights.load),
+    "lists of labels": (write_lists_of_labels, describe_output),
+    **{
+        f"weights{ending}": (lambda folder, e=ending: write_weights(folder, e), read_weights)
+        for ending in _sources.WEIGHTS
+    },
     f"mapped{_sources.QIDS}": (write_qids, describe_output),
     f"mapped{_sources.CLASSES}": (write_classes, read_classes),
     f"records{_sources.COMMENTS}": (write_comments, read_comments),

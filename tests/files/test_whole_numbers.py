@@ -29,7 +29,7 @@ from sparsemaps.text._analyzers import vectorizer_of
 LEAST, LARGEST = -(2**63), 2**64 - 1
 MINHASH = MinHash(n_hashes=32, random_state=0)
 VECTORIZER = vectorizer_of("word:1", binary=True)
-KINDS = ("jsonl", "svm", "int64", "uint64", "decimal")
+KINDS = ("jsonl", "svm", "csv", "int64", "uint64", "decimal", "arrow")
 
 
 def near_powers(least, largest):
@@ -56,7 +56,17 @@ def write(folder, kind, labels):
         records = ({"text": text, "y": y} for text, y in zip(texts, labels, strict=True))
         path.write_text("".join(json.dumps(record) + "\n" for record in records))
         return path
+    if kind == "csv":
+        path = folder / "in.csv"
+        lines = (f"{text},{y}\n" for text, y in zip(texts, labels, strict=True))
+        path.write_text("text,y\n" + "".join(lines))
+        return path
     pa, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    if kind == "arrow":
+        table = pa.table({"text": texts, "y": pa.array(labels, pa.decimal256(40, 0))})
+        with pa.ipc.new_file(folder / "in.arrow", table.schema) as file:
+            file.write_table(table)
+        return folder / "in.arrow"
     kinds = {"int64": pa.int64(), "uint64": pa.uint64(), "decimal": pa.decimal128(25, 0)}
     path = folder / "in.parquet"
     parquet.write_table(pa.table({"text": texts, "y": pa.array(labels, kinds[kind])}), path)
@@ -90,20 +100,21 @@ def test_labels_keep_all_digits(tmp_path, kind, labels, data):
         with pytest.raises(ValueError, match="have no common type"):
             train_files(model, path, tmp_path / "model", source=source)
         return
-    train_files(model, path, tmp_path / "model", source=source)
+    trained = train_files(model, path, tmp_path / "model", source=source).model
     loaded = KernelClassifier.load(tmp_path / "model")
-    for classes in (model.classes_, loaded.classes_):
-        assert [int(label) for label in classes.tolist()] == sorted(labels)
+    for classes in (trained.classes_, loaded.classes_):
+        assert sorted(map(int, classes.tolist())) == sorted(labels)
     out = io.BytesIO()
     predict_files(loaded, path, out)
     found = [line.split(b"\t")[1].decode() for line in out.getvalue().splitlines()[1:]]
     assert found == list(map(str, of_records))
-    if kind in ("jsonl", "svm"):
+    if kind in ("jsonl", "svm", "csv"):
         kept = io.BytesIO()
         filter_files(loaded, path, kept, label=labels[0])
         lines = path.read_bytes().splitlines(keepends=True)
+        header = [lines.pop(0)] if kind == "csv" else []
         expected = [line for line, y in zip(lines, of_records, strict=True) if y == labels[0]]
-        assert kept.getvalue() == b"".join(expected)
+        assert kept.getvalue() == b"".join(header + expected)
     for format in ("svmlight", "npy"):
         mapped = tmp_path / f"mapped.{format}"
         map_files(MINHASH, path, mapped, source=source, format=format)
@@ -112,8 +123,8 @@ def test_labels_keep_all_digits(tmp_path, kind, labels, data):
             assert [line.split()[0] for line in lines] == list(map(str, of_records))
             check_loaded(mapped, of_records)
         again = KernelClassifier(MINHASH, random_state=0)
-        train_files(again, mapped, tmp_path / "again")
-        assert [int(label) for label in again.classes_.tolist()] == sorted(labels)
+        again = train_files(again, mapped, tmp_path / "again").model
+        assert sorted(map(int, again.classes_.tolist())) == sorted(labels)
 
 
 def check_loaded(path, labels):
