@@ -96,8 +96,8 @@ def read_raw(source: "Source", input: Input, n_jobs: int | None, bar: Progress) 
     """Yield the good records of an input as they are written back, some at a time, in order."""
     format, fields = source.format(input), dataclasses.replace(source.fields, records=True)
 
-    def step(piece: Any) -> tuple[Raw, int]:
-        return format.raw(piece, fields), 0
+    def step(piece: Any) -> tuple[Raw, int]:  # fields remember the labels of a piece
+        return format.raw(piece, dataclasses.replace(fields)), 0
 
     with open_input(input, source.given.max_line_bytes) as text:
         update = bar.reading(text)

@@ -33,26 +33,18 @@ class Lines(NamedTuple):
     is_first: bool
 
 
-class LineFormat(Format):
-    """A format whose records are lines. One has a `reader`, and says which lines are records."""
+class CutByLines(Format):
+    """A format whose records are lines, and which may be cut after any line."""
 
     is_cut_by_bytes = True
-
-    @abstractmethod
-    def reader(self) -> Reader:
-        """Return the function that reads lines."""
-
-    def read(self, piece: Lines, fields: Fields, into: Batch) -> None:
-        """Append the records of a piece to a batch, which has none."""
-        self.reader()(piece.text, piece.is_first, fields, into)
 
     @abstractmethod
     def lines_of_records(self, lines: Lines) -> list[bytes]:
         """Return the lines that are records, good or bad, unchanged."""
 
-    def line_of(self, lines: Lines, row: int) -> int:
-        """Return the line of a record; records are numbered from 0, lines from 1."""
-        return row + 1
+    @abstractmethod
+    def good_lines(self, piece: Lines, fields: Fields) -> bytes:
+        """Return the lines of a piece, without the records that are set aside."""
 
     def pieces(
         self, text: Text, fields: Fields, n_jobs: int | None, max_rows: int | None
@@ -62,6 +54,32 @@ class LineFormat(Format):
             for some in [lines] if max_rows is None else cut_lines(lines, max_rows):
                 yield Lines(some, is_first)
                 is_first = False
+
+    def raw(self, piece: Lines, fields: Fields) -> Raw:
+        if fields.sets_aside:
+            piece = piece._replace(text=self.good_lines(piece, fields))
+        records = self.lines_of_records(piece)
+        return Raw(len(records), records)
+
+    def writer(self, file: IO[bytes]) -> RecordWriter:
+        return LineWriter(file)
+
+
+class LineFormat(CutByLines):
+    """A format of texts whose records are lines. One has a `reader`, and says which lines are
+    records."""
+
+    @abstractmethod
+    def reader(self) -> Reader:
+        """Return the function that reads lines."""
+
+    def read(self, piece: Lines, fields: Fields, into: Batch) -> None:
+        """Append the records of a piece to a batch, which has none."""
+        self.reader()(piece.text, piece.is_first, fields, into)
+
+    def line_of(self, lines: Lines, row: int) -> int:
+        """Return the line of a record; records are numbered from 0, lines from 1."""
+        return row + 1
 
     def batch(self, piece: Lines, fields: Fields) -> Batch:
         batch = Batch.empty(fields)
@@ -117,17 +135,10 @@ class LineFormat(Format):
             batch.n_bytes = text.position() - position
             yield batch
 
-    def raw(self, piece: Lines, fields: Fields) -> Raw:
-        if fields.sets_aside:
-            bad = {number for number, _, _ in self.batch(piece, fields).bad}
-            lines = enumerate(io.BytesIO(piece.text)) if bad else ()
-            good = b"".join(line for number, line in lines if number not in bad)
-            piece = piece._replace(text=good) if bad else piece
-        records = self.lines_of_records(piece)
-        return Raw(len(records), records)
-
-    def writer(self, file: IO[bytes]) -> RecordWriter:
-        return LineWriter(file)
+    def good_lines(self, piece: Lines, fields: Fields) -> bytes:
+        bad = {number for number, _, _ in self.batch(piece, fields).bad}
+        lines = enumerate(io.BytesIO(piece.text))
+        return b"".join(line for number, line in lines if number not in bad) if bad else piece.text
 
 
 def _blocks(text: Text, size: int) -> Iterator[bytes]:

@@ -23,7 +23,7 @@ from sparsemaps.libsvm._write import Heads, has_one_label_each
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Raw
-from sparsemaps.records._line_format import LineFormat, Lines, Reader
+from sparsemaps.records._line_format import CutByLines, Lines
 
 
 class SeveralLabels(Exception):
@@ -35,7 +35,7 @@ _SEVERAL = re.compile(rb"^[-+.0-9eE]+(?:,[-+.0-9eE]+)+[ \t]+[^\s#:]+:", re.MULTI
 
 
 @dataclass(frozen=True)
-class SvmlightRecords(LineFormat):
+class SvmlightRecords(CutByLines):
     """Rows with one label each, or several if that is allowed. Indices count from 0 or from 1.
 
     If `multilabel` is None, rows are to have one label each, and those that have several raise
@@ -47,9 +47,6 @@ class SvmlightRecords(LineFormat):
 
     name, title, endings = "svmlight", "LIBSVM text", ()
     has_fields = False
-
-    def reader(self) -> Reader:
-        raise NotImplementedError
 
     def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
         for piece in self.pieces(text, fields, None, None):
@@ -109,10 +106,8 @@ class SvmlightRecords(LineFormat):
     def lines_of_records(self, lines: Lines) -> list[bytes]:
         return [line for line in io.BytesIO(lines.text) if line.partition(b"#")[0].strip()]
 
-    def raw(self, piece: Lines, fields: Fields) -> Raw:
-        text, _ = self._rows(piece.text, fields)
-        records = self.lines_of_records(piece._replace(text=text))
-        return Raw(len(records), records)
+    def good_lines(self, piece: Lines, fields: Fields) -> bytes:
+        return self._rows(piece.text, fields)[0]
 
 
 def _check_labels(text: bytes, part: Part) -> None:
