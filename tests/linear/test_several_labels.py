@@ -17,6 +17,7 @@ from sparsemaps.linear import KernelClassifier, _solver
 N_LABELS = 7
 FORMS = {
     "dense": np.asarray,
+    "bytes": lambda Y: Y.astype(np.int8),
     "booleans": lambda Y: Y.astype(bool),
     "floats": lambda Y: Y.astype(float),
     "lists": lambda Y: Y.tolist(),
