@@ -28,6 +28,7 @@ import numpy as np
 from matplotlib.ticker import NullFormatter
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.metrics import roc_auc_score
+from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 from threadpoolctl import threadpool_limits
 
@@ -36,7 +37,7 @@ from experiments.runner import machine
 from experiments.texts import groups, read
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.linear import KernelClassifier
-from sparsemaps.text import HashingVectorizer
+from sparsemaps.text import HashingVectorizer, IdfWeights
 from sparsemaps.text._analyzers import vectorizer_of
 
 TEXTS = {"language": ("texts", 4000), "site": ("pages", 700)}
@@ -220,15 +221,17 @@ def scaled_of(task: Task, analyzer: str, folder: str) -> Trained:
 
 
 def codes_of(task: Task, analyzer: str, folder: str) -> Trained:
-    """MinHash of the n-grams of a text; min-max samples of the counts of words or measurements."""
-    vectorizer = None
+    """MinHash of the n-grams of a text; min-max samples of weighted words or of measurements."""
+    vectorizer, classes = None, None
     map: Any = ConsistentWeightedSampling(n_hashes=1024, random_state=0)
     if task.X is None:
         map = MinHash(n_hashes=256, random_state=0)
         vectorizer = _vectorizer(analyzer, norm=None, alternate_sign=False, n_features=2**31 - 2)
     elif task.texts:
-        vectorizer = _vectorizer("", norm=None, alternate_sign=False, n_features=2**31 - 2)
-    model = KernelClassifier(map, vectorizer=vectorizer, random_state=0)
+        map = ConsistentWeightedSampling(method="levels", n_hashes=512, random_state=0)
+        words = _vectorizer("", norm=None, alternate_sign=False, n_features=2**31 - 2)
+        vectorizer, classes = make_pipeline(words, IdfWeights()), "balanced"
+    model = KernelClassifier(map, vectorizer=vectorizer, class_weight=classes, random_state=0)
     model.fit(_records(task)[0], task.y)
     path = os.path.join(folder, "model")
     model.save(path)
