@@ -1,31 +1,41 @@
 """``python -m experiments.calibration DIRECTORY -o RESULTS``: ways to calibrate probabilities.
 
-Three ways: by a fifth of the records that is held out from training, as ``train --calibrate`` does;
-by scores out of five folds, of a model that is then trained on all records; and by these with
-``s |s|`` beside each score s, with a slope of its own. The directory has LIBSVM files and
-texts.jsonl.
+``KernelClassifier.calibrate`` by a fifth of the records that is held out from training; by scores
+out of five folds, of a model that is trained on all records, as ``train --calibrate`` does; and so
+without a bend. scikit-learn's CalibratedClassifierCV by the same folds. The directory has LIBSVM
+files and texts.jsonl.
 """
 
 import argparse
 import csv
 import platform
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import scipy.optimize
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.calibration import CalibratedClassifierCV
 from sklearn.exceptions import ConvergenceWarning
+from sklearn.frozen import FrozenEstimator
 
 from experiments import datasets, labels, lengths
 from experiments.runner import machine, versions
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.linear import KernelClassifier, _calibration
 
-SETS = ["optdigits", "letter", "spambase", "sms_spam", "reuters52", "language"]
+SETS = [
+    *("optdigits", "letter", "spambase", "sms_spam", "reuters52", "language"),
+    "satimage",
+]
 N_BINS, N_FOLDS, N_WORDS = 15, 5, 8
-FIELDS = ("accuracy", "error", "log_loss")
+METHODS = "sigmoid", "isotonic"
+WAYS = "a fifth", "folds", "no bend", *METHODS
+LEAST = 1e-6
+"""Probabilities of 0, which isotonic regression gives, have a log loss all the same."""
+FIELDS = ("accuracy", "error", "log_loss", "by_chance")
 
 
 def load(directory: str, name: str, seed: int) -> tuple[Any, ...]:
@@ -55,78 +65,132 @@ def calibration_error(probabilities: Any, is_right: Any) -> float:
     return float(sum(differences) / len(confidence))
 
 
-def _scores(model: KernelClassifier, codes: Any) -> Any:
-    scores = model.decision_function(codes)
-    return np.column_stack([-scores / 2, scores / 2]) if scores.ndim == 1 else scores
+def error_by_chance(probabilities: Any, seed: int) -> float:
+    """The mean error if the probabilities are right: labels are drawn by them."""
+    rng, confidence = np.random.default_rng(seed), probabilities.max(axis=1)
+    drawn = (rng.random(len(confidence)) < confidence for _ in range(50))
+    return float(np.mean([calibration_error(probabilities, is_right) for is_right in drawn]))
 
 
-def out_of_folds(map: Any, codes: Any, y: Any, records: Any, classes: Any, seed: int) -> Any:
-    """The scores of each row by a model that is trained on the other folds of records. A class that
-    these lack has -1."""
+class Scores(NamedTuple):
+    """Scores of models, a column for each class: `y` are numbers of classes, or -1 in test rows of
+    a class that is not in training."""
+
+    y: Any
+    out_of_folds: Any
+    """By models of the other folds of records. A class that these lack has -1."""
+    held_out: Any
+    """Numbers of the rows that are held out from a model."""
+    of_held_out: Any
+    """Their scores by that model."""
+    y_test: Any
+    by_part: Any
+    """Of test rows, by the model that some rows are held out from."""
+    by_full: Any
+    """Of test rows, by the model of all rows."""
+
+
+def scored(directory: str, name: str, seed: int) -> Scores:
+    map, codes, y, records, codes_test, y_test = load(directory, name, seed)
+    classes = np.unique(y)
+
+    def fitted(rows: Any) -> Callable[[Any], Any]:
+        model = KernelClassifier(map, random_state=0).fit(codes[rows], y[rows])
+
+        def scores(codes: Any) -> Any:
+            found = np.full((len(codes), len(classes)), -1.0)
+            own = model.decision_function(codes)
+            own = np.column_stack([-own / 2, own / 2]) if own.ndim == 1 else own
+            found[:, np.searchsorted(classes, model.classes_)] = own
+            return found
+
+        return scores
+
     fold = np.random.default_rng(seed).integers(0, N_FOLDS, records.max() + 1)[records]
-    scores = np.full((len(y), len(classes)), -1.0)
+    out_of_folds = np.empty((len(y), len(classes)))
     for number in range(N_FOLDS):
-        model = KernelClassifier(map, random_state=0).fit(codes[fold != number], y[fold != number])
-        columns = np.searchsorted(classes, model.classes_)
-        scores[np.ix_(fold == number, columns)] = _scores(model, codes[fold == number])
-    return scores
+        out_of_folds[fold == number] = fitted(fold != number)(codes[fold == number])
+    held_out = np.random.default_rng(seed).random(records.max() + 1)[records] < 1 / N_FOLDS
+    part, full = fitted(~held_out), fitted(np.full(len(y), True))
+    known = held_out & np.isin(y, y[~held_out])
+    numbers = np.where(np.isin(y_test, classes), np.searchsorted(classes, y_test), -1)
+    return Scores(
+        np.searchsorted(classes, y), out_of_folds, np.flatnonzero(known), part(codes[known]),
+        numbers, part(codes_test), full(codes_test),
+    )  # fmt: skip
 
 
-def bent(scores: Any, y: Any, others: Any) -> Any:
-    """Probabilities of other scores by the softmax of ``a * s + b * s * |s| + offsets``, where a
-    and b are at least 0, of the least log loss on some."""
-    powers = scores, scores * abs(scores)
-    n_classes = scores.shape[1]
-    own = np.arange(len(y)), y
-
-    def logits(variables: Any, first: Any, second: Any) -> Any:
-        return variables[0] * first + variables[1] * second + variables[2:]
+def without_bend(scores: Any, y: Any) -> _calibration.Calibration:
+    """The calibration of the least log loss whose bend is 0, without prior counts."""
+    own, n_classes = (np.arange(len(y)), y), scores.shape[1]
 
     def objective(variables: Any) -> tuple[float, Any]:
-        logs = _calibration.log_softmax(logits(variables, *powers))
-        offsets = variables[2:]
+        slope, offsets = variables[0], variables[1:]
+        logs = _calibration.log_softmax(slope * scores + offsets)
         value = -logs[own].sum() + _calibration.RIDGE * offsets @ offsets
         excess = np.exp(logs)
         excess[own] -= 1
-        slopes = [(excess * power).sum() for power in powers]
-        return value, np.r_[slopes, excess.sum(axis=0) + 2 * _calibration.RIDGE * offsets]
+        of_offsets = excess.sum(axis=0) + 2 * _calibration.RIDGE * offsets
+        return value, np.r_[(excess * scores).sum(), of_offsets]
 
     found = scipy.optimize.minimize(
-        objective, np.r_[1.0, 1.0, np.zeros(n_classes)], jac=True, method="L-BFGS-B",
-        bounds=[(0, None)] * 2 + [(None, None)] * n_classes, options={"maxiter": 1000},
+        objective, np.r_[1.0, np.zeros(n_classes)], jac=True, method="L-BFGS-B",
+        bounds=[(0, None)] + [(None, None)] * n_classes, options={"maxiter": 1000},
     )  # fmt: skip
-    return _calibration.softmax(logits(found.x, others, others * abs(others)))
+    return _calibration.Calibration(found.x[0], 0.0, found.x[1:])
+
+
+class Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
+    """A classifier whose rows are scores."""
+
+    def fit(self, X: Any, y: Any) -> "Given":
+        self.classes_ = np.unique(y)
+        return self
+
+    def decision_function(self, X: Any) -> Any:
+        return X[:, 1] - X[:, 0] if X.shape[1] == 2 else X
+
+    def predict(self, X: Any) -> Any:
+        return self.classes_[X.argmax(axis=1)]
+
+
+def by_scikit_learn(method: str, scores: Scores) -> Any:
+    """Probabilities of test rows by CalibratedClassifierCV, as with ``ensemble=False``: of scores
+    out of folds and those of the model of all rows."""
+    given = Given().fit(scores.out_of_folds, scores.y)
+    every = np.arange(len(scores.y))
+    made = CalibratedClassifierCV(FrozenEstimator(given), method=method, cv=[(every, every)])
+    return made.fit(scores.out_of_folds, scores.y).predict_proba(scores.by_full)
 
 
 def measure(directory: str, name: str, seed: int) -> Iterator[dict[str, Any]]:
-    map, codes, y, records, codes_test, y_test = load(directory, name, seed)
-    held_out = (np.random.default_rng(seed).random(records.max() + 1) < 1 / N_FOLDS)[records]
-    part = KernelClassifier(map, random_state=0).fit(codes[~held_out], y[~held_out])
-    known = held_out & np.isin(y, part.classes_)
-    part.calibrate(codes[known], y[known])
-    full = KernelClassifier(map, random_state=0).fit(codes, y)
-    classes, scores_test = full.classes_, _scores(full, codes_test)
-    scores = out_of_folds(map, codes, y, records, classes, seed)
-    numbers = np.searchsorted(classes, y)
-    fitted = _calibration.fit(scores, numbers, None)
-    for way, known_classes, probabilities in (
-        ("a fifth", part.classes_, part.predict_proba(codes_test)),
-        ("folds", classes, _calibration.softmax(_calibration.logits_of(scores_test, fitted))),
-        ("folds, s |s|", classes, bent(scores, numbers, scores_test)),
+    scores = scored(directory, name, seed)
+    by_folds = scores.out_of_folds, scores.y
+    by_a_fifth = scores.of_held_out, scores.y[scores.held_out]
+    for way, calibration, of_test in (
+        ("a fifth", _calibration.fit(*by_a_fifth, None), scores.by_part),
+        ("folds", _calibration.fit(*by_folds, None), scores.by_full),
+        ("no bend", without_bend(*by_folds), scores.by_full),
+        *((method, None, None) for method in METHODS),
     ):
-        is_right = known_classes[probabilities.argmax(axis=1)] == y_test
-        of_labels = np.where(known_classes == y_test[:, None], probabilities, 0).sum(axis=1)
+        if calibration is None:
+            shares = by_scikit_learn(way, scores)
+        else:
+            shares = _calibration.softmax(_calibration.logits_of(of_test, calibration))
+        y, known = scores.y_test, scores.y_test >= 0
+        is_right = shares.argmax(axis=1) == y
+        of_labels = shares[np.flatnonzero(known), y[known]]
         yield {
             "records": name, "seed": seed, "way": way, "accuracy": float(is_right.mean()),
-            "error": calibration_error(probabilities, is_right),
-            "log_loss": float(-np.log(of_labels[of_labels > 0]).mean()),
+            "error": calibration_error(shares, is_right),
+            "by_chance": error_by_chance(shares, seed),
+            "log_loss": float(-np.log(np.maximum(of_labels, LEAST)).mean()),
         }  # fmt: skip
 
 
-WAYS = "a fifth", "folds", "folds, s |s|"
 HEADER = (
-    "| records | " + " | ".join(f"{way.replace('|', chr(92) + '|')}" for way in WAYS) + " |\n"
-    + "|---" * 4 + "|"
+    "| records | by chance | a fifth | folds | no bend | sigmoid | isotonic |\n"
+    + "|---" * 7 + "|"
 )  # fmt: skip
 
 
@@ -134,9 +198,14 @@ def row(name: str, results: list[dict[str, Any]]) -> str:
     cells = []
     for way in WAYS:
         some = [result for result in results if (result["records"], result["way"]) == (name, way)]
-        means = [float(np.mean([one[field] for one in some])) for field in FIELDS]
+        means = {field: float(np.mean([one[field] for one in some])) for field in FIELDS}
+        if way == "folds":
+            cells.insert(0, f"{means['by_chance']:.3f}")
         most = max(one["error"] for one in some)
-        cells.append(f"{means[1]:.3f} ({most:.3f}), {means[2]:.3f}, {100 * means[0]:.1f}")
+        cells.append(
+            f"{means['error']:.3f} ({most:.3f}), {means['log_loss']:.3f}, "
+            f"{100 * means['accuracy']:.1f}"
+        )
     return f"| {name} | " + " | ".join(cells) + " |"
 
 
@@ -144,9 +213,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments.calibration", description=__doc__)
     parser.add_argument("directory", help="where the files are")
     parser.add_argument("-o", "--results", type=Path, required=True, help="calibration.* go there")
-    parser.add_argument("--seeds", type=int, default=3, help="repetitions (default: 3)")
+    parser.add_argument("--seeds", type=int, default=5, help="repetitions (default: 5)")
     options = parser.parse_args()
-    warnings.simplefilter("ignore", ConvergenceWarning)
+    for category in (ConvergenceWarning, RuntimeWarning):  # the latter of rare classes
+        warnings.simplefilter("ignore", category)
     about = (
         "`python -m experiments.calibration DIRECTORY -o RESULTS`; "
         f"{machine()}; Python {platform.python_version()}, "

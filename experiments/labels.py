@@ -209,9 +209,14 @@ def tfidf_of(task: Task, analyzer: str, folder: str) -> Trained:
 
 def tfidf_rows(task: Task, analyzer: str) -> Callable[[Any], Any]:
     """Return a function from texts to rows of tf-idf, by the frequencies in the texts of a task."""
-    vectorizer = _vectorizer(analyzer, norm=None, alternate_sign=False, n_features=2**20)
-    weights = TfidfTransformer(sublinear_tf=True).fit(vectorizer.transform(task.texts))
+    vectorizer, weights = tfidf_parts(task, analyzer)
     return lambda records: weights.transform(vectorizer.transform(records))
+
+
+def tfidf_parts(task: Task, analyzer: str) -> tuple[HashingVectorizer, TfidfTransformer]:
+    """Return what makes rows of tf-idf of texts, by the frequencies in the texts of a task."""
+    vectorizer = _vectorizer(analyzer, norm=None, alternate_sign=False, n_features=2**20)
+    return vectorizer, TfidfTransformer(sublinear_tf=True).fit(vectorizer.transform(task.texts))
 
 
 def scaled_of(task: Task, analyzer: str, folder: str) -> Trained:

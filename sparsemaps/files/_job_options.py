@@ -558,16 +558,16 @@ class Training(Values):
     calibrate: bool = Bool().default(
         False,
         "Turn scores into probabilities, as ``KernelClassifier.calibrate`` does, by the records "
-        "of `validation`, or else by a fifth of the records, which is held out from training. The "
-        "numbers of records decide which fifth.",
+        "of `validation`, or else by five folds of the records, whose numbers decide the fold. "
+        "Training then takes about six times as long.",
     )
     snippets: Sequence[int] | None = Ints(1, LARGEST_INT32, MOST_SNIPPETS, none=True).default(
         None,
         "For raw texts: also train on short parts of each text, one for each of these lengths, in "
         "words, or in characters in scripts without blanks. Short texts are then labelled better. "
         "A part has the label of its text, and depends on the seed and on the number of the "
-        "record (`sparsemaps.text.snippets`). A text has no part longer than itself. If records "
-        "are held out for `calibrate`, so are their parts.",
+        "record (`sparsemaps.text.snippets`). A text has no part longer than itself. Parts "
+        "calibrate too, in the fold of their text.",
         metavar="N",
     )
 

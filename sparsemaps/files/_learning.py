@@ -1,7 +1,8 @@
 """`train_files`: a model of the records of files, for ``sparsemaps train``."""
 
+import contextlib
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Unpack
 
@@ -167,13 +168,7 @@ def train(
             classes = np.unique(values_of(rows.labels))
             named = {label_of(classes, name): n for name, n in weights_of_labels.items()}
             model.set_params(class_weight=named)
-        held_out = np.zeros(len(rows.codes), bool)
-        if training.calibrate and others is None:
-            held_out = _held_out(rows.n_records)
-            held_out = held_out if rows.records is None else held_out[rows.records]
-        scores = _fit(model, rows, others, held_out, Cs, reading.progress)
-        if isinstance(model, KernelClassifier) and training.calibrate:
-            _calibrate(model, others or rows.some(held_out))
+        scores = _fit(model, rows, others, Cs, reading.progress, calibrate=training.calibrate)
         weight = None if rows.weights is None else float(rows.weights[: rows.n_records].sum())
         n_bad = 0 if table is None else table.n_bad
         tried = None if others is None else validation(model, others)
@@ -223,28 +218,31 @@ def _fit(
     model: Model,
     rows: LabelledRows,
     others: LabelledRows | None,
-    held_out: Array,
     Cs: list[float],
     progress: bool | None,
+    *,
+    calibrate: bool,
 ) -> tuple[ScoreOfC, ...]:
-    """Fit the model to rows but for those that are held out, in place; return the scores of several
-    values of C, of which it has the best."""
-    weights: Array | None = rows.weights
+    """Fit the model to rows, in place, and calibrate it; return the scores of several values of C,
+    of which it has the best."""
     scores: tuple[ScoreOfC, ...] = ()
-    if held_out.any():
-        weights = ~held_out * (1.0 if rows.weights is None else rows.weights)
+    seed = _seeding.draw_seed(model.random_state)
     asked, at_work = model.vectorizer, _memory.out_of_memory_in("training")
     with bar_of_training(progress) as watch, watched(model, watch), at_work:
         try:
             model.vectorizer = rows.vectorizer or asked  # whose weights are fitted
             if len(Cs) > 1:
-                folds = _folds(rows, weights, others, _seeding.draw_seed(model.random_state))
-                scores = _scores_of(model, rows, weights, folds, Cs, watch)
+                scores = _scores_of(model, rows, _folds(rows, others, seed), Cs, watch)
                 model.set_params(C=max(scores, key=lambda one: one.score).C)
             labels: Any = rows.labels
-            model.fit(rows.codes, labels, sample_weight=weights)
+            model.fit(rows.codes, labels, sample_weight=rows.weights)
         finally:
             model.vectorizer = asked
+        if calibrate and isinstance(model, KernelClassifier):
+            if others is None:
+                _calibrate_by_folds(model, rows, seed, watch)
+            else:
+                _calibrate(model, others)
     return scores
 
 
@@ -261,6 +259,15 @@ def _calibrate(model: KernelClassifier, rows: LabelledRows) -> None:
         )
     rows = rows.some(known)
     model.calibrate(rows.codes, rows.labels, rows.weights)
+
+
+def _calibrate_by_folds(model: KernelClassifier, rows: LabelledRows, seed: int, watch: Any) -> None:
+    """Calibrate the model, in place, by the scores out of folds of the rows that it was fitted
+    to."""
+    folds = _folds(rows, None, seed, with_snippets=True)
+    folds = [fold for fold in folds if len(fold.held_out)]  # of few records, some have none
+    with _unfit_folds("calibrate", True):
+        model._calibrate_by_folds(rows.codes, rows.labels, rows.weights, folds, watch)
 
 
 def _facts_of(done: TrainedModel, training: Training, date: str) -> TrainingFacts:
@@ -283,41 +290,44 @@ def _finite(number: float) -> float | None:
     return number if math.isfinite(number) else None
 
 
-_HELD_OUT = 0.2
-"""The share of records that are held out for a calibration."""
-
-
-def _held_out(n_records: int) -> Array:
-    """Return which records are held out: a function of their numbers."""
-    key = _seeding.keys(0, "linear", 1)[0]
-    return _seeding.uniforms(key, n_records) < _HELD_OUT
-
-
 _N_FOLDS = 5
-"""Folds of records by which C is chosen."""
+"""Folds of records by which C is chosen, and a model calibrated."""
 
 
 def _folds(
-    rows: LabelledRows, weights: Array | None, others: LabelledRows | None, seed: int
+    rows: LabelledRows, others: LabelledRows | None, seed: int, *, with_snippets: bool = False
 ) -> list[Fold]:
-    """Return the folds by which C is chosen: one that is scored on other records, or several of the
-    records themselves. The snippets of records share their fold, and are not scored."""
-    costs = np.ones(len(rows.codes)) if weights is None else np.asarray(weights, np.float64)
+    """Return a fold whose model is scored on other records, or several of the records themselves.
+    The snippets of records share their fold, and are scored only if that is asked for."""
+    costs = np.ones(len(rows.codes)) if rows.weights is None else rows.weights
     if others is not None:
         has_lists = isinstance(rows.labels, LabelLists)
         labels = as_lists(others.labels) if has_lists else values_of(others.labels)
         held_out = HeldOut(others.codes, None, labels, others.weights)
-        return [Fold(lambda: costs, held_out)]
+        return [Fold(lambda: costs, held_out, "fold 1 of 1")]
     key = _seeding.keys(seed, "linear", 3)[2]
     number = np.floor(_N_FOLDS * _seeding.uniforms(key, rows.n_records))
     of_rows = number if rows.records is None else number[rows.records]
+    n_scored = len(rows.codes) if with_snippets else rows.n_records
     folds = []
     for fold in range(_N_FOLDS):
-        own = np.flatnonzero((number == fold) & (costs[: rows.n_records] > 0))
+        own = np.flatnonzero((of_rows == fold) & (costs > 0))
+        own = own[own < n_scored]
         of_own = None if rows.weights is None else rows.weights[own]
         held_out = HeldOut(rows.codes, own, rows.labels[own], of_own)
-        folds.append(Fold(partial(_outside, costs, of_rows, fold), held_out))
+        outside, name = partial(_outside, costs, of_rows, fold), f"fold {fold + 1} of {_N_FOLDS}"
+        folds.append(Fold(outside, held_out, name))
     return folds
+
+
+@contextlib.contextmanager
+def _unfit_folds(name: str, value: object) -> Iterator[None]:
+    """Raise a ValueError that says what a parameter needs, if a fold has too few rows."""
+    try:
+        yield
+    except UnfitFold as error:
+        said = f"{setting(name, value)} without {setting('validation', 'INPUT')}"
+        raise ValueError(f"{error}: {said} needs more records") from None
 
 
 def _outside(costs: Array, of_rows: Array, fold: int) -> Array:
@@ -326,19 +336,11 @@ def _outside(costs: Array, of_rows: Array, fold: int) -> Array:
 
 
 def _scores_of(
-    model: Model,
-    rows: LabelledRows,
-    weights: Array | None,
-    folds: list[Fold],
-    Cs: list[float],
-    watch: Any,
+    model: Model, rows: LabelledRows, folds: list[Fold], Cs: list[float], watch: Any
 ) -> tuple[ScoreOfC, ...]:
     """Return the scores of several values of C."""
-    try:
-        found = scores_of_values(model, rows.codes, rows.labels, weights, folds, Cs, watch)
-    except UnfitFold as error:
-        said = setting("validation", "INPUT")
-        raise ValueError(f"{error}: several values of C need more records, or {said}") from None
+    with _unfit_folds("C", tuple(Cs)):
+        found = scores_of_values(model, rows.codes, rows.labels, rows.weights, folds, Cs, watch)
     parts = Cs, found.means.tolist(), found.errors.tolist(), found.seconds.tolist()
     return tuple(map(ScoreOfC, *parts))
 

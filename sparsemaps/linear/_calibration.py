@@ -11,11 +11,12 @@ RIDGE = 1e-3
 """The factor of the squares of the offsets in the objective of a calibration."""
 
 _LARGEST = np.finfo(float).max / 8
-"""Scores times a slope are cut here, so that differences of two are finite."""
+"""Parts of logits are cut here, so that sums and differences of them are finite."""
 
 
 class Calibration(NamedTuple):
-    """The probabilities of the classes are the softmax of ``slope * scores + offsets``.
+    """The probabilities of the classes are the softmax of
+    ``slope * s + (bend * s) * |bend * s| + offsets``, of the scores s.
 
     If a row may have several labels, the probability of each is the logistic function of this.
     """
@@ -23,6 +24,9 @@ class Calibration(NamedTuple):
     slope: Any
     """At least 0: one over the temperature. An array of one for each label, if a row may have
     several."""
+    bend: Any
+    """At least 0, as `slope`: 0 where the temperature is that of all scores. It is measured as a
+    slope is, so that it has a value for scores of any size."""
     offsets: Floats
     """One for each class, whose sum is 0; or one for each label."""
 
@@ -44,8 +48,8 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     The objective is the sum over rows, by their weights, of the log loss for targets with Platt's
     prior counts, and RIDGE times the sum of the squares of the offsets. Of K classes, a row of a
     class of N rows has a target of (N + 2 / K) / (N + 4 / K) for this class, and the rest is shared
-    by the others: two rows in all, as Platt has it for two classes. It is convex in slope and
-    offsets, and its minimum is finite.
+    by the others: two rows in all, as Platt has it for two classes. It is convex in slope, square
+    of the bend, and offsets, and its minimum is finite.
     """
     if weights is None:
         weights = np.ones(len(labels))
@@ -53,11 +57,11 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     scores, labels, weights = _of_classes(scores[counts]), labels[counts], weights[counts]
     n_classes, own = scores.shape[1], (np.arange(len(labels)), labels)
     sums = np.bincount(labels, weights, n_classes)
-    # Scores between -1 and 0, whatever their size; the slope is divided by theirs at the end.
-    with np.errstate(over="ignore"):
-        scores = scores / 2 - scores.max(axis=1, keepdims=True) / 2
-    exponent = int(np.frexp(np.abs(scores).max())[1])
-    scores = np.ldexp(scores, -exponent)
+    # Numbers of size 1, whatever that of scores; slope and bend are divided by theirs at the end.
+    scores, exponent = _of_size_one(scores)
+    best = scores.max(axis=1, keepdims=True)
+    gaps, of_gaps = _of_size_one(scores - best)
+    bends, of_bends = _of_size_one(_signed_squares(scores, best, scores - best))
     prior = 2 / n_classes
     shares = prior / ((sums + 2 * prior) * (n_classes - 1))
     targets = np.repeat(shares[labels, None], n_classes, axis=1)
@@ -66,20 +70,36 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     units = 1 / np.sqrt(sums + 1)
 
     def objective(variables: Floats) -> tuple[float, Floats]:
-        slope, offsets = variables[0], variables[1:] * units
-        logs = log_softmax(slope * scores + offsets)
+        (slope, square), offsets = variables[:2], variables[2:] * units
+        logs = log_softmax(slope * gaps + square * bends + offsets)
         value = -float(weights @ (targets * logs).sum(axis=1)) + RIDGE * float(offsets @ offsets)
         excess = weights[:, None] * (np.exp(logs) - targets)
         of_offsets = excess.sum(axis=0) + 2 * RIDGE * offsets
-        return value, np.append((excess * scores).sum(), of_offsets * units)
+        of_slopes = np.vdot(excess, gaps), np.vdot(excess, bends)
+        return value, np.append(of_slopes, of_offsets * units)
 
     found = scipy.optimize.minimize(
-        objective, np.append(1.0, np.zeros(n_classes)), jac=True, method="L-BFGS-B",
-        bounds=[(0, None)] + [(None, None)] * n_classes,
+        objective, np.append([1.0, 0.0], np.zeros(n_classes)), jac=True, method="L-BFGS-B",
+        bounds=[(0, None)] * 2 + [(None, None)] * n_classes,
         options={"maxiter": 10**4, "maxfun": 10**5, "ftol": 0, "gtol": 1e-9 * weights.sum()},
     )  # fmt: skip
-    offsets = found.x[1:] * units
-    return Calibration(float(np.ldexp(found.x[0], -exponent - 1)), offsets - offsets.mean())
+    slope = float(np.ldexp(found.x[0], -exponent - of_gaps))
+    bend = float(np.ldexp(np.sqrt(np.ldexp(found.x[1], -of_bends)), -exponent))
+    offsets = found.x[2:] * units
+    return Calibration(slope, bend, offsets - offsets.mean())
+
+
+def _of_size_one(numbers: Floats) -> tuple[Floats, int]:
+    """Return numbers divided by a power of two, up to 1, and the power."""
+    exponent = int(np.frexp(np.abs(numbers).max())[1])
+    return np.ldexp(numbers, -exponent), exponent
+
+
+def _signed_squares(numbers: Floats, best: Floats, gaps: Floats) -> Floats:
+    """Return the differences of ``x * |x|`` of numbers and of the best ones, to the last digits.
+    `gaps` are the differences of the numbers themselves, which are at most 0."""
+    sums = np.abs(numbers) + np.abs(best)
+    return np.where((numbers < 0) & (best > 0), -(numbers**2) - best**2, gaps * sums)
 
 
 def fit_labels(scores: Floats, labels: Any, weights: Array | None) -> Calibration:
@@ -87,13 +107,14 @@ def fit_labels(scores: Floats, labels: Any, weights: Array | None) -> Calibratio
 
     `labels` is an indicator matrix, as CSC.
     """
-    slopes, offsets = np.empty((2, scores.shape[1]))
+    slopes, bends, offsets = np.empty((3, scores.shape[1]))
     for number in range(scores.shape[1]):
         own = np.zeros(len(scores), np.intp)
         own[labels.indices[labels.indptr[number] : labels.indptr[number + 1]]] = 1
-        slope, (first, second) = fit(scores[:, number : number + 1], own, weights)
-        slopes[number], offsets[number] = slope, second - first
-    return Calibration(slopes, offsets)
+        slope, bend, (first, second) = fit(scores[:, number : number + 1], own, weights)
+        # Each class has half of the score, and a quarter of its square: twice that is a half.
+        slopes[number], bends[number], offsets[number] = slope, bend / 2**0.5, second - first
+    return Calibration(slopes, bends, offsets)
 
 
 def logits_of_labels(scores: Floats, calibration: Calibration | None) -> Floats:
@@ -102,6 +123,8 @@ def logits_of_labels(scores: Floats, calibration: Calibration | None) -> Floats:
         return np.clip(scores, -_LARGEST, _LARGEST)
     with np.errstate(over="ignore"):
         logits = np.clip(scores * calibration.slope, -_LARGEST, _LARGEST)
+        bent = scores * calibration.bend
+        logits += np.clip(bent * np.abs(bent), -_LARGEST, _LARGEST)
     return logits + calibration.offsets
 
 
@@ -141,11 +164,17 @@ def logits_of(scores: Floats, calibration: Calibration | None) -> Floats:
     classes, the shares of which are divided by their sum.
     """
     if calibration is not None:
+        slope, bend, offsets = calibration
         scores = _of_classes(scores)
-        with np.errstate(over="ignore"):  # offsets count beside scores that are large and equal
-            differences = np.maximum(scores - scores.max(axis=1, keepdims=True), -_LARGEST)
-            logits = np.maximum(differences * calibration.slope, -_LARGEST)
-        return logits + calibration.offsets
+        best = scores.max(axis=1, keepdims=True)
+        with np.errstate(over="ignore", invalid="ignore"):
+            # Offsets count beside scores that are large and equal.
+            gaps = np.maximum(scores - best, -_LARGEST)
+            logits = np.maximum(gaps * slope, -_LARGEST)
+            if bend:
+                squares = _signed_squares(scores * bend, best * bend, gaps * bend)
+                logits += np.where(gaps < 0, np.maximum(squares, -_LARGEST), 0)
+        return logits + offsets
     if scores.shape[1] == 1:
         return np.clip(_of_classes(scores), -_LARGEST, _LARGEST)
     return np.clip(scipy.special.log_expit(scores), -_LARGEST, 0)

@@ -14,7 +14,8 @@ from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _calibration, _explanation, _indicators, _losses, _model_checks
 from sparsemaps.linear._losses import OfClasses
 from sparsemaps.linear._model import CodesModel
-from sparsemaps.linear._solver import TrainingRows
+from sparsemaps.linear._path_of_C import Fold, folds_of, scores_out_of_folds
+from sparsemaps.linear._solver import TrainingRows, Watch
 from sparsemaps.maps._sparse_map import SparseMap
 
 
@@ -57,8 +58,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         The intercepts.
     n_iter_ : int
         The largest number of passes of a class.
-    calibration_ : tuple (slope, offsets)
-        What ``calibrate`` has chosen. Only after it. If rows may have several labels, both are
+    calibration_ : tuple (slope, bend, offsets)
+        What ``calibrate`` has chosen. Only after it. If rows may have several labels, all are
         arrays with a number for each.
     [map_, vectorizer_, n_features_in_]
 
@@ -303,10 +304,10 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            After ``calibrate``, the softmax of ``slope * scores + offsets``. Otherwise the logistic
+            After ``calibrate``, the softmax of the logits that it describes. Otherwise the logistic
             function of the scores; of several classes, the probabilities of the problems are
             divided by their sum, as `LogisticRegression` with "liblinear" does. If rows may have
-            several labels, the logistic function of ``slope * scores + offsets``, or of the scores.
+            several labels, the logistic function of the logits, or of the scores.
 
         Raises
         ------
@@ -330,24 +331,34 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         """
         return self._from_scores(X, lambda scores: log_probabilities(self, scores))
 
-    def calibrate(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Make probabilities of the scores, by rows that ``fit`` has not seen.
+    def calibrate(
+        self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, cv: Any = None
+    ) -> Self:
+        """Make probabilities of the scores, by rows that ``fit`` has not seen; or with `cv` by
+        those that it has seen.
 
-        One slope and an offset for each class are chosen such that the softmax of
-        ``slope * scores + offsets`` has the least log loss on these rows [1]_ [2]_. Scores, and the
-        labels that ``predict`` gives, stay the same. ``save`` keeps the calibration, and the next
-        ``fit`` drops it. If rows may have several labels, each label has a slope and an offset
-        of its own, as of two classes.
+        The probabilities are the softmax of ``slope * s + (bend * s) * |bend * s| + offsets`` of
+        the scores s. A slope, a bend and an offset for each class are chosen such that they have
+        the least log loss on these rows [1]_ [2]_. Scores, and the labels that ``predict`` gives,
+        stay the same. ``save`` keeps the calibration, and the next ``fit`` drops it. If rows may
+        have several labels, each label has a slope, a bend and an offset of its own, as of two
+        classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
             As in ``fit``. A few hundred rows are enough for two classes, a few thousand for many.
         y : array-like of shape (n_samples,)
-            Their classes. A class of the model may be missing. If rows may have several labels,
-            an indicator matrix.
+            Their classes. A class of the model may be missing, without `cv`. If rows may have
+            several labels, an indicator matrix.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             How much each row counts, as in ``fit``.
+        cv : int, splitter, iterable of (train, test) or None, default=None
+            If given, the rows are those that ``fit`` has seen. The scores of each fold, which are
+            those of scikit-learn, are by a model that is trained on the other folds, with the
+            parameters of this one. So no rows need to be held out from ``fit``, and training takes
+            as many times as there are folds. Folds of two classes are trained together, in half of
+            that time.
 
         Returns
         -------
@@ -357,13 +368,17 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         ------
         ValueError
             If `X` has no rows, lengths differ, a label is not a class of the model, or a value is
-            not allowed.
+            not allowed; with `cv`, if a class of the model is missing, or a fold has no row, or
+            leaves rows of one class only.
 
         Notes
         -----
         The log loss has Platt's prior counts, two rows in all: of K classes, a row of a class of N
         rows has a target of ``(N + 2 / K) / (N + 4 / K)`` for its class. A thousandth of the
-        squares of the offsets is added.
+        squares of the offsets is added. Slope and bend are at least 0, so that of two classes with
+        one offset, that of the higher score has the higher probability. A bend of 0 is temperature
+        scaling with offsets. With `cv`, at most 2**23 scores are kept: of more rows, some by
+        chance, by `random_state`.
 
         References
         ----------
@@ -383,6 +398,21 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         (397, 10)
         """
         _sklearn.check_is_fitted(self, "map_")
+        y = self._known_labels(y)
+        weights = _model_checks.checked_weights(sample_weight, y.shape[0])
+        if cv is None:
+            scores = self._from_scores(X, lambda scores: scores)
+            _model_checks.refuse_other_lengths(scores, y)
+            self._calibrate_by_scores(scores, y, weights)
+            return self
+        codes = self._codes(X)
+        _model_checks.refuse_other_lengths(codes, y)
+        folds = folds_of(cv, codes, y, weights, classes=not self.multilabel_)
+        self._calibrate_by_folds(codes, y, weights, folds)
+        return self
+
+    def _known_labels(self, y: Any) -> Any:
+        """Return labels of rows, which are those of the model; several of a row as CSC."""
         if self.multilabel_:
             y = _indicators.checked(y)
             if isinstance(y, _indicators.LabelLists):
@@ -391,21 +421,40 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
                 raise ValueError(
                     f"y must have {len(self.classes_)} columns, as fit saw, got {y.shape[1]}"
                 )
-        else:
-            y = _model_checks.checked_labels(y, classes=True)
-        weights = _model_checks.checked_weights(sample_weight, y.shape[0])
-        scores = self._from_scores(X, lambda scores: scores)
-        _model_checks.refuse_other_lengths(scores, y)
+            return y
+        y = _model_checks.checked_labels(y, classes=True)
+        known = set(self.classes_.tolist())
+        for row, label in enumerate(y.tolist()):
+            if label not in known:
+                raise ValueError(f"y must have classes of the model, got {y[row]!r} in row {row}")
+        return y
+
+    def _calibrate_by_scores(self, scores: Floats, y: Any, weights: Array | None) -> None:
+        """Calibrate by the scores of some rows, and their labels."""
         if self.multilabel_:
             self.calibration_ = _calibration.fit_labels(scores, y, weights)
-            return self
+            return
         numbers = {label: number for number, label in enumerate(self.classes_.tolist())}
-        labels = np.array([numbers.get(label, -1) for label in y.tolist()], np.intp)
-        if (labels < 0).any():
-            row = int((labels < 0).argmax())
-            raise ValueError(f"y must have classes of the model, got {y[row]!r} in row {row}")
+        labels = np.array([numbers[label] for label in y.tolist()], np.intp)
         self.calibration_ = _calibration.fit(scores, labels, weights)
-        return self
+
+    def _calibrate_by_folds(
+        self,
+        codes: PackedCodes,
+        y: Any,
+        weights: Array | None,
+        folds: list[Fold],
+        watch: Watch | None = None,
+    ) -> None:
+        """Calibrate by the scores of the rows that folds of all rows hold out."""
+        y = self._known_labels(y)
+        model = self._plain()
+        rows, scores, classes = scores_out_of_folds(model, codes, y, weights, folds, watch)
+        if not self.multilabel_ and len(classes) < len(self.classes_):
+            missing = sorted({*self.classes_.tolist()} - {*classes.tolist()})[0]
+            raise ValueError(f"y must have all classes of the model, got no row of {missing!r}")
+        some = y.tocsr()[rows].tocsc() if self.multilabel_ else y[rows]
+        self._calibrate_by_scores(scores, some, None if weights is None else weights[rows])
 
     def explain(self, X: Any, label: object = None, *, total: bool = False) -> Any:
         """Return what each column of a row, or each n-gram of a text, adds to a score.

@@ -1,7 +1,6 @@
 """Models whose C is chosen by cross-validation, along a path of growing C."""
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -14,7 +13,7 @@ from sparsemaps.linear import _indicators
 from sparsemaps.linear._classifier import KernelClassifier
 from sparsemaps.linear._losses import OfClasses, OfNumbers
 from sparsemaps.linear._model import CodesModel
-from sparsemaps.linear._path_of_C import Fold, HeldOut, check_fold, scores_along
+from sparsemaps.linear._path_of_C import folds_of, scores_along
 from sparsemaps.linear._regressor import KernelRegressor
 from sparsemaps.maps._sparse_map import SparseMap
 
@@ -66,20 +65,17 @@ class _OverC(CodesModel):
             )
         codes, y, costs = self._begin(X, y, sample_weight)
         rows, names = self._problems(codes, y, costs)
-        scorer = None if self.scoring is None else _sklearn.get_scorer(self.scoring)
+        scorer: Any = None if self.scoring is None else _sklearn.get_scorer(self.scoring)
         is_classifier = isinstance(self, _sklearn.ClassifierMixin)
-        splitter = _sklearn.check_cv(self.cv, y, classifier=is_classifier)
-        splits = list(splitter.split(np.empty((len(y), 0)), y))
-        if not splits:
-            raise ParameterError("cv", "no fold", "folds")
         Cs = _checked_Cs(self.Cs)
-        folds = []
-        for number, split in enumerate(splits):
-            train, test = (_row_numbers(part, len(y)) for part in split)
-            held_out = HeldOut(codes, test, y[test], None if costs is None else costs[test])
-            folds.append(Fold(partial(_costs_of, train, len(y), costs), held_out))
-            check_fold(folds[-1], y, f"fold {number} of cv", classes=is_classifier)
-        found = scores_along(self, rows, len(names), folds, Cs, self._of_one_C, scorer)
+        folds = folds_of(self.cv, codes, y, costs, classes=is_classifier)
+
+        def score(number: int, model: Any) -> Any:
+            held_out = folds[number].held_out
+            return scorer(model, codes[held_out.rows], held_out.y)
+
+        of_rows = None if scorer is None else score
+        found = scores_along(self, rows, len(names), folds, Cs, self._of_one_C, of_rows)
         self.Cs_, self.scores_ = np.array(Cs), found.of_folds
         self.C_ = Cs[found.best]
         if self.refit:
@@ -128,24 +124,6 @@ def _checked_Cs(Cs: object) -> list[float]:
     if given.ndim != 1 or not len(given) or not (np.isfinite(given) & (given > 0)).all():
         raise ParameterError("Cs", repr(Cs), "a number of values of C, or values above 0")
     return np.unique(given).tolist()
-
-
-def _costs_of(train: Array, n_rows: int, costs: Array | None) -> Array:
-    """Return how much each row counts, if only some of them are trained on."""
-    times = np.bincount(train, minlength=n_rows)
-    return np.asarray(times * (1.0 if costs is None else costs))
-
-
-def _row_numbers(part: npt.ArrayLike, n_rows: int) -> Array:
-    """Return the rows of a part of a split, which are numbers or marks."""
-    part = np.asarray(part)
-    if part.dtype == bool and part.shape == (n_rows,):
-        return np.flatnonzero(part)
-    if not len(part):
-        return np.empty(0, np.intp)
-    if part.ndim != 1 or part.dtype.kind not in "iu" or not 0 <= part.min() <= part.max() < n_rows:
-        raise ParameterError("cv", "a fold with others", f"folds of numbers of the {n_rows} rows")
-    return part.astype(np.intp)
 
 
 class KernelClassifierCV(_OverC, KernelClassifier):

@@ -311,18 +311,19 @@ def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
 
 def _calibration_in(description: dict[str, Any], model: Any) -> Calibration:
     """Return the calibration of a description."""
-    slope, offsets = description["calibration"]
+    *slopes, offsets = description["calibration"]
     shape = model.classes_.shape
     if model.multilabel_:
-        slope = np.array(slope, float)
-        if slope.shape != shape or not ((slope >= 0) & (slope < np.inf)).all():
+        slopes = [np.array(slope, float) for slope in slopes]
+        if not all(of.shape == shape and ((of >= 0) & (of < np.inf)).all() for of in slopes):
             raise ValueError("its calibration does not fit its labels")
     else:
-        slope = _checks.check_real("slope", slope, 0)
+        slopes = [_checks.check_real("slope", slope, 0) for slope in slopes]
+    slope, bend = slopes
     offsets = np.array(offsets, float)
     if offsets.shape != shape or not (np.abs(offsets) < 1e300).all():
         raise ValueError("its calibration does not fit its classes")
-    return Calibration(slope, offsets)
+    return Calibration(slope, bend, offsets)
 
 
 def _sizes_in(config: dict[str, Any]) -> Iterator[Any]:

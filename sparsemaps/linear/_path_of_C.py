@@ -1,16 +1,19 @@
-"""Models along a path of growing C, and their scores on rows that folds leave out."""
+"""Models along a path of growing C, and of one C, and their scores on rows that folds leave out."""
 
 import itertools
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._tools import _seeding, _sklearn, _threads
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._typing import Array, Floats
 from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _solver
@@ -20,28 +23,36 @@ from sparsemaps.linear._solver import TrainingRows
 _SCORED_ROWS = 2**16
 """Rows that are scored together: codes may be mapped into memory."""
 
+MOST_SCORES = 2**23
+"""The largest number of scores that a calibration is made of. Of more rows, some are taken."""
+
 
 class HeldOut(NamedTuple):
     """Rows that models are scored on: some rows of codes, or all of them if `rows` is None."""
 
     codes: PackedCodes
     rows: Array | None
-    y: Array | LabelLists
+    y: Any
+    """Labels or lists of these. None of rows that are not compared with them."""
     weights: Array | None
+
+    def __len__(self) -> int:
+        return len(self.codes) if self.rows is None else len(self.rows)
 
     def blocks(self) -> Iterator[PackedCodes]:
         """Yield the codes, some at a time."""
-        for start in range(0, len(self.y), _SCORED_ROWS):
+        for start in range(0, len(self), _SCORED_ROWS):
             some = slice(start, start + _SCORED_ROWS)
             yield self.codes[some if self.rows is None else self.rows[some]]
 
 
 class Fold(NamedTuple):
     """A model to train: a function that returns how much each row counts, as there may be many
-    folds; and the rows that it is scored on."""
+    folds; the rows that it is scored on; and its name in errors."""
 
     costs: Callable[[], Array]
     held_out: HeldOut
+    name: str
 
 
 class ScoreOfRows(NamedTuple):
@@ -75,23 +86,108 @@ class UnfitFold(ValueError):
     """A fold has no rows to train on or to be scored on, or rows of one class."""
 
 
-def check_fold(fold: Fold, y: Array | LabelLists, name: str, *, classes: bool) -> None:
-    """Raise an UnfitFold if a fold has no rows to train on, or to be scored on, or of `classes` one
-    class only, or lists without a label."""
+def _check_fold(fold: Fold, model: Any, rows: TrainingRows) -> None:
+    """Raise an UnfitFold if a fold has no rows to train on, or to be scored on, or of models of
+    classes one class only, or of several labels none."""
     is_there, held_out = fold.costs() > 0, fold.held_out
-    is_scored = len(held_out.y) > 0 and (held_out.weights is None or bool(held_out.weights.any()))
+    is_scored = len(held_out) > 0 and (held_out.weights is None or bool(held_out.weights.any()))
     if not is_scored or not is_there.any():
         part = "rows to train on" if is_scored else "rows"
-        raise UnfitFold(f"{name} has no {part}")
-    if isinstance(y, LabelLists):
-        if not len(y[is_there].values):
-            raise UnfitFold(f"the rows to train on of {name} have no label")
-    elif classes:
-        found = np.unique(y[is_there])
+        raise UnfitFold(f"{fold.name} has no {part}")
+    if sp.issparse(rows.labels):
+        if not is_there[rows.labels.indices].any():
+            raise UnfitFold(f"the rows to train on of {fold.name} have no label")
+    elif rows.labels is not None:
+        found = np.unique(rows.labels[is_there])
         if len(found) < 2:
-            raise UnfitFold(
-                f"the rows to train on of {name} have one class only: {found.tolist()[0]!r}"
-            )
+            label = model.classes_.tolist()[found[0] + (len(model.classes_) == 2)]
+            raise UnfitFold(f"the rows to train on of {fold.name} have one class only: {label!r}")
+
+
+def folds_of(
+    cv: Any, codes: PackedCodes, y: Any, costs: Array | None, *, classes: bool
+) -> list[Fold]:
+    """Return the folds that `cv` makes of some rows, as scikit-learn does. Of `classes`, each has
+    rows of all if that is possible; rows with several labels are not `classes`."""
+    n_rows, labels = len(codes), y if isinstance(y, np.ndarray) else None
+    splitter = _sklearn.check_cv(cv, labels, classifier=classes)
+    splits = list(splitter.split(np.empty((n_rows, 0)), labels))
+    if not splits:
+        raise ParameterError("cv", "no fold", "folds")
+    folds = []
+    for number, split in enumerate(splits):
+        train, test = (_row_numbers(part, n_rows) for part in split)
+        some = None if labels is None else labels[test]
+        held_out = HeldOut(codes, test, some, None if costs is None else costs[test])
+        of_rows = partial(_costs_of, train, n_rows, costs)
+        folds.append(Fold(of_rows, held_out, f"fold {number} of cv"))
+    return folds
+
+
+def _costs_of(train: Array, n_rows: int, costs: Array | None) -> Array:
+    """Return how much each row counts, if only those of some numbers are trained on."""
+    times = np.bincount(train, minlength=n_rows)
+    return np.asarray(times * (1.0 if costs is None else costs))
+
+
+def _row_numbers(part: npt.ArrayLike, n_rows: int) -> Array:
+    """Return the rows of a part of a split, which are numbers or marks."""
+    part = np.asarray(part)
+    if part.dtype == bool and part.shape == (n_rows,):
+        return np.flatnonzero(part)
+    if not len(part):
+        return np.empty(0, np.intp)
+    if part.ndim != 1 or part.dtype.kind not in "iu" or not 0 <= part.min() <= part.max() < n_rows:
+        raise ParameterError("cv", "a fold with others", f"folds of numbers of the {n_rows} rows")
+    return part.astype(np.intp)
+
+
+def scores_out_of_folds(
+    model: Any,
+    codes: PackedCodes,
+    y: Any,
+    weights: Array | None,
+    folds: Sequence[Fold],
+    watch: Callable[[int, int, int], Any] | None = None,
+) -> tuple[Array, Floats, Any]:
+    """Return the rows that folds hold out, at most so many as have `MOST_SCORES` scores; the scores
+    of each by the model of the other rows; and the classes of these models. `y` are labels that are
+    checked. The model, which is fitted, stays as it is."""
+    worker = _like(model, C=model.C)
+    rows, names = worker._problems(codes, y, weights)
+    n_held_out = sum(len(fold.held_out) for fold in folds)
+    share = MOST_SCORES / (len(names) * max(n_held_out, 1))
+    if share < 1:
+        key = _seeding.keys(_seeding.draw_seed(model.random_state), "linear", 4)[3]
+        is_taken = _seeding.uniforms(key, len(codes)) < share
+        folds = [_with_some(fold, is_taken) for fold in folds]
+    found: list[Any] = [None] * len(folds)
+
+    def keep(number: int, one: Any) -> float:
+        blocks = folds[number].held_out.blocks()
+        parts = [one._of_codes(some, lambda scores: scores) for some in blocks]
+        found[number] = np.concatenate([np.empty((0, len(names))), *parts])
+        return 0.0
+
+    scores_along(
+        worker, rows, len(names), folds, [model.C], lambda C: _like(worker, C=C), keep, watch
+    )
+    numbers = [fold.held_out.rows for fold in folds if fold.held_out.rows is not None]
+    return np.concatenate(numbers), np.concatenate(found), worker.classes_
+
+
+def _with_some(fold: Fold, is_taken: Array) -> Fold:
+    """Return a fold of which only the rows that are taken are scored."""
+    assert fold.held_out.rows is not None
+    some = fold.held_out.rows[is_taken[fold.held_out.rows]]
+    return fold._replace(held_out=HeldOut(fold.held_out.codes, some, None, None))
+
+
+def _like(model: Any, **attributes: Any) -> Any:
+    """Return a model with the state of one, but for some attributes."""
+    made = object.__new__(type(model))
+    vars(made).update(vars(model), **attributes)
+    return made
 
 
 def scores_of_values(
@@ -106,19 +202,11 @@ def scores_of_values(
     """Return the scores of models with the parameters of one, for growing values of C. The model
     stays as it is."""
 
-    def of_one_C(C: float, like: Any = model) -> Any:
-        made = object.__new__(type(model))
-        vars(made).update(vars(like), C=C)
-        return made
-
-    worker = of_one_C(Cs[0])
+    worker = _like(model, C=Cs[0])
     codes, y, weights = worker._begin(codes, y, weights)
-    for number, fold in enumerate(folds):
-        name = f"fold {number + 1} of {len(folds)}"
-        check_fold(fold, y, name, classes=isinstance(model, _sklearn.ClassifierMixin))
     rows, names = worker._problems(codes, y, weights)
     return scores_along(
-        worker, rows, len(names), folds, Cs, lambda C: of_one_C(C, worker), watch=watch
+        worker, rows, len(names), folds, Cs, lambda C: _like(worker, C=C), watch=watch
     )
 
 
@@ -129,7 +217,7 @@ def scores_along(
     folds: Sequence[Fold],
     Cs: Sequence[float],
     of_one_C: Callable[[float], Any],
-    scorer: Any = None,
+    scorer: Callable[[int, Any], float] | None = None,
     watch: Callable[[int, int, int], Any] | None = None,
 ) -> PathScores:
     """Train on the rows of each fold, for one C after the other, growing, and score the rows that
@@ -144,10 +232,13 @@ def scores_along(
     of_one_C : callable
         It returns a new model of a C, which gets the weights.
     scorer : callable or None
-        A scorer of scikit-learn; None is the accuracy or R2.
+        It takes the number of a fold and its model, and returns the score; None is the accuracy or
+        R2.
     watch : callable or None
         It is told how many models are trained, and how many there are.
     """
+    for fold in folds:
+        _check_fold(fold, model, rows)
     shape = len(folds), len(Cs)
     scores, errors, seconds = np.empty(shape), np.full(shape, np.nan), np.zeros(shape)
     unfinished, n_done = set[float](), [0]
@@ -162,8 +253,7 @@ def scores_along(
         if scorer is None:
             scores[number, place], errors[number, place] = score_of(one, held_out)
         else:
-            codes = held_out.codes if held_out.rows is None else held_out.codes[held_out.rows]
-            scores[number, place] = scorer(one, codes, held_out.y)
+            scores[number, place] = scorer(number, one)
         n_done[0] += 1
         if watch is not None:
             watch(n_done[0], scores.size, 0)

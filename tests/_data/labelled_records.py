@@ -7,6 +7,7 @@ import scipy.sparse as sp
 
 from _data.chance import SEED
 from sparsemaps import MinHash
+from sparsemaps._tools import _seeding
 from sparsemaps.libsvm import dump_svmlight_file
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.text._analyzers import vectorizer_of
@@ -29,6 +30,12 @@ def records(n=90, seed=0):
         {"text": " ".join(rng.choice(WORDS[label], 9)), "label": str(label), "id": f"r{i}"}
         for i, label in enumerate(labels)
     ]
+
+
+def folds_of(n, seed=0):
+    """The folds of n records of `train_files`, as row numbers."""
+    number = np.floor(5 * _seeding.uniforms(_seeding.keys(seed, "linear", 3)[2], n))
+    return [(np.flatnonzero(number != fold), np.flatnonzero(number == fold)) for fold in range(5)]
 
 
 def write_jsonl(path, some):

@@ -7,14 +7,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
-from _data.labelled_records import rows, text_model
+from _data.labelled_records import folds_of, rows, text_model
 from _data.listed_labels import FILES, KINDS, SOURCE, listed, trained, write, write_jsonl
 from _scripts.commands import command
 from sklearn.metrics import f1_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from sparsemaps import ConsistentWeightedSampling, files
-from sparsemaps.files import _learning
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._indicators import LabelLists
@@ -342,7 +341,7 @@ def test_records_to_compare_with(tmp_path):
 
 @pytest.mark.parametrize("with_others", [False, True])
 def test_a_calibration(with_others, tmp_path):
-    """By the records to compare with, or by those that are held out; unknown labels do no harm."""
+    """By the records to compare with, or by scores out of folds; unknown labels do no harm."""
     some, others = listed(120), listed(60, seed=1)
     others[0]["y"] = ["new"]
     write_jsonl(tmp_path / "a.jsonl", some)
@@ -350,27 +349,28 @@ def test_a_calibration(with_others, tmp_path):
     more = {"validation": tmp_path / "b.jsonl"} if with_others else {}
     model = trained(tmp_path / "a.jsonl", tmp_path, calibrate=True, **more).model
     assert model.calibration_.slope.shape == (3,)
-    held_out = np.zeros(120, bool) if with_others else _learning._held_out(120)
-    of = others if with_others else [one for one, out in zip(some, held_out, strict=True) if out]
     binarizer = MultiLabelBinarizer(classes=model.classes_.tolist())
-    kept = [one for one, out in zip(some, held_out, strict=True) if not out]
-    expected = text_model().fit(
-        [one["text"] for one in kept], binarizer.fit_transform([set(one["y"]) for one in kept])
-    )
-    Y = binarizer.fit_transform([set(one["y"]) - {"new"} for one in of])
-    expected.calibrate([one["text"] for one in of], Y)
+    texts, Y = [one["text"] for one in some], binarizer.fit_transform([one["y"] for one in some])
+    expected = text_model().fit(texts, Y)
+    if not with_others:
+        expected.calibrate(texts, Y, cv=folds_of(120))
     texts = [one["text"] for one in others]
+    if with_others:
+        expected.calibrate(
+            texts, binarizer.fit_transform([{*one["y"]} - {"new"} for one in others])
+        )
     np.testing.assert_allclose(model.predict_proba(texts), expected.predict_proba(texts), atol=5e-3)
 
 
-def test_a_label_of_records_that_are_held_out_is_unknown(tmp_path):
+def test_a_label_of_one_fold(tmp_path):
+    """The models of the other folds have scores for it."""
     some = [one | {"y": ["a"] if n % 2 else []} for n, one in enumerate(listed(40))]
-    held_out = np.flatnonzero(_learning._held_out(40))
-    for place in held_out:
+    for place in folds_of(40)[0][1]:
         some[place]["y"] = ["rare"]
     write_jsonl(tmp_path / "in.jsonl", some)
-    done = trained(tmp_path / "in.jsonl", tmp_path, calibrate=True)
-    assert done.model.classes_.tolist() == ["a"]
+    model = trained(tmp_path / "in.jsonl", tmp_path, calibrate=True).model
+    assert model.classes_.tolist() == ["a", "rare"]
+    assert np.isfinite(model.predict_log_proba([one["text"] for one in some])).all()
 
 
 def test_what_takes_one_label_a_record(tmp_path):

@@ -6,14 +6,13 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
-from _data.labelled_records import records, rows, text_model, write_jsonl, write_rows
+from _data.labelled_records import folds_of, records, rows, text_model, write_jsonl, write_rows
 from _data.listed_labels import listed, trained
 from _scripts.commands import command
 from sklearn.metrics import f1_score, r2_score
 from sklearn.preprocessing import MultiLabelBinarizer
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
-from sparsemaps._tools import _seeding
 from sparsemaps.files import Texts, _labelled_rows, _learning
 from sparsemaps.linear import (
     KernelClassifier,
@@ -29,12 +28,6 @@ from sparsemaps.linear._model_file import digest_of
 CS = [0.01, 0.3, 10.0]
 MAP = ConsistentWeightedSampling(n_hashes=32, random_state=0)
 LABELS = Texts(label_field="label")
-
-
-def folds_of(n, seed=0):
-    """The folds of records, as row numbers."""
-    number = np.floor(5 * _seeding.uniforms(_seeding.keys(seed, "linear", 3)[2], n))
-    return [(np.flatnonzero(number != fold), np.flatnonzero(number == fold)) for fold in range(5)]
 
 
 def noisy_rows(n=200):
@@ -170,14 +163,18 @@ def test_snippets_are_in_the_fold_of_their_record(tmp_path):
         vectorizer="word:1", source=LABELS, snippets=((2, 3), 0),
     )  # fmt: skip
     assert len(read.codes) > 150
-    folds = _learning._folds(read, None, None, 0)
+    folds = _learning._folds(read, None, 0)
     for fold, (train, test) in zip(folds, folds_of(60), strict=True):
         assert fold.held_out.rows.tolist() == test.tolist()
         assert set(read.records[fold.costs() > 0]) == set(train)
         assert np.isin(read.records, train)[fold.costs() == 0].sum() == 0
+    for fold, (_, test) in zip(
+        _learning._folds(read, None, 0, with_snippets=True), folds_of(60), strict=True
+    ):
+        assert fold.held_out.rows.tolist() == np.flatnonzero(np.isin(read.records, test)).tolist()
     weights = np.ones(len(read.codes))
     weights[:30] = 0
-    for fold in _learning._folds(read, weights, None, 0):
+    for fold in _learning._folds(read._replace(weights=weights), None, 0):
         assert fold.held_out.rows.min() >= 30
 
 
@@ -305,10 +302,11 @@ def test_folds_without_a_label(tmp_path):
 
 def test_too_few_records(tmp_path):
     X, _ = rows(4)
-    path, out = write_rows(tmp_path / "in.svm", X, np.arange(4) % 2), tmp_path / "model"
-    said = r"fold . of 5 .*: several values of C need more records, or validation='INPUT'"
-    with pytest.raises(ValueError, match=said):
-        files.train_files(KernelClassifier(MAP), path, out, C=[1, 2])
+    path, out = write_rows(tmp_path / "in.svm", X, np.arange(4) > 0), tmp_path / "model"
+    for more, name in ({"C": [1, 2]}, r"C=\(1.0, 2.0\)"), ({"calibrate": True}, "calibrate=True"):
+        said = f"of 5 .*: {name} without validation='INPUT' needs more records"
+        with pytest.raises(ValueError, match=said):
+            files.train_files(KernelClassifier(MAP), path, out, **more)
     assert not out.exists()
     done = files.train_files(KernelClassifier(MAP), path, out, C=[1, 2], validation=path)
     assert len(done.scores) == 2

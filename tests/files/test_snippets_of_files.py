@@ -4,11 +4,11 @@ import json
 
 import numpy as np
 import pytest
-from _data.labelled_records import records, rows, text_model, write_jsonl, write_rows
+from _data.labelled_records import folds_of, records, rows, text_model, write_jsonl, write_rows
 from _scripts.commands import command
 
 from sparsemaps import MinHash, files
-from sparsemaps.files import Texts, _learning
+from sparsemaps.files import Texts
 from sparsemaps.libsvm import _pipeline
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.text import snippets
@@ -25,18 +25,17 @@ def some_records():
     return some
 
 
-def trained_on_lists(some, is_held_out=None, seed=0):
+def trained_on_lists(some, seed=0, *, calibrated=False):
     """The model of texts, of snippets behind them, by the public functions alone."""
     texts, labels = ([record[name] for record in some] for name in ("text", "label"))
     short, index = snippets(texts, LENGTHS, random_state=seed)
     index = np.concatenate([np.arange(len(texts)), index])
     texts, labels = np.array(texts + short, object), np.array(labels)[index]
-    model = text_model().set_params(random_state=seed)
-    if is_held_out is None:
-        return model.fit(texts, labels)
-    held_out = is_held_out[index]
-    model.fit(texts, labels, sample_weight=~held_out)
-    return model.calibrate(texts[held_out], labels[held_out])
+    model = text_model().set_params(random_state=seed).fit(texts, labels)
+    if calibrated:
+        folds = [[np.flatnonzero(np.isin(index, part)) for part in fold] for fold in folds_of(120)]
+        model.calibrate(texts, labels, cv=folds)
+    return model
 
 
 @pytest.mark.parametrize("n_jobs", [1, 2])
@@ -83,17 +82,19 @@ def test_columns_of_arrow(tmp_path):
     assert (answer.model.coef_ == trained_on_lists(some).coef_).all()
 
 
-def test_records_that_are_held_out_are_held_out_with_their_snippets(tmp_path):
+def test_records_are_in_a_fold_with_their_snippets(tmp_path):
+    """Those of a calibration; snippets calibrate too."""
     some = some_records()
     write_jsonl(tmp_path / "in.jsonl", some)
     answer = files.train_files(
         text_model(), tmp_path / "in.jsonl", tmp_path / "model", source=SOURCE, snippets=LENGTHS,
         calibrate=True,
     )  # fmt: skip
-    expected = trained_on_lists(some, _learning._held_out(len(some)))
+    expected = trained_on_lists(some, calibrated=True)
     assert answer.n_records == len(some)
     assert (answer.model.coef_ == expected.coef_).all()
-    assert answer.model.calibration_.slope == expected.calibration_.slope
+    for found, part in zip(answer.model.calibration_, expected.calibration_, strict=True):
+        np.testing.assert_allclose(found, part, rtol=1e-6, atol=1e-6)
 
 
 def test_a_snippet_weighs_what_its_record_does(tmp_path):

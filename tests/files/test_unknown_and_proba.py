@@ -4,11 +4,10 @@ import json
 
 import numpy as np
 import pytest
-from _data.labelled_records import records, rows, write_jsonl, write_rows
+from _data.labelled_records import folds_of, records, rows, write_jsonl, write_rows
 from _scripts.commands import command
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
-from sparsemaps.files import _learning
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 
 # ---- unknown records -----------------------------------------------------------------------------
@@ -137,7 +136,7 @@ def test_the_label_of_a_command_is_that_of_the_data(labels, text, expected, tmp_
 
 
 def test_a_model_is_calibrated_by_records_it_has_not_seen(tmp_path):
-    """On a fifth of its own, which the number of a record decides, or on others."""
+    """By scores of its own out of folds, which the number of a record decides, or on others."""
     X, y = rows(n=300)
     write_rows(tmp_path / "in.svm", X[:200], y[:200])
     write_rows(tmp_path / "other.svm", X[200:], y[200:])
@@ -147,14 +146,13 @@ def test_a_model_is_calibrated_by_records_it_has_not_seen(tmp_path):
         files.train_files(
             model, tmp_path / "in.svm", tmp_path / "model", calibrate=True, validation=validation
         )
-        held = np.zeros(200, bool) if validation else _learning._held_out(200)
-        assert validation or 20 < held.sum() < 60
-        X_other, y_other = (X[:200][held], y[:200][held]) if held.any() else (X[200:], y[200:])
-        direct = KernelClassifier(map, random_state=0)
-        direct.fit(X[:200][~held], y[:200][~held]).calibrate(X_other, y_other)
+        direct = KernelClassifier(map, random_state=0).fit(X[:200], y[:200])
+        if validation:
+            direct.calibrate(X[200:], y[200:])
+        else:
+            direct.calibrate(X[:200], y[:200], cv=folds_of(200))
         loaded = KernelClassifier.load(tmp_path / "model")
         assert (loaded.predict_proba(X) == direct.predict_proba(X)).all()
-    assert (_learning._held_out(100) == _learning._held_out(200)[:100]).all()
 
 
 @pytest.mark.parametrize("n_classes", [2, 3])

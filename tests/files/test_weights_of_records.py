@@ -5,13 +5,13 @@ import json
 import numpy as np
 import pytest
 from _data.chance import SEED
-from _data.labelled_records import records, rows, text_model, write_jsonl, write_rows
+from _data.labelled_records import folds_of, records, rows, text_model, write_jsonl, write_rows
 from _data.record_files import WRITERS
 from _scripts.commands import command
 from sklearn.metrics import accuracy_score, confusion_matrix, r2_score, roc_auc_score
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
-from sparsemaps.files import Texts, _learning, _validation
+from sparsemaps.files import Texts, _validation
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.records._table import FORMATS
 
@@ -107,23 +107,23 @@ def test_weights_beside_rows_and_codes(ending, is_coded, tmp_path):
         assert (again.coef_ == expected.coef_).all()
 
 
-def test_held_out_records_keep_their_weights(tmp_path):
-    """Of training and of validation, in the calibration."""
+def test_weights_count_in_a_calibration(tmp_path):
+    """By scores out of folds, or by other records."""
     some, weights = weighted_records(200)
-    path, half = write_jsonl(tmp_path / "in.jsonl", some), np.arange(200) < 100
     texts, labels = (np.array([one[name] for one in some], object) for name in ("text", "label"))
-    held = _learning._held_out(200)
+    path = write_jsonl(tmp_path / "in.jsonl", some)
     for name, part in (("a", some[:100]), ("b", some[100:])):
         write_jsonl(tmp_path / f"{name}.jsonl", part)
-    for inputs, validation, own in (
-        (path, None, held),
-        (tmp_path / "a.jsonl", tmp_path / "b.jsonl", ~half),
+    folds = [(train, test[weights[test] > 0]) for train, test in folds_of(200)]
+    every, (first, last) = slice(200), (slice(100), slice(100, 200))
+    for inputs, validation, own, others, cv in (
+        (path, None, every, every, folds),
+        (tmp_path / "a.jsonl", tmp_path / "b.jsonl", first, last, None),
     ):
         answer = trained(inputs, weight_field="w", calibrate=True, validation=validation)
-        expected = text_model(tol=1e-9)
-        expected.fit(texts[~own].tolist(), labels[~own], sample_weight=weights[~own])
+        expected = text_model(tol=1e-9).fit(texts[own], labels[own], sample_weight=weights[own])
         same(answer.model, expected)
-        expected.calibrate(texts[own].tolist(), labels[own], sample_weight=weights[own])
+        expected.calibrate(texts[others], labels[others], sample_weight=weights[others], cv=cv)
         shares = answer.model.predict_proba(texts.tolist())
         np.testing.assert_allclose(shares, expected.predict_proba(texts.tolist()), atol=1e-6)
 

@@ -47,21 +47,31 @@ def exact_logs(scores, calibration):
         elif calibration is None:
             logits = [-log_of_sum([Decimal(0), -logit]) for logit in logits]
         if calibration is not None:
-            slope, offsets = Decimal(calibration.slope), map(Decimal, calibration.offsets.tolist())
-            logits = [s * slope + b for s, b in zip(logits, offsets, strict=True)]
+            slope, bend = map(Decimal, (calibration.slope, calibration.bend))
+            offsets = map(Decimal, calibration.offsets.tolist())
+            logits = [
+                s * slope + s * abs(s) * bend**2 + b for s, b in zip(logits, offsets, strict=True)
+            ]
         total = log_of_sum(logits)
         return [float(logit - total) for logit in logits]
 
 
 @pytest.mark.parametrize("n_classes", [2, 3, 5])
-@pytest.mark.parametrize("slope", [None, 0.0, 1.0, 30.0])
-def test_logarithms_have_all_digits(slope, n_classes):
-    """They are finite for scores up to 1e300, and right to the last digits for shares near 1."""
+@pytest.mark.parametrize(
+    ("slope", "bend"), [(None, None), (0.0, 0.0), (1.0, 0.0), (30.0, 0.0), (0.0, 2.0), (0.5, 1e-3)]
+)
+def test_logarithms_have_all_digits(slope, bend, n_classes):
+    """They are finite for scores of any size, and right to the last digits for shares near 1, of
+    scores up to 1e300, or 1e150 where they are squared."""
     rng = np.random.default_rng(SEED)
     columns = 1 if n_classes == 2 else n_classes
     scores = rng.choice(EXTREMES, size=(60, columns))
     offsets = rng.normal(size=n_classes)
-    calibration = None if slope is None else _calibration.Calibration(slope, offsets)
+    calibration = None if slope is None else _calibration.Calibration(slope, bend, offsets)
+    if bend:
+        largest = _calibration.logits_of(1.7e8 * scores, calibration)
+        assert np.isfinite(_calibration.log_softmax(largest)).all()
+        scores = np.clip(scores, -1e150, 1e150)
     logits = _calibration.logits_of(scores, calibration)
     logs, shares = _calibration.log_softmax(logits), _calibration.softmax(logits)
     assert np.isfinite(logs).all()
@@ -95,10 +105,11 @@ def test_probabilities_of_the_logistic_loss():
 
 def objective(variables, scores, y, classes, weights):
     """What a calibration minimises, from its definition."""
-    slope, offsets = variables[0], variables[1:]
+    slope, bend, offsets = variables[0], variables[1], variables[2:]
     if scores.ndim == 1:
         scores = np.stack([-scores / 2, scores / 2], axis=1)
-    logs = scipy.special.log_softmax(slope * scores + offsets, axis=1)
+    logits = slope * scores + bend**2 * scores * abs(scores) + offsets
+    logs = scipy.special.log_softmax(logits, axis=1)
     value = 1e-3 * offsets @ offsets
     for number, label in enumerate(classes):
         of_class = y == label
@@ -132,16 +143,43 @@ def test_it_is_the_minimum_of_its_objective(n_classes, weighted):
     weights = weights if weighted else np.ones(len(y))
     model.calibrate(X, y, sample_weight=weights if weighted else None)
     arguments = model.decision_function(X), y, model.classes_, weights
-    slope, offsets = model.calibration_
-    ours = objective(np.append(slope, offsets), *arguments)
+    compare_with_another_solver(model.calibration_, *arguments)
+    assert model.calibration_.slope > 0
+
+
+def compare_with_another_solver(calibration, scores, y, classes, weights):
+    arguments = scores, y, classes, weights
+    ours, n_classes = objective(np.hstack(calibration), *arguments), len(classes)
     best = scipy.optimize.minimize(
-        objective, np.append(5.0, np.zeros(n_classes)), arguments, method="BFGS",
-        options={"gtol": 1e-6, "maxiter": 2000},
+        objective, np.append([5.0, 1.0], np.zeros(n_classes)), arguments, method="SLSQP",
+        bounds=[(0, None)] * 2 + [(None, None)] * n_classes,
+        options={"ftol": 1e-12, "maxiter": 2000},
     )  # fmt: skip
     assert ours <= best.fun + 1e-9 * abs(best.fun)
-    np.testing.assert_allclose(slope, best.x[0], rtol=1e-3)
-    np.testing.assert_allclose(offsets, best.x[1:] - best.x[1:].mean(), atol=1e-2)
-    assert slope > 0
+    slope, bend, offsets = calibration
+    np.testing.assert_allclose([slope, bend], best.x[:2], rtol=1e-2, atol=1e-2)
+    np.testing.assert_allclose(offsets, best.x[2:] - best.x[2:].mean(), atol=1e-2)
+
+
+@pytest.mark.parametrize("n_classes", [2, 4])
+@pytest.mark.parametrize(("slope", "bend"), [(2.0, 0.0), (0.0, 1.5), (1.0, 1.0), (0.0, 0.0)])
+def test_slope_and_bend_are_those_of_the_labels(slope, bend, n_classes):
+    """Labels are drawn by probabilities of a known calibration. The one that is found is the
+    minimum of its objective, which is below that of the known one by as much as the parameters
+    explain: twice that has a mean of their number, and a variance of twice their number."""
+    rng = np.random.default_rng(SEED)
+    n_rows, truth = 1000, np.append([slope, bend], 0.5 * rng.normal(size=n_classes))
+    scores = 1.5 * rng.normal(size=(n_rows, 1 if n_classes == 2 else n_classes)) - 0.5
+    known = _calibration.Calibration(slope, bend, truth[2:])
+    shares = _calibration.softmax(_calibration.logits_of(scores, known))
+    y = (rng.random((n_rows, 1)) > shares.cumsum(axis=1)[:, :-1]).sum(axis=1)
+    found = _calibration.fit(scores, y, None)
+    scores = scores[:, 0] if n_classes == 2 else scores
+    arguments = scores, y, range(n_classes), np.ones(n_rows)
+    compare_with_another_solver(found, *arguments)
+    gained = objective(truth, *arguments) - objective(np.hstack(found), *arguments)
+    n_parameters = n_classes + 1
+    assert 0 <= 2 * gained < n_parameters + 5 * np.sqrt(2 * n_parameters)
 
 
 @pytest.mark.parametrize("n_classes", [2, 4])
@@ -156,7 +194,7 @@ def test_weights_count_rows(n_classes):
     )
     of_rows = model.calibrate(X[rows], y[rows]).calibration_
     one, other = (
-        objective(np.append(*found), scores, y, model.classes_, weights)
+        objective(np.hstack(found), scores, y, model.classes_, weights)
         for found in (of_weights, of_rows)
     )
     assert one == pytest.approx(other, rel=1e-10)
@@ -243,11 +281,12 @@ def test_labels_and_scores_stay():
     model.calibrate(X, y)
     assert (model.predict(X) == labels).all()
     assert (model.decision_function(X) == scores).all()
-    slope, offsets = model.calibration_
+    slope, bend, offsets = model.calibration_
     best = model.predict_proba(X).argmax(axis=1)
     before = scores.argmax(axis=1)
     rows = np.arange(len(y))
-    gap = slope * (scores[rows, before] - scores[rows, best])
+    bent = slope * scores + bend**2 * scores * abs(scores)
+    gap = bent[rows, before] - bent[rows, best]
     assert (best != before).any()
     assert (gap <= offsets[best] - offsets[before] + 1e-9).all()
 

@@ -215,7 +215,7 @@ def test_balanced_weights_are_those_of_each_fold(weights, packed):
     folds = []
     for train, _ in KFold(3).split(y):
         own = np.bincount(train, minlength=N) * (1.0 if weights is None else weights)
-        folds.append(_path_of_C.Fold(lambda own=own: own, None))
+        folds.append(_path_of_C.Fold(lambda own=own: own, None, "a fold"))
     some = _path_of_C._together(problem, rows, folds).of_folds(range(1, 3))
     for number, fold in enumerate(folds[1:]):
         own = fold.costs()
