@@ -193,7 +193,7 @@ class Dedup(DedupPlan):
                 if has_directory and not is_share:
                     _output_files.remove_temporaries(self.output)
                 plan = replace(self, inputs=spooled(self.inputs, stack))
-                made = plan.made(results, how)
+                made = plan.make(results, how)
                 if is_share:
                     return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
                 kept = KeptCounts.of(made["kept"][0].value, "kept")

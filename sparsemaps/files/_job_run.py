@@ -3,7 +3,7 @@ some tasks each."""
 
 import contextlib
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sparsemaps._io._progress import Progress, counted
@@ -32,8 +32,8 @@ def run_stages(stages: Iterable[Stage], how: Run) -> dict[str, list[Result]]:
         if stage.removes is not None:
             stage.results.remove(stage.removes)
     _publish(passed)
-    for results in dict.fromkeys(stage.results for stage in passed):
-        results.remove_others(task.file for _, task in _staying(passed, results))
+    for results, tasks in _by_folder(passed).items():
+        results.remove_others(task.file for task in tasks)
     return made
 
 
@@ -146,16 +146,13 @@ def run_share(
 
 def _publish(stages: list[Stage]) -> None:
     """Give the results that stay the names by which users know them."""
-    for results in dict.fromkeys(stage.results for stage in stages):
-        results.publish(
-            (task.name, task.file)
-            for stage, task in _staying(stages, results)
-            if "" in stage.endings and task.output is None
-        )
+    for results, tasks in _by_folder(stages).items():
+        results.publish((task.name, task.file) for task in tasks if task.output is None)
 
 
-def _staying(stages: list[Stage], results: Results) -> Iterator[tuple[Stage, Task]]:
-    """Yield the tasks, with their stages, whose results stay among those of a folder."""
+def _by_folder(stages: list[Stage]) -> dict[Results, list[Task]]:
+    """Return the tasks whose results stay, by the results of their folder."""
+    found: dict[Results, list[Task]] = {}
     for stage in stages:
-        if stage.stays and stage.results is results:
-            yield from ((stage, task) for task in stage.tasks)
+        found.setdefault(stage.results, []).extend(stage.tasks if stage.stays else ())
+    return found

@@ -108,7 +108,7 @@ def read_labelled(
         labels = joined_labels(coded, [part.labels for part in parts])
         weights = _weights_of(coded, [part.weights for part in parts])
         return LabelledRows(codes, labels, weights=weights)
-    rows: Any = rows_of(
+    rows: Any = source_for(
         map, vectorizer, source, inputs, multilabel=may_lack_labels or None, learns=True
     )
     rows = rows._replace(sets_aside=aside is not None).with_fields(weight=weight_field)
@@ -270,7 +270,7 @@ def _names_in(path: str) -> list[str]:
     return names
 
 
-def rows_of(
+def source_for(
     map: SparseMap,
     vectorizer: Any,
     source: GivenSource,
@@ -279,8 +279,8 @@ def rows_of(
     multilabel: bool | None = True,
     learns: bool = False,
 ) -> Source:
-    """Return the rows of the inputs of a model: of texts, if it has a vectorizer, or of LIBSVM
-    files. Weights of a model that `learns` are counted from the inputs."""
+    """Return the source of the rows of a model: texts, if it has a vectorizer, or LIBSVM files.
+    Weights of a model that `learns` are counted from the inputs."""
     given = as_source(source)
     refuse_limits(given)
     if not learns:

@@ -14,7 +14,7 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._job_options import GivenSource
 from sparsemaps.files._label_lines import Scored
-from sparsemaps.files._labelled_rows import rows_of
+from sparsemaps.files._labelled_rows import source_for
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._record_labels import Model
 from sparsemaps.files._row_names import names_of_rows
@@ -70,7 +70,7 @@ class Labelling(OutputJob):
         **own: Any,
     ) -> Self:
         """Return the job for some inputs, after a check of what they are."""
-        rows = rows_of(model.map_, getattr(model, "vectorizer_", None), source, paths)
+        rows = source_for(model.map_, getattr(model, "vectorizer_", None), source, paths)
         rows = rows._replace(sets_aside=bad_records is not None)
         return cls(model, rows, bad_records, **own)
 

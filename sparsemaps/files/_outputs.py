@@ -4,7 +4,7 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Self
 
 from sparsemaps._io import _output_files, _sources, _urls
@@ -31,10 +31,12 @@ class OutputPlan(Plan):
     """The inputs as given."""
     inputs: list[Any]
     output: Any
+    outputs: list[Any]
+    """The file that is written, or in a directory, one for each input."""
     written: list[tuple[Any, str]]
     """All files that are written, each with words for it in an error."""
     n_jobs: int | None = None
-    """Threads that read what stages are made of."""
+    """Threads that number labels before the stage of the outputs."""
 
     @classmethod
     def of(cls, job: OutputJob, paths: list[Any], output: Destination) -> Self:
@@ -57,7 +59,8 @@ class OutputPlan(Plan):
             folders.append(_urls.full_path(folders[0]) + FOLDER_ENDING)
         _output_files.refuse_clashes(paths, written, folders)
         job.check([(name, own) for name, own, _ in outputs])
-        return cls(job, paths, _sources.known_inputs(paths), output, written)
+        names = [name for name, _, _ in outputs]
+        return cls(job, paths, _sources.known_inputs(paths), output, names, written)
 
     @property
     def is_shared(self) -> bool:
@@ -67,11 +70,6 @@ class OutputPlan(Plan):
     def _folder(self) -> str:
         """The directory of outputs, by a path that workers reach from any directory."""
         return _urls.full_path(self.output)
-
-    @cached_property
-    def _outputs(self) -> list[str]:
-        named = outputs_of(self.paths, self.output, self.job.name_of_output)
-        return [output for output, _, _ in named]
 
     def listing(self) -> Listing:
         if not self.is_shared:
@@ -85,7 +83,7 @@ class OutputPlan(Plan):
             with ExitStack() as stack:
                 job, _ = job.prepared(self.inputs, self.n_jobs, stack)
         whole, tasks = job.recipe(), []
-        for input, output in zip(self.inputs, self._outputs, strict=True):
+        for input, output in zip(self.inputs, self.outputs, strict=True):
             recipe, name = {**whole, **recipe_of_input(job.source, input)}, os.path.basename(output)
             tasks.append(Task(name, recipe, input, input.n_bytes, name))
         outputs = Stage(
@@ -118,20 +116,20 @@ class OutputPlan(Plan):
     def _make_each(self, how: Run) -> list[MadeOutput]:
         """Make the output of each input, as a task."""
         job, share, folder = self.job, how.share, self._folder
-        with writing(folder, shared=share is not None), ExitStack() as stack:
+        is_shared = share is not None
+        with writing(folder, shared=is_shared), ExitStack() as stack:
             results = Results(folder)
             if _has_stages_before(job):
-                before = opened(folder + FOLDER_ENDING, shared=share is not None)
-                results = stack.enter_context(before)
-            made = replace(self, n_jobs=how.n_jobs).made(results, how).get(job.name, [])
+                results = stack.enter_context(opened(folder + FOLDER_ENDING, shared=is_shared))
+            made = replace(self, n_jobs=how.n_jobs).make(results, how).get(job.name, [])
         if job.bad_records is not None and share is None:
-            join_tables(job.bad_records, [output + _sources.BAD for output in self._outputs])
+            join_tables(job.bad_records, [output + _sources.BAD for output in self.outputs])
         own = slice(None)
         if share is not None:
             own = slice(share.i, None, share.n) if share.stage == job.name else slice(0)
         return [
             MadeOutput(path, output, counts(result.value, job.n_counts, output), not result.is_new)
-            for path, output, result in zip(self.paths[own], self._outputs[own], made, strict=True)
+            for path, output, result in zip(self.paths[own], self.outputs[own], made, strict=True)
         ]
 
 

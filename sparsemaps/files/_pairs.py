@@ -217,7 +217,7 @@ class PairsPlan(Plan):
                     _sources.spooled(side, stack) for side in (plan.inputs, plan.others)
                 )
                 plan = replace(self, inputs=inputs, others=others)
-            made = plan.made(results, how)
+            made = plan.make(results, how)
             n_bad = 0
             if plan.bad_records is not None and not is_share:
                 stages = (f"{name}-join" for name in (OWN, OTHER))

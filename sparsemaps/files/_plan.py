@@ -44,8 +44,8 @@ class Plan(ABC):
         if not self.is_shared:
             raise ValueError("tasks are for inputs and outputs that are files")
 
-    def made(self, results: Results, how: Run) -> dict[str, list[Result]]:
-        """Run the tasks, and return the results of each stage; of a share, only its own."""
+    def make(self, results: Results, how: Run) -> dict[str, list[Result]]:
+        """Make the results of all stages, or of a share of tasks, and return them."""
         stages, share = self.stages(results), how.share
         if share is None:
             return run_stages(stages, how)
