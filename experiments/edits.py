@@ -25,6 +25,9 @@ from sparsemaps.text._own_ngrams import OwnNgrams
 
 THRESHOLDS = (0.5, 0.8)
 MAX_DF, MIN_OWN = 100, 20
+OWN = ("3 words", "5 words", "5 tokens")
+"""N-grams of which own ones are tried, too."""
+
 TOKENS = r"\w+|[^\w\s]"
 """Words, and every other sign alone: the tokens of code."""
 
@@ -81,9 +84,11 @@ def renamed(code: str) -> str:
     return re.sub(r"\b[A-Za-z_]\w*\b", lambda m: f"my_{m[0]}" if m[0] in names else m[0], code)
 
 
-def of_code() -> dict[str, Callable[[str], str]]:
+def of_code(rng: Any) -> dict[str, Callable[[str], str]]:
     """Edits of Python's code, by name."""
+    licence = "".join(f"# {' '.join(own_ngrams.words(rng, 10))}\n" for _ in range(20))
     return {
+        "code: a licence of 200 words added": lambda code: f"{licence}\n{code}",
         "code: indented by 2": lambda code: re.sub(
             r"(?m)^( +)", lambda m: m[1][: len(m[1]) // 2], code
         ),
@@ -123,7 +128,7 @@ def line(originals: list[str], copies: list[str], folder: Path) -> list[str]:
     cells = []
     for name, vectorizer in columns().items():
         cells.append(found(jaccard(vectorizer.transform(originals), vectorizer.transform(copies))))
-        if name != "5 words":
+        if name not in OWN:
             continue
         own_ngrams.counted(vectorizer, originals + copies, folder / "table", 2**21)
         own = OwnNgrams(vectorizer, str(folder / "table"), MAX_DF, MIN_OWN)
@@ -139,15 +144,17 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--modules", type=int, default=150, help="modules of code (150)")
     options = parser.parse_args(arguments)
     texts, code = [*natural(options.data, options.texts)], [*modules(options.modules)]
-    edits = [(texts, *edit) for edit in of_texts(np.random.default_rng(0)).items()]
-    edits += [(code, *edit) for edit in of_code().items()]
+    rng = np.random.default_rng(0)
+    edits = [(texts, *edit) for edit in of_texts(rng).items()]
+    edits += [(code, *edit) for edit in of_code(rng).items()]
     rows = []
     with tempfile.TemporaryDirectory() as folder:
         for originals, name, edit in edits:
             rows.append([name, *line(originals, [*map(edit, originals)], Path(folder))])
             print(*rows[-1], sep=" | ", flush=True)
-    names = [*columns()]
-    names.insert(names.index("5 words") + 1, "own 5 words")
+    names = []
+    for name in columns():
+        names += [name, f"own {name}"] if name in OWN else [name]
     report.write_table(
         options.results / "near-duplicates-edits", "Edits, and how many copies are found",
         ["edit", *names], rows,
