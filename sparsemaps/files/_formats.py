@@ -54,6 +54,8 @@ class FormatOptions(NamedTuple):
     """Whether the rows have ids."""
     checksums: bool = False
     """Whether codes have checksums of their records beside them."""
+    weights: str | None = None
+    """The field of the weights of records, which stand beside codes."""
 
 
 class OutputFormat(ABC):
@@ -190,17 +192,20 @@ NOTHING = np.empty(0)
 
 
 class NpyFormat(_CodesFormat):
-    """Packed codes; labels, query ids and ids beside them."""
+    """Packed codes; labels, query ids, ids and weights beside them."""
 
     beside: ClassVar[Mapping[str, Any]] = {
         _sources.LABELS: np.float64,
         _sources.QIDS: np.int64,
         _sources.IDS: None,
+        _sources.WEIGHTS[0]: np.float64,
     }
 
     def _begin(self, path: Any) -> None:
         super()._begin(path)
         self._beside[_sources.LABELS].append(NOTHING)
+        if self._options.weights is not None:
+            self._beside[_sources.WEIGHTS[0]].append(NOTHING)
         folder = os.path.dirname(os.path.realpath(path))
         self._labels = LabelSpool(folder, np.float64, self._stack)
         self._n_rows = 0
@@ -224,6 +229,8 @@ class NpyFormat(_CodesFormat):
         self._n_rows += block.n_rows
         if len(block.heads.qids):
             self._beside[_sources.QIDS].append(block.heads.qids)
+        if self._options.weights is not None:
+            self._beside[_sources.WEIGHTS[0]].append(block.weights)
 
     def finish(self) -> None:
         _check_qids(self._beside[_sources.QIDS].n, self._n_rows)

@@ -173,13 +173,19 @@ class Job(OutputJob):
             raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
         if comments and format != "svmlight":
             raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
+        weights = written.weight_field
+        if weights is not None and format != "npy":
+            said = setting("weight_field", weights)
+            raise ValueError(
+                f"{said} is for {setting('format', 'npy')}: other rows have no weights"
+            )
         title = " ".join(repr(map).split()) if written.header is True else written.header or ""
         refuse_limits(source)
         rows, of_texts = rows_for(fitted, source)
         if comments and rows.has_ngrams:
             raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
-        options = FormatOptions(ones, comments, title, **of_texts)
-        rows = rows._replace(sets_aside=bad_records is not None)
+        options = FormatOptions(ones, comments, title, weights=weights, **of_texts)
+        rows = rows._replace(sets_aside=bad_records is not None).with_fields(weight=weights)
         return cls(fitted, rows, options, format, bad_records=bad_records)
 
     @classmethod

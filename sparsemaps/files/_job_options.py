@@ -616,6 +616,12 @@ class MappedRows(Values):
     comments: bool = Bool().default(
         False, 'Keep the comments of the inputs. It is for format "svmlight".'
     )
+    weight_field: str | None = String(none=True).default(
+        None,
+        "For texts: write the weights of records, which are numbers of at least 0 in this field or "
+        'column, to OUTPUT.weights.npy. `train_files` takes them. It is for format "npy".',
+        metavar="FIELD",
+    )
 
 
 @documented

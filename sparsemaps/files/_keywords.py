@@ -15,6 +15,7 @@ class MappedRowsKeywords(TypedDict, total=False):
     ones: bool
     header: bool | str
     comments: bool
+    weight_field: str | None
 
 
 class AsideKeywords(TypedDict, total=False):

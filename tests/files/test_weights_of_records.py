@@ -1,5 +1,6 @@
 """Weights of records: fields of texts, and files beside rows and codes."""
 
+import dataclasses
 import json
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.metrics import accuracy_score, confusion_matrix, r2_score, roc_auc_
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps.files import Texts, _validation
+from sparsemaps.libsvm import _pipeline
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.records._table import FORMATS
 
@@ -105,6 +107,38 @@ def test_weights_beside_rows_and_codes(ending, is_coded, tmp_path):
             path.rename(tmp_path / "folder" / path.name)
         again = files.train_files(model, tmp_path / "folder", tmp_path / "model").model
         assert (again.coef_ == expected.coef_).all()
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_weights_of_texts_stand_beside_codes(n_jobs, tmp_path, monkeypatch):
+    """A model of the codes is that of the texts; a record whose weight is bad is set aside."""
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 300)
+    some, weights = weighted_records()
+    path = write_jsonl(tmp_path / "in.jsonl", [*some[:50], {**some[0], "w": -1}, *some[50:]])
+    model = text_model(tol=1e-9)
+    how = {"source": dataclasses.replace(LABELS, analyzer="word:1"), "weight_field": "w"}
+    bad = {"bad_records": tmp_path / "bad.tsv", "n_jobs": n_jobs}
+    (mapped,) = files.map_files(model.map, path, tmp_path / "codes.npy", format="npy", **how, **bad)
+    assert (mapped.n_rows, mapped.n_bad) == (len(some), 1)
+    np.testing.assert_array_equal(np.load(tmp_path / "codes.npy.weights.npy"), weights)
+    answer = files.train_files(
+        model.set_params(vectorizer=None), tmp_path / "codes.npy", tmp_path / "m"
+    )
+    assert answer.weight == weights.sum()
+    expected = trained(path, weight_field="w", bad_records=tmp_path / "bad.tsv").model
+    assert (answer.model.coef_ == expected.coef_).all()
+    empty = write_jsonl(tmp_path / "empty.jsonl", [])
+    files.map_files(model.map, empty, tmp_path / "none.npy", format="npy", **how)
+    assert np.load(tmp_path / "none.npy.weights.npy").shape == (0,)
+    with pytest.raises(ValueError, match=r"weight_field='w' is for format='npy'"):
+        files.map_files(model.map, path, tmp_path / "out.svm", **how)
+    X, y = rows()
+    with pytest.raises(ValueError, match=r"weight_field='w' is a field of texts"):
+        files.map_files(
+            model.map, write_rows(tmp_path / "in.svm", X, y), tmp_path / "out.npy", format="npy",
+            weight_field="w",
+        )  # fmt: skip
+    assert not (tmp_path / "out.npy").exists()
 
 
 def test_weights_count_in_a_calibration(tmp_path):
