@@ -20,7 +20,7 @@ from sparsemaps.cli._given import (
 from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._filter import Filtering, filter_for
-from sparsemaps.files._job import refuse_weights_of_sets, vectorizer_for
+from sparsemaps.files._job import vectorizer_for
 from sparsemaps.files._job_options import (
     Aside,
     LabelChoice,
@@ -56,7 +56,6 @@ def train(options: argparse.Namespace) -> None:
     parameters = asked.parameters()
     parameters |= {"random_state": getattr(options, "seed", 0), "n_jobs": options.n_jobs}
     if isinstance(source, Texts):  # with the rows that other commands make of texts for this map
-        refuse_weights_of_sets(fitted, source)
         parameters["vectorizer"] = vectorizer_for(fitted, source)
     kind: Any = KernelRegressor if asked.is_regression else KernelClassifier
     trained = _learning.train(

@@ -236,7 +236,6 @@ def rows_for(
     # These are imported here because they import scikit-learn's text modules, slowly.
     from sparsemaps.text._analyzers import vectorizer_config
 
-    refuse_weights_of_sets(map, source)
     vectorizer = vectorizer_for(map, source)
     width = width_of(vectorizer)
     if map.n_columns not in (None, width):
@@ -260,6 +259,8 @@ def refuse_weights_of_sets(map: SparseMap, source: Texts) -> None:
 
 
 def vectorizer_for(map: SparseMap, texts: Texts) -> Any:
+    """Return the vectorizer of texts for a map, after a check."""
+    refuse_weights_of_sets(map, texts)
     from sparsemaps.text._analyzers import vectorizer_of
 
     return vectorizer_of(

@@ -6,7 +6,7 @@ import os
 import re
 import tempfile
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -105,10 +105,26 @@ class Results:
         self.path = self._files.place
         self._is_shared, self._is_own = is_shared, is_own
 
-    def find(self, place: Place) -> Result | None:
+    def find(self, place: Place, *, delivered: bool = True) -> Result | None:
         """Return a result of an equal recipe whose files have the sizes of then, or None. An
-        output is found after it was delivered."""
-        return self._found(place, place.receipt, place.file)
+        output is found after it was delivered, or before."""
+        name, file = (place.receipt, place.file) if delivered else (place.made, place.made)
+        receipt = read_receipt(self._files.read(name + RECEIPT))
+        if receipt is None or not isinstance(receipt.get("files"), dict):
+            return None
+        as_read = json.loads(json.dumps(place.recipe))
+        if receipt.get("recipe") != as_read or receipt.get("value") is None:
+            return None
+        base = os.path.basename(file)
+        allowed = {base + ending for ending in ("", *BESIDE)}  # whatever a receipt says
+        if not receipt["files"].keys() <= allowed or (
+            "" in place.endings and base not in receipt["files"]
+        ):
+            return None
+        folder = file.removesuffix(base)
+        if any(self._files.size(folder + one) != n for one, n in receipt["files"].items()):
+            return None
+        return Result(receipt["value"], self.path(file), is_new=False)
 
     def made(self, place: Place, make: Callable[[str], Any]) -> Result:
         """Make a result unless it is there, and return it. An output is then to be delivered.
@@ -119,7 +135,7 @@ class Results:
         file, is_output = place.made, place.made != place.file
         found = self.find(place)
         if found is None and is_output:
-            found = self._found(place, file, file)
+            found = self.find(place, delivered=False)
             found = found and found._replace(path=self.path(place.file), is_new=True)
         if found is not None:
             return found
@@ -140,7 +156,7 @@ class Results:
         """Give an output that was made its name, and write its receipt. The process has locked the
         folder."""
         name, output = place.receipt, place.file
-        found = self._found(place, place.made, place.made)
+        found = self.find(place, delivered=False)
         if found is None:
             if self.find(place) is None:
                 raise ValueError(f"{self.path(output)} has been removed meanwhile; run again")
@@ -171,21 +187,18 @@ class Results:
         for name in {place.receipt, place.made}:
             self._files.remove([name + RECEIPT])
 
-    def remove(self, names: str) -> None:
-        """Remove the files of the folder whose names match a regular expression, unless it is
-        shared."""
-        for name in [] if self._is_shared else self._files.names():
-            if re.fullmatch(names, name):
-                self._files.remove([name])
+    def remove(self, names: str, but: Container[str] = ()) -> None:
+        """Remove the files of the folder whose names match a regular expression, but for some,
+        unless it is shared."""
+        if not self._is_shared:
+            here = self._files.names()
+            self._files.remove([one for one in here if re.fullmatch(names, one) and one not in but])
 
     def remove_others(self, kept: Iterable[str]) -> None:
         """Remove results of other recipes, unless the folder is shared. `kept` are the files of
         results that stay."""
         stay = {file + ending for file in kept for ending in ("", RECEIPT, *BESIDE)}
-        pattern = _RESULT if self._is_own else _HIDDEN
-        for name in [] if self._is_shared else self._files.names():
-            if name not in stay and re.fullmatch(pattern, name):
-                self._files.remove([name])
+        self.remove(_RESULT if self._is_own else _HIDDEN, stay)
 
     def remove_outputs(self, outputs: Iterable[str]) -> None:
         """Remove outputs of other recipes."""
@@ -203,26 +216,6 @@ class Results:
         for name, file in changed:
             if self._files.size(file) is not None:
                 self._files.link(file, name)
-
-    def _found(self, place: Place, name: str, file: str) -> Result | None:
-        """Return the result of a place that the receipt `name` describes, if its files are
-        there."""
-        receipt = read_receipt(self._files.read(name + RECEIPT))
-        if receipt is None or not isinstance(receipt.get("files"), dict):
-            return None
-        as_read = json.loads(json.dumps(place.recipe))
-        if receipt.get("recipe") != as_read or receipt.get("value") is None:
-            return None
-        base = os.path.basename(file)
-        allowed = {base + ending for ending in ("", *BESIDE)}  # whatever a receipt says
-        if not receipt["files"].keys() <= allowed or (
-            "" in place.endings and base not in receipt["files"]
-        ):
-            return None
-        folder = file.removesuffix(base)
-        if any(self._files.size(folder + one) != n for one, n in receipt["files"].items()):
-            return None
-        return Result(receipt["value"], self.path(file), is_new=False)
 
     def _write_receipt(
         self, name: str, place: Place, sizes: dict[str, int | None], value: object
