@@ -12,8 +12,10 @@ from tqdm import tqdm
 
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand, known_inputs
-from sparsemaps._tools import _checks
+from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._escapes import print_line
+from sparsemaps._tools._typing import Array
+from sparsemaps._tools._whole_numbers import FLOAT_HOLDS, MixedNumbers, array_of, number_of
 from sparsemaps.cli._given import source_to_learn, value_of
 from sparsemaps.cli._last_line import say
 from sparsemaps.cli._shared_options import flag
@@ -27,7 +29,7 @@ from sparsemaps.files._text_rows import TextRows
 from sparsemaps.libsvm import load_svmlight_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.records._batch import Batch
-from sparsemaps.records._fields import KINDS_OF_LABELS, kind_of_label
+from sparsemaps.records._fields import KINDS_OF_LABELS, kind_of_label, number_in
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -78,10 +80,37 @@ def read(
     """Return rows or texts, and labels, of each file. Bad records go to the table `aside`."""
     if source is None:
         loaded = load_svmlight_files(paths, zero_based=bool(options.zero_based))
+        for path, y in zip(paths, loaded[1::2], strict=True):
+            _check_labels(path, y, bool(options.regression))
         return list(zip(loaded[::2], loaded[1::2], strict=True))
     if source.label_field is None:
         raise ValueError("texts need --label-field FIELD, the field of their labels")
-    return [_read_texts(source, path, options.n_jobs, aside) for path in paths]
+    made = [_read_texts(source, path, options.n_jobs, aside) for path in paths]
+    if not all(_are_typed(source, path) for path in paths):
+        numbers = [[number_in(label) for label in labels] for _, labels in made]
+        if not any(number is None for some in numbers for number in some):
+            made = [(texts, some) for (texts, _), some in zip(made, numbers, strict=True)]
+    return [
+        (texts, _as_array(path, labels)) for path, (texts, labels) in zip(paths, made, strict=True)
+    ]
+
+
+def _are_typed(source: Texts, path: str) -> bool:
+    """Return whether labels are numbers or strings by the format of a file, and not by what all of
+    them look like."""
+    rows = TextRows(None, source)
+    return all(rows.format(one).is_typed for one in known_inputs(expand(path)))
+
+
+def _check_labels(path: str, y: Array, is_regression: bool) -> None:
+    """Raise a ValueError if there are none, or if classes may have become one as float64."""
+    if not len(y):
+        raise ValueError(f"{path}: there are no records")
+    if not is_regression and (abs(y).max() >= FLOAT_HOLDS) and (y % 1 == 0).all():
+        raise ValueError(
+            f"{path}: compare takes whole numbers below 2^53 as classes, got {abs(y).max():.0f}; "
+            "--regression takes any numbers"
+        )
 
 
 def _read_texts(
@@ -108,7 +137,19 @@ def _read_texts(
         raise ValueError(
             f"{path}: expected labels of one kind; found {' and '.join(sorted(kinds))}"
         )
+    if not labels:
+        raise ValueError(f"{path}: there are no records")
     return texts, labels
+
+
+def _as_array(path: str, labels: list[Any]) -> Any:
+    """Return labels that are numbers as an array, which has all their digits; others unchanged."""
+    if kind_of_label(labels[0]) is not float:
+        return labels
+    try:
+        return array_of([number_of(label) for label in labels])
+    except MixedNumbers as error:
+        raise ValueError(f"{path}: of the labels, {error}") from None
 
 
 def _of_batch(batch: Batch) -> tuple[list[str], list[Any]]:
@@ -241,6 +282,9 @@ def _program(row: Measured, options: argparse.Namespace, source: Texts | None) -
             f"pairs = [pair for texts, labels, _ in records for pair in zip(texts, labels){some}]",
             "X, y = zip(*pairs)",
         ]
+        is_regressor = _sklearn.get_tags(row.estimator).estimator_type == "regressor"
+        if is_regressor and not _are_typed(source, options.input):
+            lines.append("y = [float(label) for label in y]")
     else:
         zero_based = bool(options.zero_based)
         lines += [

@@ -9,6 +9,7 @@ from argparse import Namespace
 from pathlib import Path
 
 import joblib
+import numpy as np
 import pytest
 from _data.clocks import Ticking
 from _data.labelled_records import records, rows, write_jsonl, write_rows
@@ -100,11 +101,16 @@ def test_the_printed_commands_work_in_a_shell(folder, capsys, words):
     assert main(["compare", *words, *LITTLE]) == 0
     said, told = capsys.readouterr()
     assert " models, " in told
+    train_choice(said)
+    assert Path(f"{words[0]}.model").stat().st_size > 100
+
+
+def train_choice(said):
+    """Run the last lines of a comparison."""
     _, _, command = said.partition("To train the choice:\n")
     bin = Path(sys.executable).parent
     paths = {**os.environ, "PATH": f"{bin}{os.pathsep}{os.environ['PATH']}"}
     subprocess.run(["sh", "-c", command], check=True, env=paths, capture_output=True)
-    assert Path(f"{words[0]}.model").stat().st_size > 100
 
 
 def test_test_and_plot_and_json(folder, capsys):
@@ -194,3 +200,59 @@ def test_bad_records_are_set_aside_by_the_command(folder, capsys, name):
     assert len(some) < len(records())
     X, y = [one["text"] for one in some], [one["label"] for one in some]
     assert (model.predict(X) == estimator.fit(X, y).predict(X)).all()
+
+
+# ---- labels --------------------------------------------------------------------------------------
+
+
+def refused(capsys, *words):
+    assert main(["compare", *words, *LITTLE]) == 2
+    return capsys.readouterr().err
+
+
+def write_labels(folder, kind, labels):
+    lines = [
+        f'{{"text": "word{row % 7}", "y": {y}}}\n' if kind == "jsonl" else f"{y} {1 + row % 7}:1\n"
+        for row, y in enumerate(labels)
+    ]
+    (folder / f"in.{kind}").write_text("".join(lines))
+    options = ["--texts", "word:1", "--label-field", "y"] if kind == "jsonl" else []
+    return [f"in.{kind}", *options]
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "svm"])
+def test_files_without_records_are_named(folder, capsys, kind):
+    empty = write_labels(folder, kind, [])
+    assert refused(capsys, *empty) == f"sparsemaps: in.{kind}: there are no records\n"
+
+
+@pytest.mark.parametrize("kind", ["jsonl", "svm"])
+def test_classes_of_large_numbers_are_told_apart_or_refused(folder, capsys, kind):
+    """They do not become one as float64."""
+    words = write_labels(folder, kind, [2**53, 2**53 + 1, 1] * 20)
+    if kind == "svm":
+        assert "in.svm: compare takes whole numbers below 2^53 as cl" in refused(capsys, *words)
+        return
+    (made,) = _compare.read(Texts("word:1", label_field="y"), words[:1], Namespace(n_jobs=None))
+    assert sorted(set(made[1].tolist())) == [1, 2**53, 2**53 + 1]
+    words = write_labels(folder, kind, [2**53 + 1, 0.5] * 20)
+    assert "in.jsonl: of the labels, the numbers 9007199254740993 and" in refused(capsys, *words)
+
+
+@posix
+def test_labels_of_csv_are_numbers_if_all_are(folder, capsys):
+    """As for `train`: values have no types there."""
+    lines = [f"{' '.join(f'w{n}' for n in range(row % 9 + 1))},{row % 9}.5\n" for row in range(90)]
+    Path("in.csv").write_text("text,y\n" + "".join(lines))
+    words = ["in.csv", "--texts", "word:1", "--label-field", "y"]
+    assert main(["compare", *words, *LITTLE]) == 0
+    said, told = capsys.readouterr()
+    assert said.split()[0] == "R2"
+    assert told.count("\n") == 1
+    train_choice(said)
+    assert Path("in.csv.model").exists()
+    for label, kind in (("x", list), ("7", np.ndarray)):
+        Path("one.csv").write_text(f"text,y\na b,{label}\n")
+        source = Texts("word:1", label_field="y")
+        made = _compare.read(source, ["in.csv", "one.csv"], Namespace(n_jobs=None))
+        assert [type(labels) for _, labels in made] == [kind] * 2
