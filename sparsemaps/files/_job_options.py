@@ -391,8 +391,9 @@ class Tables(Aside):
         None,
         "Write a page of HTML that helps you decide whether to trust the removals: fifty of them "
         "side by side, most of them near the threshold, with counts, similarities, settings and "
-        "the records that stand for most others. It contains texts of records, and needs no "
-        "network. The inputs are read once more.",
+        "the records that stand for most others. With `max_df` it shows the frames that were left "
+        "out, too. It contains texts of records, and needs no network. The inputs are read once "
+        "more, and twice with `max_df`.",
         metavar="REPORT.html",
     )
     clusters: str | os.PathLike[str] | None = PathTo(none=True).default(
