@@ -22,10 +22,7 @@ _SMALLEST_BLOCK = 2**13  # to start a thread for fewer entries costs more than i
 
 
 def cut_rows(
-    n_rows: int,
-    work_before: Callable[[int], int],
-    n_jobs: int,
-    max_work: int | None = None,
+    n_rows: int, work_before: Callable[[int], int], n_jobs: int, max_work: int | None = None
 ) -> list[tuple[int, int]]:
     """Return consecutive ranges (start, stop) that together have all rows.
 

@@ -55,10 +55,7 @@ def _run(options: argparse.Namespace, plan: OutputPlan) -> None:
         if file.n_rows == 0 and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
             print_line(f"sparsemaps: {name}: there are no rows", error=True)
-    figures = {
-        "rows": sum(file.n_rows for file in made),
-        "bad": sum(file.n_bad for file in made),
-    }
+    figures = {"rows": sum(file.n_rows for file in made), "bad": sum(file.n_bad for file in made)}
     say_bad(options, figures, figures)
 
 

@@ -211,10 +211,7 @@ class Job(OutputJob):
 
     @classmethod
     def of_text(
-        cls,
-        vectorizer: Vectorizer,
-        texts: Texts,
-        bad_records: StrPath | None = None,
+        cls, vectorizer: Vectorizer, texts: Texts, bad_records: StrPath | None = None
     ) -> "Job":
         """Return a job that writes the rows that a vectorizer makes of texts."""
         refuse_limits(texts)

@@ -247,8 +247,7 @@ class Search(Values):
         "the codes, or with `exact`, with the exact kernel.",
     )
     recall: float = Real(above=0, most=1).default(
-        0.95,
-        "The probability that a pair at the threshold is found; 1 compares all pairs.",
+        0.95, "The probability that a pair at the threshold is found; 1 compares all pairs."
     )
     exact: bool = Bool().default(
         False,

@@ -76,10 +76,7 @@ def read_comments(codes: StrPath, n_rows: int) -> list[tuple[int, str]]:
     if not _urls.exists(path):
         return []
     comments: list[tuple[int, str]] = []
-    with (
-        open_regular(path) as raw,
-        io.TextIOWrapper(raw, "utf-8", "surrogateescape", "\n") as file,
-    ):
+    with open_regular(path) as raw, io.TextIOWrapper(raw, "utf-8", "surrogateescape", "\n") as file:
         for number, line in enumerate(file, 1):
             row, _, text = line.removesuffix("\n").partition("\t")
             least = comments[-1][0] + 1 if comments else 0
