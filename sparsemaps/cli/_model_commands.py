@@ -32,7 +32,7 @@ from sparsemaps.files._job_options import (
 )
 from sparsemaps.files._outputs import OutputPlan, folders_of
 from sparsemaps.files._predict import Predicting
-from sparsemaps.files._record_labels import label_of, name_of
+from sparsemaps.files._record_labels import Model, label_of, name_of
 from sparsemaps.linear import load_model
 from sparsemaps.records._table import holds_codes
 
@@ -153,7 +153,7 @@ def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:
     return run_outputs(options, plan)
 
 
-def _source_for(options: argparse.Namespace, model: Any) -> Any:
+def _source_for(options: argparse.Namespace, model: Model) -> Any:
     """Return the kind of the inputs of a model."""
     is_of_texts = getattr(model, "vectorizer_", None) is not None  # in place of the analyzer
     analyzer = Texts.analyzer if is_of_texts else None

@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from functools import partial
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -24,6 +24,9 @@ from sparsemaps.files._labels import RecordCounts
 from sparsemaps.files._outputs import recipe_of_input
 from sparsemaps.files._results import Results, counts, save_array
 from sparsemaps.files._tasks import Stage, Task, TaskRun
+
+if TYPE_CHECKING:
+    from sparsemaps.files._filter import Filtering
 
 
 class Cut(NamedTuple):
@@ -72,7 +75,9 @@ class _Part(NamedTuple):
     cut: Task
 
 
-def fraction_stages(job: Any, fraction: float, outputs: Stage, results: Results) -> Iterator[Stage]:
+def fraction_stages(
+    job: "Filtering", fraction: float, outputs: Stage, results: Results
+) -> Iterator[Stage]:
     """Yield the stages of the scores of each input, of the cut, and of the outputs of a filter.
 
     `outputs` is the stage of the outputs as if each depended on its input alone; `results` are
@@ -100,7 +105,7 @@ def fraction_stages(job: Any, fraction: float, outputs: Stage, results: Results)
     yield outputs
 
 
-def _ending(job: Any) -> tuple[str, ...]:
+def _ending(job: "Filtering") -> tuple[str, ...]:
     """Return the ending of the table of bad records, if there is one."""
     return () if job.bad_records is None else (BAD,)
 
@@ -116,7 +121,9 @@ def _scores_in(results: Results, file: str) -> Array:
     return read_array(results.path(file), ArrayKind("<f8"))
 
 
-def _write_part(job: Any, results: Results, part: _Part, path: str, run: TaskRun) -> list[int]:
+def _write_part(
+    job: "Filtering", results: Results, part: _Part, path: str, run: TaskRun
+) -> list[int]:
     """Write the output of an input, and beside it the table of bad records."""
     input, number, scores, cut = part
     value = results.value(cut.file, cut.digest)
@@ -141,7 +148,7 @@ def _write_part(job: Any, results: Results, part: _Part, path: str, run: TaskRun
     return list(RecordCounts(n_records, int(kept.sum()), n_empty, n_empty, n_bad))
 
 
-def _write_scores(job: Any, input: Input, path: str, run: TaskRun) -> list[int]:
+def _write_scores(job: "Filtering", input: Input, path: str, run: TaskRun) -> list[int]:
     """Write the scores of the records of an input; return how many records there are, empty ones
     and bad ones."""
     with opened_table(None if job.bad_records is None else path + BAD) as aside:

@@ -193,7 +193,7 @@ def _check_snippets(snippets: tuple[tuple[int, ...], int] | None, rows: Source |
         raise ValueError(f"{said} is for raw texts, and the inputs are {found}")
 
 
-def _weights_to_count(rows: Any) -> tuple[Any, Any] | None:
+def _weights_to_count(rows: TextRows) -> tuple[Any, Any] | None:
     """Return a vectorizer and the weights that are not fitted yet; None if there are no weights, or
     fitted ones."""
     from sparsemaps.text._weighted_ngrams import to_fit
@@ -202,7 +202,7 @@ def _weights_to_count(rows: Any) -> tuple[Any, Any] | None:
 
 
 def _with_weights(
-    map: Any, rows: Any, inputs: list[Any], n_jobs: int | None, progress: bool | None
+    map: SparseMap, rows: TextRows, inputs: list[Any], n_jobs: int | None, progress: bool | None
 ) -> TextRows:
     """Return the rows of texts whose n-grams are weighted by how many records of the inputs, or of
     a given table, have them."""

@@ -35,6 +35,7 @@ from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.linear._model import watched
 from sparsemaps.linear._model_checks import check_parameters, map_of
 from sparsemaps.linear._path_of_C import Fold, HeldOut, UnfitFold, scores_of_values
+from sparsemaps.linear._solver import Watch
 from sparsemaps.linear._training_facts import TrainingFacts, date_of_training
 from sparsemaps.records._table import holds_codes
 
@@ -261,7 +262,9 @@ def _calibrate(model: KernelClassifier, rows: LabelledRows) -> None:
     model.calibrate(rows.codes, rows.labels, rows.weights)
 
 
-def _calibrate_by_folds(model: KernelClassifier, rows: LabelledRows, seed: int, watch: Any) -> None:
+def _calibrate_by_folds(
+    model: KernelClassifier, rows: LabelledRows, seed: int, watch: Watch
+) -> None:
     """Calibrate the model, in place, by the scores out of folds of the rows that it was fitted
     to."""
     folds = _folds(rows, None, seed, with_snippets=True)
@@ -336,7 +339,7 @@ def _outside(costs: Array, of_rows: Array, fold: int) -> Array:
 
 
 def _scores_of(
-    model: Model, rows: LabelledRows, folds: list[Fold], Cs: list[float], watch: Any
+    model: Model, rows: LabelledRows, folds: list[Fold], Cs: list[float], watch: Watch
 ) -> tuple[ScoreOfC, ...]:
     """Return the scores of several values of C."""
     with _unfit_folds("C", tuple(Cs)):

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, ClassVar, NamedTuple, Self
 
-from sparsemaps._tools._typing import StrPath
+from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.files._results import Results
 from sparsemaps.files._tasks import Stage, TaskRun
 from sparsemaps.files._text_rows import Source
@@ -72,7 +72,11 @@ class OutputJob(ABC):
 
     @abstractmethod
     def run(
-        self, inputs: list[Any], output: Any, run: TaskRun, bad_records: StrPath | None = None
+        self,
+        inputs: list[Any],
+        output: Destination,
+        run: TaskRun,
+        bad_records: StrPath | None = None,
     ) -> list[list[int]]:
         """Write the output of some inputs, and a table of bad records; return `n_counts` numbers of
         each input."""

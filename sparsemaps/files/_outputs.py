@@ -18,6 +18,7 @@ from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._results import FOLDER_ENDING, NOWHERE, Results, counts, opened
 from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun
+from sparsemaps.files._text_rows import Source
 from sparsemaps.records._table import holds_codes
 
 
@@ -143,7 +144,7 @@ def folders_of(output: Destination) -> list[Any]:
     return [output] if _sources.is_directory(output) else []
 
 
-def recipe_of_input(source: Any, input: _sources.InputFile) -> dict[str, Any]:
+def recipe_of_input(source: Source, input: _sources.InputFile) -> dict[str, Any]:
     """Return the facts about an input, and about the file of ids beside codes."""
     recipe: dict[str, Any] = {"input": [*input.recipe, source.format(input).name]}
     if holds_codes(input) and _urls.exists(ids := input.path + _sources.IDS):

@@ -206,7 +206,7 @@ class Predicting(Labelling):
             numbers[number] = list(map(sum, zip(numbers[number], found_here, strict=True)))
         return numbers
 
-    def _has_ids(self, input: Any) -> bool:
+    def _has_ids(self, input: StrPath) -> bool:
         if holds_codes(input):
             return _urls.exists(os.fspath(input) + IDS)
         return self.source.has_ids

@@ -3,7 +3,6 @@
 import contextlib
 import os
 from collections.abc import Iterator
-from typing import Any
 
 import numpy as np
 
@@ -27,7 +26,7 @@ from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import open_file
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._recipes import read_receipt
-from sparsemaps.files._record_labels import labels_beside, values_of
+from sparsemaps.files._record_labels import Model, labels_beside, values_of
 from sparsemaps.files._rows import LibsvmRows, read_rows
 from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
@@ -176,7 +175,7 @@ def _of_model(path: str) -> Iterator[str]:
     yield from _of_config(config)
 
 
-def _of_training(model: Any) -> Iterator[str]:
+def _of_training(model: Model) -> Iterator[str]:
     """Yield lines about when and on what a model was trained, if its file says so."""
     facts: TrainingFacts | None = vars(model).get("_facts")
     if facts is None:
