@@ -46,7 +46,8 @@ def add_compare(commands: Commands) -> None:
     )  # fmt: skip
     compare.add_argument(
         "--regression", action="store_true",
-        help="labels are numbers to predict; by default, if some are fractions",
+        help="labels are numbers to predict; the default for fractions, and for more than 100 "
+        "values with fewer than 10 records each",
     )  # fmt: skip
     shared.add_path(
         compare, "--plot", type=shared.non_empty, metavar="FILE.svg",

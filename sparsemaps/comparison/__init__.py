@@ -20,6 +20,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._tools import _checks, _seeding, _sklearn, _threads
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
 from sparsemaps.comparison import _halving, _measurement
 from sparsemaps.comparison._budget import Budget
@@ -33,6 +34,10 @@ __all__ = ["Comparison", "Measured", "compare"]
 _MOST_ROWS = 50_000
 _MOST_ENTRIES = 2**25
 _FEWEST_ROWS = 20
+_MOST_CLASSES = 1000
+
+_MANY_VALUES, _FEW_EACH = 100, 10
+"""Numbers of more different values, with fewer rows each, are no classes unless users say so."""
 
 
 def compare(
@@ -66,7 +71,8 @@ def compare(
     vectorizer : str, Texts or None, default=None
         The n-grams of texts, as in `sparsemaps.linear.KernelClassifier`: "word:1-2", "char:3".
     regression : bool or None, default=None
-        Whether `y` are numbers to predict. None is True if some of them are fractions.
+        Whether `y` are numbers to predict. None is True if some of them are fractions, or if they
+        have more than 100 different values and fewer than 10 rows for each.
     seconds : float, default=60
         The time that the comparison takes, above 0. One model is measured in any case,
         and on the test.
@@ -85,8 +91,8 @@ def compare(
     Raises
     ------
     ValueError
-        If a parameter is not allowed; if there are fewer than 20 rows or one class only, if lengths
-        differ, or if a value is missing or infinite.
+        If a parameter is not allowed; if there are fewer than 20 rows, one class only or more than
+        1,000; if lengths differ, or if a value is missing or infinite.
 
     Notes
     -----
@@ -137,7 +143,7 @@ def compare_by(
         regression = _checks.check_bool("regression", regression)
     y, is_regression = _targets(y, regression)
     X = _rows("X", X, is_text)
-    _refuse_few(X, y, is_regression)
+    _refuse_labels(X, y, is_regression)
     if test is not None:
         rows, targets = _rows("test", test[0], is_text), _targets(test[1], is_regression)[0]
         if not is_text and rows.shape[1] != X.shape[1]:
@@ -162,6 +168,7 @@ def compare_by(
     quiet = warnings.catch_warnings(action="ignore")
     with quiet, _threads.libraries_take(n_threads):  # of candidates that do not suit the rows well
         _halving.warm_up(search, candidates)
+        budget.begin()
         found = search.run(candidates)
         entries = measurement.run(found)
     rows = [measurement.row(entry) for entry in entries]
@@ -190,10 +197,20 @@ def _targets(y: Any, regression: bool | None) -> tuple[Array, bool]:
     """Return labels or numbers, and whether they are numbers to predict."""
     y = _sklearn.check_targets(y, classes=False) if regression else np.asarray(y)
     if regression is None:
-        regression = y.dtype.kind == "f" and bool((y % 1 != 0).any())
+        regression = _are_to_predict(y)
     y = _sklearn.check_targets(y, classes=not regression)
     y = np.array(y.tolist()) if y.dtype.kind == "O" else y
     return (y.astype(float) if regression else y), regression
+
+
+def _are_to_predict(y: Array) -> bool:
+    """Return whether labels are numbers with fractions, or so many that they can hardly be
+    classes."""
+    if y.dtype.kind not in "iuf" or y.ndim != 1:
+        return False
+    n_different = len(np.unique(y))
+    many = n_different > _MANY_VALUES and n_different * _FEW_EACH > len(y)
+    return many or (y.dtype.kind == "f" and bool((y % 1 != 0).any()))
 
 
 def _rows(name: str, X: Any, is_text: bool) -> Any:
@@ -207,12 +224,21 @@ def _rows(name: str, X: Any, is_text: bool) -> Any:
     return made
 
 
-def _refuse_few(X: Any, y: Array, is_regression: bool) -> None:
+def _refuse_labels(X: Any, y: Array, is_regression: bool) -> None:
     _sklearn.check_consistent_length(X, y)
     if len(y) < _FEWEST_ROWS:
         raise ValueError(f"compare needs at least {_FEWEST_ROWS} rows, got {len(y)}")
-    if not is_regression and len(np.unique(y)) < 2:
+    if is_regression:
+        return
+    classes = np.unique(y)
+    if len(classes) < 2:
         raise ValueError(f"compare needs rows of at least 2 classes, got one class only: {y[0]!r}")
+    if len(classes) > _MOST_CLASSES:
+        option = setting("regression", True)
+        numbers = f"; numbers to predict need {option}" if y.dtype.kind in "iuf" else ""
+        raise ValueError(
+            f"compare takes at most {_MOST_CLASSES:,} classes, got {len(classes):,}{numbers}"
+        )
 
 
 def _some(X: Any, is_text: bool, generator: np.random.Generator) -> Array:

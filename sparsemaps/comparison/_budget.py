@@ -13,13 +13,19 @@ class Budget:
         self.seconds = seconds
         self.clock = clock
         self._start = clock()
+        self._begun = 0.0
 
     def spent(self) -> float:
         return self.clock() - self._start
 
+    def begin(self) -> None:
+        """Divide the time that is left from now on. Imports and first calls are over."""
+        self._begun = self.spent()
+
     def left(self, share: float = 1.0) -> float:
-        """Return the seconds that are left of a share of the whole time."""
-        return share * self.seconds - self.spent()
+        """Return the seconds that are left of a share of the time after `begin`."""
+        rest = max(self.seconds - self._begun, 1e-9)  # above 0, so that inf is of any time
+        return self._begun + share * rest - self.spent()
 
 
 class Costs:

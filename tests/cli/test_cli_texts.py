@@ -132,7 +132,8 @@ def test_pairs_of_texts_by_their_names(tmp_path, monkeypatch, ending):
     ("arguments", "message"),
     [
         (["map", "minhash", "--texts", "words", "a.jsonl", "-o", "out"], "the analyzer must be"),
-        (["map", "minhash", "--texts", "word:1", "-", "-o", "out"], "format must be given"),
+        (["map", "minhash", "--texts", "word:1", "-", "-o", "out"],
+         "--text-format must be given"),
         (["map", "minhash", "--field", "x", "a.jsonl", "-o", "out"], "--field is for texts"),
         (["map", "minhash", "--id-field", "x", "a.jsonl", "-o", "o"], "--id-field is for texts"),
         (["map", "minhash", "--texts", "word:1", "a.jsonl", "-o", "a.jsonl"], "is the input"),
@@ -143,7 +144,8 @@ def test_pairs_of_texts_by_their_names(tmp_path, monkeypatch, ending):
         (["text", "a.jsonl", "-o", "out", "--n-features", 0], "n_features"),
         (["text", "a.jsonl", "-o", "out", "--analyzer", "byte", "--n-features", 9], "are exact"),
         (["text", "none.txt", "-o", "out"], "none.txt: No such file"),
-        (["pairs", "minhash", "--texts", "word:1", "a.svm", "-o", "out"], "format must be given"),
+        (["pairs", "minhash", "--texts", "word:1", "a.svm", "-o", "out"],
+         "--text-format must be given"),
         (["pairs", "minhash", "--texts", "word:1", "a.jsonl", "-o", "a.jsonl"], "is the input"),
     ],
 )  # fmt: skip

@@ -7,7 +7,7 @@ from _data.clocks import Ticking
 from sklearn.datasets import load_wine
 
 from sparsemaps import MinHash
-from sparsemaps.comparison import Comparison, Measured, compare, compare_by
+from sparsemaps.comparison import Comparison, Measured, _are_to_predict, compare, compare_by
 from sparsemaps.comparison._budget import Budget
 
 X, Y = load_wine(return_X_y=True)
@@ -40,6 +40,17 @@ def test_numbers_are_predicted():
     assert found.best.score > 0.5
     assert compared(0.1, X, Y.astype(float)).metric == "accuracy"
     assert compared(0.1, X, Y, regression=True).metric == "R2"
+
+
+@pytest.mark.parametrize(
+    ("values", "each", "is_many"), [(101, 9, True), (101, 10, False), (100, 2, False)]
+)
+@pytest.mark.parametrize("kind", [int, float])
+def test_numbers_of_many_values_are_predicted(values, each, is_many, kind):
+    """As prices are, which are whole numbers in many files."""
+    y = np.repeat(np.arange(values), each).astype(kind)
+    assert _are_to_predict(y) == is_many
+    assert not _are_to_predict(y.astype(str))
 
 
 @pytest.mark.parametrize("vectorizer", ["char:1-2", "byte:2"])
@@ -79,6 +90,10 @@ def test_rows_beyond_the_most_are_left_out(monkeypatch):
     [
         ({"X": X[:19], "y": Y[:19]}, "at least 20 rows, got 19"),
         ({"y": np.zeros(len(X))}, "at least 2 classes, got one class only"),
+        (
+            {"X": np.arange(2002.0)[:, None], "y": np.arange(2002) // 2, "regression": False},
+            "at most 1,000 classes, got 1,001; numbers to predict need regression=True",
+        ),
         ({"y": Y[:-1]}, "inconsistent numbers of samples"),
         ({"X": np.where(X.max() == X, np.nan, X)}, "X contains NaN"),
         ({"y": np.where(Y == 0, np.nan, Y)}, "NaN"),

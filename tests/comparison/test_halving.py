@@ -243,6 +243,18 @@ def test_a_family_that_is_far_behind_is_dropped():
     assert [one.candidate.family for one in _kept(made, 1)] == ["a", "b"]
 
 
+def test_the_time_is_divided_after_imports():
+    """They may take most of it on a busy machine."""
+    clock = Clock()
+    budget = Budget(10, clock)
+    clock.now = 4
+    assert budget.left(0.5) == 1
+    budget.begin()
+    assert budget.left(0.5) == 3
+    clock.now = 6
+    assert (budget.left(0.5), budget.left(), budget.spent()) == (1, 4, 6)
+
+
 def test_costs():
     costs = Costs()
     assert costs.expected("a", 10) == 0
