@@ -7,7 +7,7 @@ from sklearn.base import BaseEstimator
 
 from sparsemaps.comparison._budget import Budget, Costs
 from sparsemaps.comparison._candidates import Candidate, Preparations
-from sparsemaps.comparison._halving import RUNGS, Found, Halving, _in_turns, _kept
+from sparsemaps.comparison._halving import RUNGS, Found, Halving, _in_turns, _kept, _splits
 from sparsemaps.comparison._learners import Goal, Learner
 from sparsemaps.comparison._measurement import N_FOLDS, Measurement
 
@@ -261,3 +261,13 @@ def test_costs():
     costs.note("a", 100, 5)
     assert costs.expected("a", 10) == 0.5
     assert costs.expected("b", 10) == 0
+
+
+@pytest.mark.parametrize("n_splits", [1, 2, 3, 4])
+@pytest.mark.parametrize("n_rows", [4, 21, 1000])
+def test_tests_of_splits_have_no_row_in_common(n_rows, n_splits):
+    splits = _splits(n_rows, n_splits)
+    tests = [test for _, test in splits]
+    assert len(np.unique(np.concatenate(tests))) == sum(map(len, tests)) >= n_splits
+    for train, test in splits:
+        assert sorted([*train, *test]) == list(range(n_rows))

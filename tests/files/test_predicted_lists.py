@@ -195,3 +195,20 @@ def test_models_of_indicator_matrices_label_files_by_the_numbers_of_columns(tmp_
     assert found == [
         set(np.flatnonzero(row)) for row in model.predict([one["text"] for one in some])
     ]
+
+
+def test_a_score_of_0_is_no_label(tmp_path):
+    """As in ``predict``: a text of words that no record has, and a model without an intercept."""
+    write_jsonl(tmp_path / "train.jsonl", listed(80, "strings"))
+    (tmp_path / "in.jsonl").write_text('{"text": "zebra"}\n')
+    model = text_model(fit_intercept=False).set_params(map__bits=16)
+    model = files.train_files(model, tmp_path / "train.jsonl", tmp_path / "model", source=SOURCE)
+    assert not model.model.decision_function(["zebra"]).any()
+    files.predict_files(model.model, tmp_path / "in.jsonl", tmp_path / "out.tsv")
+    assert (tmp_path / "out.tsv").read_text().splitlines()[1].split("\t")[:2] == ["1", ""]
+    assert not model.model.predict(["zebra"]).nnz
+    kept = files.filter_files(
+        model.model, tmp_path / "in.jsonl", tmp_path / "out.jsonl",
+        label=model.model.classes_.tolist(),
+    )  # fmt: skip
+    assert kept.n_kept == 0
