@@ -161,7 +161,7 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
             print_line(f"{name:11}{n:5}  {about}")
         sys.stdout.flush()  # here, as main reports its errors
         return None
-    if _is_on_dask(options) and not plan.is_shared:
+    if _is_on_dask(options) and not plan.can_be_shared:
         raise ValueError("on a cluster, inputs and outputs are files")
     with engine_of(options) as engine:
         answer = plan.run(value_of(options, Run, task=task, engine=engine))
@@ -170,7 +170,7 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
 
 def run_outputs(options: argparse.Namespace, plan: OutputPlan) -> Any:
     """Do what `run_plan` does, of a plan with one output, or with one for each input."""
-    if _is_on_dask(options) and not plan.is_shared:
+    if _is_on_dask(options) and not plan.can_be_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     return run_plan(options, plan)
 

@@ -54,7 +54,7 @@ class DedupPlan(Plan):
     """The folder of the stages; None if they are in a temporary one."""
 
     @property
-    def is_shared(self) -> bool:
+    def can_be_shared(self) -> bool:
         """Whether several processes can do tasks of it."""
         return self.folder is not None and _sources.are_files(self.inputs)
 

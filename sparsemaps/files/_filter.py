@@ -4,17 +4,16 @@ import dataclasses
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, ClassVar, NamedTuple, Self, Unpack
+from typing import IO, Any, ClassVar, NamedTuple, Self, Unpack
 
 import numpy as np
 
-from sparsemaps._io import _output_files
 from sparsemaps._io._progress import FileProgress
-from sparsemaps._io._sources import expand, refuse_changes, spooled
+from sparsemaps._io._sources import expand, spooled
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting
-from sparsemaps._tools._typing import Array, Destination, Inputs, StrPath
-from sparsemaps.files._bad_records import BadTable, opened_table
+from sparsemaps._tools._typing import Array, Destination, Inputs
+from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._fractions import cut_of, fraction_stages, taken
 from sparsemaps.files._job_options import JOBS, Aside, LabelChoice, Run, Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
@@ -155,21 +154,18 @@ class Filtering(Labelling):
             return iter([outputs])
         return fraction_stages(self, fraction, outputs, results)
 
-    def run(
+    def write(
         self,
         inputs: list[Any],
-        output: Destination,
+        file: IO[bytes],
         run: TaskRun,
-        bad_records: StrPath | None = None,
+        aside: BadTable | None,
+        is_json: bool,
     ) -> list[list[int]]:
-        with _output_files.atomic_output(output) as file, opened_table(bad_records) as aside:
-            marks, n_empty, n_bad = zip(*self.marks(inputs, run, aside), strict=True)
-            selections = list(map(Selection, inputs, self.filter.kept(list(marks))))
-            with FileProgress(inputs, run.bar is None and run.progress, "records") as bar:
-                write_kept(self.source, selections, file, run.n_jobs, bar)
-            if aside is not None:
-                aside.finish()
-            refuse_changes(inputs)
+        marks, n_empty, n_bad = zip(*self.marks(inputs, run, aside), strict=True)
+        selections = list(map(Selection, inputs, self.filter.kept(list(marks))))
+        with FileProgress(inputs, run.bar is None and run.progress, "records") as bar:
+            write_kept(self.source, selections, file, run.n_jobs, bar)
         return [
             list(RecordCounts(len(one.kept), int(one.kept.sum()), empty, empty, bad))
             for one, empty, bad in zip(selections, n_empty, n_bad, strict=True)

@@ -2,18 +2,19 @@
 
 import dataclasses
 import os
+from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Self
+from typing import IO, Any, NamedTuple, Self
 
-from sparsemaps._io import _urls
+from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._progress import Progress
-from sparsemaps._io._sources import IDS
-from sparsemaps._tools._typing import Array, StrPath
+from sparsemaps._io._sources import IDS, refuse_changes
+from sparsemaps._tools._typing import Array, Destination, StrPath
 from sparsemaps.codes._packed import PackedCodes
-from sparsemaps.files._bad_records import BadTable
+from sparsemaps.files._bad_records import BadTable, opened_table
 from sparsemaps.files._job_options import GivenSource
-from sparsemaps.files._label_lines import Scored
+from sparsemaps.files._label_lines import Scored, names_jsonl
 from sparsemaps.files._labelled_rows import source_for
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._record_labels import Model
@@ -73,6 +74,31 @@ class Labelling(OutputJob):
         rows = source_for(model.map_, getattr(model, "vectorizer_", None), source, paths)
         rows = rows._replace(sets_aside=bad_records is not None)
         return cls(model, rows, bad_records, **own)
+
+    @abstractmethod
+    def write(
+        self,
+        inputs: list[Any],
+        file: IO[bytes],
+        run: TaskRun,
+        aside: BadTable | None,
+        is_json: bool,
+    ) -> list[list[int]]:
+        """Write what the job says of records, or these; return the numbers of each input."""
+
+    def run(
+        self,
+        inputs: list[Any],
+        output: Destination,
+        run: TaskRun,
+        bad_records: StrPath | None = None,
+    ) -> list[list[int]]:
+        with _output_files.atomic_output(output) as file, opened_table(bad_records) as aside:
+            numbers = self.write(inputs, file, run, aside, names_jsonl(output))
+            if aside is not None:
+                aside.finish()
+            refuse_changes(inputs)
+        return numbers
 
     def sums(self, made: list[MadeOutput]) -> tuple[RecordCounts, list[int]]:
         """Return the sums of the numbers of all inputs: `RecordCounts`, and those that follow."""

@@ -64,7 +64,7 @@ class OutputPlan(Plan):
         return cls(job, paths, _sources.known_inputs(paths), output, names, written)
 
     @property
-    def is_shared(self) -> bool:
+    def can_be_shared(self) -> bool:
         return _sources.is_directory(self.output)
 
     @property
@@ -73,7 +73,7 @@ class OutputPlan(Plan):
         return _urls.full_path(self.output)
 
     def listing(self) -> Listing:
-        if not self.is_shared:
+        if not self.can_be_shared:
             raise ValueError("tasks are for an output that is a directory")
         return super().listing()
 
@@ -96,7 +96,7 @@ class OutputPlan(Plan):
     def run(self, how: Run) -> Any:
         """Make the output, or all outputs; of a share, the outputs of its tasks."""
         self.check(how)
-        return self.job.answer(self._make_each(how) if self.is_shared else self._make_one(how))
+        return self.job.answer(self._make_each(how) if self.can_be_shared else self._make_one(how))
 
     def _make_one(self, how: Run) -> list[MadeOutput]:
         """Make the output of all inputs."""

@@ -143,7 +143,7 @@ class PairsPlan(Plan):
     """The path of a table of records that are set aside; None if there is none."""
 
     @property
-    def is_shared(self) -> bool:
+    def can_be_shared(self) -> bool:
         """Whether several processes can do tasks of it."""
         return self.folder is not None and _sources.are_files([*self.inputs, *self.others])
 

@@ -18,7 +18,7 @@ class Plan(ABC):
 
     @property
     @abstractmethod
-    def is_shared(self) -> bool:
+    def can_be_shared(self) -> bool:
         """Whether several processes can do tasks of it."""
 
     @abstractmethod
@@ -41,7 +41,7 @@ class Plan(ABC):
         names = [name for name, _, _ in self.listing()]
         if how.share is not None and how.share.stage not in names:
             raise ValueError(f"the stage must be {', '.join(names)}, got {how.share.stage!r}")
-        if not self.is_shared:
+        if not self.can_be_shared:
             raise ValueError("tasks are for inputs and outputs that are files")
 
     def make(self, results: Results, how: Run) -> dict[str, list[Result]]:

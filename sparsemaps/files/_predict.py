@@ -7,22 +7,15 @@ from typing import IO, Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
-from sparsemaps._io import _output_files, _text_input, _urls
-from sparsemaps._io._sources import IDS, expand, refuse_changes
+from sparsemaps._io import _text_input, _urls
+from sparsemaps._io._sources import IDS, expand
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
-from sparsemaps.files._bad_records import BadTable, opened_table
+from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._job_options import JOBS, Aside, LineOptions, Run, Svmlight, Texts
 from sparsemaps.files._keywords import PredictFilesKeywords
-from sparsemaps.files._label_lines import (
-    JsonLines,
-    Table,
-    check_for,
-    has_several,
-    labelled,
-    names_jsonl,
-)
+from sparsemaps.files._label_lines import JsonLines, Table, check_for, has_several, labelled
 from sparsemaps.files._labels import Labelling, RecordCounts
 from sparsemaps.files._output_job import MadeOutput
 from sparsemaps.files._outputs import OutputPlan
@@ -152,20 +145,6 @@ class Predicting(Labelling):
     def name_of_output(self, name: str) -> str:
         return f"{_text_input.without_compression(name)}.tsv"
 
-    def run(
-        self,
-        inputs: list[Any],
-        output: Destination,
-        run: TaskRun,
-        bad_records: StrPath | None = None,
-    ) -> list[list[int]]:
-        with _output_files.atomic_output(output) as file, opened_table(bad_records) as aside:
-            numbers = self._write_lines(inputs, file, names_jsonl(output), run, aside)
-            if aside is not None:
-                aside.finish()
-            refuse_changes(inputs)
-        return numbers
-
     def answer(self, made: list[MadeOutput]) -> LabelledFile:
         counts, of_labels = self.sums(made)
         classes = getattr(self.model, "classes_", np.empty(0)).tolist()
@@ -175,13 +154,13 @@ class Predicting(Labelling):
             counts.n_records, counts.n_unknown, counts.n_empty, counts.n_bad, labels
         )
 
-    def _write_lines(
+    def write(
         self,
         inputs: list[Any],
         file: IO[bytes],
-        is_json: bool,
         run: TaskRun,
         aside: BadTable | None,
+        is_json: bool,
     ) -> list[list[int]]:
         form = JsonLines if is_json else Table
         lines = form(self.model, self.lines, any(map(self._has_ids, inputs)))
