@@ -120,7 +120,10 @@ class MinMaxLaw(SampledLaw):
         rule = "the min-max kernel takes values >= 0"
         if (signed := offered("signed", True)) is not None:
             rule += f"; {signed} takes both signs, by the generalized min-max kernel"
-        return f"{rule}; HashingVectorizer gives no negative values with alternate_sign=False"
+        if (unsigned := offered("alternate_sign", False)) is not None:
+            return f"{rule}; HashingVectorizer gives no negative values with {unsigned}"
+        texts = offered("texts", "word:1")  # of the command
+        return rule if texts is None else f"{rule}; {texts} counts the n-grams of raw texts"
 
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         kernel = kernels.generalized_min_max_kernel if self.signed else kernels.min_max_kernel
