@@ -17,6 +17,7 @@
 - ``_coded_records`` makes the codes of the records of inputs, their pairs, and exact kernels.
   ``_row_names`` reads the ids and comments beside codes.
 - ``_frequency_stages`` counts how many records have each n-gram, for `max_df` and `idf`.
+  ``_counted_rows`` holds these n-grams for the codes.
 - ``_pairs`` has `similar_pairs_of_files`, the similar rows of files, for ``sparsemaps pairs``.
 - ``_dedup`` has `deduplicate_files`, records without near-duplicates: ``_dedup_plan`` checks the
   options, ``_dedup_stages`` has the stages, ``_removed_records`` finds which records are removed,

@@ -13,6 +13,8 @@ from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._coded_records import ranges_of
+from sparsemaps.files._counted_rows import CountedRows
+from sparsemaps.files._formats import rows_at_once
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Run, Texts
 from sparsemaps.files._job_run import run_stages
@@ -21,7 +23,7 @@ from sparsemaps.files._rows import read_rows, reader_of
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.maps._texts import TextEncoder
-from sparsemaps.records._batch import Batch
+from sparsemaps.records._batch import Batch, CountedBatch
 from sparsemaps.records._table import format_by_name
 from sparsemaps.text import _frequencies
 from sparsemaps.text._analyzers import compiled_loops, vectorizer_config
@@ -56,6 +58,8 @@ def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, N
         about = "the table of frequencies that is given"
         yield Stage("frequencies", [table], _take, results, about=about)
     else:
+        if given.max_df is not None and job.map.law.is_of_sets:
+            job = replace(job, counted=CountedRows(rows_at_once(job.map.size)))
         table = yield from _count_all(job, given, inputs, results)
     return job if results is NOWHERE else with_table(job, results.path(table.file))
 
@@ -85,7 +89,7 @@ def _count_all(
             [*one.recipe, job.source.format(one).name] if hasattr(one, "recipe") else repr(one)
         )
         name = FREQUENCIES if len(ranges) == 1 else f"frequencies-part-{number:06d}.npy"
-        of = job.source, one, form
+        of = job.source, one, form, job.counted, job.options.checksums
         tasks.append(Task(name, {**facts, "input": of_input}, of, _sources.n_bytes_of([one])))
     about = "how many records have each n-gram"
     if len(tasks) == 1:
@@ -169,28 +173,48 @@ def _count_part(of: Any, path: str, run: TaskRun) -> int:
 
 
 def _counts_of(of: Any, run: TaskRun) -> Frequencies:
-    source, input, (n_buckets, count_bytes) = of
+    source, input, (n_buckets, count_bytes), counted, checksums = of
     table = Frequencies(n_buckets, count_bytes=count_bytes)
-    add_records(table, source, input, run)
+    add_records(table, source, input, run, counted, checksums)
     return table
 
 
-def add_records(table: Frequencies, source: TextRows, input: Input, run: TaskRun) -> None:
-    """Count the n-grams of the records of an input in a table, in place."""
+def add_records(
+    table: Frequencies,
+    source: TextRows,
+    input: Input,
+    run: TaskRun,
+    counted: CountedRows | None = None,
+    checksums: bool = False,
+) -> None:
+    """Count the n-grams of the records of an input in a table, in place. As far as `counted` has
+    room, it takes these n-grams, with checksums of the texts if they are wanted."""
     source = source._replace(numbers_labels=False)
     loops = compiled_loops(source.vectorizer)
+    has_sets, has_room = getattr(loops, "has_sets", False), counted is not None
 
-    def found(block: Batch) -> list[Buckets]:
-        if not getattr(loops, "has_sets", False):
+    def found(block: Batch) -> tuple[list[Buckets], CountedBatch | None]:
+        if not has_sets:
             rows = reader_of(block)
             some = rows.block(0, rows.n_rows)
-            return [table.buckets(some.indices, some.indptr)]
-        return [table.buckets(*of_sets) for of_sets in sets_of_texts(loops, block.texts)]
+            return [table.buckets(some.indices, some.indptr)], None
+        buckets, sets, is_held = [], [], has_room
+        for columns, indptr in sets_of_texts(loops, block.texts):
+            buckets.append(table.buckets(columns, indptr))
+            if is_held:
+                sets.append((columns.copy(), indptr))
+        return buckets, block.counted(sets, checksums) if is_held else None
 
+    max_rows = None if counted is None else counted.max_rows
+    if counted is not None:
+        counted.take(input)  # of an attempt before
     with run.reading([input]) as bar:
-        for several in read_rows(source, input, found, n_jobs=run.n_jobs, bar=bar):
+        reading: dict[str, Any] = {"n_jobs": run.n_jobs, "bar": bar, "max_rows": max_rows}
+        for several, batch in read_rows(source, input, found, **reading):
             for buckets in several:
                 table.add_buckets(buckets)
+            if counted is not None and has_room:
+                has_room = batch is not None and counted.add(input, batch)
 
 
 def _join(of: Any, path: str, run: TaskRun) -> int:

@@ -8,16 +8,17 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._progress import Progress
-from sparsemaps._io._sources import CLASSES, Input, is_standard, refuse_changes
+from sparsemaps._io._sources import CLASSES, Input, is_standard, n_bytes_of, refuse_changes
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Destination, StrPath, Vectorizer
 from sparsemaps.files._bad_records import BadTable, opened_table
+from sparsemaps.files._counted_rows import CountedRows
 from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import GivenSource, MappedRows, Svmlight, Texts
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._recipes import config_of
-from sparsemaps.files._rows import LibsvmRows, read_rows
+from sparsemaps.files._rows import LibsvmRows, read_counted, read_rows
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.files._text_rows import Source, TextRows
 from sparsemaps.maps._sparse_map import SparseMap, as_fitted
@@ -46,6 +47,8 @@ class Job(OutputJob):
     options: FormatOptions
     format: str
     bad_records: Any = None
+    counted: CountedRows | None = None
+    """Records of which the n-grams are known."""
     name: ClassVar[str] = "map"
 
     def prepared(
@@ -124,9 +127,15 @@ class Job(OutputJob):
 
         n_rows, n_bad = 0, 0 if aside is None else aside.n_bad
         max_rows = None if self.map is None else rows_at_once(self.map.size)
-        for converted, n_more in read_rows(
-            self.source, input, convert, n_jobs=n_jobs, bar=bar, max_rows=max_rows, aside=aside
-        ):
+        batches = None if self.counted is None else self.counted.take(input)
+        if batches is None:
+            rows = read_rows(
+                self.source, input, convert, n_jobs=n_jobs, bar=bar, max_rows=max_rows, aside=aside
+            )
+        else:
+            bar.add(n_bytes_of([input]), sum(batch.n_rows for batch in batches))
+            rows = read_counted(self.source, input, batches, convert, n_jobs=n_jobs, aside=aside)
+        for converted, n_more in rows:
             target.write(converted)
             n_rows += n_more
         n_bad = 0 if aside is None else aside.n_bad - n_bad

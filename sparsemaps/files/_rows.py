@@ -2,7 +2,7 @@
 
 import contextlib
 import dataclasses
-from collections.abc import Callable, Generator, Iterator
+from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
@@ -13,6 +13,7 @@ from sparsemaps._input._row_reader import EntryError, RowReader
 from sparsemaps._input._sparse import open_sparse
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import Input, open_input, spooled
+from sparsemaps._tools import _threads
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
@@ -21,7 +22,7 @@ from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.libsvm._pipeline import in_order
 from sparsemaps.maps._sparse_map import SparseMap
-from sparsemaps.records._batch import Batch
+from sparsemaps.records._batch import Batch, CountedBatch
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Format, Raw
 from sparsemaps.records.svmlight import SvmlightRecords, texts_of
@@ -58,13 +59,43 @@ def read_rows(
         more = block.bad, block.n_lines, block.n_rows
         return ((convert(block), *more), block.n_rows), block.n_lines
 
-    n_before = 0
     with contextlib.closing(read_pieces(source, input, step, **how)) as pieces:
-        for converted, bad, n_lines, n_good in pieces:
-            if aside is not None:
-                aside.add(input, n_before, bad, n_good)
-            n_before += n_lines
-            yield converted
+        yield from _without_bad(pieces, input, aside)
+
+
+def read_counted(
+    source: "Source",
+    input: Input,
+    batches: list[CountedBatch],
+    convert: Callable[[Batch], T],
+    *,
+    n_jobs: int | None = None,
+    aside: BadTable | None = None,
+) -> Generator[T, None, None]:
+    """Yield what `read_rows` does, for all records of an input, of which the n-grams are known. The
+    batches are let go, one by one."""
+
+    def step(block: Batch) -> tuple[T, Any, int, int]:
+        return convert(block), block.bad, block.n_lines, block.n_rows
+
+    def each() -> Iterator[tuple[Batch]]:
+        batches.reverse()
+        while batches:
+            yield (dataclasses.replace(batches.pop(), encoder=getattr(source, "encoder", None)),)
+
+    yield from _without_bad(_threads.stream(step, each(), n_jobs), input, aside)
+
+
+def _without_bad(
+    pieces: Iterable[tuple[T, Any, int, int]], input: Input, aside: BadTable | None
+) -> Iterator[T]:
+    """Yield the results of the pieces of an input. Their bad records go to the table `aside`."""
+    n_before = 0
+    for converted, bad, n_lines, n_good in pieces:
+        if aside is not None:
+            aside.add(input, n_before, bad, n_good)
+        n_before += n_lines
+        yield converted
 
 
 def read_pieces(
@@ -134,8 +165,11 @@ def apply(map: SparseMap, function: Callable[[Any], T], block: Batch) -> T:
 
 
 def codes_of(map: Any, block: Batch) -> PackedCodes:
-    if block.encoder is not None:
-        codes: Any = block.encoder.encode(block.texts, packed=True)
+    codes: Any
+    if isinstance(block, CountedBatch):
+        codes = block.encoder.encode_sets(block.ngrams)
+    elif block.encoder is not None:
+        codes = block.encoder.encode(block.texts, packed=True)
     else:
         codes = apply(map, partial(map.encode, packed=True), block)
     return codes

@@ -57,7 +57,21 @@ class TextEncoder:
         from sparsemaps.text._inputs import blocks
 
         encode_block = partial(self.encode_block, packed=packed)
-        parts = _threads.run(encode_block, blocks(texts), n_jobs)
+        return self._joined(_threads.run(encode_block, blocks(texts), n_jobs), packed)
+
+    def encode_sets(self, sets: Iterable[tuple[Array, Array]]) -> PackedCodes:
+        """Return the codes of texts of which all n-grams are known: their columns, some texts at a
+        time, and the places (int64) between which those of each text are. The n-grams that count
+        take the place of all, in place."""
+        parts = []
+        for columns, indptr in sets:
+            own, ends = self.compiled.of_sets(columns, indptr)
+            rows = SetReader(own, _indptr(ends))
+            parts.append(self._map.draw.encode(Work(rows, 1), packed=True))
+        codes: Any = self._joined(parts, True)
+        return codes
+
+    def _joined(self, parts: list[tuple[Bytes, Array, Any]], packed: bool) -> Bytes | PackedCodes:
         if not parts:
             none = self._map.encode(sp.csr_array((0, self._map.n_columns or 1)), packed=packed)
             if packed:

@@ -22,6 +22,10 @@ def as_rows(row: int) -> int:
     return row + 1
 
 
+NgramSets = tuple[Array, Array]
+"""The columns of the n-grams of some texts, as sets, and the places (int64) between which those of
+each text are."""
+
 OF_RECORDS = "texts", "labels", "records", "ids", "keys", "weights"
 """What a batch has for each record, or None in its place."""
 
@@ -171,10 +175,59 @@ class Batch:
         texts = self.texts if isinstance(self.texts, list) else self.texts.to_pylist()
         return (text.encode("utf-8", "surrogatepass") for text in texts)
 
+    def counted(self, ngrams: list[NgramSets], checksums: bool) -> "CountedBatch":
+        """Return the records without their texts, but with what jobs write about them, and with
+        the n-grams of the texts as sets."""
+        names = ("ids", "keys", "weights", "input", "n_bytes", "bad", "n_lines", "heads")
+        same = {name: getattr(self, name) for name in (*names, "id_columns")}
+        sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(indptr) for _, indptr in ngrams)])
+        empty = np.flatnonzero(sizes == 0)
+        return CountedBatch(
+            None, ngrams=ngrams, known_lengths=self.lengths().astype(np.uint32),
+            known_checksums=self.checksums() if checksums else None,
+            known_contents=dict(zip(empty.tolist(), self.contents(empty), strict=True)), **same,
+        )  # fmt: skip
+
     def error(self, row: int, column: int, message: str) -> LineError:
         """Return an error that names the line, and the index as the input numbers it."""
         index = column + self.one_based
         return LineError(self.line_of(row), message.format(index=index))
+
+
+@dataclass(slots=True)
+class CountedBatch(Batch):
+    """Records whose texts are not in memory any more, but their n-grams are."""
+
+    ngrams: list[NgramSets] | None = None
+    known_lengths: Any = None
+    known_checksums: Any = None
+    known_contents: Any = None
+    """The contents of the records without n-grams, by number."""
+
+    @property
+    def n_held(self) -> int:
+        """The number of bytes of memory, nearly."""
+        arrays = [array for some in self.ngrams or () for array in some]
+        n_bytes = sum(array.nbytes for array in (*arrays, self.known_lengths))
+        return n_bytes + sum(_RECORD_BYTES + len(text) for text in self.known_contents.values())
+
+    def lengths(self) -> Array:
+        lengths: Array = self.known_lengths
+        return lengths
+
+    def checksums(self) -> Array:
+        checksums: Array = self.known_checksums
+        return checksums
+
+    def contents(self, rows: Array) -> list[bytes]:
+        return [self.known_contents[row] for row in rows.tolist()]
+
+    def without_rows(self) -> Batch:
+        return dataclasses.replace(self, ngrams=None)
+
+
+_RECORD_BYTES = 100
+"""What an entry of a dict and an object take beside their content, nearly."""
 
 
 def _within(line_of: Callable[[int], int], start: int, n_before: int, row: int) -> int:

@@ -122,5 +122,10 @@ class _OwnLoops(NamedTuple):
         found = self.own.own(columns, values, ends)
         return *found, len(found[0])
 
+    def of_sets(self, columns: Array, indptr: Array) -> tuple[Array, Array]:
+        """Return the columns that count, of sets of all n-grams, in place; and where sets end."""
+        own, _, ends = self.own.own(columns, None, indptr[1:])
+        return own, ends
+
     def give_back(self, columns: Array, values: Any) -> None:
         self.loops.give_back(columns, values)
