@@ -27,13 +27,13 @@ def completed(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[li
     command = words[0] if words else ""
     if command in WITHOUT_MAP:
         words = _with_map_first(parser, words)
-    command_and, words = words[:1], _with_numbers(words[1:])
-    is_weighed = command in WEIGHED and any(word.startswith("--idf=") for word in words)
+    rest = _with_numbers(words[1:])
+    is_weighed = command in WEIGHED and any(word.startswith("--idf=") for word in rest)
     maps = (*MAPS, SAVED) if command == "map" else PAIR_MAPS
-    if (command not in WITHOUT_MAP and not is_weighed) or _names_a_map(words[:1], maps):
-        return [*command_and, *words], False
-    named = ["minmax", "--method", "levels"] if is_weighed else ["minhash"]
-    return [command, *named, *words], True
+    if (command not in WITHOUT_MAP and not is_weighed) or _names_a_map(rest, maps):
+        return [*words[:1], *rest], False
+    made = ["minmax", "--method", "levels"] if is_weighed else ["minhash"]
+    return [command, *made, *rest], True
 
 
 def _with_map_first(parser: argparse.ArgumentParser, words: Sequence[str]) -> Sequence[str]:
@@ -48,18 +48,14 @@ def _with_map_first(parser: argparse.ArgumentParser, words: Sequence[str]) -> Se
     return words
 
 
-def _names_a_map(word: Sequence[str], names: Collection[str]) -> bool:
-    """Return whether a word is a map, or seems to be one that is spelt wrongly: nearly as one, or
-    by another name. A file is none."""
-    return any(
-        one in names or ("." not in one and not os.path.exists(one) and _seems_to_be(one, names))
-        for one in word
-    )
-
-
-def _seems_to_be(name: str, names: Collection[str]) -> bool:
-    near = closest(name, {one: one for one in names})
-    return OTHER_NAMES.get(name.casefold()) in names or near is not None
+def _names_a_map(words: Sequence[str], names: Collection[str]) -> bool:
+    """Return whether the first word is a map, or seems to be one that is spelt wrongly: nearly as
+    one, or by another name. A file is none."""
+    word = words[0] if words else "."
+    if word in names or "." in word or os.path.exists(word):
+        return word in names
+    near = closest(word, {name: name for name in names})
+    return OTHER_NAMES.get(word.casefold()) in names or near is not None
 
 
 def _with_numbers(words: Sequence[str]) -> list[str]:

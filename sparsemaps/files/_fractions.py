@@ -91,7 +91,7 @@ def fraction_stages(
     files = [task.file for task in scores]
     cut = Task("cut", {"fraction": fraction, "scores": files}, (files, fraction))
     tasks = [
-        task._replace(
+        task._replace(  # in receipts, the cut stands before the input
             recipe={**whole, "cut": cut.digest, **task.recipe},
             of=_Part(task.of, number, scores[number], cut),
         )
