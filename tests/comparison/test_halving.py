@@ -271,3 +271,19 @@ def test_tests_of_splits_have_no_row_in_common(n_rows, n_splits):
     assert len(np.unique(np.concatenate(tests))) == sum(map(len, tests)) >= n_splits
     for train, test in splits:
         assert sorted([*train, *test]) == list(range(n_rows))
+
+
+def test_neighbours_of_the_best_are_tried(monkeypatch):
+    """In the second round, those of the best candidate of each family; and in no later one."""
+    clock, asked = Clock(), []
+
+    def neighbours(one):
+        asked.append(one.details)
+        return [Candidate(one.family, "near", "", Known(clock, 0.95, 1e-6))]
+
+    monkeypatch.setattr("sparsemaps.comparison._halving.neighbours_of", neighbours)
+    tried = [Candidate("one", f"{n}", "", Known(clock, n / 10, 1e-6)) for n in range(9)]
+    found = search_of(clock, 100).run(tried)
+    assert asked == ["8"]
+    assert found[0].candidate.details == "near"
+    assert found[0].candidate.learner.n_rows == [rung.n_rows for rung in RUNGS[1:]]
