@@ -134,8 +134,8 @@ class PackedCodes:
         return shape
 
     no_matrix = (
-        "of codes, sparsemaps.neighbors has similar_pairs, contained_pairs, removals and top_k, "
-        "and sparsemaps.linear its estimators"
+        "of codes, sparsemaps.neighbors has similar_pairs, contained_pairs, removals, top_k and "
+        "KernelNeighbors, and sparsemaps.linear its estimators"
     )
     """The end of the error of functions that take a matrix and no codes."""
 

@@ -10,6 +10,7 @@ from sparsemaps._input import _sparse
 from sparsemaps._tools import _checks, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, Floats, MatrixLike, Objects, Rows, StrPath
+from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.neighbors import _index_file, _search
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from sparsemaps.maps._sampled_map import SampledMap
     from sparsemaps.maps.random_fourier import RandomFourier
 
-_Queries: TypeAlias = MatrixLike | None
+_Queries: TypeAlias = MatrixLike | PackedCodes | None
 
 _SIMILAR = 0.5
 """The least similarity of the rows that "lsh" looks at before all rows."""
@@ -74,6 +75,9 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     added; removing rows does not change the numbers of others. Rows without samples are not
     neighbours of any row and have no neighbours. If a query has fewer neighbours than
     `n_neighbors`, the other indices are -1 and their distances infinite.
+
+    In the place of a matrix, all methods take packed codes of the map, such as those of
+    ``encode_texts``, unless `rerank` needs rows. An index of codes is of rows of any width.
 
     The index makes tables of bands when ``radius_neighbors`` or ``insert_new`` first needs them. It
     keeps them, adds new rows to them, and saves them. Tables are made for one similarity. They
@@ -142,7 +146,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     # ---- rows ------------------------------------------------------------------------------------
 
-    def fit(self, X: MatrixLike, y: object = None) -> Self:
+    def fit(self, X: MatrixLike | PackedCodes, y: object = None) -> Self:
         """Make an index of the rows of `X`.
 
         Parameters
@@ -159,7 +163,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self._begin(X, None)
         return self
 
-    def partial_fit(self, X: MatrixLike, y: object = None) -> Self:
+    def partial_fit(self, X: MatrixLike | PackedCodes, y: object = None) -> Self:
         """Add the rows of `X`. Their numbers continue from the rows before.
 
         New rows are added to the tables. The cost does not depend on the number of rows before.
@@ -186,7 +190,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         self._index_rows.append(codes, rows)
         return self
 
-    def insert_new(self, X: MatrixLike, *, threshold: float) -> Array:
+    def insert_new(self, X: MatrixLike | PackedCodes, *, threshold: float) -> Array:
         """Add the rows of `X` that are similar to no row before.
 
         Rows are taken one after the other. A row is not added if a row of the index has a
@@ -601,19 +605,28 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         _checks.check_bool("rerank", self.rerank)
         _threads.resolve_n_jobs(self.n_jobs)
 
-    def _begin(self, X: MatrixLike, n_rows: int | None) -> tuple[PackedCodes, Any]:
+    def _begin(self, X: MatrixLike | PackedCodes, n_rows: int | None) -> tuple[PackedCodes, Any]:
         """Fit the map, begin with the first `n_rows` rows, and return codes and rows of all."""
         self._check_parameters()
-        fitted = _sklearn.clone(self.map).fit(X)
-        codes, rows = fitted.encode(X, packed=True), _sparse.own_rows(X) if self.rerank else None
+        rows = None
+        if isinstance(X, PackedCodes):
+            fitted = _sklearn.clone(self.map).fit_any_width()
+            none = fitted.encode(sp.csr_array((0, 1)), packed=True)
+            codes = _given(X[np.arange(len(X))], none, self.rerank)  # a copy
+        else:
+            fitted = _sklearn.clone(self.map).fit(X)
+            codes = fitted.encode(X, packed=True)
+            rows = _sparse.own_rows(X) if self.rerank else None
         self._index_rows = IndexRows(codes[:n_rows], None if rows is None else rows[:n_rows])
         self.map_ = fitted
         return codes, rows
 
-    def _encoded(self, X: MatrixLike) -> tuple[PackedCodes, Any]:
+    def _encoded(self, X: MatrixLike | PackedCodes) -> tuple[PackedCodes, Any]:
         """Return the codes of rows, and the rows as CSR if the index keeps its rows."""
-        rows = None if self._index_rows.state.rows is None else _sparse.own_rows(X)
-        return self.map_.encode(X, packed=True), rows
+        has_rows = self._index_rows.state.rows is not None
+        if isinstance(X, PackedCodes):
+            return _given(X, self._index_rows.like, has_rows), None
+        return self.map_.encode(X, packed=True), _sparse.own_rows(X) if has_rows else None
 
     @property
     def codes_(self) -> PackedCodes:
@@ -670,3 +683,12 @@ def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:
     kept[kept.all(axis=1), -1] = False
     shape = len(indices), indices.shape[1] - 1
     return indices[kept].reshape(shape), distances[kept].reshape(shape)
+
+
+def _given(codes: PackedCodes, like: PackedCodes, needs_rows: bool) -> PackedCodes:
+    """Return codes that stand in the place of rows; raise unless they compare with those of an
+    index, and it needs no rows."""
+    if needs_rows:
+        raise ParameterError("X", "PackedCodes", "a matrix, as rerank compares the rows themselves")
+    refuse_different("X and the rows of the index", codes, like)
+    return codes

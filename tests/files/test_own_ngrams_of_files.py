@@ -25,7 +25,6 @@ from sparsemaps.linear import KernelClassifier
 from sparsemaps.neighbors import KernelNeighbors, removals
 from sparsemaps.text import HashingVectorizer, _frequencies
 from sparsemaps.text._analyzers import vectorizer_of
-from sparsemaps.text._own_ngrams import OwnNgrams
 
 MINHASH = MinHash(n_hashes=128, random_state=0)
 
@@ -226,9 +225,10 @@ def test_texts_in_memory_by_the_table_of_a_run(tmp_path):
     earlier = codes[np.setdiff1d(np.arange(50), first.removed)]
     found = np.concatenate([first.removed, removals(codes[50:], 0.6, earlier=earlier).removed + 50])
     assert (~np.isin(np.flatnonzero(codes.sampled), found)).tolist() == expected
-    rows = OwnNgrams(vectorizer_of("word:3", binary=True), str(given.frequencies), 5, 3)
     index = KernelNeighbors(MINHASH)
-    new = [index.insert_new(rows.transform([text]), threshold=0.6)[0] for text in TEXTS]
+    new = [index.insert_new(codes[row : row + 1], threshold=0.6)[0] for row in range(len(codes))]
+    index.save(tmp_path / "index")
+    assert KernelNeighbors.load(tmp_path / "index").codes_.config == codes.config
     assert np.array(new)[codes.sampled].tolist() == expected
 
 

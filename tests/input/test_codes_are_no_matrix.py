@@ -47,17 +47,19 @@ def test_kernels(name):
     refused(function, X, CODES, name="Y")
 
 
-def test_an_index():
-    index = neighbors.KernelNeighbors(MAP, radius=0.2)
-    refused(index.fit, CODES)
-    refused(index.insert_new, CODES, threshold=0.8)
-    for rerank in (False, True):
-        index = neighbors.KernelNeighbors(MAP, radius=0.2, rerank=rerank).fit(X)
-        found = methods_of(index)
-        assert {"fit", "partial_fit", "insert_new", "kneighbors", "radius_neighbors"} <= set(found)
-        for method in found.values():
-            more = {"threshold": 0.8} if "threshold" in inspect.signature(method).parameters else {}
-            refused(method, CODES, **more)
+def test_an_index_with_rows():
+    index = neighbors.KernelNeighbors(MAP, radius=0.2, rerank=True)
+    message = "^X must be a matrix, as rerank compares the rows themselves, got PackedCodes$"
+    with pytest.raises(ValueError, match=message):
+        index.fit(CODES)
+    with pytest.raises(ValueError, match=message):
+        index.insert_new(CODES, threshold=0.8)
+    found = methods_of(index.fit(X))
+    assert {"fit", "partial_fit", "insert_new", "kneighbors", "radius_neighbors"} <= set(found)
+    for method in found.values():
+        more = {"threshold": 0.8} if "threshold" in inspect.signature(method).parameters else {}
+        with pytest.raises(ValueError, match=message):
+            method(CODES, **more)
 
 
 def test_functions_of_a_matrix(tmp_path):
