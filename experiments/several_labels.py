@@ -179,6 +179,7 @@ def fasttext_of(task: Task, folder: str) -> Trained:
 
 
 def omikuji_of(task: Task, folder: str) -> Trained:
+    os.environ["RAYON_NUM_THREADS"] = "1"  # others wait for work meanwhile, which takes time too
     import omikuji
 
     weights = TfidfTransformer(sublinear_tf=True).fit(task.X)
