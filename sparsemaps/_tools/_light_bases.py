@@ -6,6 +6,12 @@ commands, need none of it. So estimators inherit the small classes of this modul
 that it stands for, and loses its own methods. No code can see the difference: code that passes an
 estimator to scikit-learn, or asks whether it inherits a class of it, has imported that class. A
 method that scikit-learn alone has imports it when it is called.
+
+Plainer ways do less. Classes for serving alone would be a second class for each map and model, and
+`load_model` would return no `KernelClassifier`. scikit-learn's protocol without its base classes
+would need a copy of `set_output` and of metadata routing, which its releases change. If classes
+joined at their next call, without a finder that tells of the import, ``issubclass`` would be wrong
+until then.
 """
 
 import copy
