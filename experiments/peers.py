@@ -174,7 +174,7 @@ def vectors_of(task: Task, analyzer: str, folder: str) -> Trained:
 
 
 C_OF_VECTORS = 10
-"""Of 1, 10, 100 and 1,000, the best on reuters52, and within .2 % of the best on the other tasks."""
+"""Of 1, 10, 100 and 1,000, the best on reuters52; within .2 % of the best on the other tasks."""
 
 
 def codes_of(task: Task, analyzer: str, folder: str, cv: int | None = None) -> Trained:

@@ -103,8 +103,9 @@ def predict(options: argparse.Namespace) -> None:
         return
     if not answer.n_records:
         print_line(f"sparsemaps: {', '.join(options.inputs)}: there are no records", error=True)
-    words = f"{answer.n_records} records{_labels_of(answer)}{_unknown(answer)}{_bad(answer)}"
-    say(options, words, answer)
+    negative = f", {answer.n_negative} with negative scores only" if answer.n_negative else ""
+    words = f"{answer.n_records} records{_labels_of(answer)}{_unknown(answer)}{negative}"
+    say(options, f"{words}{_bad(answer)}", answer)
 
 
 def filter(options: argparse.Namespace) -> None:

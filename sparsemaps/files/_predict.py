@@ -15,7 +15,14 @@ from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._job_options import JOBS, Aside, LineOptions, Run, Svmlight, Texts
 from sparsemaps.files._keywords import PredictFilesKeywords
-from sparsemaps.files._label_lines import JsonLines, Table, check_for, has_several, labelled
+from sparsemaps.files._label_lines import (
+    JsonLines,
+    Table,
+    check_for,
+    has_several,
+    labelled,
+    scores_of_classes,
+)
 from sparsemaps.files._labels import Labelling, RecordCounts
 from sparsemaps.files._output_job import MadeOutput
 from sparsemaps.files._outputs import OutputPlan
@@ -37,6 +44,9 @@ class LabelledFile(NamedTuple):
     """Records that were set aside."""
     labels: dict[Any, int]
     """The number of records of each label, the most frequent label first."""
+    n_negative: int = 0
+    """Of the records that are not empty, those whose highest score is below 0. If their share
+    grows, records are less like those of training."""
 
 
 @takes(*JOBS["predict_files"])
@@ -85,8 +95,9 @@ def predict_files(
     -------
     answer : LabelledFile
         The numbers of all records (`n_records`), of unknown records (`n_unknown`), of records
-        without an n-gram or entry (`n_empty`), of bad ones (`n_bad`), and of the records of each
-        label (`labels`); with a `task`, in the outputs that it has made.
+        without an n-gram or entry (`n_empty`), of bad ones (`n_bad`), of the records of each label
+        (`labels`), and of others whose highest score is below 0 (`n_negative`); with a `task`, in
+        the outputs that it has made.
 
     Raises
     ------
@@ -126,8 +137,9 @@ class Predicting(Labelling):
 
     @property
     def n_counts(self) -> int:
-        """Those of `RecordCounts`, and the number of records of each label."""
-        return len(RecordCounts._fields) + self._n_classes
+        """Those of `RecordCounts`, the number of records whose scores are all below 0, and the
+        number of records of each label."""
+        return len(RecordCounts._fields) + 1 + self._n_classes
 
     @property
     def _n_classes(self) -> int:
@@ -146,12 +158,12 @@ class Predicting(Labelling):
         return f"{_text_input.without_compression(name)}.tsv"
 
     def answer(self, made: list[MadeOutput]) -> LabelledFile:
-        counts, of_labels = self.sums(made)
+        counts, (n_negative, *of_labels) = self.sums(made)
         classes = getattr(self.model, "classes_", np.empty(0)).tolist()
         pairs = sorted(zip(classes, of_labels, strict=True), key=lambda pair: -pair[1])
         labels = {label: n for label, n in pairs if n}
         return LabelledFile(
-            counts.n_records, counts.n_unknown, counts.n_empty, counts.n_bad, labels
+            counts.n_records, counts.n_unknown, counts.n_empty, counts.n_bad, labels, n_negative
         )
 
     def write(
@@ -169,7 +181,7 @@ class Predicting(Labelling):
         for number, part, n_bad in self.scored(
             inputs, run, aside, self.lines.explain, self.lines.proba
         ):
-            n, found, more = len(part.scores), None, []
+            n, found, more = len(part.scores), None, [0]
             is_unknown: Any = ~part.known
             if isinstance(self.model, KernelClassifier):
                 found = labelled(self.model, self.lines, part)
@@ -177,7 +189,9 @@ class Predicting(Labelling):
                 taken = found.taken[:, :n_each]
                 is_unknown = ~taken.any(axis=1)
                 of_labels = found.order[:, :n_each][taken]
-                more = np.bincount(of_labels, minlength=self._n_classes).tolist()
+                is_negative = scores_of_classes(self.model, part.scores).max(axis=1) < 0
+                more = [int((is_negative & part.known).sum())]
+                more += np.bincount(of_labels, minlength=self._n_classes).tolist()
             file.write(lines.lines(part, found, n_before + 1))
             n_before += n
             n_empty = int((~part.known).sum())

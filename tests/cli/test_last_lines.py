@@ -19,7 +19,8 @@ COMMANDS = {
                                              "equal": 1, "near": 0, "earlier": 0, "unordered": 0}),
     "train": (["train", "minhash", *TEXTS, "--label-field", "y"], {"records": 3}),
     "predict": (["predict", "MODEL", "IN", "-o", "OUT"],
-                {"records": 3, "unknown": 0, "empty": 0, "labels": {"yes": 2, "no": 1}}),
+                {"records": 3, "unknown": 0, "empty": 0, "negative": 0,
+                 "labels": {"yes": 2, "no": 1}}),
     "filter": (["filter", "MODEL", "IN", "-o", "OUT", "--label", "no"],
                {"records": 3, "kept": 1, "unknown": 0}),
 }  # fmt: skip
@@ -99,6 +100,13 @@ def test_many_labels_and_unknown_records(tmp_path, capsys):
     assert capsys.readouterr().err == line
     assert main([*words, "--min-score", "9"]) == 0
     assert capsys.readouterr().err == "13 records, 13 unknown (1 without an n-gram or an entry)\n"
+    of_all = "0 " + " ".join(f"{n + 1}:1" for n in range(12))  # and so of no class
+    (tmp_path / "in.svm").write_text(f"{of_all}\n{of_all}\n0 1:1\n0\n")
+    assert main([*words, "--json"]) == 0
+    found = json.loads(capsys.readouterr().err)
+    assert (found["records"], found["empty"], found["negative"]) == (4, 1, 2)
+    assert main(words) == 0
+    assert ", 2 with negative scores only" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("full", "empty"), [("in", "other"), ("other", "in")])

@@ -31,7 +31,9 @@ def added(answers):
     labels = [getattr(answer, "labels", {}) for answer in answers]
     names = {name for some in labels for name in some}
     sums = {name: sum(some.get(name, 0) for some in labels) for name in names}
-    return (*counts, sums) if hasattr(answers[0], "labels") else tuple(counts)
+    if not hasattr(answers[0], "labels"):
+        return tuple(counts)
+    return (*counts, sums, sum(answer.n_negative for answer in answers))
 
 
 @pytest.fixture

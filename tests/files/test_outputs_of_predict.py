@@ -203,6 +203,11 @@ def test_every_input_and_output(tmp_path, kind, output, options):
             assert list(done.labels.values()) == sorted(counts.values(), reverse=True)
             n_empty = 1
             assert done[:4] == (len(X), len(X) - len(known), n_empty, 0)
+            scores = model.decision_function(X)
+            are_low = np.zeros(len(X), bool) if n_classes == 2 else scores.max(axis=1) < 0
+            is_empty = [not (row.strip() if isinstance(row, str) else row.any()) for row in X]
+            assert sum(is_empty) == n_empty
+            assert done.n_negative == (are_low & ~np.array(is_empty)).sum()
 
 
 def test_regression_has_no_labels(tmp_path):
