@@ -10,7 +10,7 @@ import numpy as np
 
 from sparsemaps._tools._typing import Array
 from sparsemaps.comparison._budget import Budget, Costs
-from sparsemaps.comparison._candidates import Candidate, Preparations, neighbours_of
+from sparsemaps.comparison._candidates import LINEAR, Candidate, Preparations, neighbours_of
 from sparsemaps.comparison._learners import Goal
 
 Watch = Callable[[str], None]
@@ -41,7 +41,11 @@ _EQUAL = 0.25
 before is taken, or the fewest trees."""
 
 _FIRST = 0.5
-"""The share of the time until which each family has a first run, whatever others took."""
+"""The share of the time until which each family has a first run, whatever others took.
+
+Linear models have one for each preparation: they are cheap, and which one suits the rows is not
+known.
+"""
 
 _WARM, _FEW_ROWS = 0.05, 64
 """The share of the time, and the rows, of a first run."""
@@ -103,7 +107,7 @@ class Halving:
         tried: set[str] = set()
         for place, one in enumerate(alive):
             family = one.candidate.family
-            is_first = number == 0 and family not in tried
+            is_first = number == 0 and (family == LINEAR or family not in tried)
             tried.add(family)
             learner = one.candidate.learner
             size = learner.components(rung.size, searched=True)
@@ -179,11 +183,12 @@ def warm_up(search: Halving, candidates: Sequence[Candidate]) -> None:
 
 
 def _in_turns(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the first candidate of each family, the second of each, and so on."""
+    """Return the first candidate of each family, the second of each, and so on; all linear ones
+    with the first."""
     turns: Counter[str] = Counter()
     placed = []
     for one in candidates:
-        placed.append((turns[one.family], one))
+        placed.append((0 if one.family == LINEAR else turns[one.family], one))
         turns[one.family] += 1
     return [one for _, one in sorted(placed, key=lambda pair: pair[0])]
 

@@ -19,6 +19,9 @@ N_FOLDS = 5
 _FIRST, _SIZES = 0.75, 0.85
 """Shares of the time after which no first entry of a family begins, and none of another size."""
 
+_PART = 0.1
+"""The share of the time that the first entry of a family takes at most, if another one can."""
+
 _NEAR_ERRORS = 2.0
 """Candidates within so many standard errors of the best are measured again."""
 
@@ -93,7 +96,9 @@ class Measurement:
                 families[one.candidate.family] = [Entry(one.candidate, *v) for v in variants]
         # The linear model, to which all are compared, has time first.
         for _, entries in sorted(families.items(), key=lambda item: item[0] != LINEAR):
-            for entry in entries:  # the first that has time
+            part = _PART * self.budget.seconds
+            short = [entry for entry in entries if self._expected(entry) <= part]
+            for entry in [*short, *entries]:  # the first that has time
                 if self._measure(entry, 0, _FIRST):
                     break
         if not self.entries and families:  # one is measured in any case

@@ -6,7 +6,7 @@ from _data.chance import SEED
 from sklearn.base import BaseEstimator
 
 from sparsemaps.comparison._budget import Budget, Costs
-from sparsemaps.comparison._candidates import Candidate, Preparations
+from sparsemaps.comparison._candidates import LINEAR, Candidate, Preparations
 from sparsemaps.comparison._halving import RUNGS, Found, Halving, _in_turns, _kept, _splits
 from sparsemaps.comparison._learners import Goal, Learner
 from sparsemaps.comparison._measurement import N_FOLDS, Measurement
@@ -229,10 +229,42 @@ def test_of_equal_strengths_the_usual_stays():
     assert found.strength == 1
 
 
+class Trees(Known):
+    """A learner whose fits take time by its strength, and are better with more."""
+
+    of_trees = True
+    strengths = (10.0,)
+
+    def variants(self, strength):
+        return [(1, strength * factor) for factor in (4, 2, 1, 8)]
+
+    def estimator(self, goal, size, strength, vectorizer=None):
+        share, cost = self.share + strength / 1000, self.cost * strength / 10
+        return KnownModel(self.clock, share, cost, strength)
+
+
+@pytest.mark.parametrize(
+    ("cost", "first"),
+    [(1e-6, 40), (3e-5, 40), (5e-5, 20), (1.2e-4, 10)],  # a fit to 16,000 rows: .1 of 20 s
+)
+def test_the_first_entry_takes_a_part_of_the_time(cost, first):
+    clock = Clock()
+    search = search_of(clock, 20)
+    measurement = Measurement(search, None)
+    learner = Trees(clock, 0.5, cost)
+    found = Found(Candidate("trees", "", "", learner), score=0.5, strength=10.0, rung=0)
+    search.costs.note(found.candidate, learner.work(1000, 1, [10.0], 1), 1000 * cost)
+    learner.slower = 1.0
+    assert measurement.run([found])[0].strength == first
+
+
 def test_turns():
     clock = Clock()
     made = [Candidate(family, "", "", Known(clock, 0, 0)) for family in "aabac"]
     assert [one.family for one in _in_turns(made)] == ["a", "b", "c", "a", "a"]
+    made += [Candidate(LINEAR, "", "", Known(clock, 0, 0)) for _ in range(2)]
+    linear = [LINEAR, LINEAR]
+    assert [one.family for one in _in_turns(made)] == ["a", "b", "c", *linear, "a", "a"]
 
 
 def test_a_family_that_is_far_behind_is_dropped():
