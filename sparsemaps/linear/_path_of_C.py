@@ -24,7 +24,8 @@ _SCORED_ROWS = 2**16
 """Rows that are scored together: codes may be mapped into memory."""
 
 MOST_SCORES = 2**23
-"""The largest number of scores that a calibration is made of. Of more rows, some are taken."""
+"""The largest number of scores that a calibration is made of, two a row of two classes. Of more
+rows, some are taken. A calibration takes up to 20 seconds then, and a gigabyte."""
 
 
 class HeldOut(NamedTuple):
@@ -156,7 +157,7 @@ def scores_out_of_folds(
     worker = _like(model, C=model.C)
     rows, names = worker._problems(codes, y, weights)
     n_held_out = sum(len(fold.held_out) for fold in folds)
-    share = MOST_SCORES / (len(names) * max(n_held_out, 1))
+    share = MOST_SCORES / (max(len(names), 2) * max(n_held_out, 1))
     if share < 1:
         key = _seeding.keys(_seeding.draw_seed(model.random_state), "linear", 4)[3]
         is_taken = _seeding.uniforms(key, len(codes)) < share

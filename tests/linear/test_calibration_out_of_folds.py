@@ -127,7 +127,7 @@ def test_of_many_rows_some_are_scored(kind, monkeypatch):
     labels = np.stack([y == 0, y > 0], axis=1).astype(int) if kind == "labels" else y
     model = classifier().fit(X, labels)
     n_models = len(model.intercept_)
-    monkeypatch.setattr(_path_of_C, "MOST_SCORES", 120 * n_models)
+    monkeypatch.setattr(_path_of_C, "MOST_SCORES", 120 * max(n_models, 2))
     folds = _path_of_C.folds_of(KFold(3), model._codes(X), y, None, classes=False)
     known = model._known_labels(labels)
     rows, scores, _ = _path_of_C.scores_out_of_folds(model, model._codes(X), known, None, folds)
