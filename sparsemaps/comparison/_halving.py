@@ -89,7 +89,7 @@ class Halving:
         for number, rung in enumerate(rungs):
             self._run_rung(number, rung, alive)
             alive.sort(key=Found.rank, reverse=True)
-            kept = [one for one in _kept(alive, len(alive) // 2) if one.rung >= 0]  # cost is known
+            kept = [one for one in _kept(alive, len(alive) // 2) if one.rung >= 0]
             done += [one for one in alive if one not in kept]
             alive = kept
             if number + 1 < len(rungs):
