@@ -7,6 +7,7 @@ one recipe writes its result before, between and after the stages of a run of an
 
 import inspect
 import os
+import threading
 from functools import cache, partial
 
 import pytest
@@ -184,6 +185,110 @@ def _make(make_one, taken):
             make_one(stage, task, TaskRun())
         except (OSError, ValueError):
             continue
+
+
+# ---- workers of a cluster that outlive their client ----------------------------------------------
+
+HAS_STARTED, MAY_GO_ON, NONE_IS_LEFT = threading.Event(), threading.Event(), threading.Event()
+LEFT = []
+
+
+def make_late(make, task):
+    """Make a result when that is allowed, whoever still waits for it. Two tasks wait, as others need
+    threads too."""
+    if len(LEFT) == 2:
+        return make(task)
+    LEFT.append(task)
+    HAS_STARTED.set()
+    MAY_GO_ON.wait(60)
+    try:
+        return make(task)
+    except (OSError, ValueError):  # others remove what it reads
+        return task.name, None
+    finally:
+        LEFT.remove(task)
+        if not LEFT:
+            NONE_IS_LEFT.set()
+
+
+class Held:
+    """The workers of a client, which is closed while they have tasks of a stage."""
+
+    def __init__(self, client, stage):
+        self._client, self._stage = client, stage
+
+    def run(self, make, tasks):
+        from sparsemaps.dask import Workers
+
+        if make.stage.name != self._stage:
+            return Workers(self._client).run(make, tasks)
+        threading.Thread(target=self._close).start()
+        return Workers(self._client).run(partial(make_late, make), tasks)
+
+    def _close(self):
+        HAS_STARTED.wait(60)
+        self._client.close()
+
+
+class Disturbed:
+    """The workers of a client. When a stage is done, the tasks of it that are left may go on, and
+    end before the next stage begins."""
+
+    def __init__(self, client, stage):
+        self._client, self._stage, self._is_done = client, stage, False
+
+    def run(self, make, tasks):
+        from sparsemaps.dask import Workers
+
+        if self._is_done:
+            let_end()
+        self._is_done = self._is_done or make.stage.name == self._stage
+        return Workers(self._client).run(make, tasks)
+
+
+def let_end():
+    MAY_GO_ON.set()
+    assert NONE_IS_LEFT.wait(60)
+
+
+@pytest.fixture(scope="module")
+def cluster():
+    distributed = pytest.importorskip("distributed")
+    how = {"n_workers": 1, "threads_per_worker": 4, "processes": False, "dashboard_address": None}
+    with distributed.LocalCluster(**how) as cluster:
+        yield cluster
+
+
+WITH_ALL_STAGES = "dedup-own", "pairs-own", "map", "predict", "filter"
+OF_CLUSTERS = [(name, stage) for name in WITH_ALL_STAGES for stage in JOBS[name][1]]
+
+
+def test_every_stage_is_one_of_clusters():
+    assert {stage for _, stage in OF_CLUSTERS} == {
+        stage for _, stages in JOBS.values() for stage in stages
+    }
+
+
+@pytest.mark.filterwarnings("default")
+@pytest.mark.parametrize(("name", "stage"), OF_CLUSTERS)
+def test_workers_of_a_closed_client_in_each_stage(name, stage, folder, cluster):
+    """They end in the midst of the next run, of other options, which has ended the stage."""
+    import distributed
+
+    job, _ = JOBS[name]
+    out, one = (output_of(name, folder, place) for place in ("out", "one"))
+    job(folder, one, "this")
+    for event in (HAS_STARTED, MAY_GO_ON, NONE_IS_LEFT):
+        event.clear()
+    with pytest.raises(BaseException):  # noqa: B017, PT011 (whatever Dask says of a closed client)
+        job(folder, out, "other", engine=Held(distributed.Client(cluster), stage))
+    assert LEFT
+    with distributed.Client(cluster) as client:
+        job(folder, out, "this", engine=Disturbed(client, stage))
+    let_end()
+    assert contents(folder, "out") == contents(folder, "one")
+    job(folder, out, "this")
+    assert contents(folder, "out") == contents(folder, "one")
 
 
 @pytest.mark.parametrize("name", JOBS)
