@@ -194,8 +194,8 @@ LEFT = []
 
 
 def make_late(make, task):
-    """Make a result when that is allowed, whoever still waits for it. Two tasks wait, as others need
-    threads too."""
+    """Make a result when that is allowed, whoever still waits for it. Two tasks wait, as others
+    need threads too."""
     if len(LEFT) == 2:
         return make(task)
     LEFT.append(task)
