@@ -74,21 +74,20 @@ class TrainingRows(NamedTuple):
                 sides[self.labels.indices[start:stop]] |= 1 << bit
         return sides
 
-    def alike(self, n_models: int) -> list[list[int]]:
-        """Return the numbers of the models that have the same problem. Among many labels, some have
-        no row, and some are those of the same rows."""
+    def distinct(self, n_models: int) -> tuple["TrainingRows", list[list[int]]]:
+        """Return the rows for models whose problems differ, and the numbers of the models that have
+        each of these problems. Among many labels, some have no row, and some are those of the same
+        rows."""
         if self.labels is None or isinstance(self.labels, np.ndarray):
-            return [[model] for model in range(n_models)]
+            return self, [[model] for model in range(n_models)]
         found: dict[bytes, list[int]] = {}
         for model in range(n_models):
             start, stop = self.labels.indptr[model : model + 2]
             found.setdefault(self.labels.indices[start:stop].tobytes(), []).append(model)
-        return list(found.values())
-
-    def of_models(self, models: list[int]) -> "TrainingRows":
-        """Return the same rows for some of the models."""
-        factors = None if self.factors is None else self.factors[models]
-        return self._replace(labels=self.labels[:, models], factors=factors)
+        alike = list(found.values())
+        firsts = [models[0] for models in alike]
+        factors = None if self.factors is None else self.factors[firsts]
+        return self._replace(labels=self.labels[:, firsts], factors=factors), alike
 
     def y(self, model: int) -> Array:
         """Return the targets; of classification, 1 in the rows on the positive side of a model, and
@@ -148,9 +147,7 @@ def solve(
     Codes that are larger than `BLOCK_BYTES` and mapped from a file are read in blocks, and all
     groups work on a block while it is in memory.
     """
-    alike = rows.alike(n_models)
-    if len(alike) < n_models:
-        rows = rows.of_models([models[0] for models in alike])
+    rows, alike = rows.distinct(n_models)
     solutions = _solve_each(rows, objective, len(alike), tol, max_iter, seed, n_jobs, watch)
     for number, solution in solutions:
         for model in alike[number]:
@@ -256,10 +253,11 @@ class Path:
         self, rows: TrainingRows, objective: Objective, n_models: int, *, tol: float, seed: int
     ) -> None:
         key, self._key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
+        rows, self._alike = rows.distinct(n_models)
         self._rows, self._tol = rows, tol
         self._groups = [
             _Group(rows, objective, range(first, stop), tol, key)
-            for first, stop in itertools.pairwise(cuts(n_models, 1))
+            for first, stop in itertools.pairwise(cuts(len(self._alike), 1))
         ]
         self._is_begun = False
 
@@ -283,8 +281,11 @@ class Path:
                     break
 
     def solutions(self) -> Iterator[tuple[int, Solution]]:
-        """Return the models, with their numbers."""
-        return itertools.chain.from_iterable(group.solutions() for group in self._groups)
+        """Yield the models, with their numbers."""
+        for group in self._groups:
+            for number, solution in group.solutions():
+                for model in self._alike[number]:
+                    yield model, solution
 
 
 def run_in_turns(jobs: Iterable[Iterator[None]], n_jobs: int | None) -> None:

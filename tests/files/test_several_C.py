@@ -196,6 +196,8 @@ def noisy_lists(n=100):
     some, rng = listed(n), np.random.default_rng(SEED)
     for number in np.flatnonzero(rng.random(n) < 0.3):
         some[number]["y"] = some[rng.integers(n)]["y"]
+    for one in some:  # a label that is always beside another one
+        one["y"] = [*one["y"], *["twin" for label in one["y"] if label == "pets"]]
     return [{**one, "w": int(rng.integers(0, 3))} for one in some]
 
 
