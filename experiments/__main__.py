@@ -113,9 +113,10 @@ def write_index(
     for short, paper in PAPERS.items():
         lines += [f"## {paper}", "", BESIDE, ""]
         for experiment in EXPERIMENTS:
-            page = options.results / f"{experiment.name}.md"
-            if experiment.name.startswith(short) and page.exists():
-                lines += [page.read_text(encoding="utf-8").replace("## ", "### ", 1)]
+            for name in (experiment.name, f"{experiment.name}-figures"):
+                page = options.results / f"{name}.md"
+                if name.startswith(short) and page.exists():
+                    lines += [page.read_text(encoding="utf-8").replace("## ", "### ", 1)]
     lines += ["## Data sets", "", "| name | at hand | from | licence |", "|---|---|---|---|"]
     for name, source in datasets.SOURCES.items():
         at_hand = "yes" if datasets.has(options.data, name) else "no"
