@@ -4,6 +4,7 @@ import itertools
 import json
 import os
 import random
+import re
 import signal
 import time
 from pathlib import Path
@@ -75,8 +76,13 @@ def test_any_order_gives_the_same_bytes(folder, tmp_path, monkeypatch, job):
         draw.shuffle(order)
         for i in order:
             job(folder, tmp_path / "out", task=(stage, i, n))
-    before = os.stat(tmp_path / "out").st_ino
+    before, parts = os.stat(tmp_path / "out").st_ino, "*-part-000000*"
+    names = [path.name for path in (tmp_path / "out.stages").glob(parts)]
+    assert names
+    assert all(re.match(r".*-part-0{6}-[0-9a-f]{16}\.", name) for name in names)
     done = job(folder, tmp_path / "out")
+    job(folder, tmp_path / "out", task=("codes", 0, 1))
+    assert not list((tmp_path / "out.stages").glob(parts))  # their whole is there
     assert (done.files[0] if job is dedup else done).skipped
     assert os.stat(tmp_path / "out").st_ino == before
     assert (tmp_path / "out").read_bytes() == (tmp_path / "one").read_bytes()
