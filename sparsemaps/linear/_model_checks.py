@@ -236,21 +236,19 @@ def refuse_large_numbers(
 ) -> None:
     """Raise a ValueError if training could end beyond float64: for targets, features of the value
     `bias`, or costs, which are C times `weights` of rows and `factors` of classes."""
+    cost = C * float(factors.max()) * (1.0 if weights is None else float(weights.max()))
     largest = {
-        "values of y": 1.0 if targets is None else float(np.abs(targets).max()),
-        "C": C,
-        "weights of rows": 1.0 if weights is None else float(weights.max()),
-        "weights of classes": float(factors.max()),
-        "intercept_scaling": bias,
+        "values of y": 0.0 if targets is None else float(np.abs(targets).max()),
+        "C times the weights of rows and classes": cost,
+        "values of intercept_scaling": bias,
     }
-    y, C, of_rows, of_classes, bias = largest.values()
-    with np.errstate(over="ignore"):
-        is_large = max(y, C * of_rows * of_classes, bias) > _checks.LARGEST_REAL
-    if is_large:
-        cause = max(largest, key=lambda name: largest[name])
-        raise ValueError(
-            f"training ends beyond float64, as {cause} are up to {largest[cause]:.6g}: scale them"
-        )
+    for cause, number in largest.items():
+        if number > _checks.LARGEST_REAL:
+            most = f"{_checks.LARGEST_REAL:g}"
+            raise ValueError(
+                f"training ends beyond float64, as {cause} are up to {number:.6g}: scale them to "
+                f"{most} at most"
+            )
 
 
 def checked_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Array | None:
