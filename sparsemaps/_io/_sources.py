@@ -32,8 +32,11 @@ WEIGHTS = ".weights.npy", ".weights.txt"
 SIMILARITY = ".similarity.npy"
 """The same beside pairs of rows: their similarities."""
 
-BESIDE = LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD, SIMILARITY
-"""All of them but the receipt."""
+BESIDE = (
+    LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD, SIMILARITY,
+    WEIGHTS[0],
+)  # fmt: skip
+"""All that jobs write but the receipt."""
 
 
 def is_standard(path: object) -> bool:

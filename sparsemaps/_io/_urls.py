@@ -270,7 +270,7 @@ _OBJECT_STORES = {"s3", "gs", "gcs", "abfs", "az", "oss", "oci", "r2", "hf"}
 @contextlib.contextmanager
 def staged(url: str, endings: tuple[str, ...] = ("",)) -> Iterator[str]:
     """Yield a path of this machine where a file, and others beside it, are written. They appear at
-    the URL if there is no error, the file itself last."""
+    the URL if there is no error, the file itself last; earlier ones beside it are removed."""
     refuse_read_only(url)
     path = _new_place(url)
     try:
@@ -278,6 +278,9 @@ def staged(url: str, endings: tuple[str, ...] = ("",)) -> Iterator[str]:
         for ending in (*endings[1:], *endings[:1]):
             if os.path.exists(path + ending):
                 put(path + ending, url + ending)
+        for ending in endings[1:]:
+            if not os.path.exists(path + ending) and exists(url + ending):
+                remove(url + ending)
     finally:
         shutil.rmtree(os.path.dirname(path), ignore_errors=True)
 

@@ -5,7 +5,9 @@ import pytest
 from _data.dedup_records import make_texts, write_lines
 
 from sparsemaps import MinHash
+from sparsemaps._io._sources import BESIDE
 from sparsemaps.files import Texts, deduplicate_files, map_files
+from sparsemaps.files._formats import FORMATS, RecordsFormat
 from sparsemaps.files._results import Place, Results
 
 MINHASH = MinHash(n_hashes=32, random_state=0)
@@ -51,12 +53,27 @@ def test_a_result_is_made_once_and_after_it_is_forgotten(tmp_path, made, output)
         assert results.find(place) is None
 
 
-def test_files_beside_outputs_of_before_are_removed(folder):
-    """Of a run that made ids, those are not beside the codes of one that makes none."""
-    for source in (IDS, "word:3"):
-        map_files(MINHASH, folder / "in", f"{folder}/out/", source=source, format="npy")
-        ids = sorted(path.name for path in folder.glob("out/*.ids.*"))
-        assert len(ids) == (3 if source is IDS else 0), ids
+@pytest.mark.parametrize("output", ["out/in", "out.npy", "memory://beside/out.npy"])
+def test_files_beside_outputs_of_before_are_removed(tmp_path, monkeypatch, output):
+    """Of a run that made ids and weights, those are not beside the codes of one that makes none."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.jsonl").write_text('{"text": "a b c", "id": "x", "w": 2}\n')
+    for source, weights in ((IDS, "w"), ("word:3", None)):
+        where = "out/" if output == "out/in" else output
+        map_files(MINHASH, "in.jsonl", where, source=source, format="npy", weight_field=weights)
+        if "://" in output:
+            names = pytest.importorskip("fsspec").filesystem("memory").ls("/beside", detail=False)
+        else:
+            names = [path.name for path in tmp_path.glob(f"{output}*")]
+        ends = {end for end in (".npy", *BESIDE) for name in names if name.endswith(end)}
+        made = {".ids.txt", ".weights.npy"} if weights else set()
+        assert ends == {".npy", ".labels.npy", *made}, names
+
+
+def test_all_files_beside_outputs_are_known():
+    """What is not known is taken for an input, and is not published in a directory."""
+    for format in (RecordsFormat, *FORMATS.values()):
+        assert set(format.beside) <= set(BESIDE), format
 
 
 def test_what_an_engine_made_before_an_error_is_delivered(folder):
