@@ -90,13 +90,15 @@ class Halving:
             self._run_rung(number, rung, alive)
             alive.sort(key=Found.rank, reverse=True)
             kept = [one for one in _kept(alive, len(alive) // 2) if one.rung >= 0]
+            if number + 2 == len(rungs):  # the measurement tries more and fewer trees
+                kept = [one for one in kept if not one.candidate.learner.of_trees]
             done += [one for one in alive if one not in kept]
             alive = kept
             if number + 1 < len(rungs):
                 for one in alive:
                     one.strengths = _around(one, finer=number + 2 == len(rungs))
                 if number == 0:
-                    alive += _neighbours(alive)
+                    alive = _with_neighbours(alive)
         return sorted([*alive, *done], key=Found.rank, reverse=True)
 
     def _run_rung(self, number: int, rung: Rung, alive: list[Found]) -> None:
@@ -212,22 +214,25 @@ def _splits(n_rows: int, n_splits: int) -> list[tuple[Array, Array]]:
 
 
 def _kept(ranked: list[Found], n: int) -> list[Found]:
-    """Return the best ones, and the best of each family."""
+    """Return the best ones, and the best of each family; of boosted trees that one alone."""
     families: set[str] = set()
     kept = []
     for place, one in enumerate(ranked):
         leads = one.candidate.family not in families and one.score > ranked[0].score - _HOPELESS
-        if place < n or leads:
+        is_other = place < n and not one.candidate.learner.of_trees  # which take long
+        if is_other or leads:
             kept.append(one)
         families.add(one.candidate.family)
     return kept
 
 
-def _neighbours(alive: list[Found]) -> list[Found]:
-    """Return candidates of other gammas, for the best of each family."""
+def _with_neighbours(alive: list[Found]) -> list[Found]:
+    """Return the candidates, the best of each family with its neighbours of other gammas behind
+    it."""
     families: set[str] = set()
     made = []
     for one in alive:
+        made.append(one)
         if one.candidate.family not in families:
             families.add(one.candidate.family)
             others = neighbours_of(one.candidate)
