@@ -163,7 +163,7 @@ def test_targets_near_the_end_of_float64(loss, exponent):
 SIZES = [1e-320, 1e-300, 1e-100, 1e-30, 1e30, 1e70, 1e100, 1e300, 1.7e308]
 SIZED = ("C", "one weight", "all weights", "weights and C", "class_weight", "class_weight of 3",
          "intercept_scaling", "values of y", "path of C", "epsilon", "balanced",
-         "balanced labels")  # fmt: skip
+         "balanced labels", "weights of a path")  # fmt: skip
 """What may be near the ends of float64."""
 
 
@@ -174,9 +174,10 @@ def of_size(what, size, loss):
     make = KernelRegressor if is_regression else KernelClassifier
     options = {"loss": loss, "max_iter": 20, "random_state": 0}
     y, weights = X[:, 0] if is_regression else IS_LARGE, None
-    if what == "path of C":
+    if "path" in what:
         make = KernelRegressorCV if is_regression else KernelClassifierCV
-        options |= {"Cs": [1.0, size], "cv": 2}
+        options |= {"Cs": [1.0, size if what == "path of C" else 10.0], "cv": 2}
+        weights = None if what == "path of C" else np.full(len(X), size)
     elif what in ("one weight", "all weights", "weights and C"):
         is_one = what == "one weight"
         weights = np.where(np.arange(len(X)) % 2, size, 1.0) if is_one else np.full(len(X), size)
