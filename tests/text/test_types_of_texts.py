@@ -183,8 +183,9 @@ def test_columns_of_numbers(tmp_path, name, is_encoded):
     if name in ("float", "double") and not is_encoded:
         return
     model = KernelClassifier(MINHASH, vectorizer=WORDS, random_state=0)
-    train_files(model, tmp_path / "in.parquet", tmp_path / "out", source=Texts(label_field="y"))
-    assert model.classes_.tolist() == numbers
+    source = Texts(label_field="y")
+    trained = train_files(model, tmp_path / "in.parquet", tmp_path / "out", source=source)
+    assert trained.model.classes_.tolist() == numbers
 
 
 # ---- booleans ------------------------------------------------------------------------------------
@@ -203,10 +204,10 @@ def test_booleans_are_labels(tmp_path, kind):
         write(path, {"text": TEXTS, "y": labels})
     source = Texts("word:1", label_field="y")
     model = KernelClassifier(MINHASH, vectorizer=WORDS, random_state=0)
-    train_files(model, path, tmp_path / "model", source=source)
+    trained = train_files(model, path, tmp_path / "model", source=source)
     expected = KernelClassifier(MINHASH, vectorizer=WORDS, random_state=0).fit(TEXTS, labels)
     loaded = KernelClassifier.load(tmp_path / "model")
-    for classes in (model.classes_, loaded.classes_):
+    for classes in (trained.model.classes_, loaded.classes_):
         assert classes.dtype == expected.classes_.dtype == bool
     np.testing.assert_array_equal(loaded.predict(TEXTS), expected.predict(TEXTS))
     map_files(MINHASH, path, tmp_path / "out", source=source)
