@@ -39,8 +39,9 @@ cdef extern from "c/text/frequencies.h" nogil:
                                 Py_ssize_t n, const void *columns, size_t column_size,
                                 const void *values, size_t value_size, void *out_columns,
                                 void *out_values) noexcept nogil
-        void (*weigh)(const idf_weighting *idf, const uint32_t *frequencies, const void *values,
-                      size_t value_size, Py_ssize_t n, void *out) noexcept nogil
+        void (*weigh)(const idf_weighting *idf, const frequency_table *table, const void *columns,
+                      size_t itemsize, const void *values, size_t value_size, Py_ssize_t n,
+                      void *out) noexcept nogil
     Py_ssize_t slots_for(Py_ssize_t n)
     const frequencies_loops *frequencies_at(int)
 
@@ -159,15 +160,20 @@ def take_rare(const uint32_t[::1] frequencies, uint32_t most, Py_ssize_t least, 
     return total
 
 
-def idf_values(const uint32_t[::1] frequencies, values, out, *, double n_records, double power,
+def idf_values(counts, uint64_t key, indices, values, out, double n_records, double power,
                double levels, bint sublinear):
-    """Write values that are weighted by the frequencies of their columns."""
+    """Write values that are weighted by the frequencies of their columns. The output may be the
+    values."""
+    cdef frequency_table table = table_of(counts, key)
     cdef idf_weighting idf = [n_records, power, levels, sublinear]
-    cdef array_t given = array_of(values, FLOATS, ANY_SIZE, 1, False)
-    cdef array_t weighted = array_of(out, FLOATS, given.size, 1, True)
-    cdef Py_ssize_t n = frequencies.shape[0]
+    cdef array_t columns = array_of(indices, INTEGERS, ANY_SIZE, 1, False)
+    cdef array_t weighted = array_of(out, FLOATS, ANY_SIZE, 1, True)
+    cdef array_t given = weighted
+    cdef Py_ssize_t n = columns.shape[0]
+    if values is not out:
+        given = array_of(values, FLOATS, weighted.size, 1, False)
     if given.shape[0] != n or weighted.shape[0] != n:
         raise ValueError(f"expected {n} values, got {given.shape[0]} and {weighted.shape[0]}")
     with nogil:
-        if n > 0:
-            frequency_loops.weigh(&idf, &frequencies[0], given.data, given.size, n, weighted.data)
+        frequency_loops.weigh(&idf, &table, columns.data, columns.size, given.data, given.size, n,
+                              weighted.data)

@@ -31,7 +31,7 @@ _ESCAPE = 255
 """In a file, a count is a byte; this byte stands for a count of at least so many records, which is
 behind the bytes."""
 
-_KEY: int = _seeding.keys(0, "frequencies", 1)[0].item()
+KEY: int = _seeding.keys(0, "frequencies", 1)[0].item()
 """The key of the hashes, which is the same for all tables, as tables of shards are added."""
 
 
@@ -60,7 +60,7 @@ class Frequencies:
     def buckets(self, columns: Array, indptr: Array) -> "Buckets":
         """Return the buckets of some records, whose columns are those between places (int64).
         Threads may call it together."""
-        return len(indptr) - 1, _text.record_buckets(self.counts, _KEY, columns, indptr)
+        return len(indptr) - 1, _text.record_buckets(self.counts, KEY, columns, indptr)
 
     def add_buckets(self, found: "Buckets") -> None:
         """Count the records of `buckets`, in place."""
@@ -81,7 +81,7 @@ class Frequencies:
     def of(self, columns: Array) -> Array:
         """Return the frequencies (uint32) of columns of int32 or int64."""
         found = np.empty(len(columns), np.uint32)
-        _text.look_up_frequencies(self.counts, _KEY, columns, found)
+        _text.look_up_frequencies(self.counts, KEY, columns, found)
         return found
 
     def digest(self) -> str:

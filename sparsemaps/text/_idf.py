@@ -17,7 +17,7 @@ from sparsemaps._tools._allowed import Allowed, Bool, PowerOfTwo, Real
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike, StrPath
 from sparsemaps.text import _frequencies
-from sparsemaps.text._frequencies import LARGEST_N_BUCKETS, Frequencies
+from sparsemaps.text._frequencies import KEY, LARGEST_N_BUCKETS, Frequencies
 
 _SAVED = "power", "levels", "n_buckets", "sublinear_tf"
 
@@ -410,10 +410,10 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     def weigh(self, columns: Array, values: Array, out: Array) -> None:
         """Write the weighted values of entries of these columns into `out`, which may be
         `values`."""
+        table = self._table
         _text.idf_values(
-            self._table.of(columns), values, out,
-            n_records=self._table.n_records, power=self.power, levels=self.levels,
-            sublinear=self.sublinear_tf,
+            table.counts, KEY, columns, values, out,
+            table.n_records, self.power, self.levels, self.sublinear_tf,
         )  # fmt: skip
 
     def __sklearn_is_fitted__(self) -> bool:

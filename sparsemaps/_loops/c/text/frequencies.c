@@ -177,13 +177,15 @@ static void weights_of(const idf_weighting *idf, const uint32_t *restrict freque
         ((TYPE *)out)[first + i] = (TYPE)(x < 0.0 ? -y : y);                                       \
     }
 
-static void weigh(const idf_weighting *idf, const uint32_t *frequencies, const void *values,
-                  size_t value_size, ptrdiff_t n, void *out)
+static void weigh(const idf_weighting *idf, const frequency_table *table, const void *columns,
+                  size_t itemsize, const void *values, size_t value_size, ptrdiff_t n, void *out)
 {
+    uint32_t frequencies[TILE];
     double weights[TILE];
     for (ptrdiff_t first = 0; first < n; first += TILE) {
         const ptrdiff_t n_here = n - first < TILE ? n - first : TILE;
-        weights_of(idf, frequencies + first, n_here, weights);
+        look_up(table, from(columns, itemsize, first), itemsize, n_here, frequencies);
+        weights_of(idf, frequencies, n_here, weights);
         if (value_size == sizeof(float))
             WEIGH(float)
         else

@@ -45,9 +45,10 @@ typedef struct {
     ptrdiff_t (*take_rare)(const uint32_t *frequencies, uint32_t most, ptrdiff_t least, ptrdiff_t n,
                            const void *columns, size_t column_size, const void *values,
                            size_t value_size, void *out_columns, void *out_values);
-    /* The weighted values of n entries of these frequencies; values of 4 or 8 bytes. */
-    void (*weigh)(const idf_weighting *idf, const uint32_t *frequencies, const void *values,
-                  size_t value_size, ptrdiff_t n, void *out);
+    /* The values of n entries, weighted by the frequencies of their columns; values of 4 or 8 bytes.
+     * `out` may be `values`. */
+    void (*weigh)(const idf_weighting *idf, const frequency_table *table, const void *columns,
+                  size_t itemsize, const void *values, size_t value_size, ptrdiff_t n, void *out);
 } frequencies_loops;
 
 /* A power of two, at least twice n. */
