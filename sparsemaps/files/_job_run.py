@@ -3,6 +3,7 @@ some tasks each."""
 
 import contextlib
 import itertools
+import secrets
 from collections.abc import Iterable
 from dataclasses import dataclass
 
@@ -136,6 +137,7 @@ def run_share(
                 f"missing, such as {missing[0].name}; make them before the stage {share.stage}"
             )
     made = []
+    stage = stage._replace(maker=secrets.token_hex(8))  # others may be at the same tasks
     for task in stage.tasks[share.i :: share.n] if stage.is_needed() else ():
         made.append(stage.make_one(task, TaskRun(how.n_jobs, None, how.progress)))
         stage.deliver(task)

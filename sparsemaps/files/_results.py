@@ -57,17 +57,24 @@ class Place(NamedTuple):
 
     @classmethod
     def of(
-        cls, name: str, recipe: Any, endings: Sequence[str] = ("",), output: str | None = None
+        cls,
+        name: str,
+        recipe: Any,
+        endings: Sequence[str] = ("",),
+        output: str | None = None,
+        maker: str | None = None,
     ) -> "Place":
         """Return the place of a result. The path of an `output` is not decided by its recipe;
-        `name` is then that of its receipt."""
+        `name` is then that of its receipt. A `maker` makes an output under a name that no other
+        maker has, and delivers it itself."""
         if output is None:
             stem, dot, ending = name.partition(".")
             file = f"{stem}-{digest(recipe)[:_DIGITS]}{dot}{ending}"
             return cls(recipe, endings, file, file, file)
         # Short, as the name of an output may be as long as names can be; it chooses a compression.
         ending = output.removeprefix(_text_input.without_compression(output))
-        hidden = f".sparsemaps-{digest([name, recipe])[:_DIGITS]}{ending}"
+        made_of = [name, recipe] if maker is None else [name, recipe, maker]
+        hidden = f".sparsemaps-{digest(made_of)[:_DIGITS]}{ending}"
         return cls(recipe, endings, output, name, hidden)
 
 
@@ -139,7 +146,9 @@ class Results:
             found = found and found._replace(path=self.path(place.file), is_new=True)
         if found is not None:
             return found
-        self._files.remove(file + ending for ending in (RECEIPT, "", *BESIDE))
+        # Another process may have written the files just now, with the same content.
+        stale = (RECEIPT,) if self._is_shared else (RECEIPT, "", *BESIDE)
+        self._files.remove(file + ending for ending in stale)
         try:
             output = place.file if is_output else None
             with self._files.making(file, place.endings, output) as path:

@@ -83,8 +83,11 @@ class Stage(NamedTuple):
     """Whether outputs of other recipes are removed before the first one is made, so that they never
     stand beside new ones."""
 
+    maker: str | None = None
+    """The name of a process that makes and delivers outputs beside others that do the same."""
+
     def place(self, task: Task) -> Place:
-        return Place.of(task.name, task.recipe, self.endings, task.output)
+        return Place.of(task.name, task.recipe, self.endings, task.output, self.maker)
 
     def make_one(self, task: Task, run: TaskRun) -> Result:
         """Make the result of a task unless it is there, and return it. Any process may do this, at

@@ -78,7 +78,8 @@ class TrainingRows(NamedTuple):
         """Return the rows for models whose problems differ, and the numbers of the models that have
         each of these problems. Among many labels, some have no row, and some are those of the same
         rows."""
-        if self.labels is None or isinstance(self.labels, np.ndarray):
+        is_one_problem = self.members is not None  # of which the models have other rows
+        if is_one_problem or self.labels is None or isinstance(self.labels, np.ndarray):
             return self, [[model] for model in range(n_models)]
         found: dict[bytes, list[int]] = {}
         for model in range(n_models):

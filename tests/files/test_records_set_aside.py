@@ -111,7 +111,7 @@ def test_compare_measures_the_good_records(tmp_path, capsys, monkeypatch):
     measured = []
 
     def compare_by(budget, *X_y, test, **how):
-        measured.append([*X_y, *test])
+        measured.append([list(part) for part in (*X_y, *test)])
         raise ValueError("measured")
 
     monkeypatch.setattr(_compare, "compare_by", compare_by)

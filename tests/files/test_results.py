@@ -53,6 +53,20 @@ def test_a_result_is_made_once_and_after_it_is_forgotten(tmp_path, made, output)
         assert results.find(place) is None
 
 
+def test_makers_of_one_output_do_not_meet(tmp_path, made):
+    """In each order of their steps, what was delivered first stays, and the other one is equal."""
+    make, calls = made
+    results = Results(str(tmp_path), is_shared=True)
+    one, other = (Place.of("a", {"seed": 0}, output="out.txt", maker=name) for name in "ab")
+    results.made(one, make)
+    results.made(other, make)
+    assert len(calls) == 2
+    for place in (one, other):
+        results.deliver(place)
+        assert results.find(place) is not None
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "out.txt"]
+
+
 @pytest.mark.parametrize("output", ["out/in", "out.npy", "memory://beside/out.npy"])
 def test_files_beside_outputs_of_before_are_removed(tmp_path, monkeypatch, output):
     """Of a run that made ids and weights, those are not beside the codes of one that makes none."""
