@@ -20,8 +20,9 @@ _SMALL_BYTES = 2**23
 def run_stages(stages: Iterable[Stage], how: Run) -> dict[str, list[Result]]:
     """Run stages, and return the results of each that is needed.
 
-    At the end, the results that stay get their plain names in the folder, and results of other
-    recipes are removed.
+    `stages` may make a stage from the results of those before. At the end, the results that stay
+    get their plain names in the folder; those of other recipes, and of stages that do not stay, are
+    removed.
     """
     made, passed = {}, []
     for stage in stages:
@@ -122,9 +123,9 @@ class _Make:
 def run_share(
     stages: Iterable[Stage], share: Share, how: Run, *, is_last: bool
 ) -> dict[str, list[Result]]:
-    """Make the results of some tasks of a stage, unless it is not needed, and return them. It is an
-    error if results of earlier stages are missing. The processes whose tasks end the last stage
-    give results their plain names."""
+    """Make the results of some tasks of a stage, and return them; none if the stage is not needed.
+    It is an error if results of earlier stages are missing. The processes whose tasks end the last
+    stage give results their plain names."""
     passed: list[Stage] = []
     for stage in stages:
         passed.append(stage)

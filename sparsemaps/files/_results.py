@@ -51,7 +51,7 @@ class Place(NamedTuple):
     """The name of its file, which no other recipe has; of an output, its path."""
     receipt: str
     """The name of its receipt, without the ending of receipts."""
-    made: str
+    undelivered: str
     """The name that both have until `Results.deliver` gives an output its own; the same for all
     other results."""
 
@@ -115,7 +115,9 @@ class Results:
     def find(self, place: Place, *, delivered: bool = True) -> Result | None:
         """Return a result of an equal recipe whose files have the sizes of then, or None. An
         output is found after it was delivered, or before."""
-        name, file = (place.receipt, place.file) if delivered else (place.made, place.made)
+        name, file = (
+            (place.receipt, place.file) if delivered else (place.undelivered, place.undelivered)
+        )
         receipt = read_receipt(self._files.read(name + RECEIPT))
         if receipt is None or not isinstance(receipt.get("files"), dict):
             return None
@@ -139,7 +141,7 @@ class Results:
         ``make(path)`` writes files to `path` with the endings of the place, and returns the value,
         which is not None.
         """
-        file, is_output = place.made, place.made != place.file
+        file, is_output = place.undelivered, place.undelivered != place.file
         found = self.find(place)
         if found is None and is_output:
             found = self.find(place, delivered=False)
@@ -162,7 +164,8 @@ class Results:
         return Result(json.loads(json.dumps(value)), self.path(place.file), is_new=True)
 
     def deliver(self, place: Place) -> None:
-        """Give an output that was made its name, and write its receipt. The process has locked the
+        """Give an output that was made its name, and write its receipt, last. If the process is
+        killed before that, the next run makes the output again. The process has locked the
         folder."""
         name, output = place.receipt, place.file
         found = self.find(place, delivered=False)
@@ -178,13 +181,13 @@ class Results:
         ]
         sizes = {}
         for ending in (*dict.fromkeys([*place.endings[1:], *known]), *place.endings[:1]):
-            size = sizes[base + ending] = self._files.size(place.made + ending)
+            size = sizes[base + ending] = self._files.size(place.undelivered + ending)
             if size is not None:
-                self._files.move(place.made + ending, output + ending)
+                self._files.move(place.undelivered + ending, output + ending)
             elif ending:  # the recipe before may have had it
                 self._files.remove([output + ending])
         self._write_receipt(name, place, sizes, found.value)
-        self._files.remove([place.made + RECEIPT])
+        self._files.remove([place.undelivered + RECEIPT])
 
     def value(self, file: str, digest_of_recipe: str) -> Any:
         """Return the value of the result in a file; None if it is not there."""
@@ -193,7 +196,7 @@ class Results:
 
     def forget(self, place: Place) -> None:
         """Let a result count as not there."""
-        for name in {place.receipt, place.made}:
+        for name in {place.receipt, place.undelivered}:
             self._files.remove([name + RECEIPT])
 
     def remove(self, names: str, but: Container[str] = ()) -> None:
@@ -204,13 +207,14 @@ class Results:
             self._files.remove([one for one in here if re.fullmatch(names, one) and one not in but])
 
     def remove_others(self, kept: Iterable[str]) -> None:
-        """Remove results of other recipes, unless the folder is shared. `kept` are the files of
-        results that stay."""
+        """Remove all results but those in the files `kept`, unless the folder is shared; in a
+        folder that has other files too, only outputs that were not delivered."""
         stay = {file + ending for file in kept for ending in ("", RECEIPT, *BESIDE)}
         self.remove(_RESULT if self._is_own else _HIDDEN, stay)
 
     def remove_outputs(self, outputs: Iterable[str]) -> None:
-        """Remove outputs of other recipes."""
+        """Remove outputs by their paths, whatever made them. Their receipts stay, and fit no file
+        then."""
         self._files.remove(outputs)
 
     def publish(self, results: Iterable[tuple[str, str]]) -> None:

@@ -2,10 +2,11 @@
 
 A search consists of steps: one for each part of each band of codes, or for each range of rows if
 all rows are compared. No step needs what another one finds. So a search has three stages. The first
-draws the keys of hashes and finds rows of equal codes, which every step needs. Each task of the
-second makes some of the steps. The task of the third runs the whole search, which takes the results
-of steps that are there and makes the others. Each of these tasks calls the same function, with
-other steps to make.
+draws the keys of hashes, which every step needs; for pairs of one set, it also finds rows of which
+there are too many copies. (The search of `dedup` needs no such rows, and has no steps at recall 1.)
+Each task of the second makes some of the steps. The task of the third runs the whole search, which
+takes the results of steps that are there and makes the others. Each of these tasks calls the same
+function, with other steps to make.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -53,7 +54,7 @@ def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator
     of_steps = files_named(rf"{prefix}-.*")
     of_part: Any = partial(Stage, make=_make, results=last.results, endings=(), part_of=last,
                            stays=False)  # fmt: skip
-    about = "keys of hashes, and rows of equal codes"
+    about = "keys of hashes; of pairs, rows with many copies"
     yield of_part(f"{prefix}-keys", [first], about=about, scratch=of_steps)
     yield of_part(prefix, shares, about="rows that share a band of codes")
     yield last._replace(tasks=[task._replace(of=part(None))], make=_make, removes=of_steps)

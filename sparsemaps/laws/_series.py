@@ -143,9 +143,10 @@ def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
 
     In each factor that both degrees share, two columns of x and two of y are in one bucket with
     signs that cancel if they are equal in pairs: each column of x with one of y (`same`, or
-    `crossed` with other columns), or those of x and those of y (`straight`, with other columns). A
-    factor that only the higher degree has multiplies by the inner product or, in `within`, by a
-    squared length.
+    `crossed` with other columns), or those of x and those of y (`straight`, with other columns). In
+    `within`, the base is the last kind with any columns, and `crossed` stands for x with y of one
+    estimate, which has the same value. A factor that only the higher degree has multiplies by the
+    inner product or, in `within`, by a squared length.
 
     Papers bound the variance of one power (Avron, Nguyen & Woodruff, "Subspace embeddings for the
     polynomial kernel", NIPS 2014, lemma 2), and not that of a series.

@@ -140,8 +140,8 @@ def solve(
     n_jobs: int | None,
     watch: Watch | None = None,
 ) -> Iterator[tuple[int, Solution]]:
-    """Solve the problems, and yield the number and the solution of each as soon as it is solved, in
-    any order.
+    """Solve the problems, and yield the number and the solution of each as soon as its group is
+    solved, in any order; of codes that are read in blocks, when all are solved.
 
     A problem that several models have is solved once. Problems are solved in groups. Codes in
     memory are read by all groups at once; each thread works on one group and then on another.
@@ -235,7 +235,8 @@ class _Turns:
         return []
 
     def _take(self) -> "_Group | None":
-        """Return a group that no thread has, or None if there is none."""
+        """Return a group that no thread has. None if there is none, or another thread was faster;
+        the caller's next call of `work` tries again."""
         try:
             if 0 < len(self._unbegun) < self._n_threads or not self._waiting:
                 numbers = self._unbegun.popleft()

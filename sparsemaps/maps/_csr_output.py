@@ -28,7 +28,8 @@ def make_csr(
     ``write(block, values, columns, lengths)`` writes the entries of rows one behind the other, and
     the number of each row's entries, and returns the number of all entries.
     ``max_entries(lengths)`` is the largest possible number of output entries of rows that have
-    `lengths` entries. A value that is not finite is an error, as by `Work.fill`.
+    `lengths` entries. A value that is not finite is an error, as by `Work.fill`; it is looked for
+    in parts that ``may_overflow`` only.
     """
     rows = work.rows
     parts, sizes = _cut_parts(work.blocks(), max_entries(rows.lengths()))

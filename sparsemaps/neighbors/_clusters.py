@@ -73,7 +73,7 @@ def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
     for start in range(0, len(i), step):
         some = slice(start, start + step)
         _loops.join_rows(pairs_of_rows(i[some], j[some]), parents)
-    _loops.find_first_rows(parents)
+    _loops.find_first_rows(parents)  # which are first rows from now on
     return _numbered(parents, step)
 
 

@@ -246,8 +246,9 @@ class _Hashed:
         """Return the keys of the rows of a piece that are not alone in their bucket, sorted.
 
         A key is a word of 64 bits: the number of the bucket above that of the row, 32 bits each.
-        The rows of a bucket share a hash of `n_bits` bits, from `bit` on. If a bucket has more than
-        `max_bucket` rows, all of them have equal bits.
+        The rows of a bucket share a hash of `n_bits` bits, from `bit` on; the bits are surely equal
+        only in buckets of more than `max_bucket` rows. Of two sets, a bucket has rows of both.
+        `piece` counts through the pieces of all parts.
         """
         max_rows = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
         keys = self._hashed_rows(bit, n_bits, piece, max_rows)

@@ -213,7 +213,8 @@ class IndexRows:
         with self.lock:
             first = 0
             for block in self.state.blocks:
-                some = numbers[(numbers >= first) & (numbers < first + block.n_rows)] - first
+                is_here = (numbers >= first) & (numbers < first + block.n_rows)
+                some = np.unique(numbers[is_here]) - first
                 self._n_removed += int(np.count_nonzero(block.sampled[some]))
                 block.sampled[some] = False
                 first += block.n_rows
@@ -245,8 +246,8 @@ class IndexRows:
     def _publish(self, state: State, tail: IndexBlock, n_tail: int, rows: Any) -> None:
         """Let readers see the rows that were added: `state`, whose last block is now `tail`, with
         `n_tail` rows. An index that keeps its rows gets those that were added as CSR. When the
-        number of rows has grown fourfold, all tables may be made anew, which takes minutes for many
-        rows."""
+        number of rows passes a power of 4 (`_rows_of_choice`), all tables may be made anew, which
+        takes minutes for many rows."""
         row_blocks = state.rows
         if row_blocks is not None and rows is not None:
             row_blocks = row_blocks.followed_by(rows)
@@ -284,9 +285,9 @@ class IndexRows:
     def inserting(self, target: Target) -> State:
         """Return a state with tables of the bands by which `removals` finds near rows. Make and
         publish them first, if there are others. The state has no bands if all rows are compared."""
-        bands = _bands.fixed_bands(self.like, *target)
-        if self.state.bands == bands:
-            return self.state
+        state, bands = self.state, _bands.fixed_bands(self.like, *target)
+        if state.bands == bands:
+            return state
         with self.lock:
             return self._make_tables(target, bands)
 

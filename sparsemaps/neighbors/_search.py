@@ -21,7 +21,8 @@ LEAST_MISS = 1e-9
 """The share of pairs at the threshold that have too few codes that agree, for a recall of 1."""
 
 Filter = Callable[[Array, Array], Array]
-"""Which pairs of row i and row j, ascending, are kept. Threads may call it at one time."""
+"""Returns, for pairs of row i and row j, ascending, whether each is kept. Threads may call it at
+one time, and a pair may come again."""
 
 
 def similar_codes(

@@ -75,8 +75,9 @@ class Format(ABC):
     @abstractmethod
     def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
         """Yield the records of an input in batches of `n_bytes`, nearly. With ``fields.records``,
-        they have the raw records; with ``fields.sets_aside``, bad records are left out. Otherwise
-        they are errors that name the file and the line."""
+        they have the raw records; with ``fields.sets_aside``, bad records are in `Batch.bad`, or
+        only left out by a format with `pieces` and `batch` of its own. Otherwise they are errors
+        that name the file and the line."""
 
     def pieces(
         self, text: Text, fields: Fields, n_jobs: int | None, max_rows: int | None
@@ -86,7 +87,7 @@ class Format(ABC):
         for batch in self.batches(text, fields, PIECE_BYTES):
             n = len(batch.texts)
             step = max_rows or max(n, 1)
-            for start in range(0, max(n, 1), step):
+            for start in range(0, max(n, 1), step):  # once if all records are bad
                 yield batch.rows(start, start + step)
 
     def batch(self, piece: Any, fields: Fields) -> Batch:
@@ -97,9 +98,9 @@ class Format(ABC):
         return batch
 
     def raw_pieces(self, text: Text, fields: Fields, n_jobs: int | None) -> Iterator[Any]:
-        """Yield pieces of an input of which `raw` makes raw records. A format that has more in a
-        file than records, such as a header, yields at least one piece: so a file without records
-        is written with that."""
+        """Yield pieces of an input of which `raw` makes raw records; ``fields.records`` is true. A
+        format that has more in a file than records, such as a header, yields at least one piece: so
+        a file without records is written with that."""
         return self.pieces(text, fields, n_jobs, None)
 
     def raw(self, piece: Any, fields: Fields) -> Raw:

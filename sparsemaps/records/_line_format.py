@@ -11,7 +11,7 @@ from sparsemaps._io._text_input import BadLine, LineError, Text
 from sparsemaps._loops import text as _loops
 from sparsemaps._tools._typing import Array
 from sparsemaps.libsvm._pipeline import blocks_of, cut_lines
-from sparsemaps.records._batch import Batch
+from sparsemaps.records._batch import OF_RECORDS, Batch
 from sparsemaps.records._fields import RECORD_BYTES, Fields
 from sparsemaps.records._format import Format, Raw, RecordWriter
 
@@ -107,7 +107,7 @@ class LineFormat(CutByLines):
     def _read_good(self, lines: bytes, is_first: bool, fields: Fields, batch: Batch) -> None:
         """Append the records of some lines that are good."""
         some = self.batch(Lines(lines, is_first), fields)
-        for name in ("texts", "labels", "records", "ids", "keys"):
+        for name in OF_RECORDS:
             if getattr(batch, name) is not None:
                 getattr(batch, name).extend(getattr(some, name))
 

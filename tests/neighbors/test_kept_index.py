@@ -369,6 +369,7 @@ def test_removed_rows_leave_the_tables():
     index.radius_neighbors(X[:1])
     before = index._index_rows.state.blocks[0].tables
     index.remove(np.arange(1400))
+    index.remove(np.repeat(np.arange(1400, 1450), 4))  # each is one row
     assert index._index_rows.state.blocks[0].tables is before
     index.remove(np.arange(1600))
     tables = index._index_rows.state.blocks[0].tables
