@@ -1,6 +1,7 @@
 """Random jobs of `train_files`, `predict_files` and `filter_files`, beside models in memory."""
 
 import random
+import re
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +22,8 @@ from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.files import Texts, filter_files, map_files, predict_files, train_files
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.text._analyzers import vectorizer_of
+
+NUMBER = r"-?(0|[1-9][0-9]*)"
 
 CLASSES = {
     str: [["yes", "no"], ["b", "a\tb", "é"], ["1", "01", "2", "x"]],
@@ -100,6 +103,9 @@ def check_learning(number, folder):
     labels = np.array([record.label for record in good])
     if how["is_coded"] and labels.dtype == bool:
         labels = labels.astype(float)  # beside codes, booleans are numbers
+    is_csv_of_strings = how["format"] == "csv" and labels.dtype.kind == "U"
+    if is_csv_of_strings and all(re.fullmatch(NUMBER, label) for label in labels.tolist()):
+        labels = labels.astype(float)  # CSV does not tell numbers from strings
     wide = clone(how["model"]).fit(contents_of(how, good), labels)
     found = KernelClassifier.load(folder / "model")
     same(found.classes_.tolist(), wide.classes_.tolist())
