@@ -64,7 +64,7 @@ cdef class Utf8Texts(Chunk):
         return map(self.item, range(len(self)))
 
     def lengths(self):
-        """The number of characters of each text."""
+        """Return the number of characters of each text."""
         cdef int64_t n = self.array.length, start = self.start(0)
         cdef int64_t[::1] out
         cdef const int64_t[::1] ends
@@ -77,7 +77,7 @@ cdef class Utf8Texts(Chunk):
         return found
 
     def pieces(self):
-        """The UTF-8 of each text."""
+        """Return the UTF-8 of each text."""
         view, ends = memoryview(self.memory), np.asarray(self.ends)
         starts = np.concatenate([[0], ends])[self.first:self.first + len(self)].tolist()
         stops = ends[self.first:self.first + len(self)].tolist()
@@ -85,8 +85,8 @@ cdef class Utf8Texts(Chunk):
 
 
 def texts_of_json(bytes lines not None, bytes name not None, Py_ssize_t n_lines, by_python):
-    """The texts in the field `name` of `n_lines` JSON Lines, of which the last may have no end.
-    None if the lines are not UTF-8.
+    """Return the texts in the field `name` of `n_lines` JSON Lines; the last line may lack its end.
+    Return None if the lines are not UTF-8.
 
     ``by_python(number, line)`` returns the text of a line that the loops do not read, or None of a
     blank line. Lines are numbered from 0.

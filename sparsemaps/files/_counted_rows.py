@@ -41,11 +41,6 @@ class CountedRows:
             self._forget(input)
             return False
 
-    def forget(self, input: Input) -> None:
-        """Let all batches of an input go."""
-        with self._lock:
-            self._forget(input)
-
     def take(self, input: Input) -> list[CountedBatch] | None:
         """Return the batches of an input, and let them go; None if they are not here."""
         with self._lock:

@@ -10,7 +10,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import read_rows
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.records._batch import Batch
-from sparsemaps.text._own_ngrams import OwnNgrams
+from sparsemaps.text._own_ngrams import OwnNgrams, marked_in_rows
 
 N_FRAMES = 10
 """Frames that are listed."""
@@ -85,9 +85,9 @@ def _looked_at(own: OwnNgrams, X: Any) -> tuple[int, int, Array, Array, Array]:
     that have common ones: the rows, a common n-gram of each by a hash, and how many it has."""
     ends = np.concatenate([[0], X.indptr[1:]])
     sizes = np.diff(ends)
-    n_own = own.n_own(X.indices, ends[1:])
+    is_common = own.common(X.indices)
+    n_own = marked_in_rows(~is_common, ends[1:])
     by_own = n_own >= own.min_own
-    is_common = own.frequencies.of(np.ascontiguousarray(X.indices)) > own.max_df
     rows = np.flatnonzero(by_own & (n_own < sizes))
     with np.errstate(over="ignore"):
         hashes = (X.indices.astype(np.uint64) + np.uint64(1)) * _FACTOR
@@ -117,7 +117,7 @@ def frames_of(groups: Sequence[FrameGroup], texts: dict[int, str], own: OwnNgram
         if group.row not in texts:
             continue
         columns = own.vectorizer.transform([texts[group.row]]).indices
-        common = columns[own.frequencies.of(np.ascontiguousarray(columns)) > own.max_df]
+        common = columns[own.common(columns)]
         for number, other in enumerate(sets):
             shared = len(np.intersect1d(common, other))
             if 2 * shared >= max(len(common), len(other)):

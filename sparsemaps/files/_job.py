@@ -48,7 +48,7 @@ class Job(OutputJob):
     format: str
     bad_records: Any = None
     counted: CountedRows | None = None
-    """Records of which the n-grams are known."""
+    """Records whose n-grams have been counted, with these n-grams."""
     name: ClassVar[str] = "map"
 
     def prepared(

@@ -90,6 +90,15 @@ class Report(NamedTuple):
     """None if all n-grams count."""
 
 
+_Shading = Callable[[str, int, int], Array]
+"""A function of a text, a place and a number of characters there, which returns whether each of
+these stands in a common n-gram."""
+
+
+def _unshaded(text: str, start: int, length: int) -> Array:
+    return np.zeros(len(text[start : start + length]), bool)
+
+
 def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array:
     """Return positions of the removals to show, by ascending similarity: drawn without replacement,
     a removal near the threshold up to 20 times as often as one of similarity 1.
@@ -257,7 +266,7 @@ def _own(own: OwnNgramsShown) -> str:
     return legend + _facts((name, f"{n:,}") for name, n in own.counts.items())
 
 
-def _frame(frame: FrameExample, shade: "_Shading") -> str:
+def _frame(frame: FrameExample, shade: _Shading) -> str:
     """Return a frame with an example, from a little before its longest part."""
     start = max(0, _longest_part(shade(frame.text, 0, _MOST_SHADED)) - _BEFORE_FRAME)
     before = f"<i>[{start:,} characters before]</i>" if start else ""
@@ -280,7 +289,7 @@ def _group(
     group: Group,
     number: int = 0,
     pairs: Sequence[tuple[int, str]] = (),
-    shade: "_Shading | None" = None,
+    shade: _Shading = _unshaded,
 ) -> str:
     """Return a witness, with links to its pairs that are shown: their numbers and records."""
     text = ""
@@ -294,10 +303,10 @@ def _group(
 
 
 def _pair(
-    pair: Pair, number: int = 0, group: int | None = None, shade: "_Shading | None" = None
+    pair: Pair, number: int = 0, group: int | None = None, shade: _Shading = _unshaded
 ) -> str:
     """Return a removal; its witness is a link if it stands among the witnesses of most records."""
-    removed, witness = _sides(pair.removed_text, pair.witness_text, shade or _unshaded)
+    removed, witness = _sides(pair.removed_text, pair.witness_text, shade)
     sets = _sets(pair.removed_sets)
     left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{sets}{removed}</div>"
     name = visible(pair.witness)
@@ -367,15 +376,6 @@ def _visible_character(character: str) -> str:
     return character
 
 
-_Shading = Callable[[str, int, int], Array]
-"""A function of a text, a place and a number of characters there, which returns whether each of
-these stands in a common n-gram."""
-
-
-def _unshaded(text: str, start: int, length: int) -> Array:
-    return np.zeros(len(text[start : start + length]), bool)
-
-
 class _Shades:
     """The shading of texts. It looks at n-grams that begin or end a little outside the part."""
 
@@ -400,8 +400,8 @@ def _shaded(text: str, is_common: Array) -> str:
     return "".join(parts)
 
 
-def _excerpt(text: str, length: int, shade: _Shading | None = None) -> str:
-    shown = _shaded(text[:length], (shade or _unshaded)(text, 0, length))
+def _excerpt(text: str, length: int, shade: _Shading = _unshaded) -> str:
+    shown = _shaded(text[:length], shade(text, 0, length))
     return shown + _after(text, length)
 
 

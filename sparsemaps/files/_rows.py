@@ -72,7 +72,7 @@ def read_counted(
     n_jobs: int | None = None,
     aside: BadTable | None = None,
 ) -> Generator[T, None, None]:
-    """Yield what `read_rows` does, for all records of an input, of which the n-grams are known. The
+    """Yield what `read_rows` does, for all records of an input whose n-grams were counted. The
     batches are let go, one by one."""
 
     def step(block: Batch) -> tuple[T, Any, int, int]:

@@ -446,8 +446,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         folds: list[Fold],
         watch: Watch | None = None,
     ) -> None:
-        """Calibrate by the scores of the rows that folds of all rows hold out."""
-        y = self._known_labels(y)
+        """Calibrate by the scores of the rows that folds of all rows hold out. `y` are labels by
+        `_known_labels`."""
         model = self._plain()
         rows, scores, classes = scores_out_of_folds(model, codes, y, weights, folds, watch)
         if not self.multilabel_ and len(classes) < len(self.classes_):

@@ -202,30 +202,29 @@ def ngrams_of_columns(vectorizer: Vectorizer, text: str) -> dict[int, str]:
 
     of: Any = getattr(vectorizer, "vectorizer", vectorizer)  # whose n-grams are weighted
     if isinstance(of, ByteNgrams):
-        return _of_bytes(of, text)
-    if not _sklearn.is_hashing_vectorizer(of):
+        every: Iterable[Any] = _byte_ngrams(of, text)
+    elif _sklearn.is_hashing_vectorizer(of):
+        every = of.build_analyzer()(text)
+    else:
         raise ValueError(
             "explain needs a HashingVectorizer or ByteNgrams of sparsemaps.text, got "
             f"{type(of).__name__}"
         )
-    ngrams = list(dict.fromkeys(of.build_analyzer()(text)))
+    ngrams = list(dict.fromkeys(every))
     if not ngrams:
         return {}
-    columns = columns_of(of, ngrams).tolist()
     found: dict[int, list[str]] = {}
-    for column, ngram in zip(columns, ngrams, strict=True):
-        found.setdefault(column, []).append(ngram)
+    for column, ngram in zip(columns_of(of, ngrams).tolist(), ngrams, strict=True):
+        name = ngram if isinstance(ngram, str) else ngram.decode(errors="backslashreplace")
+        found.setdefault(column, []).append(name)
     return {column: TOGETHER.join(names) for column, names in found.items()}
 
 
-def _of_bytes(vectorizer: "ByteNgrams", text: str) -> dict[int, str]:
+def _byte_ngrams(vectorizer: "ByteNgrams", text: str) -> Iterator[bytes]:
+    """Yield the n-grams of the bytes of a text."""
     low, high = vectorizer.ngram_range
     data = text.encode() if isinstance(text, str) else bytes(text)
     data = data.lower() if vectorizer.lowercase else data
-    found = {}
     for n in range(low, high + 1):
-        before = sum(256**shorter for shorter in range(low, n))
         for start in range(len(data) - n + 1):
-            ngram = data[start : start + n]
-            found[int.from_bytes(ngram, "big") + before] = ngram.decode(errors="backslashreplace")
-    return found
+            yield data[start : start + n]

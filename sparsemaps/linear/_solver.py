@@ -78,7 +78,7 @@ class TrainingRows(NamedTuple):
         """Return the rows for models whose problems differ, and the numbers of the models that have
         each of these problems. Among many labels, some have no row, and some are those of the same
         rows."""
-        is_one_problem = self.members is not None  # of which the models have other rows
+        is_one_problem = self.members is not None  # whose models differ in their rows
         if is_one_problem or self.labels is None or isinstance(self.labels, np.ndarray):
             return self, [[model] for model in range(n_models)]
         found: dict[bytes, list[int]] = {}
@@ -150,6 +150,13 @@ def solve(
     """
     rows, alike = rows.distinct(n_models)
     solutions = _solve_each(rows, objective, len(alike), tol, max_iter, seed, n_jobs, watch)
+    yield from _of_all_models(solutions, alike)
+
+
+def _of_all_models(
+    solutions: Iterable[tuple[int, Solution]], alike: list[list[int]]
+) -> Iterator[tuple[int, Solution]]:
+    """Yield the solutions of problems, each for all models that have the problem."""
     for number, solution in solutions:
         for model in alike[number]:
             yield model, solution
@@ -283,11 +290,9 @@ class Path:
                     break
 
     def solutions(self) -> Iterator[tuple[int, Solution]]:
-        """Yield the models, with their numbers."""
-        for group in self._groups:
-            for number, solution in group.solutions():
-                for model in self._alike[number]:
-                    yield model, solution
+        """Return the models, with their numbers."""
+        solutions = itertools.chain.from_iterable(group.solutions() for group in self._groups)
+        return _of_all_models(solutions, self._alike)
 
 
 def run_in_turns(jobs: Iterable[Iterator[None]], n_jobs: int | None) -> None:

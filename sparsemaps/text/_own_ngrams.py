@@ -78,9 +78,11 @@ class OwnNgrams(DerivedVectorizer):
 
     def n_own(self, columns: Array, ends: Array) -> Array:
         """Return the number of own n-grams of rows, whose columns end at `ends`."""
-        is_own = self.frequencies.of(np.ascontiguousarray(columns)) <= self.max_df
-        before = np.concatenate([[0], np.cumsum(is_own)])
-        found: Array = np.diff(before[ends], prepend=0)
+        return marked_in_rows(~self.common(columns), ends)
+
+    def common(self, columns: Array) -> Array:
+        """Return, for each n-gram, whether more than `max_df` records have it."""
+        found: Array = self.frequencies.of(np.ascontiguousarray(columns)) > self.max_df
         return found
 
     def is_common(self, text: str) -> Array:
@@ -89,7 +91,7 @@ class OwnNgrams(DerivedVectorizer):
         found = ngrams_of(self.vectorizer, text)
         if found is None:
             return np.zeros(len(text), bool)
-        common = self.frequencies.of(found.columns) > self.max_df
+        common = self.common(found.columns)
         steps = np.zeros(len(found.pieces) + 1, np.int64)
         np.add.at(steps, found.first[common], 1)
         np.add.at(steps, found.last[common] + 1, -1)
@@ -103,6 +105,13 @@ class OwnNgrams(DerivedVectorizer):
     def _compiled(self) -> Any:
         loops = compiled_loops(self.vectorizer)
         return None if loops is None else _OwnLoops(self, loops)
+
+
+def marked_in_rows(marks: Array, ends: Array) -> Array:
+    """Return the number of marked entries of each row, whose entries end at `ends`."""
+    before = np.concatenate([[0], np.cumsum(marks)])
+    found: Array = np.diff(before[ends], prepend=0)
+    return found
 
 
 class _OwnLoops(NamedTuple):

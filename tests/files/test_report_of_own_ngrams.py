@@ -185,10 +185,9 @@ class FakeOwn:
             columns = np.array(text.split(), int)
             return type("X", (), {"indices": columns})
 
-    class frequencies:
-        @staticmethod
-        def of(columns):
-            return np.where(columns < 100, 5, 1)
+    @staticmethod
+    def common(columns):
+        return columns < 100
 
 
 def test_groups_with_half_of_the_common_ngrams_of_each_other_are_one_frame():

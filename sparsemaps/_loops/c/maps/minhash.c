@@ -108,7 +108,7 @@ static ptrdiff_t find_hits(const uint32_t *restrict numbers, ptrdiff_t n,
     uint32_t *restrict hits = s->hits;
     ptrdiff_t n_hits = 0, i = 0;
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-    /* 16 bins at a time: their bits, or the upper halves, of which the sign is OPEN. */
+    /* 16 bins at a time: their bits, or the upper halves, whose sign is OPEN. */
     const int *upper_halves = (const int *)bins + 1;
     const int knows_open = s->knows_open;
     const __m512i known = _mm512_loadu_si512(s->open), one = _mm512_set1_epi32(1);

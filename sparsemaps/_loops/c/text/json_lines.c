@@ -206,6 +206,19 @@ INLINE ptrdiff_t skip_word(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, cons
     return n - at >= length && !memcmp(lines + at, word, (size_t)length) ? at + length : LEFT;
 }
 
+/* Read a name and the colon behind it, from its first quotation mark up to its value; *out_end is
+ * moved behind the name. */
+static ptrdiff_t read_name(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, uint8_t **out_end)
+{
+    if (lines[at] != '"')
+        return LEFT;
+    at = read_string(lines, at + 1, n, out_end);
+    if (at == LEFT)
+        return LEFT;
+    at = skip_blanks(lines, at);
+    return lines[at] == ':' ? skip_blanks(lines, at + 1) : LEFT;
+}
+
 static ptrdiff_t skip_value(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, uint8_t *scratch,
                             int levels);
 
@@ -219,15 +232,9 @@ static ptrdiff_t skip_members(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, u
     for (;;) {
         if (closing == '}') {
             uint8_t *end = scratch;
-            if (lines[at] != '"')
-                return LEFT;
-            at = read_string(lines, at + 1, n, &end);
+            at = read_name(lines, at, n, &end);
             if (at == LEFT)
                 return LEFT;
-            at = skip_blanks(lines, at);
-            if (lines[at] != ':')
-                return LEFT;
-            at = skip_blanks(lines, at + 1);
         }
         at = skip_value(lines, at, n, scratch, levels);
         if (at == LEFT)
@@ -273,15 +280,9 @@ static ptrdiff_t read_object(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n,
     for (at = skip_blanks(lines, at);; at = skip_blanks(lines, at + 1)) {
         uint8_t *const name = text_end ? text_end : start;
         uint8_t *name_end = name;
-        if (lines[at] != '"')
-            return LEFT;
-        at = read_string(lines, at + 1, n, &name_end);
+        at = read_name(lines, at, n, &name_end);
         if (at == LEFT)
             return LEFT;
-        at = skip_blanks(lines, at);
-        if (lines[at] != ':')
-            return LEFT;
-        at = skip_blanks(lines, at + 1);
         if (name_end - name == into->name_length
             && !memcmp(name, into->name, (size_t)into->name_length)) {
             if (text_end || lines[at] != '"')
