@@ -89,6 +89,13 @@ def test_json_that_is_not_lines(tmp_path, content, made_by):
     assert made_by in str(caught.value)
 
 
+def test_a_bad_line_after_the_first_gives_no_hint(tmp_path):
+    (tmp_path / "in.json").write_bytes(b'{"text": "a"}\n[{"text": "b"}]\n')
+    with pytest.raises(ValueError, match=r"in\.json: line 2: expected a JSON object") as caught:
+        list(iter_records(tmp_path / "in.json"))
+    assert "jq" not in str(caught.value)
+
+
 def test_windows_of_zstandard(tmp_path):
     """Windows of any size are read: those above 128 MiB are refused unless one asks for them."""
     parameter = zstd.CompressionParameter
