@@ -1,7 +1,9 @@
 """Options of the subcommand compare."""
 
+import argparse
+
 from sparsemaps.cli import _shared_options as shared
-from sparsemaps.cli._options import Commands
+from sparsemaps.cli._kinds import Command
 from sparsemaps.files._job_options import Aside
 
 COMPARE_EXAMPLES = """\
@@ -22,41 +24,44 @@ _COMMON = (
 )  # fmt: skip
 
 
-def add_compare(commands: Commands) -> None:
-    compare = commands.add_parser(
-        "compare",
-        help="measure which map suits a file, beside linear models, trees and exact kernels",
-        description="Measure which map suits the rows of a file, beside linear models, boosted "
-        "trees and exact\nkernels. Print a table, and the command that trains the choice.",
-        epilog=COMPARE_EXAMPLES,
-    )
+def _fill(parser: argparse.ArgumentParser) -> None:
     shared.add_path(
-        compare, "input", metavar="INPUT",
+        parser, "input", metavar="INPUT",
         help="LIBSVM file (.gz, .bz2, .xz, .zst) or texts (.jsonl, .csv, .parquet, .arrow), with "
         "labels",
     )  # fmt: skip
     shared.add_path(
-        compare, "--test", type=shared.non_empty, metavar="FILE",
+        parser, "--test", type=shared.non_empty, metavar="FILE",
         help="rows that the search does not see; models of all rows of INPUT are scored on them "
         "too",
     )  # fmt: skip
-    compare.add_argument(
+    parser.add_argument(
         "--seconds", type=float, default=60.0, metavar="S",
         help="time that the comparison takes (default: 60)",
     )  # fmt: skip
-    compare.add_argument(
+    parser.add_argument(
         "--regression", action="store_true",
         help="labels are numbers to predict; the default for fractions, and for more than 100 "
         "values with fewer than 10 records each",
     )  # fmt: skip
     shared.add_path(
-        compare, "--plot", type=shared.non_empty, metavar="FILE.svg",
+        parser, "--plot", type=shared.non_empty, metavar="FILE.svg",
         help="also draw scores against bytes a row; needs matplotlib",
     )  # fmt: skip
-    shared.add_seed(compare)
-    shared.add_reading(compare)
-    shared.add_values(compare, Aside)
+    shared.add_seed(parser)
+    shared.add_reading(parser)
+    shared.add_values(parser, Aside)
     but = (*shared.OF_NEAR, *shared.OF_WEIGHTS, *_OF_OUTPUTS)
-    shared.add_texts(compare, but=but, default=shared.LEARNT_BY_NAMES)
-    shared.explain_first(compare, *_COMMON)
-    compare.set_defaults(run="sparsemaps.cli._compare:compare")
+    shared.add_texts(parser, but=but, default=shared.LEARNT_BY_NAMES)
+    shared.explain_first(parser, *_COMMON)
+    parser.set_defaults(run="sparsemaps.cli._compare:compare")
+
+
+COMPARE = Command(
+    "compare",
+    _fill,
+    help="measure which map suits a file, beside linear models, trees and exact kernels",
+    description="Measure which map suits the rows of a file, beside linear models, boosted "
+    "trees and exact\nkernels. Print a table, and the command that trains the choice.",
+    epilog=COMPARE_EXAMPLES,
+)

@@ -1,24 +1,35 @@
-"""Parsers of maps and kernels, each made when it is first asked for: all have 1,400 options."""
+"""Parsers of subcommands, each made when it is first asked for: all have 1,700 options."""
 
 import argparse
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
+
+
+class Command(NamedTuple):
+    """A subcommand: its name, the function that adds the options to its parser, a line of help, and
+    the texts before and behind the options."""
+
+    name: str
+    fill: Callable[[argparse.ArgumentParser], None]
+    help: str
+    description: str
+    epilog: str | None = None
 
 
 class Kinds(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """The subcommands of a command, by the names of maps or kernels."""
+    """The subcommands of the program; or of a command, by the names of maps or kernels."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
         self.choices = self._name_parser_map = _MadeLater()
 
-    def add_later(
-        self, name: str, fill: Callable[[Any], None], *, help: str, **options: Any
-    ) -> None:
-        """Add a subcommand; `fill` adds the options to its parser."""
+    def add(self, command: Command) -> None:
+        """Add a subcommand."""
+        name, fill, help, description, epilog = command
 
         def parser_of_kind() -> argparse.ArgumentParser:
-            parser = self._parser_class(prog=f"{self._prog_prefix} {name}", **options)
+            prog = f"{self._prog_prefix} {name}"
+            parser = self._parser_class(prog=prog, description=description, epilog=epilog)
             fill(parser)
             return parser
 

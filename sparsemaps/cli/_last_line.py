@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from sparsemaps._tools._escapes import print_line
-from sparsemaps.files._record_labels import name_of
 
 
 def say(options: argparse.Namespace, words: str, answer: object) -> None:
@@ -37,6 +36,8 @@ def _named(value: object) -> Any:
     """Return a value of an object. The names of labels are strings."""
     if not isinstance(value, Mapping):
         return value
+    from sparsemaps.files._record_labels import name_of  # which imports the models, slowly
+
     return {name_of(label): n for label, n in value.items()}
 
 

@@ -3,7 +3,8 @@
 import argparse
 
 from sparsemaps.cli import _shared_options as shared
-from sparsemaps.cli._options import KERNELS, MAPS, SAVED, Commands, integer
+from sparsemaps.cli._kinds import Command
+from sparsemaps.cli._options import KERNELS, MAPS, SAVED, integer
 from sparsemaps.files._job_options import Aside, MappedRows, Texts
 
 MAP_EXAMPLES = """\
@@ -57,40 +58,38 @@ _COMMON_OF_TEXT = (
 )  # fmt: skip
 
 
-def add_demo(commands: Commands) -> None:
-    demo = commands.add_parser(
-        "demo",
-        help="compare models and maps on data that every installation has",
-        description="Run compare on handwritten digits and on texts, find the near-duplicates "
-        "among the texts,\nand write LIBSVM files. It takes a minute, and no network.",
-        epilog=DEMO_EXAMPLES,
-    )
-    demo.add_argument(
+def _fill_demo(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
         "-o", "--output", default="sparsemaps-demo", type=shared.non_empty, metavar="DIRECTORY",
         help="where to write LIBSVM files (default: sparsemaps-demo)",
     )  # fmt: skip
-    demo.add_argument(
+    parser.add_argument(
         "--plot", type=shared.non_empty, metavar="FILE.svg",
         help="also draw accuracy against bytes a row; needs matplotlib",
     )  # fmt: skip
-    demo.set_defaults(run="sparsemaps.cli._map_commands:demo")
+    parser.set_defaults(run="sparsemaps.cli._map_commands:demo")
 
 
-def add_maps(commands: Commands) -> None:
-    maps = commands.add_parser(
-        "map",
-        help="map the rows of LIBSVM files",
-        description="Map the rows of LIBSVM files. sparsemaps map MAP --help lists the options.",
-    )
-    kinds = shared.add_kinds(maps, MAPS, MAP_EXAMPLES, _fill_map)
-    kinds.add_later(
-        SAVED,
-        _fill_saved,
-        help="the map in a file that --save-config has written; the word saved may be left out",
-        description="Use the map in a file that --save-config has written.",
-        epilog="examples:\n  sparsemaps map minmax train.svm -o train.mapped --save-config map.json"
-        "\n  sparsemaps map --config map.json test.svm -o test.mapped\n",
-    )
+DEMO = Command(
+    "demo",
+    _fill_demo,
+    help="compare models and maps on data that every installation has",
+    description="Run compare on handwritten digits and on texts, find the near-duplicates "
+    "among the texts,\nand write LIBSVM files. It takes a minute, and no network.",
+    epilog=DEMO_EXAMPLES,
+)
+
+
+def _add_maps(parser: argparse.ArgumentParser) -> None:
+    shared.add_kinds(parser, MAPS, MAP_EXAMPLES, _fill_map).add(_SAVED)
+
+
+MAP = Command(
+    "map",
+    _add_maps,
+    help="map the rows of LIBSVM files",
+    description="Map the rows of LIBSVM files. sparsemaps map MAP --help lists the options.",
+)
 
 
 def _fill_map(name: str, parser: argparse.ArgumentParser) -> None:
@@ -108,6 +107,16 @@ def _fill_saved(parser: argparse.ArgumentParser) -> None:
     _add_map_options(parser)
     shared.explain_first(parser, *_COMMON)
     parser.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=SAVED)
+
+
+_SAVED = Command(
+    SAVED,
+    _fill_saved,
+    help="the map in a file that --save-config has written; the word saved may be left out",
+    description="Use the map in a file that --save-config has written.",
+    epilog="examples:\n  sparsemaps map minmax train.svm -o train.mapped --save-config map.json\n"
+    "  sparsemaps map --config map.json test.svm -o test.mapped\n",
+)
 
 
 def _add_map_options(parser: argparse.ArgumentParser) -> None:
@@ -133,49 +142,55 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
     shared.add_many(parser)
 
 
-def add_text(commands: Commands) -> None:
-    text = commands.add_parser(
-        "text",
-        help="write hashed n-grams of raw texts as LIBSVM files",
-        description="Write the rows of scikit-learn's HashingVectorizer, with its defaults, as "
-        "LIBSVM files; or counts of byte n-grams.",
-        epilog=TEXT_EXAMPLES,
-    )
+def _fill_text(parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(
-        text,
+        parser,
         "file of texts: a text a line (.txt), JSON Lines (.jsonl), .csv, .parquet, .arrow; the "
         "first three plain or compressed (.gz, .bz2, .xz, .zst); directory, pattern, or - for "
         "standard input",
     )
-    shared.add_output(text, "file to write; or directory, for one output for each input; or -")
-    text.add_argument(
+    shared.add_output(parser, "file to write; or directory, for one output for each input; or -")
+    parser.add_argument(
         "--analyzer", choices=("word", "char", "char_wb", "byte"), default="word",
         help="what n-grams are made of (default: word)",
     )  # fmt: skip
-    text.add_argument(
+    parser.add_argument(
         "--ngram-range", nargs=2, type=integer, metavar=("LOW", "HIGH"),
         help="least and greatest size of n-grams (default: 1 1; for byte 3 3)",
     )  # fmt: skip
-    text.add_argument(
+    parser.add_argument(
         "--n-features", type=integer, metavar="N", help="number of columns (default: 2**20)"
     )
-    text.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
+    parser.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
     but = ("analyzer", "normalize", "max_line_bytes", "frequencies")
-    shared.add_values(text, Texts, but=(*but, *shared.OF_NEAR, *shared.OF_WEIGHTS))
-    shared.add_reading(text, Texts)
-    shared.add_values(text, Aside)
-    shared.add_many(text)
-    shared.explain_first(text, *_COMMON_OF_TEXT)
-    text.set_defaults(run="sparsemaps.cli._map_commands:text")
+    shared.add_values(parser, Texts, but=(*but, *shared.OF_NEAR, *shared.OF_WEIGHTS))
+    shared.add_reading(parser, Texts)
+    shared.add_values(parser, Aside)
+    shared.add_many(parser)
+    shared.explain_first(parser, *_COMMON_OF_TEXT)
+    parser.set_defaults(run="sparsemaps.cli._map_commands:text")
 
 
-def add_kernels(commands: Commands) -> None:
-    grams = commands.add_parser(
-        "kernel",
-        help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
-        description="Write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4.",
-    )
-    shared.add_kinds(grams, KERNELS, KERNEL_EXAMPLES, _fill_kernel, metavar="KERNEL")
+TEXT = Command(
+    "text",
+    _fill_text,
+    help="write hashed n-grams of raw texts as LIBSVM files",
+    description="Write the rows of scikit-learn's HashingVectorizer, with its defaults, as "
+    "LIBSVM files; or counts of byte n-grams.",
+    epilog=TEXT_EXAMPLES,
+)
+
+
+def _add_kernels(parser: argparse.ArgumentParser) -> None:
+    shared.add_kinds(parser, KERNELS, KERNEL_EXAMPLES, _fill_kernel, metavar="KERNEL")
+
+
+KERNEL = Command(
+    "kernel",
+    _add_kernels,
+    help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
+    description="Write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4.",
+)
 
 
 def _fill_kernel(name: str, parser: argparse.ArgumentParser) -> None:
@@ -195,19 +210,22 @@ def _fill_kernel(name: str, parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run="sparsemaps.cli._map_commands:kernel", kernel_name=name)
 
 
-def add_info(commands: Commands) -> None:
-    info = commands.add_parser(
-        "info",
-        help="print how many rows, columns, entries and labels a file has, and which map made it",
-        description="Print how many rows, columns and entries a file has, and which values and "
-        "labels; of the\noutputs of sparsemaps, also the map with its parameters, its seed, the "
-        "scheme of random numbers,\nthe width of the rows, and the analyzer of texts.",
-        epilog=INFO_EXAMPLES,
-    )
+def _fill_info(parser: argparse.ArgumentParser) -> None:
     shared.add_path(
-        info, "input", metavar="FILE",
+        parser, "input", metavar="FILE",
         help="LIBSVM file (.gz, .bz2, .xz, .zst), codes or index (.npy), model, or - for standard "
         "input",
     )  # fmt: skip
-    shared.add_reading(info, None)
-    info.set_defaults(run="sparsemaps.cli._map_commands:info")
+    shared.add_reading(parser, None)
+    parser.set_defaults(run="sparsemaps.cli._map_commands:info")
+
+
+INFO = Command(
+    "info",
+    _fill_info,
+    help="print how many rows, columns, entries and labels a file has, and which map made it",
+    description="Print how many rows, columns and entries a file has, and which values and "
+    "labels; of the\noutputs of sparsemaps, also the map with its parameters, its seed, the "
+    "scheme of random numbers,\nthe width of the rows, and the analyzer of texts.",
+    epilog=INFO_EXAMPLES,
+)

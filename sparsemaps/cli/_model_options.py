@@ -1,9 +1,10 @@
 """Options of the subcommands of linear models: train, predict and filter."""
 
 import argparse
+from functools import partial
 
 from sparsemaps.cli import _shared_options as shared
-from sparsemaps.cli._options import Commands
+from sparsemaps.cli._kinds import Command
 from sparsemaps.files._job_options import (
     Aside,
     LabelChoice,
@@ -51,16 +52,6 @@ _COMMON_OF_PREDICT = (
 _COMMON_OF_FILTER = "--min-score", "--min-proba", "--fraction", "--field", "--n-jobs"
 
 
-def add_train(commands: Commands) -> None:
-    train = commands.add_parser(
-        "train",
-        help="train a linear model on the codes of a map, from LIBSVM files, texts or codes",
-        description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
-        "the options.",
-    )
-    shared.add_maps_with_codes(train, TRAIN_EXAMPLES, _fill_train, "minhash for texts if left out")
-
-
 def _fill_train(_: str, parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(
         parser,
@@ -77,39 +68,59 @@ def _fill_train(_: str, parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run="sparsemaps.cli._model_commands:train")
 
 
-def add_predict(commands: Commands) -> None:
-    predict = commands.add_parser(
-        "predict",
-        help="label records with a trained model",
-        description="Write a line for each record: its number, or its id; its label; and the score "
-        "of each\nclass; separated by tabs, with a header. An output that ends in .jsonl has an "
-        "object for each\nrecord.",
-        epilog=PREDICT_EXAMPLES,
-    )
-    _add_model_and_files(predict, "or file of codes (.npy), ")
-    shared.add_values(predict, LineOptions)
-    shared.add_many(predict)
-    shared.explain_first(predict, *_COMMON_OF_PREDICT)
-    predict.set_defaults(run="sparsemaps.cli._model_commands:predict")
+TRAIN = Command(
+    "train",
+    partial(
+        shared.add_maps_with_codes,
+        examples=TRAIN_EXAMPLES,
+        fill=_fill_train,
+        usual="minhash for texts if left out",
+    ),
+    help="train a linear model on the codes of a map, from LIBSVM files, texts or codes",
+    description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
+    "the options.",
+)
 
 
-def add_filter(commands: Commands) -> None:
-    chosen = commands.add_parser(
-        "filter",
-        help="keep the records that a trained model gives a label",
-        description="Write the records that have a label, byte for byte and in their order.",
-        epilog=FILTER_EXAMPLES,
-    )
-    _add_model_and_files(chosen, "", "id_field")
-    chosen.add_argument(
+def _fill_predict(parser: argparse.ArgumentParser) -> None:
+    _add_model_and_files(parser, "or file of codes (.npy), ")
+    shared.add_values(parser, LineOptions)
+    shared.add_many(parser)
+    shared.explain_first(parser, *_COMMON_OF_PREDICT)
+    parser.set_defaults(run="sparsemaps.cli._model_commands:predict")
+
+
+PREDICT = Command(
+    "predict",
+    _fill_predict,
+    help="label records with a trained model",
+    description="Write a line for each record: its number, or its id; its label; and the score "
+    "of each\nclass; separated by tabs, with a header. An output that ends in .jsonl has an "
+    "object for each\nrecord.",
+    epilog=PREDICT_EXAMPLES,
+)
+
+
+def _fill_filter(parser: argparse.ArgumentParser) -> None:
+    _add_model_and_files(parser, "", "id_field")
+    parser.add_argument(
         "--label", required=True, action="append",
         help="label of the records to keep; may be given several times, and the highest of "
         "their scores counts",
     )  # fmt: skip
-    shared.add_values(chosen, LabelChoice)
-    shared.add_many(chosen)
-    shared.explain_first(chosen, *_COMMON_OF_FILTER)
-    chosen.set_defaults(run="sparsemaps.cli._model_commands:filter")
+    shared.add_values(parser, LabelChoice)
+    shared.add_many(parser)
+    shared.explain_first(parser, *_COMMON_OF_FILTER)
+    parser.set_defaults(run="sparsemaps.cli._model_commands:filter")
+
+
+FILTER = Command(
+    "filter",
+    _fill_filter,
+    help="keep the records that a trained model gives a label",
+    description="Write the records that have a label, byte for byte and in their order.",
+    epilog=FILTER_EXAMPLES,
+)
 
 
 def _add_model_and_files(parser: argparse.ArgumentParser, more: str, *but: str) -> None:

@@ -1,9 +1,11 @@
 """Options of the subcommands that find near-duplicates: pairs and dedup."""
 
 import argparse
+from functools import partial
 
 from sparsemaps.cli import _shared_options as shared
-from sparsemaps.cli._options import CONTAINMENT_MAP, Commands
+from sparsemaps.cli._kinds import Command
+from sparsemaps.cli._options import CONTAINMENT_MAP
 from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables
 
 PAIR_EXAMPLES = """\
@@ -46,18 +48,6 @@ _COMMON_OF_DEDUP = (
 )  # fmt: skip
 
 
-def add_pairs(commands: Commands) -> None:
-    pairs = commands.add_parser(
-        "pairs",
-        help="find near-duplicates among rows of LIBSVM files, texts or files of codes",
-        description="Find near-duplicates: pairs of rows of LIBSVM files, of texts or of files of "
-        "codes, whose kernel\nis at least a threshold. Each line of the output has the numbers of "
-        "two rows, which count from 1\nthrough all inputs, or their ids, and their similarity, "
-        "separated by tabs; and the comments of the\ntwo rows, if the inputs have comments.",
-    )
-    shared.add_maps_with_codes(pairs, PAIR_EXAMPLES, _fill_pairs)
-
-
 def _fill_pairs(name: str, parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(
         parser,
@@ -79,16 +69,15 @@ def _fill_pairs(name: str, parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
 
 
-def add_dedup(commands: Commands) -> None:
-    dedup = commands.add_parser(
-        "dedup",
-        help="remove near-duplicate records",
-        description="Remove near-duplicate records of texts or LIBSVM files. The other records are "
-        "written\nbyte for byte, in their order. MAP defaults to minhash. Codes and other results "
-        "stay in\nOUTPUT.stages. The last line counts the records, those kept, those removed by "
-        "reason, and\nthe clusters.",
-    )
-    shared.add_maps_with_codes(dedup, DEDUP_EXAMPLES, _fill_dedup)
+PAIRS = Command(
+    "pairs",
+    partial(shared.add_maps_with_codes, examples=PAIR_EXAMPLES, fill=_fill_pairs),
+    help="find near-duplicates among rows of LIBSVM files, texts or files of codes",
+    description="Find near-duplicates: pairs of rows of LIBSVM files, of texts or of files of "
+    "codes, whose kernel\nis at least a threshold. Each line of the output has the numbers of "
+    "two rows, which count from 1\nthrough all inputs, or their ids, and their similarity, "
+    "separated by tabs; and the comments of the\ntwo rows, if the inputs have comments.",
+)
 
 
 def _fill_dedup(_: str, parser: argparse.ArgumentParser) -> None:
@@ -105,6 +94,17 @@ def _fill_dedup(_: str, parser: argparse.ArgumentParser) -> None:
     shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
     shared.explain_first(parser, *_COMMON_OF_DEDUP)
     parser.set_defaults(run="sparsemaps.cli._near_commands:dedup")
+
+
+DEDUP = Command(
+    "dedup",
+    partial(shared.add_maps_with_codes, examples=DEDUP_EXAMPLES, fill=_fill_dedup),
+    help="remove near-duplicate records",
+    description="Remove near-duplicate records of texts or LIBSVM files. The other records are "
+    "written\nbyte for byte, in their order. MAP defaults to minhash. Codes and other results "
+    "stay in\nOUTPUT.stages. The last line counts the records, those kept, those removed by "
+    "reason, and\nthe clusters.",
+)
 
 
 def _add_stages(parser: argparse.ArgumentParser) -> None:

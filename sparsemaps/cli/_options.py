@@ -6,7 +6,6 @@ its help. All of this is read from the source of the maps as text, as help would
 imported the modules. The kernels are a table here.
 """
 
-import argparse
 import ast
 import contextlib
 import importlib
@@ -14,7 +13,7 @@ import inspect
 import re
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import sparsemaps
 from sparsemaps._tools import _allowed
@@ -38,10 +37,6 @@ class Kind(NamedTuple):
     options: tuple[Option, ...]
     has_codes: bool = False
     factors: tuple[str, ...] = ()
-
-
-Commands: TypeAlias = "argparse._SubParsersAction[Any]"
-"""What takes the parsers of subcommands."""
 
 
 def load(path: str) -> Callable[..., Any]:

@@ -11,11 +11,12 @@ from typing import Any, NoReturn
 
 import sparsemaps
 from sparsemaps._tools._escapes import terminal_line
-from sparsemaps.cli._compare_options import add_compare
+from sparsemaps.cli._compare_options import COMPARE
 from sparsemaps.cli._help import HelpParser
-from sparsemaps.cli._map_options import add_demo, add_info, add_kernels, add_maps, add_text
-from sparsemaps.cli._model_options import add_filter, add_predict, add_train
-from sparsemaps.cli._near_options import add_dedup, add_pairs
+from sparsemaps.cli._kinds import Kinds
+from sparsemaps.cli._map_options import DEMO, INFO, KERNEL, MAP, TEXT
+from sparsemaps.cli._model_options import FILTER, PREDICT, TRAIN
+from sparsemaps.cli._near_options import DEDUP, PAIRS
 from sparsemaps.cli._options import OTHER_NAMES
 
 BAD_INPUT = 2
@@ -138,10 +139,9 @@ def make_parser() -> argparse.ArgumentParser:
         choices=("bash", "zsh", "fish", "tcsh"),
         help="print a completion script for a shell and exit; needs the package shtab",
     )
-    commands = parser.add_subparsers(required=True, metavar="COMMAND")
-    for add in (
-        add_demo, add_compare, add_maps, add_text, add_kernels, add_pairs, add_dedup, add_train,
-        add_predict, add_filter, add_info,
+    commands: Any = parser.add_subparsers(required=True, metavar="COMMAND", action=Kinds)
+    for command in (
+        DEMO, COMPARE, MAP, TEXT, KERNEL, PAIRS, DEDUP, TRAIN, PREDICT, FILTER, INFO,
     ):  # fmt: skip
-        add(commands)
+        commands.add(command)
     return parser

@@ -9,7 +9,7 @@ from typing import Any
 
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._option_fields import OptionField, Values, options_of, summary
-from sparsemaps.cli._kinds import Kinds
+from sparsemaps.cli._kinds import Command, Kinds
 from sparsemaps.cli._options import MAPS, PAIR_MAPS, Kind, Option, integer
 from sparsemaps.files._job_options import (
     VALUES,
@@ -54,13 +54,9 @@ def add_kinds(
     added: Any = command.add_subparsers(required=True, metavar=metavar, action=Kinds)
     for name, kind in kinds.items():
         summary = kind.summary[0].upper() + kind.summary[1:] + "."
-        added.add_later(
-            name,
-            partial(_fill, name, kind, fill),
-            help=kind.summary,
-            description=f"{about}\n\n{name}: {summary}" if about else summary,
-            epilog=examples.format(name=name),
-        )
+        description = f"{about}\n\n{name}: {summary}" if about else summary
+        fill_kind = partial(_fill, name, kind, fill)
+        added.add(Command(name, fill_kind, kind.summary, description, examples.format(name=name)))
     return added
 
 

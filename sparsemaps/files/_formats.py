@@ -182,7 +182,7 @@ class _CodesFormat(OutputFormat):
 
 def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:
     """Return the codes of no rows; `texts` is the vectorizer of rows of texts."""
-    codes: PackedCodes = map.encode(sp.csr_array((0, map.n_columns or 1)), packed=True)
+    codes: PackedCodes = map._packed_codes(*map.draw.new_codes(0))
     if texts is not None:
         codes.config[TEXTS] = texts
     return codes

@@ -154,10 +154,7 @@ class CodesDraw(Draw):
 
         Without `packed`, only the codes are computed; the other two mean nothing.
         """
-        n_rows = work.rows.n_rows
-        out = np.empty((n_rows, (self.size * self.law.bits + 7) // 8), np.uint8)
-        sampled = np.ones(n_rows, bool)
-        sizes = np.empty(n_rows, np.uint32) if self.law.is_of_sets else None
+        out, sampled, sizes = self.new_codes(work.rows.n_rows)
 
         def write(block: Block, out: Array, sampled: Array, sizes: Array | None) -> None:
             self.write(block, PACKED, out)
@@ -169,6 +166,13 @@ class CodesDraw(Draw):
 
         work.each_block(write, out, sampled, sizes)
         return out, sampled, sizes
+
+    def new_codes(self, n_rows: int) -> tuple[Bytes, Array, Array | None]:
+        """Return arrays for the packed codes of rows, for which rows have samples, and for the
+        sizes of sets or None."""
+        out = np.empty((n_rows, (self.size * self.law.bits + 7) // 8), np.uint8)
+        sizes = np.empty(n_rows, np.uint32) if self.law.is_of_sets else None
+        return out, np.ones(n_rows, bool), sizes
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
         """Mark the rows of a block that have samples. Of a row whose codes are all 0, the code as a

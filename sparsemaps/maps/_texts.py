@@ -6,7 +6,6 @@ from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 
 from sparsemaps._input._row_reader import RowReader, SetReader
 from sparsemaps._input._sparse import Csr
@@ -72,12 +71,7 @@ class TextEncoder:
         return codes
 
     def _joined(self, parts: list[tuple[Bytes, Array, Any]], packed: bool) -> Bytes | PackedCodes:
-        if not parts:
-            none = self._map.encode(sp.csr_array((0, self._map.n_columns or 1)), packed=packed)
-            if packed:
-                none.config[TEXTS] = self._config
-            return none
-        out, sampled, sizes = zip(*parts, strict=True)
+        out, sampled, sizes = zip(*parts or [self._map.draw.new_codes(0)], strict=True)
         if not packed:
             return np.concatenate(out)
         all_sizes = None if sizes[0] is None else np.concatenate(sizes)
