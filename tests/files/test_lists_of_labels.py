@@ -81,6 +81,12 @@ def test_one_label_is_enough_and_none_is_not(tmp_path):
         trained(tmp_path / "in.jsonl", tmp_path)
 
 
+def test_labels_of_records_of_weight_0_alone_are_no_classes(tmp_path):
+    some = [{**one, "w": 1} for one in listed(20)]
+    write_jsonl(tmp_path / "in.jsonl", [{"text": "a", "y": ["new"], "w": 0}, *some])
+    is_same(trained(tmp_path / "in.jsonl", tmp_path, weight_field="w").model, *expected_of(some))
+
+
 def test_iter_records_has_tuples(tmp_path):
     some = listed(20, "large numbers")
     write_jsonl(tmp_path / "in.jsonl", some)

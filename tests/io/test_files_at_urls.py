@@ -30,6 +30,11 @@ def test_a_copy_is_of_the_file_as_it_is(fs):
     assert [Path(path).read_bytes() for path in (first, second)] == [b"before", b"after!"]
 
 
+def test_readers_of_a_file_have_their_own_positions(fs):
+    with _urls.opened(URL) as one, _urls.opened(URL) as other:
+        assert [one.read(), other.read()] == [b"before", b"before"]
+
+
 def test_another_version_is_another_file(fs):
     input = InputFile(URL)
     input.refuse_change()
