@@ -266,16 +266,15 @@ def test_mistakes(trained, tmp_path):
     assert load_svmlight_file(str(svm))[0].shape[0] == len(y)
 
 
-def test_an_output_that_cannot_be_written_is_known_before_training(tmp_path):
-    X, y = rows()
+def test_an_output_that_cannot_be_written_is_known_before_inputs_are_read(tmp_path):
     model = KernelClassifier(MinHash(n_hashes=64))
-    svm = write_rows(tmp_path / "in.svm", X, y)
+    svm = tmp_path / "in.svm"
+    svm.write_text("what cannot be read\n")
     (tmp_path / "folder").mkdir()
     errors = FileNotFoundError, IsADirectoryError, OSError
     for output, error in zip(("nowhere/model", "folder", "x" * 300), errors, strict=True):
         with pytest.raises(error, match=output):
             files.train_files(model, svm, tmp_path / output)
-        assert not hasattr(model, "map_")
 
 
 def test_labels_of_two_kinds(tmp_path):
