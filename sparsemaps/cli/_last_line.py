@@ -14,13 +14,6 @@ def say(options: argparse.Namespace, words: str, answer: object) -> None:
     print_line(_object_of(answer) if options.json else words, error=True)
 
 
-def say_bad(options: argparse.Namespace, figures: Mapping[str, int], answer: object) -> None:
-    """Do what `say` does, of a command that prints nothing if all is well: in words, only if
-    records are bad."""
-    if options.json or figures.get("bad"):
-        say(options, words_of(figures), answer)
-
-
 def _object_of(answer: Any) -> str:
     members = answer if isinstance(answer, Mapping) else answer._asdict()
     return json.dumps(

@@ -13,7 +13,7 @@ from sparsemaps._io._sources import expand
 from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._typing import MatrixLike
 from sparsemaps.cli import _given
-from sparsemaps.cli._last_line import say_bad
+from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix, _summary
 from sparsemaps.files._job import Job
@@ -55,8 +55,12 @@ def _run(options: argparse.Namespace, plan: OutputPlan) -> None:
         if file.n_rows == 0 and not file.skipped:
             name = "standard input" if file.input == "-" else file.input
             print_line(f"sparsemaps: {name}: there are no rows", error=True)
-    figures = {"rows": sum(file.n_rows for file in made), "bad": sum(file.n_bad for file in made)}
-    say_bad(options, figures, figures)
+    n_rows, n_empty, n_bad = (
+        sum(getattr(file, name) for file in made) for name in ("n_rows", "n_empty", "n_bad")
+    )
+    without = "without an n-gram" if plan.job.source.has_ngrams else "without an entry"
+    figures = {"rows": n_rows, without: n_empty, "bad": n_bad}
+    say(options, words_of(figures), {"rows": n_rows, "empty": n_empty, "bad": n_bad})
 
 
 def text(options: argparse.Namespace) -> None:
@@ -93,7 +97,7 @@ def kernel(options: argparse.Namespace) -> None:
     if not n_rows:
         print_line(f"sparsemaps: {options.test or options.train}: there are no rows", error=True)
     figures = {"rows": n_rows}
-    say_bad(options, figures, figures)
+    say(options, words_of(figures), figures)
 
 
 def minmax_times_acos(X: MatrixLike, Y: MatrixLike | None = None) -> Any:

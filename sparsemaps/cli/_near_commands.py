@@ -11,7 +11,7 @@ from sparsemaps.cli._given import (
     source_by_names,
     value_of,
 )
-from sparsemaps.cli._last_line import say, say_bad
+from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.files._dedup import Dedup
 from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables
 from sparsemaps.files._pairs import PairsPlan
@@ -42,7 +42,7 @@ def pairs(options: argparse.Namespace) -> None:
         "rows": answer.n_rows, "other rows": answer.n_other, "pairs": answer.n_pairs,
         "bad": answer.n_bad,
     }  # fmt: skip
-    say_bad(options, figures, answer)
+    say(options, words_of(figures), answer)
 
 
 def dedup(options: argparse.Namespace) -> None:

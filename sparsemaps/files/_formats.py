@@ -90,8 +90,9 @@ class OutputFormat(ABC):
         return None
 
     @abstractmethod
-    def convert(self, block: Batch) -> Any:
-        """Convert a block to the argument of ``write``."""
+    def convert(self, block: Batch) -> tuple[Any, int]:
+        """Return the argument of ``write`` for a block, and the number of its rows without an
+        entry."""
 
     @abstractmethod
     def write(self, converted: Any) -> None:
@@ -116,24 +117,30 @@ class SvmlightFormat(OutputFormat):
         if self._options.header:
             self._file.write(b"# " + " ".join(self._options.header.split()).encode() + b"\n")
 
-    def convert(self, block: Batch) -> tuple[bytes, int, int]:
-        return self._lines(block), block.n_rows, len(block.heads.qids)
+    def convert(self, block: Batch) -> tuple[tuple[bytes, int, int], int]:
+        lines, n_empty = self._lines(block)
+        return (lines, block.n_rows, len(block.heads.qids)), n_empty
 
-    def _lines(self, block: Batch) -> bytes:
-        """Return the lines of a block."""
+    def _lines(self, block: Batch) -> tuple[bytes, int]:
+        """Return the lines of a block, and the number of rows without an entry."""
         map, heads = self._map, block.exact_heads()
         if map is None:
-            lines = format_rows(block.X, heads)
+            X = block.X
+            lines, n_empty = format_rows(X, heads), _n_empty(X)
         elif map.is_one_hot:
             codes = apply(map, map.numbers, block)
             lines = format_codes(codes, map.law.bits, heads, ones=self._options.ones)
+            n_empty = int((codes[:, 0] < 0).sum())
         else:
-            lines = format_rows(sp.csr_array(apply(map, map.transform, block)), heads)
+            Z, n_empty = apply(map, lambda X: (map.transform(X), _n_empty(X)), block)
+            lines = format_rows(sp.csr_array(Z), heads)
         _check_rows_have_lines(block, lines)
         if block.id_columns is not None:
             pairs = zip(lines.splitlines(), block.id_columns, strict=True)
-            return b"".join(b"%s # %s\n" % (line.rstrip(), id.encode()) for line, id in pairs)
-        return with_comments(block.text, lines) if self._options.comments else lines
+            lines = b"".join(b"%s # %s\n" % (line.rstrip(), id.encode()) for line, id in pairs)
+        elif self._options.comments:
+            lines = with_comments(block.text, lines)
+        return lines, n_empty
 
     def write(self, converted: tuple[bytes, int, int]) -> None:
         lines, n_rows, n_qids = converted
@@ -213,8 +220,9 @@ class NpyFormat(_CodesFormat):
         self._rows: Spool | None = None
         """The number of the row of each label, if a row has a list of them."""
 
-    def convert(self, block: Batch) -> tuple[PackedCodes, Batch]:
-        return codes_of(self._map, block), block.without_rows()
+    def convert(self, block: Batch) -> tuple[tuple[PackedCodes, Batch], int]:
+        codes = codes_of(self._map, block)
+        return (codes, block.without_rows()), int((~codes.sampled).sum())
 
     def write(self, converted: tuple[PackedCodes, Batch]) -> None:
         codes, block = converted
@@ -269,7 +277,7 @@ class RecordsFormat(_CodesFormat):
         ):
             self._beside[ending].append(NOTHING)
 
-    def convert(self, block: Batch) -> Any:
+    def convert(self, block: Batch) -> tuple[Any, int]:
         codes = codes_of(self._map, block)
         empty = np.flatnonzero(~codes.sampled)
         contents = block.contents(empty)
@@ -278,7 +286,8 @@ class RecordsFormat(_CodesFormat):
         columns = np.column_stack([empty.astype(np.uint64), words])
         comments = list(comments_of_rows(block.text)) if self._options.comments else []
         checksums = block.checksums() if self._options.checksums else None
-        return codes, (block.lengths(), checksums, columns), comments, block.without_rows()
+        beside = block.lengths(), checksums, columns
+        return (codes, beside, comments, block.without_rows()), len(empty)
 
     def aside(self, inputs: Sequence[Any]) -> BadTable:
         is_first = any(getattr(input, "is_first", False) for input in inputs)
@@ -398,6 +407,12 @@ class _FileBeside:
                 self._file.seek(0)
                 shape = (self.n,) if self.width is None else (self.n, self.width)
                 self._file.write(_npy_header(self.dtype, shape))
+
+
+def _n_empty(X: Any) -> int:
+    """Return the number of rows of CSR whose entries are 0, or that have none."""
+    places = np.concatenate([[0], np.cumsum(X.data != 0)])[X.indptr]
+    return int((np.diff(places) == 0).sum())
 
 
 _HEADER_BYTES = 128

@@ -28,12 +28,14 @@ from sparsemaps.records._batch import Batch
 
 class MappedFile(NamedTuple):
     """An input, the output of its rows, the number of rows, and whether the output was complete
-    before; the number of rows is then the earlier run's."""
+    before; the numbers of rows are then the earlier run's."""
 
     input: Any
     output: Any
     n_rows: int
     skipped: bool
+    n_empty: int = 0
+    """Rows without an n-gram or entry."""
     n_bad: int = 0
     """Records that were set aside."""
 
@@ -77,8 +79,8 @@ class Job(OutputJob):
         run: TaskRun,
         bad_records: StrPath | None = None,
     ) -> list[list[int]]:
-        """Map some inputs to one output; return the numbers of rows of each, and of bad records if
-        these are set aside, to a table `bad_records`."""
+        """Map some inputs to one output; return the numbers of each: of rows, of those without an
+        entry, and of bad records if these are set aside, to a table `bad_records`."""
         given, classes = self.source.given, self.source.classes_table()
         if classes and (hasattr(output, "write") or is_standard(output)):
             raise ValueError(
@@ -105,13 +107,15 @@ class Job(OutputJob):
 
     @property
     def n_counts(self) -> int:
-        """How many numbers there are for each input: rows, and if some are set aside, these."""
-        return 1 if self.bad_records is None else 2
+        """How many numbers there are for each input: rows, rows without an entry, and if some
+        records are set aside, these."""
+        return 2 if self.bad_records is None else 3
 
     def answer(self, made: list[MadeOutput]) -> list[MappedFile]:
         return [
-            MappedFile(one.input, one.output, one.numbers[0], one.skipped, sum(one.numbers[1:]))
+            MappedFile(one.input, one.output, n_rows, one.skipped, n_empty, sum(n_bad))
             for one in made
+            for n_rows, n_empty, *n_bad in [one.numbers]
         ]
 
     def _map(
@@ -122,10 +126,10 @@ class Job(OutputJob):
         bar: Progress,
         aside: BadTable | None,
     ) -> list[int]:
-        def convert(block: Batch) -> tuple[Any, int]:
+        def convert(block: Batch) -> tuple[tuple[Any, int], int]:
             return target.convert(block), block.n_rows
 
-        n_rows, n_bad = 0, 0 if aside is None else aside.n_bad
+        n_rows, n_empty, n_bad = 0, 0, 0 if aside is None else aside.n_bad
         max_rows = None if self.map is None else rows_at_once(self.map.size)
         batches = None if self.counted is None else self.counted.take(input)
         if batches is None:
@@ -135,11 +139,12 @@ class Job(OutputJob):
         else:
             bar.add(n_bytes_of([input]), sum(batch.n_rows for batch in batches))
             rows = read_counted(self.source, input, batches, convert, n_jobs=n_jobs, aside=aside)
-        for converted, n_more in rows:
+        for (converted, n_more_empty), n_more in rows:
             target.write(converted)
             n_rows += n_more
+            n_empty += n_more_empty
         n_bad = 0 if aside is None else aside.n_bad - n_bad
-        return [n_rows, n_bad][: self.n_counts]
+        return [n_rows, n_empty, n_bad][: self.n_counts]
 
     def recipe(self) -> dict[str, Any]:
         source, output = self.source.options(), self.options._asdict()

@@ -60,7 +60,9 @@ def map_files(
     Returns
     -------
     files : list of MappedFile
-        For each input its `input`, `output`, `n_rows`, and `skipped`; of a `task`, none.
+        For each input its `input`, `output` and `n_rows`, and whether it was there (`skipped`); and
+        the numbers of rows without an n-gram or entry (`n_empty`) and of bad records (`n_bad`). Of
+        a `task`, none.
 
     Raises
     ------

@@ -152,12 +152,10 @@ def recipe_of_input(source: Source, input: _sources.InputFile) -> dict[str, Any]
     return recipe
 
 
-def _make(job: OutputJob, input: Input, path: str, run: TaskRun) -> int | list[int]:
-    """Make the output of an input; a table of its bad records stands beside it. One count stands
-    without a list."""
+def _make(job: OutputJob, input: Input, path: str, run: TaskRun) -> list[int]:
+    """Make the output of an input; a table of its bad records stands beside it."""
     table = None if job.bad_records is None else path + _sources.BAD
-    numbers = job.run([input], path, run, table)[0]
-    return numbers if len(numbers) > 1 else numbers[0]
+    return job.run([input], path, run, table)[0]
 
 
 def _endings(job: OutputJob) -> tuple[str, ...]:

@@ -89,7 +89,7 @@ def test_every_map_is_a_command():
 def test_minmax(file, tmp_path):
     out = tmp_path / "out.svm"
     done = command("map", "minmax", "--n-hashes", 20, "--bits", 4, "--seed", 3, file, "-o", out)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"40 rows, 3 without an entry\n")
     Z, y = load_svmlight_file(out, n_features=320, zero_based=False)
     cws = ConsistentWeightedSampling(n_hashes=20, bits=4, random_state=3)
     assert (cws.fit_transform(random_csr()) != Z).nnz == 0
@@ -288,7 +288,8 @@ def test_kernel(file, tmp_path, name):
     for inputs, rows in (([file], slice(None)), ([file, test], slice(5, 8))):
         out = tmp_path / "out"
         done = command("kernel", name, *inputs, "-o", out)
-        assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+        assert (done.returncode, done.stdout) == (0, b"")
+        assert done.stderr == f"{len(y[rows])} rows\n".encode()
         K, labels = load_svmlight_file(out, zero_based=True)
         K = K.toarray()
         np.testing.assert_array_equal(labels, y[rows])
@@ -334,9 +335,9 @@ def test_an_empty_input_is_said(tmp_path):
     (tmp_path / "in").write_bytes(b"# nothing\n")
     done = command("map", "minmax", tmp_path / "in", "-o", tmp_path / "out")
     assert done.returncode == 0
-    assert done.stderr.decode() == f"sparsemaps: {tmp_path / 'in'}: there are no rows\n"
+    assert done.stderr.decode() == f"sparsemaps: {tmp_path / 'in'}: there are no rows\n0 rows\n"
     done = command("map", "minmax", "-", "-o", "-")
-    assert done.stderr == b"sparsemaps: standard input: there are no rows\n"
+    assert done.stderr == b"sparsemaps: standard input: there are no rows\n0 rows\n"
 
 
 def test_a_saved_map(file, tmp_path):

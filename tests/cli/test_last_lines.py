@@ -1,5 +1,6 @@
-"""The last line of every command counts bad records, and is JSON with --json."""
+"""The last line of every command says what it has done, and is JSON with --json."""
 
+import fnmatch
 import json
 
 import numpy as np
@@ -12,8 +13,8 @@ from sparsemaps.linear import KernelClassifier
 
 TEXTS = ["IN", "-o", "OUT", "--texts", "word:1"]
 COMMANDS = {
-    "map": (["map", "minhash", *TEXTS], {"rows": 3}),
-    "text": (["text", "IN", "-o", "OUT"], {"rows": 3}),
+    "map": (["map", "minhash", *TEXTS], {"rows": 3, "empty": 0}),
+    "text": (["text", "IN", "-o", "OUT"], {"rows": 3, "empty": 0}),
     "pairs": (["pairs", "minhash", *TEXTS], {"rows": 3, "other": 0, "pairs": 1, "skipped": False}),
     "dedup": (["dedup", "minhash", *TEXTS], {"records": 3, "kept": 2, "clusters": 1, "largest": 2,
                                              "equal": 1, "near": 0, "earlier": 0, "unordered": 0}),
@@ -30,7 +31,18 @@ OTHERS = {
     "info": (["info", "ROWS"], {"rows": "2", "columns": "1 to 3", "entries": "3 (1.5 a row)",
                                 "values": "1 to 2", "labels": "0: 1, 1: 1"}),
 }  # fmt: skip
-RECORDS = [{"text": "a b", "y": "yes"}, {"text": "c d", "y": "no"}, {"text": "a b", "y": "yes"}]
+WORDS = {
+    "map": "3 rows", "text": "3 rows", "pairs": "3 rows, 1 pairs", "kernel": "2 rows",
+    "dedup": "3 records, 2 kept, 1 equal to a kept one; 1 clusters of several, largest 2",
+    "train": "3 records, * passes", "predict": "3 records: yes 2, no 1",
+    "filter": "3 records, 1 kept", "info": "labels   0: 1, 1: 1",
+}  # fmt: skip
+"""The last lines without --json; a star is a number. The line of `info` is of its answer."""
+RECORDS = [
+    {"text": "aa bb", "y": "yes"},
+    {"text": "cc dd", "y": "no"},
+    {"text": "aa bb", "y": "yes"},
+]
 
 
 @pytest.fixture
@@ -59,6 +71,7 @@ def test_all_commands_are_tried():
     """compare is in test_cli_compare.py; the demonstration has no --json."""
     (commands,) = [a for a in make_parser()._actions if a.metavar == "COMMAND"]
     assert {*COMMANDS, *OTHERS, "demo", "compare"} == commands.choices.keys()
+    assert WORDS.keys() == {*COMMANDS, *OTHERS}
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -69,6 +82,50 @@ def test_bad_records_are_counted(run, tmp_path, name):
     assert ", 2 bad" in line
     assert line[0] == "3"
     assert "bad" not in "".join(run(words, "good.jsonl", *aside))
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_words(run, name):
+    (line,) = run((COMMANDS | OTHERS)[name][0], "good.jsonl")
+    assert fnmatch.fnmatchcase(line, WORDS[name])
+
+
+TENSORED = "tensor-sketch", "--n-components", "4"
+MAPPED = {
+    "text": ["text"],
+    "codes as text": ["map", "minhash", "--texts", "word:1"],
+    "codes": ["map", "minhash", "--texts", "word:1", "--format", "npy"],
+    "features": ["map", *TENSORED, "--texts", "word:1"],
+    "codes of rows": ["map", "minhash"],
+    "features of rows": ["map", *TENSORED],
+}
+"""A command for each way from records to an output of `map` and `text`."""
+
+
+@pytest.mark.parametrize("place", ["out", "outputs/", "-"])
+@pytest.mark.parametrize("name", MAPPED)
+def test_rows_without_an_entry_are_counted(tmp_path, capsys, name, place):
+    """Of one output, of a directory (twice, as complete outputs are not made again), of a pipe."""
+    path = tmp_path / "in"
+    if name.endswith("of rows"):
+        path.write_text("1 1:1\n0\n1 2:0\n0 3:2\n")
+    else:
+        path = path.with_suffix(".jsonl")
+        path.write_text(
+            "".join(json.dumps({"text": text}) + "\n" for text in ("aa bb", "", " ", "c dd"))
+        )
+    output = place if place == "-" else str(tmp_path / place)
+    if place == "outputs/":
+        output += "/"
+    words = [*MAPPED[name], str(path), "-o", output]
+    if name == "codes" and place == "-":
+        return
+    for _ in range(2 if place == "outputs/" else 1):
+        assert main(words) == 0
+        said, told = capsys.readouterr()
+        kind = "entry" if name.endswith("of rows") else "n-gram"
+        assert told.splitlines()[-1] == f"4 rows, 2 without an {kind}"
+        assert len(said.splitlines()) == (4 if place == "-" else 0)
 
 
 @pytest.mark.parametrize("name", [*COMMANDS, *OTHERS])
@@ -115,4 +172,6 @@ def test_inputs_without_rows(tmp_path, capsys, full, empty):
     (tmp_path / empty).write_text("")
     words = ["pairs", "minhash", str(tmp_path / "in"), "--other", str(tmp_path / "other")]
     assert main([*words, "-o", str(tmp_path / "out")]) == 0
-    assert capsys.readouterr().err == f"sparsemaps: {tmp_path / empty}: there are no rows\n"
+    told = capsys.readouterr().err.splitlines()
+    words = "1 rows" if full == "in" else "0 rows, 1 other rows"
+    assert told == [f"sparsemaps: {tmp_path / empty}: there are no rows", words]
