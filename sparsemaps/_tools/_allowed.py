@@ -62,17 +62,13 @@ class Allowed:
         options of jobs (see ``_option_fields``)."""
         return field(default=value, metadata={"allowed": self, "help": help, **how})
 
-    def check(self, name: str, value: object) -> None:
-        """Raise a ParameterError if `value` is not allowed."""
-        if not (self.none and value is None):
-            self._check(name, value)
+    def check(self, name: str, value: object) -> Any:
+        """Return a value that is allowed, as Python's own type for recipes; raise a ParameterError
+        if it is not allowed."""
+        return None if self.none and value is None else self._checked(name, value)
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         raise NotImplementedError
-
-    def plain(self, value: Any) -> Any:
-        """Return a value that is allowed as Python's own type, for recipes."""
-        return value
 
 
 @dataclass(eq=False)
@@ -87,11 +83,8 @@ class Int(Allowed):
     def range(self) -> str:
         return f"{in_words(self.low)} to {in_words(self.high)}"
 
-    def _check(self, name: str, value: object) -> None:
-        _checks.check_int(name, value, self.low, self.high)
-
-    def plain(self, value: Any) -> Any:
-        return None if value is None else int(value)
+    def _checked(self, name: str, value: object) -> int:
+        return _checks.check_int(name, value, self.low, self.high)
 
 
 @dataclass(eq=False)
@@ -107,17 +100,13 @@ class Ints(Allowed):
     def range(self) -> str:
         return f"1 to {self.n} numbers, {in_words(self.low)} to {in_words(self.high)}"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: object) -> tuple[int, ...]:
         is_text = isinstance(value, (str, bytes))
         several = [] if is_text or not isinstance(value, Collection) else list(value)
         if not 1 <= len(several) <= self.n:
             rule = f"1 to {self.n} integers from {self.low} to {self.high}"
             raise ParameterError(name, repr(value), rule)
-        for one in several:
-            _checks.check_int(name, one, self.low, self.high)
-
-    def plain(self, value: Any) -> Any:
-        return None if value is None else tuple(map(int, value))
+        return tuple(_checks.check_int(name, one, self.low, self.high) for one in several)
 
 
 class Size(Int):
@@ -131,10 +120,11 @@ class PowerOfTwo(Int):
     def range(self) -> str:
         return f"a power of two, {super().range}"
 
-    def _check(self, name: str, value: object) -> None:
-        number = _checks.check_int(name, value, self.low, self.high)
+    def _checked(self, name: str, value: object) -> int:
+        number = super()._checked(name, value)
         if number & (number - 1):
             raise ParameterError(name, str(number), "a power of two")
+        return number
 
 
 @dataclass(eq=False)
@@ -155,16 +145,14 @@ class Real(Allowed):
         low = f"at least {self.least}" if self.above is None else f"above {self.above}"
         return low + (f" and at most {self.most:,}" if self.most < math.inf else "")
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         low = self.least if self.above is None else self.above
         low = -math.inf if low is None else low
         number = _checks.check_real(name, value, low, open_low=self.above is not None)
         if number > self.most:
             shown = str(number).removesuffix(".0")
             raise ParameterError(name, shown, self.range.replace(",", ""))
-
-    def plain(self, value: Any) -> Any:
-        return None if value is None else float(value)
+        return number
 
 
 class Reals(Real):
@@ -172,18 +160,13 @@ class Reals(Real):
 
     words = "float or sequence of float"
 
-    def _check(self, name: str, value: object) -> None:
-        several = isinstance(value, Iterable) and not isinstance(value, str)
-        given: list[Any] = list(value) if several else [value]  # type: ignore[call-overload]
-        if not given:
+    def _checked(self, name: str, value: Any) -> Any:
+        if isinstance(value, str) or not isinstance(value, Iterable):
+            return super()._checked(name, value)
+        numbers = tuple(super(Reals, self)._checked(name, one) for one in value)
+        if not numbers:
             raise ParameterError(name, repr(value), "a number or several numbers")
-        for one in given:
-            super()._check(name, one)
-
-    def plain(self, value: Any) -> Any:
-        if value is None or not isinstance(value, Iterable):
-            return super().plain(value)
-        return tuple(map(float, value))
+        return numbers
 
 
 @dataclass(eq=False)
@@ -195,11 +178,8 @@ class Bool(Allowed):
 
     words = "bool"
 
-    def _check(self, name: str, value: object) -> None:
-        _checks.check_bool(name, value)
-
-    def plain(self, value: Any) -> Any:
-        return None if value is None else bool(value)
+    def _checked(self, name: str, value: object) -> bool:
+        return _checks.check_bool(name, value)
 
 
 class Choice(Allowed):
@@ -214,8 +194,8 @@ class Choice(Allowed):
         choices = [f'"{choice}"' for choice in self.choices]
         return "{" + ", ".join(["None"] * self.none + choices) + "}"
 
-    def _check(self, name: str, value: object) -> None:
-        _checks.check_choice(name, value, self.choices)
+    def _checked(self, name: str, value: Any) -> Any:
+        return _checks.check_choice(name, value, self.choices)
 
 
 class NumberOr(Choice):
@@ -227,12 +207,13 @@ class NumberOr(Choice):
 
     range = "above 0"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         if not isinstance(value, str):
-            _checks.check_real(name, value, 0, open_low=True)
-        elif value not in self.choices:
+            return _checks.check_real(name, value, 0, open_low=True)
+        if value not in self.choices:
             names = ", ".join(map(repr, self.choices))
             raise ParameterError(name, repr(value), f"{names} or a finite number above 0")
+        return value
 
 
 class ChoiceOrSeries(Choice):
@@ -246,10 +227,9 @@ class ChoiceOrSeries(Choice):
     def type(self) -> str:
         return f"{super().type} or sequence of float"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         if isinstance(value, str):
-            super()._check(name, value)
-            return
+            return super()._checked(name, value)
         coefficients = list(value) if isinstance(value, Iterable) else []
         if not coefficients or not all(
             isinstance(a, numbers.Real) and math.isfinite(a) and float(a) >= 0 for a in coefficients
@@ -262,6 +242,7 @@ class ChoiceOrSeries(Choice):
         if len(coefficients) > self.degrees + 1:
             rule = f"of at most {self.degrees + 1} coefficients"
             raise ParameterError(name, str(len(coefficients)), rule)
+        return value
 
 
 class String(Allowed):
@@ -269,9 +250,10 @@ class String(Allowed):
 
     words = "str"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         if not isinstance(value, str):
             raise ParameterError(name, repr(value), "a string")
+        return value
 
 
 class PathTo(Allowed):
@@ -283,9 +265,10 @@ class PathTo(Allowed):
     def type(self) -> str:
         return "str, path-like or None" if self.none else self.words
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         if not isinstance(value, (str, os.PathLike)):
             raise ParameterError(name, repr(value), "a path or None" if self.none else "a path")
+        return value
 
 
 @dataclass(eq=False, kw_only=True)
@@ -295,9 +278,10 @@ class Function(Allowed):
     none: bool = True
     words = "callable"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         if not callable(value):
             raise ParameterError(name, repr(value), self.type)
+        return value
 
 
 def words_of_type(module: str, name: str) -> tuple[str, ...]:

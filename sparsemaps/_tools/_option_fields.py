@@ -55,12 +55,6 @@ class OptionField(NamedTuple):
         return f"{self.name} : {self.allowed.type}, default={self.shown_default}\n{text}"
 
 
-def options_of(cls: Any) -> tuple[OptionField, ...]:
-    """Return the options that are the fields of a value."""
-    return _options_of(cls)
-
-
-@functools.cache
 def _options_of(cls: Any) -> tuple[OptionField, ...]:
     options = []
     for field in dataclasses.fields(cls):
@@ -74,16 +68,19 @@ def _options_of(cls: Any) -> tuple[OptionField, ...]:
     return tuple(options)
 
 
+options_of: Callable[[Any], tuple[OptionField, ...]] = functools.cache(_options_of)
+"""From the class of a value to the options that are its fields."""
+
+
 class Values:
     """The base of values whose fields are options: frozen dataclasses."""
 
     def __post_init__(self) -> None:
-        for option in options_of(type(self)):
-            option.allowed.check(option.name, getattr(self, option.name))
-        self._check_together()
-        for option in options_of(type(self)):
-            plain = option.allowed.plain(getattr(self, option.name))
-            object.__setattr__(self, option.name, plain)
+        given = {option.name: option.allowed for option in options_of(type(self))}
+        taken = {name: allowed.check(name, getattr(self, name)) for name, allowed in given.items()}
+        self._check_together()  # whose errors have the values as they were given
+        for name, value in taken.items():
+            object.__setattr__(self, name, value)
 
     def _check_together(self) -> None:
         """Raise a ValueError if options are not allowed together."""

@@ -157,12 +157,12 @@ def encode(
         if isinstance(one, _sources.InputFile):
             facts = [*one.recipe, job.source.format(one).name]
         recipe = {**job.recipe(), "input": facts}
-        tasks.append(Task(part, recipe, one, _sources.n_bytes_of([one])))
+        tasks.append(Task(part, recipe, (one,), _sources.n_bytes_of([one])))
         parts.append((results.path(tasks[-1].file), tasks[-1].digest))
     file = f"{name}.npy"
     recipe = {"parts": [made_of for _, made_of in parts]}
     endings = ("", *BESIDE_CODES)
-    joined = Task(file, recipe, [path for path, _ in parts])
+    joined = Task(file, recipe, ([path for path, _ in parts],))
     join = Stage(
         f"{name}-join", [joined], _join, results, endings,
         about="the codes of all inputs in one file", removes=files_named(rf"{name}-part-\d{{6}}"),

@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsemaps._io import _output_files, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array
-from sparsemaps._io._sources import SIMILARITY, n_bytes_of, refuse_changes
+from sparsemaps._io._sources import SIMILARITY, InputFile, n_bytes_of, refuse_changes
 from sparsemaps.files._coded_records import CodedInputs, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import counted
@@ -65,10 +65,11 @@ def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
         )
 
 
-def _find_clusters(of: Any, path: str, run: TaskRun) -> int:
+def _find_clusters(
+    plan: DedupPlan, coded: CodedInputs, files: dict[str, str], path: str, run: TaskRun
+) -> int:
     """Write the number of each record's cluster, and return the number of clusters. A cluster is a
     kept record and the records that are near it."""
-    plan, coded, files = of
     n = coded.n_rows
     found = read_removals(files[REMOVED], n, plan.earlier)
     numbers = numbered_components(leaders(found, n), found.removed, n).astype(np.uint32)
@@ -76,9 +77,10 @@ def _find_clusters(of: Any, path: str, run: TaskRun) -> int:
     return int(numbers.max()) + 1 if n else 0
 
 
-def _choose(of: Any, path: str, run: TaskRun) -> KeptCounts:
+def _choose(
+    plan: DedupPlan, coded: CodedInputs, files: dict[str, str], path: str, run: TaskRun
+) -> KeptCounts:
     """Write which records are kept, and return the numbers of them."""
-    plan, coded, files = of
     n = coded.n_rows
     numbers = read_array(files[CLUSTERS], ArrayKind(np.uint32, (n,), most=n - 1))
     found = read_removals(files[REMOVED], n, plan.earlier)
@@ -125,9 +127,17 @@ def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Resul
     return tasks
 
 
-def _write_output(of: Any, path: str, run: TaskRun) -> list[int]:
-    """Write the kept records of some inputs; returns the numbers of all and of kept ones."""
-    coded, file_of_kept, own, output, against = of
+def _write_output(
+    coded: CodedInputs,
+    file_of_kept: str,
+    own: slice,
+    output: Any,
+    against: list[InputFile],
+    path: str,
+    run: TaskRun,
+) -> list[int]:
+    """Write the kept records of some inputs; return the numbers of all and of kept ones of each.
+    The files of earlier deliveries must not have changed."""
     kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
     inputs, n_records = coded.inputs[own], coded.n_records
     row, selections = sum(n_records[: own.start]), []

@@ -25,7 +25,7 @@ from sparsemaps._tools._parameters import offered
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
-from sparsemaps.codes._packed import PackedCodes, joined_facts, with_rows
+from sparsemaps.codes._packed import PackedCodes, joined_facts, save_blocks, with_rows
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._row_names import comment_lines
 from sparsemaps.files._rows import apply, codes_of, comments_of_rows, with_comments
@@ -175,7 +175,7 @@ class _CodesFormat(OutputFormat):
             with _output_files.errors_naming(self._path):
                 _, sampled, sizes = joined_facts(self._kept)
                 array = self._spool.array().reshape(len(sampled), self._codes.shape[1])
-                with_rows(self._codes, array, sampled, sizes).save(self._path)
+                save_blocks(self._path, [with_rows(self._codes, array, sampled, sizes)])
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
         """Append codes and ids of a block to the files. Empty the codes in place: those of all

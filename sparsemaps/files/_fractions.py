@@ -66,15 +66,6 @@ def taken(scores: Array, least: float, n_equal: int) -> Array:
 # ---- stages --------------------------------------------------------------------------------------
 
 
-class _Part(NamedTuple):
-    """What the output of an input is made of."""
-
-    input: Any
-    number: int
-    scores: Task
-    cut: Task
-
-
 def fraction_stages(
     job: "Filtering", fraction: float, outputs: Stage, results: Results
 ) -> Iterator[Stage]:
@@ -86,14 +77,14 @@ def fraction_stages(
     whole, whole_of_scores = job.recipe(), job.recipe_of_scores()
     scores = []
     for number, task in enumerate(outputs.tasks):
-        recipe = {**whole_of_scores, **recipe_of_input(job.source, task.of)}
+        recipe = {**whole_of_scores, **recipe_of_input(job.source, *task.of)}
         scores.append(Task(f"scores-{number:06d}.npy", recipe, task.of, task.size))
     files = [task.file for task in scores]
     cut = Task("cut", {"fraction": fraction, "scores": files}, (files, fraction))
     tasks = [
         task._replace(  # in receipts, the cut stands before the input
             recipe={**whole, "cut": cut.digest, **task.recipe},
-            of=_Part(task.of, number, scores[number], cut),
+            of=(*task.of, number, scores[number], cut),
         )
         for number, task in enumerate(outputs.tasks)
     ]
@@ -110,9 +101,8 @@ def _ending(job: "Filtering") -> tuple[str, ...]:
     return () if job.bad_records is None else (BAD,)
 
 
-def _find_cut(results: Results, of: Any, path: str, run: TaskRun) -> Any:
+def _find_cut(results: Results, files: list[str], fraction: float, path: str, run: TaskRun) -> Any:
     """Return the cut of all inputs for JSON."""
-    files, fraction = of
     cut = cut_of([_scores_in(results, file) for file in files], fraction)
     return [cut.least.hex(), cut.n_equal]
 
@@ -122,10 +112,16 @@ def _scores_in(results: Results, file: str) -> Array:
 
 
 def _write_part(
-    job: "Filtering", results: Results, part: _Part, path: str, run: TaskRun
+    job: "Filtering",
+    results: Results,
+    input: Input,
+    number: int,
+    scores: Task,
+    cut: Task,
+    path: str,
+    run: TaskRun,
 ) -> list[int]:
-    """Write the output of an input, and beside it the table of bad records."""
-    input, number, scores, cut = part
+    """Write the output of the input of a number, and beside it the table of bad records."""
     value = results.value(cut.file, cut.digest)
     try:
         least, n_equal = float.fromhex(value[0]), int(value[1][number])

@@ -4,7 +4,7 @@ or weighted ones."""
 import os
 from collections.abc import Generator
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -75,12 +75,23 @@ def count(job: Job, inputs: list[Any], results: Results, how: Run) -> Job:
     return jobs[0]
 
 
+class _Counting(NamedTuple):
+    """How the records of an input are counted: the number of buckets, and the bytes of a count;
+    what takes n-grams meanwhile, and whether it takes checksums of the texts."""
+
+    source: Any
+    form: tuple[int, int]
+    counted: CountedRows | None
+    checksums: bool
+
+
 def _count_all(
     job: Job, given: Texts, inputs: list[Any], results: Results
 ) -> Generator[Stage, None, Task]:
     """Yield the stages that count the n-grams of ranges of inputs, and of all. A single range needs
     no parts."""
     form = _WEIGHTS if given.max_df is None else _form(inputs, given.max_df)
+    counting = _Counting(job.source, form, job.counted, job.options.checksums)
     facts = {"texts": job.options.texts, "options": job.source.options(), "form": form}
     ranges = [one for input in inputs for one in ranges_of(job, input)]
     tasks = []
@@ -89,14 +100,14 @@ def _count_all(
             [*one.recipe, job.source.format(one).name] if hasattr(one, "recipe") else repr(one)
         )
         name = FREQUENCIES if len(ranges) == 1 else f"frequencies-part-{number:06d}.npy"
-        of = job.source, one, form, job.counted, job.options.checksums
-        tasks.append(Task(name, {**facts, "input": of_input}, of, _sources.n_bytes_of([one])))
+        recipe, n_bytes = {**facts, "input": of_input}, _sources.n_bytes_of([one])
+        tasks.append(Task(name, recipe, (counting, one), n_bytes))
     about = "how many records have each n-gram"
     if len(tasks) == 1:
         yield Stage("frequencies", tasks, _count, results, about=about)
         return tasks[0]
-    recipe = {"parts": [task.digest for task in tasks]}
-    table = Task(FREQUENCIES, recipe, ([results.path(task.file) for task in tasks], form))
+    whole = {"parts": [task.digest for task in tasks]}
+    table = Task(FREQUENCIES, whole, ([results.path(task.file) for task in tasks], form))
     removes = files_named(r"frequencies-part-\d{6}")
     join = Stage("frequencies-join", [table], _join, results, about=about, removes=removes)
     of_ranges = f"{about}, by ranges"
@@ -152,17 +163,17 @@ def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
     return n_buckets, 1 if max_df < 255 else 2 if max_df < 2**16 - 1 else 4
 
 
-def _count(of: Any, path: str, run: TaskRun) -> int:
+def _count(counting: _Counting, input: Input, path: str, run: TaskRun) -> int:
     """Write the table of an input; return the number of records."""
-    table = _counts_of(of, run)
+    table = _counts_of(counting, input, run)
     _frequencies.write(path, table, {})
     return table.n_records
 
 
-def _count_part(of: Any, path: str, run: TaskRun) -> int:
+def _count_part(counting: _Counting, input: Input, path: str, run: TaskRun) -> int:
     """Write the buckets of an input that are not empty, with their counts, after the number of
     records; return this number."""
-    table = _counts_of(of, run)
+    table = _counts_of(counting, input, run)
     (counts,) = table.counts
     buckets = np.flatnonzero(counts)
     part = np.empty((2, 1 + len(buckets)), np.uint32)
@@ -172,8 +183,8 @@ def _count_part(of: Any, path: str, run: TaskRun) -> int:
     return table.n_records
 
 
-def _counts_of(of: Any, run: TaskRun) -> Frequencies:
-    source, input, (n_buckets, count_bytes), counted, checksums = of
+def _counts_of(counting: _Counting, input: Input, run: TaskRun) -> Frequencies:
+    source, (n_buckets, count_bytes), counted, checksums = counting
     table = Frequencies(n_buckets, count_bytes=count_bytes)
     add_records(table, source, input, run, counted, checksums)
     return table
@@ -217,9 +228,9 @@ def add_records(
                 has_room = batch is not None and counted.add(input, batch)
 
 
-def _join(of: Any, path: str, run: TaskRun) -> int:
+def _join(parts: list[str], form: tuple[int, int], path: str, run: TaskRun) -> int:
     """Write the table of all parts; return the number of records."""
-    parts, (n_buckets, count_bytes) = of
+    n_buckets, count_bytes = form
     table = Frequencies(n_buckets, count_bytes=count_bytes)
     (counts,) = table.counts
     most = np.iinfo(counts.dtype).max
@@ -235,9 +246,8 @@ def _join(of: Any, path: str, run: TaskRun) -> int:
     return table.n_records
 
 
-def _take(of: Any, path: str, run: TaskRun) -> int:
+def _take(given: str, is_of_weights: bool, path: str, run: TaskRun) -> int:
     """Write a copy of a table, so that later deliveries find it beside the codes."""
-    given, is_of_weights = of
     table = read_table(given) if is_of_weights else _frequencies.read(given)[0]
     _frequencies.write(path, table, {})
     return table.n_records

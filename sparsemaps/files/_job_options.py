@@ -214,9 +214,10 @@ GivenSource: TypeAlias = Texts | Svmlight | str | None
 class _Order(String):
     """Which records come first."""
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         if not isinstance(value, str) or not value:
             raise ParameterError(name, repr(value), "'first', 'longest' or the name of a field")
+        return value
 
 
 class Paths(PathTo):
@@ -226,9 +227,10 @@ class Paths(PathTo):
     def type(self) -> str:
         return "str, path-like, a sequence of these, or None"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         for one in value if isinstance(value, (list, tuple)) else [value]:
-            super()._check(name, one)
+            super()._checked(name, one)
+        return value
 
 
 @documented
@@ -335,9 +337,10 @@ class Removal(Values):
 class _BadRecords(PathTo):
     """The path of a table, or "error"."""
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         if not isinstance(value, (str, os.PathLike)):
             raise ParameterError(name, repr(value), "'error' or the path of a file")
+        return value
 
 
 @documented
@@ -430,7 +433,7 @@ class ClassWeights(_allowed.Allowed):
 
     words = "str or sequence of str"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         given = [value] if isinstance(value, str) else value
         if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) for one in given):
             raise ParameterError(name, repr(value), self._rule)
@@ -442,11 +445,9 @@ class ClassWeights(_allowed.Allowed):
                 is_weight = False
             if not is_weight:
                 raise ParameterError(name, repr(one), self._rule)
+        return value if isinstance(value, str) else tuple(value)
 
     _rule = "'balanced', or LABEL=WEIGHT with a weight of at least 0"
-
-    def plain(self, value: Any) -> Any:
-        return value if value is None or isinstance(value, str) else tuple(value)
 
 
 @documented
@@ -510,13 +511,14 @@ class Inputs(_allowed.Allowed):
 
     words = "inputs"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         several = list(value) if isinstance(value, (list, tuple)) else [value]
         for one in several:
             if not isinstance(one, (str, os.PathLike)) and not hasattr(one, "read"):
                 raise ParameterError(name, repr(value), "paths or file objects, or None")
         if not several:
             raise ParameterError(name, repr(value), "some inputs or None")
+        return value
 
 
 @documented
@@ -580,9 +582,8 @@ class _Header(_allowed.Allowed):
 
     words = "bool or str"
 
-    def _check(self, name: str, value: object) -> None:
-        if not isinstance(value, str):
-            Bool().check(name, value)
+    def _checked(self, name: str, value: Any) -> Any:
+        return value if isinstance(value, str) else Bool().check(name, value)
 
 
 @documented
@@ -727,10 +728,11 @@ class Jobs(_allowed.Allowed):
 
     words = "int"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         from sparsemaps._tools import _threads  # here, as it imports NumPy
 
         _threads.resolve_n_jobs(value)
+        return value
 
 
 class _Engine(_allowed.Allowed):
@@ -738,10 +740,11 @@ class _Engine(_allowed.Allowed):
 
     words = "Engine"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> Any:
         if not callable(getattr(value, "run", None)):
             rule = "None or an engine, such as sparsemaps.dask.Workers(client)"
             raise ParameterError(name, repr(value), rule)
+        return value
 
 
 class _TasksOf(_allowed.Allowed):
@@ -749,16 +752,13 @@ class _TasksOf(_allowed.Allowed):
 
     words = "tuple (stage, i, n)"
 
-    def _check(self, name: str, value: object) -> None:
+    def _checked(self, name: str, value: Any) -> tuple[str, int, int]:
         parts = tuple(value) if isinstance(value, Iterable) else ()
         if len(parts) != 3 or not isinstance(parts[0], str):
             raise ParameterError(name, repr(value), "a tuple (stage, i, n)")
-        _, i, n = parts
+        stage, i, n = parts
         n = check_int("the number of tasks", n, 1, LARGEST_INT32)
-        check_int("the number of the task", i, 0, n - 1)
-
-    def plain(self, value: Any) -> Any:
-        return None if value is None else (value[0], int(value[1]), int(value[2]))
+        return stage, check_int("the number of the task", i, 0, n - 1), n
 
 
 class Share(NamedTuple):

@@ -86,7 +86,7 @@ class OutputPlan(Plan):
         whole, tasks = job.recipe(), []
         for input, output in zip(self.inputs, self.outputs, strict=True):
             recipe, name = {**whole, **recipe_of_input(job.source, input)}, os.path.basename(output)
-            tasks.append(Task(name, recipe, input, input.n_bytes, name))
+            tasks.append(Task(name, recipe, (input,), input.n_bytes, name))
         outputs = Stage(
             job.name, tasks, partial(_make, job), Results(self._folder), ("", *_endings(job)),
             about="an output for each input",

@@ -16,7 +16,7 @@ from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import TABLE, check_output, join_tables
-from sparsemaps.files._coded_records import BESIDE_CODES, CodedInputs, encode, similar
+from sparsemaps.files._coded_records import BESIDE_CODES, CodedInputs, Sides, encode, similar
 from sparsemaps.files._formats import FormatOptions, empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, counted
 from sparsemaps.files._job import Job
@@ -296,9 +296,10 @@ class PairCounts(NamedTuple):
     n_pairs: int
 
 
-def _find_pairs(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> PairCounts:
+def _find_pairs(
+    search: PairSearch, sides: Sides, path: str, run: TaskRun, steps: KeptSteps
+) -> PairCounts:
     """Write the pairs and their similarities, and return the numbers of them."""
-    search, sides = of
     i, j, value = similar(sides, search, run, steps)
     if not steps.is_share:
         save_array(path, np.stack([i, j]).astype(np.uint32))
@@ -306,10 +307,9 @@ def _find_pairs(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> PairCount
     return PairCounts(sides[0].n_rows, 0 if sides[1] is None else sides[1].n_rows, len(i))
 
 
-def _write_output(of: Any, path: str, run: TaskRun) -> bool:
+def _write_output(pairs: str, sides: Sides, output: Any, path: str, run: TaskRun) -> bool:
     """Write lines of the two names of a pair, its similarity, and the comments of its rows, unless
     an input has changed."""
-    pairs, sides, output = of
     given = [side for side in sides if side is not None]
     known = [(side.path, side.n_rows) for side in given]
     most = known[0][1] - 1, known[-1][1] - 1

@@ -13,6 +13,7 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import CodedInputs, Delivery, copies, rows_of
+from sparsemaps.files._dedup_plan import DedupPlan
 from sparsemaps.files._job_options import Removal, Search
 from sparsemaps.files._results import KeptSteps, save_array
 from sparsemaps.files._tasks import TaskRun
@@ -22,10 +23,11 @@ from sparsemaps.neighbors._hashing import SearchRun
 from sparsemaps.neighbors._removals import NearBy, Removals
 
 
-def find_removals(of: Any, path: str, run: TaskRun, steps: KeptSteps) -> int:
-    """Write removed records with their witnesses, and how similar they are; returns their
+def find_removals(
+    plan: DedupPlan, coded: CodedInputs, path: str, run: TaskRun, steps: KeptSteps
+) -> int:
+    """Write removed records with their witnesses, and how similar they are; return their
     number."""
-    plan, coded = of
     check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
     search, own = plan.search, coded.load()
     key = key_of(coded, plan.removal)

@@ -11,7 +11,7 @@ function, with other steps to make.
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any
 
 from sparsemaps._io._sources import n_bytes_of
 from sparsemaps.files import _coded_records
@@ -22,33 +22,20 @@ _MOST_TASKS = 64
 """Tasks among which a search is shared, at most."""
 
 
-class _SearchPart(NamedTuple):
-    """A part of a search that one task makes."""
-
-    search: Callable[..., Any]
-    """``search(task.of, path, run, steps)`` searches, and writes the result."""
-    task: Task
-    """The task that has the result of the search."""
-    prefix: str
-    """What the names of the results of steps begin with."""
-    steps: slice | None
-    """The numbers of the steps that are made, without a result; None is all, and the result."""
-
-
 def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator[Stage]:
     """Yield the stages of a search that `n_tasks` tasks share.
 
-    `last` is the stage as if one task made the whole search: ``last.make(task.of, path, run,
+    `last` is the stage as if one task made the whole search: ``last.make(*task.of, path, run,
     steps)`` searches, and writes the result of the task. If only some of the steps are to be made
-    (`KeptSteps.is_share`), it ends after these, and writes nothing. The results of steps are
-    removed after the last stage, unless processes share the folder.
+    (`KeptSteps.is_share`), it ends after these, and writes nothing. The results of steps, whose
+    names begin with `prefix`, are removed after the last stage, unless processes share the folder.
     """
     (task,) = last.tasks
-    part = partial(_SearchPart, last.make, task, prefix)
+    search = last.make, task, prefix
     recipe = {"search": task.recipe, "tasks": n_tasks}
-    first = Task(f"{prefix}-first", recipe, part(slice(0)))
+    first = Task(f"{prefix}-first", recipe, (*search, slice(0)))
     shares = [
-        Task(f"{prefix}-share-{i:06d}", recipe, part(slice(i, None, n_tasks)))
+        Task(f"{prefix}-share-{i:06d}", recipe, (*search, slice(i, None, n_tasks)))
         for i in range(n_tasks)
     ]
     of_steps = files_named(rf"{prefix}-.*")
@@ -57,16 +44,23 @@ def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator
     about = "keys of hashes; of pairs, rows with many copies"
     yield of_part(f"{prefix}-keys", [first], about=about, scratch=of_steps)
     yield of_part(prefix, shares, about="rows that share a band of codes")
-    yield last._replace(tasks=[task._replace(of=part(None))], make=_make, removes=of_steps)
+    yield last._replace(tasks=[task._replace(of=(*search, None))], make=_make, removes=of_steps)
 
 
-def _make(part: _SearchPart, path: str, run: TaskRun) -> Any:
-    """Make a part of a search; its value is True, or the value of the search if it is whole."""
-    is_whole = part.steps is None
-    shown = False if is_whole else run.progress
-    steps = KeptSteps(run.results, f"{part.prefix}-", part.task.recipe, shown, part.steps)
-    value = part.search(part.task.of, path, run, steps)
-    return value if is_whole else True
+def _make(
+    search: Callable[..., Any],
+    task: Task,
+    prefix: str,
+    share: slice | None,
+    path: str,
+    run: TaskRun,
+) -> Any:
+    """Make the steps of a search whose numbers are in a share, and return True. Without a share,
+    make all steps and the result of the search, and return its value."""
+    shown = False if share is None else run.progress
+    steps = KeptSteps(run.results, f"{prefix}-", task.recipe, shown, share)
+    value = search(*task.of, path, run, steps)
+    return value if share is None else True
 
 
 def n_tasks_of(inputs: Sequence[Any]) -> int:

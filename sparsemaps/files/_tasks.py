@@ -38,11 +38,12 @@ class TaskRun(NamedTuple):
 
 
 class Task(NamedTuple):
-    """A result that is to be made: its name, its recipe, and the values it is made of."""
+    """A result that is to be made: its name, its recipe, and the values it is made of, which are
+    the first arguments of `Stage.make`."""
 
     name: str
     recipe: Any
-    of: Any
+    of: tuple[Any, ...]
     size: int = 0
     """The number of bytes of inputs that are read; 0 for a task that takes results of others."""
     output: str | None = None
@@ -64,7 +65,7 @@ class Stage(NamedTuple):
     name: str
     tasks: Sequence[Task]
     make: Callable[..., Any]
-    """``make(task.of, path, run)`` writes the files of a result, and returns its value."""
+    """``make(*task.of, path, run)`` writes the files of a result, and returns its value."""
     results: Results
     """Those of the folder that the results of the tasks are in."""
     endings: tuple[str, ...] = ("",)
@@ -94,7 +95,7 @@ class Stage(NamedTuple):
         any time: names that are not of this recipe alone are left to `deliver`."""
         own = run._replace(results=self.results)
         with _memory.out_of_memory_in(f"the stage {self.name}"):
-            return self.results.made(self.place(task), lambda path: self.make(task.of, path, own))
+            return self.results.made(self.place(task), lambda path: self.make(*task.of, path, own))
 
     def deliver(self, task: Task) -> None:
         """Give the output of a task its name. The process has locked the folder."""

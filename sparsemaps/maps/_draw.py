@@ -85,9 +85,9 @@ class Draw(ABC):
 
     It has the parameters as attributes, with the values that ``fit`` computed from the data;
     `parameters`, all of them but `random_state` and `n_jobs`; `seed`; `n_columns`, None for any
-    number; `law`; `size`, the number of components; and the rule in the error for negative values,
-    None if they are allowed. A subclass has ``transform(work)``; and, if the definition here
-    does not suit it, ``prepare()``, which computes more attributes once, and `width`.
+    number; `law`; and `size`, the number of components. A subclass has ``transform(work)``; and,
+    if the definition here does not suit it, ``prepare()``, which computes more attributes once,
+    and `width`.
     """
 
     seed: int
@@ -104,9 +104,8 @@ class Draw(ABC):
         law: Any,
         size: int,
     ) -> None:
-        vars(self).update(parameters)
-        self.parameters, self.seed, self.n_columns = parameters, seed, n_columns
-        self.law, self.size, self.nonnegative_rule = law, size, law.nonnegative_rule
+        own = {"parameters": parameters, "seed": seed, "n_columns": n_columns}
+        vars(self).update(parameters | own, law=law, size=size)
         self.prepare()
         vars(self)["is_complete"] = True
 

@@ -102,8 +102,7 @@ def snippets(
     >>> model.fit(texts + short, np.concatenate([y, y[index]])).predict(["the cat"]).tolist()
     ['en']
     """
-    LENGTHS.check("lengths", lengths)
-    lengths = LENGTHS.plain(lengths)
+    lengths = LENGTHS.check("lengths", lengths)
     if isinstance(texts, (str, bytes)):
         raise ValueError(f"texts must be an iterable of texts, got a single {type(texts).__name__}")
     first = _checks.check_int("first", first, 0, LARGEST_INT)
