@@ -154,6 +154,13 @@ def test_kernels_import_kernels_only():
                 ), f"{path.name} imports {module}"
 
 
+@pytest.fixture
+def scratch(tmp_path, monkeypatch):
+    """A folder of its own for examples that write files."""
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.usefixtures("scratch")
 @pytest.mark.parametrize("name", [*modules(), "__init__"])
 def test_docstring_examples(name):
     dotted = "sparsemaps." + name.replace("/", ".")
@@ -161,18 +168,20 @@ def test_docstring_examples(name):
     assert doctest.testmod(module).failed == 0
 
 
+def pages_with_examples():
+    """README and the pages that have examples, but for the one that test_documents.py runs."""
+    pages = [ROOT / "README.md", *sorted(DOCS.glob("*.md"))]
+    with_examples = [page for page in pages if ">>> " in page.read_text(encoding="utf-8")]
+    return [page for page in with_examples if page.stem != "getting_started"]
+
+
+@pytest.mark.usefixtures("scratch")
 @pytest.mark.skipif(not DOCS.exists(), reason="no documentation here")
 @pytest.mark.parametrize(
-    "name",
-    [
-        *("../README.md", "coming_from.md", "tuning.md", "texts.md", "near_duplicates.md"),
-        *("recipes.md", "libsvm.md", "train_and_serve.md", "user_guide.md", "compare.md"),
-        *("near_duplicates_explained.md", "neighbours.md", "advanced.md"),
-    ],
+    "page", pages_with_examples() if DOCS.exists() else [], ids=lambda page: page.stem
 )
-def test_documentation_examples(name, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    failed, tried = doctest.testfile(str(DOCS / name), module_relative=False, encoding="utf-8")
+def test_documentation_examples(page):
+    failed, tried = doctest.testfile(str(page), module_relative=False, encoding="utf-8")
     assert tried > 0
     assert failed == 0
 

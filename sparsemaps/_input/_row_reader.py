@@ -22,9 +22,9 @@ ROW_WORK = 8
 
 
 class EntryError(ValueError):
-    """An entry that is not allowed: its row and column, its value, and what is allowed.
+    """A forbidden entry: its row and column, its value, and the allowed values.
 
-    A caller that reads a file makes another error of these, which names the line.
+    A caller that reads a file raises another error, which also names the line.
     """
 
     def __init__(self, message: str, row: int, column: int, value: str, allowed: str) -> None:
@@ -77,14 +77,14 @@ class Block(_Arrays):
 
     def powers_may_overflow(self, most_entries: dict[int, float]) -> bool:
         """Return whether powers of the rows' sums may leave the range of the values' type.
-        `most_entries` is that of the powers."""
+        `most_entries` has the largest safe number of entries for each size of a value."""
         n_entries = self.indptr.item(-1) - self.indptr.item(0)
         return self.is_extreme or n_entries > most_entries[self.values.itemsize]
 
     def extreme_rows(self) -> Array:
         """Return the numbers of the rows that have a value whose products with random numbers may
-        leave the range of its type; of float32, also of those with a value of 2^24 or more, where
-        sums may lose all digits."""
+        leave the range of its type. Rows of float32 with a value of 2^24 or more count too, as
+        their sums may lose all digits."""
         if not self.is_extreme:
             return np.zeros(0, np.intp)
         tiny, large = _rows.EXTREMES[self.values.itemsize]
@@ -170,8 +170,7 @@ class RowReader:
             self.dtype = X.dtype
 
     def work_before(self, row: int) -> int:
-        """Return the number of entries in the rows above `row`, plus `ROW_WORK` for each of these
-        rows."""
+        """Return the number of entries in the rows above `row`, plus `ROW_WORK` for each row."""
         if self._dense is not None:
             return row * (self.n_columns + ROW_WORK)
         return int(self._indptr.item(row)) + ROW_WORK * row
@@ -267,7 +266,7 @@ def conversion(X: Any, name: str) -> Iterator[None]:
         yield
     except (TypeError, ValueError, MemoryError):
         raise
-    except BaseException as error:  # such as those of polars
+    except BaseException as error:  # such as polars raises
         if not is_error(error):
             raise
         raise TypeError(f"{name} cannot be converted to numbers: {error}") from error
@@ -297,8 +296,8 @@ def _refuse_no_numbers(X: Any, name: str) -> None:
 
 
 def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:
-    """Read a sparse matrix of any format and type, or an array, as float32 or float64; an array is
-    of one of these types."""
+    """Read a sparse matrix of any format and type, or an array, as float32 or float64. An array
+    must have one of these types."""
     arrays = isinstance(X, sp.sparray) or _sklearn.sparse_arrays_asked()
     container = sp.csr_array if arrays else sp.csr_matrix
     if not sp.issparse(X):
@@ -308,7 +307,7 @@ def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:
         return RowReader(X, nonnegative_rule, container)
     csr = open_sparse(X, "X")
     if csr.values.dtype.kind in "biu":
-        # Duplicates of these types are summed in their type, as SciPy does it.
+        # Duplicates of integers are summed as integers, as SciPy does.
         csr = _without_duplicates(csr)
     return RowReader(csr._replace(values=native(as_float(csr.values))), nonnegative_rule, container)
 

@@ -54,7 +54,7 @@ def with_sound_indices(csr: Csr, name: str) -> Csr:
 def sound_matrix(X: Any, name: str = "X") -> Any:
     """Make a sparse matrix a ``csr_array`` that SciPy and scikit-learn may compute with.
 
-    Its index arrays are checked copies of those of `X`. `X` is returned if it is not sparse.
+    The index arrays of `X` are copied and checked. `X` is returned unchanged if it is not sparse.
     """
     if not sp.issparse(X):
         return X
@@ -68,8 +68,8 @@ def csr_of(container: Any, arrays: tuple[Array, Array, Array], shape: tuple[int,
     """Return a CSR matrix of values, indices and indptr that are sound, of the type that SciPy
     would make.
 
-    SciPy checks arrays that it is given, which takes as long as mapping a row. So they take the
-    place of those of a matrix without entries.
+    SciPy checks arrays that it is given, which takes as long as mapping a row. So the
+    matrix is made without entries, and gets its arrays afterwards.
     """
     if arrays[1].dtype != np.int32 or max(shape) > LARGEST_INT32:
         return container(arrays, shape=shape)

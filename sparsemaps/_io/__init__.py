@@ -5,8 +5,8 @@
 - ``_zstd`` reads and writes Zstandard files.
 - ``_output_files`` writes files that appear when they are complete, and refuses equal names.
 - ``_regular_files`` opens files that must be no pipe, device or folder.
-- ``_locks`` lets one process at a time write to a folder. ``_folders`` are those of results, of
-  this machine or at a URL; ``_urls`` reads and writes files by their URLs.
+- ``_locks`` lets one process at a time write to a folder. ``_folders`` are folders of results,
+  on this machine or at a URL; ``_urls`` reads and writes files by their URLs.
 - ``_array_files`` reads NumPy's files, whose types, shapes and numbers it checks.
   ``_described_files`` has the form of files of an array with a description.
 - ``_progress`` has the progress bar. ``_steps`` is what a search tells of its steps.

@@ -37,7 +37,7 @@ class ArrayKind(NamedTuple):
     """None is any length."""
 
     most: int | tuple[int, ...] | None = None
-    """The largest number, where the least is 0, or that of each row. None allows any number."""
+    """The largest number allowed, or one for each row; the least is 0. None allows any number."""
 
     halves: bool = False
     """Whether each number of 64 bits is two numbers of 32 bits, which are compared."""

@@ -58,8 +58,8 @@ def is_marked(path: str, mark: bytes) -> bool:
 
 
 def read_description(file: IO[bytes], path: str, mark: bytes, kind: str) -> tuple[Any, int]:
-    """Return the description of a file, and where it begins; a ValueError if it is no file of
-    `kind`."""
+    """Return the description of a file, and where it begins. Raise a ValueError unless the file is
+    of this kind."""
     size = os.fstat(file.fileno()).st_size
     file.seek(max(size - FOOTER.size, 0))
     end = file.read()

@@ -14,7 +14,7 @@ _LARGEST_CONTENT = 2**28
 
 
 class Folder:
-    """A folder of this machine. Names are those of files there; an absolute path is itself."""
+    """A folder on this machine. Names are relative to it; an absolute path stays unchanged."""
 
     def __init__(self, path: str) -> None:
         self.path = path
@@ -28,7 +28,7 @@ class Folder:
     @contextlib.contextmanager
     def making(self, name: str, endings: Sequence[str], output: str | None) -> Iterator[str]:
         """Yield the path where a file, and others beside it, are written. Files of an output have
-        the permissions of those that they will replace, from the start."""
+        the permissions of the files that they replace, from the start."""
         path = self.place(name)
         if output is None:
             yield path
@@ -153,7 +153,7 @@ def folder_at(path: str) -> Folder:
 @contextlib.contextmanager
 def writing(folder: str, *, shared: bool = False) -> Iterator[None]:
     """Lock a folder, as by `one_writer`. Remove the temporary files of killed processes, unless the
-    folder is shared: another process may be writing them. There are no locks at a URL."""
+    folder is shared: another process may be writing them. A folder at a URL is not locked."""
     if _urls.is_url(folder):
         _urls.refuse_read_only(folder)
         try:

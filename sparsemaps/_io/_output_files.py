@@ -33,9 +33,10 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
     """Yield a binary file object for the file `path`, which appears only if there is no error.
 
-    "-" is standard output, and a file object is written to as it is. The ending of the name chooses
-    a compression. Without `synced`, writing costs less, but the file may be empty after a loss of
-    power. Devices and named pipes are written to directly, as no file can be renamed to them.
+    "-" is standard output; to a file object, the bytes are written directly. The ending of the name
+    chooses a compression. Without `synced`, writing costs less, but the file may be empty after a
+    loss of power. Devices and named pipes are written to directly, as no file can be renamed to
+    them.
     """
     if hasattr(path, "write"):
         yield path
@@ -113,7 +114,7 @@ def _mode_of(target: str) -> int | None:
 
 
 def _open_as_private(mode: int | None, path: str, flags: int) -> int:
-    """Open a new file that only those can read who can read a file of these permissions."""
+    """Open a new file that nobody can read who cannot read a file with these permissions."""
     file = os.open(path, flags, 0o666 if mode is None else mode)
     if mode is not None and hasattr(os, "fchmod"):
         os.fchmod(file, mode)  # with what the umask has taken away
@@ -149,7 +150,7 @@ def make_folder_like(folder: str, output: str) -> None:
     """Make a folder, unless it is there, that those can read who can read an output."""
     mode = _mode_of(output)
     if mode is not None and os.path.isfile(output):
-        with contextlib.suppress(OSError):  # whoever writes there says what is wrong
+        with contextlib.suppress(OSError):  # the writer reports the error
             os.mkdir(folder, mode | (mode & 0o444) >> 2 | 0o700)
 
 

@@ -23,8 +23,8 @@ numbers of labels, and ids."""
 LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD = (
     ".lengths.npy", ".digests.npy", ".comments.tsv", ".checksums.npy", ".keys.npy", ".bad.tsv",
 )  # fmt: skip
-"""The same beside codes of records: their lengths, digests of those without samples, comments of
-their lines, checksums, the numbers that order them, and the records that could not be read."""
+"""The same beside codes of records: lengths of the records, digests of records without samples,
+comments of lines, checksums, numbers that order the records, and records that could not be read."""
 
 WEIGHTS = ".weights.npy", ".weights.txt"
 """The same beside rows: their weights, as an array or as text."""
@@ -67,7 +67,7 @@ def open_input(
 
 
 class InputFile:
-    """A regular file as it is when a job begins, or the lines of a range of its bytes. It takes the
+    """A regular file at the time a job begins, or the lines of a range of its bytes. It takes the
     place of the file's path.
 
     Each reading is an error if the file is another one then, by its size, time or inode.
@@ -79,7 +79,7 @@ class InputFile:
         self._identity = _identity(path)
         self._range = 0, -1
         self.is_first = False
-        """Whether no record of the job stands before those of the range."""
+        """Whether no record of the job stands before the range."""
 
     def __fspath__(self) -> str:
         return self.path
@@ -110,8 +110,8 @@ class InputFile:
 
     def cut(self, max_bytes: int) -> "list[InputFile]":
         """Return ranges of at most so many bytes, which together have each line once. Their lengths
-        differ by one byte at most. A compressed file is one range, as it is read from its
-        beginning."""
+        differ by one byte at most. A compressed file is one range, because it can only be read
+        from its beginning."""
         size = self._identity[0]
         if size <= max_bytes or _text_input.without_compression(self.path) != self.path:
             return [self]

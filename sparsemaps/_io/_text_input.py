@@ -61,8 +61,8 @@ class BadLine(LineError):
 
 
 class UnreadableRecord(ValueError):
-    """A line or row that is no record, in the words of an error that names the file; and its
-    number, from 1."""
+    """A line or row that is not a record: the message of an error that names the file, and the
+    number of the line, from 1."""
 
     def __init__(self, message: str, number: int) -> None:
         super().__init__(message, number)
@@ -92,7 +92,7 @@ def open_text(
 ) -> Iterator["Text"]:
     """Yield the `Text` of a path, a file object opened in binary mode, or a file descriptor.
 
-    A `Text` is returned as it is. The lines are those that begin after byte `offset` and, if
+    A `Text` is returned unchanged. The lines begin after byte `offset` and, if
     `length` is positive, up to byte ``offset + length``.
     """
     limits = max_line_bytes, offset, length
@@ -121,7 +121,7 @@ class Text:
     """Text that is read once, from the front.
 
     `file` has the text, decompressed; `raw` is the file itself, whose bytes are counted. Errors
-    begin with `name`, and those of reading with `own_name` where that is empty. Longer lines than
+    begin with `name`; errors of reading begin with `own_name` if `name` is empty. Longer lines than
     `max_line_bytes` are errors. `offset` and `length` say which lines are read, as in `open_text`.
     """
 

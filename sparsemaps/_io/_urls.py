@@ -2,7 +2,7 @@
 
 A file is read through fsspec, a block at a time. What must be mapped into memory, or read in any
 order, is copied to this machine first. A file is written on this machine, and appears under its URL
-when it is complete. Options of a file system, such as keys, are those of fsspec's configuration.
+when it is complete. Options of a file system, such as keys, come from fsspec's configuration.
 """
 
 import atexit

@@ -16,7 +16,7 @@
   drops repeated ones. ``_escapes`` writes texts in columns of tables.
 - ``_portable_math`` has functions with the same bits on every platform.
 - ``_sklearn`` is the only module that imports scikit-learn.
-- ``_light_bases`` has the base classes of estimators, which inherit those of scikit-learn once
+- ``_light_bases`` has the base classes of estimators, which inherit scikit-learn's once
   it has been imported.
 - ``_typing`` names types of arguments and results.
 - ``_lazy_names`` lists the names of a package that load when they are first used.

@@ -29,8 +29,8 @@ LARGEST_N_HASHES = 2**24
 
 
 class About(NamedTuple):
-    """A map in the command: its name and one line of help; and for a class of products, the name,
-    the help and the classes of both maps of those that are commands."""
+    """A map in the command: its name and one line of help. For a class of products, also the
+    products that are commands, each with its name, its help and the classes of both maps."""
 
     command: str = ""
     help: str = ""

@@ -60,8 +60,8 @@ def cut_by_bytes(n_rows: int, row_bytes: int) -> list[tuple[int, int]]:
 
 
 def cut_by_size(sizes: npt.NDArray[np.int64], max_size: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges (first, last) of rows of these sizes, each of at most `max_size` or of one
-    row."""
+    """Yield ranges (first, last) of rows of the given sizes. A range has a size of at most
+    `max_size`, or is a single row."""
     ends = np.cumsum(sizes)
     first = before = 0
     while first < len(sizes):

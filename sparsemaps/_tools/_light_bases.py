@@ -2,7 +2,7 @@
 
 scikit-learn takes most of a second and 100 MB to import. A process that serves a model, and most
 commands, need none of it. So estimators inherit the small classes of this module. As soon as
-``sklearn.base`` has been imported, by any code, each of these inherits the class of scikit-learn
+``sklearn.base`` has been imported, by any code, each class inherits the class of scikit-learn
 that it stands for, and loses its own methods. No code can see the difference: code that passes an
 estimator to scikit-learn, or asks whether it inherits a class of it, has imported that class. A
 method that scikit-learn alone has imports it when it is called.
@@ -116,7 +116,7 @@ class OneToOneFeatureMixin(_nothing()):  # type: ignore[misc]
 
 
 class VectorizerBase(TransformerMixin, BaseEstimator):
-    """Has the parameters of scikit-learn's class, of which a method is imported when it is
+    """Has the parameters of scikit-learn's class. The methods are imported from it when they are
     called."""
 
     def __init__(self, **parameters: Any) -> None:

@@ -6,9 +6,9 @@ from typing import Any
 
 
 class ParameterError(ValueError):
-    """A parameter that is not allowed: its name, its value, and what is allowed.
+    """A forbidden value of a parameter: the name, the value, and the allowed values.
 
-    A caller whose parameters have other names, such as the command, makes another error of these.
+    A caller whose parameters have other names, such as the command, raises another error.
     """
 
     def __init__(self, name: str, value: str, allowed: str) -> None:

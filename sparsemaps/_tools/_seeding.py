@@ -1,7 +1,7 @@
 """From ``random_state`` to the 64-bit keys of the kernels.
 
 Every random quantity of a map is a pure function of (seed, stream, column, component). The seed is
-drawn here once, in ``fit``. A stream is the number of a class and those of the map's parameters
+drawn here once, in ``fit``. A stream is the number of a class and the map's parameters
 that choose the distribution of its output, such as the kernel and its degree: maps of one seed that
 differ in them are independent. Column and component enter in the kernels
 (``_loops/c/random/random.h``).

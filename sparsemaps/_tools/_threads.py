@@ -80,7 +80,7 @@ def stream(
 ) -> Iterator[T]:
     """Yield the results of ``run`` one after the other; few are computed in advance.
 
-    `blocks` may be any iterable, of which no more is read than is needed. The caller is one of the
+    `blocks` may be any iterable. No more of it is read than is needed. The caller is one of the
     threads: while it waits for a result, it makes others.
     """
     n_jobs = resolve_n_jobs(n_jobs)

@@ -87,9 +87,9 @@ def are_equal(one: Array, other: Array) -> Array:
 
 
 def in_two(value: int | float) -> complex:
-    """Return a number as the sum of two parts, of which float64 holds each: the nearest float64,
-    and the rest. NumPy sorts complex numbers by the first part, and then by the second. It is a
-    ValueError if two parts are not enough."""
+    """Return a number as the sum of two float64 numbers: the nearest float64, and the rest. NumPy
+    sorts complex numbers by the first part, and then by the second. It is a ValueError if two parts
+    are not enough."""
     if isinstance(value, float):
         return complex(value, 0.0)
     try:

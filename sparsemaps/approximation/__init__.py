@@ -181,7 +181,7 @@ def min_components(
     - Codes: the number of samples that agree is binomial, which is exact. The rate includes
       agreements by chance. Those of 0-bit samples (see `zero_bit_bias` of `KernelError`) are
       counted in 4,096 samples of the rows if X is given. Without X their rate may be
-      ``(1 - K) * 2**-t_bits`` for a kernel value K: that of rows of one column. So the map needs
+      ``(1 - K) * 2**-t_bits`` for a kernel value K, as for rows of one column. So the map needs
       `t_bits`, and `error` must be above ``2**-t_bits``. The bias of "acos_chi2" and "rademacher"
       is measured in 16,384 samples.
     - Paired Fourier features: ``1 - estimate`` counts as gamma distributed, which it is for "rbf"
@@ -207,8 +207,8 @@ def min_components(
 
     The relative error of `TensorSketch` with ``coef0=0`` depends on the angle alone. Lemma 7 of
     [1]_ bounds the probability that it is at least e by :math:`2 / (D e^2 \\cos^{2 p} \\theta)`, by
-    a variance that is too small; with that of [2]_, the factor 2 becomes :math:`2 + 3^p`. The size
-    here is at most what follows from the latter.
+    a variance that is too small; with the variance of [2]_, the factor 2 becomes :math:`2 + 3^p`.
+    The size here is at most what follows from the latter.
 
     References
     ----------
@@ -273,7 +273,7 @@ def _too_large(map: SparseMap, size: int, moments: Moments, refused: ParameterEr
     if largest <= 1 + 1e-6:
         return ValueError(f"{needed}: allow a larger error")
     return ValueError(
-        f"{needed}: kernel values of these rows are up to {largest:.3g}, and errors grow with "
+        f"{needed}: kernel values of the rows are up to {largest:.3g}, and errors grow with "
         "them: scale rows to unit length, allow a larger error, or a relative one (relative=True)"
     )
 

@@ -202,7 +202,7 @@ def _peaks(sample: CsrMatrix) -> Array:
 def measured(
     fitted: SparseMap, sample: CsrMatrix, pairs: Pairs, seeds: Sequence[int], *, signs: bool = False
 ) -> Pairs:
-    """Return `pairs` with the rates of 0-bit samples of these seeds; with `signs`, also the mean
+    """Return `pairs` with the rates of 0-bit samples for each seed; with `signs`, also the mean
     errors of signs that agree at nearly the rate of the kernel."""
     kinds = ("zero bits", "signs") if signs else ("zero bits",)
     if not any(leaf.measured in kinds for leaf in fitted.law.leaves()):

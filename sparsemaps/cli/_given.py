@@ -72,7 +72,7 @@ def _saved_map(options: argparse.Namespace) -> Any:
             raise ValueError(f"it is not JSON: {error}") from error
         saved = sparsemaps.from_config(config)
         if options.map_name != SAVED and type(saved) is not load(kind.make):
-            raise ValueError(f"the map is {type(saved).__name__}, not that of {options.map_name}")
+            raise ValueError(f"it has the map {type(saved).__name__}, not {options.map_name}")
     except ValueError as error:
         raise ValueError(f"{options.config}: {error}") from error
     return saved
@@ -205,7 +205,7 @@ def refuse_other_options(options: argparse.Namespace, path: str) -> None:
         if known.get(name) != value:
             raise ValueError(
                 f"{path} has codes with {flag(name)} {known.get(name)}, not {value}; its map is "
-                "that of all inputs"
+                "used for all inputs"
             )
 
 

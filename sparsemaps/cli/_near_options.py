@@ -24,7 +24,7 @@ examples:
   sparsemaps dedup {name} parts/ -o kept/ --threshold 0.9
       with the codes of the run before
   sparsemaps dedup {name} may.jsonl -o may.kept.jsonl --against april.kept.jsonl.stages/codes.npy
-      without what is near the records of an earlier run
+      without the near-duplicates of an earlier run
 """
 
 _RECORDS = (
@@ -51,7 +51,7 @@ _COMMON_OF_DEDUP = (
 def _fill_pairs(name: str, parser: argparse.ArgumentParser) -> None:
     shared.add_inputs(
         parser,
-        f"{_RECORDS}; file of codes (.npy), whose map is then that of all inputs; directory, "
+        f"{_RECORDS}; file of codes (.npy), whose map then counts for all inputs; directory, "
         "pattern, or - for standard input",
     )
     shared.add_path(

@@ -50,7 +50,7 @@ def add_kinds(
     about: str = "",
 ) -> Kinds:
     """Add a subcommand for each map or kernel; `about` says what the command does with it, and
-    `fill` adds the options of the command behind those of the kind."""
+    `fill` adds the options of the command after the options of the kind."""
     added: Any = command.add_subparsers(required=True, metavar=metavar, action=Kinds)
     for name, kind in kinds.items():
         summary = kind.summary[0].upper() + kind.summary[1:] + "."
@@ -133,7 +133,7 @@ def add_values(
     but: Collection[str] = (),
     defaults: Mapping[str, str | None] = {},
 ) -> None:
-    """Add the options of some values, but some. Help says another default of those in `defaults`.
+    """Add the options of some values, but some. Help names the defaults in `defaults` instead.
 
     An option that is not given is None in the namespace.
     """

@@ -57,7 +57,7 @@ def check_sizes(name: str, codes: Array, bits: object, n_hashes: object) -> tupl
     bits = _checks.check_int("bits", bits, 1, LARGEST_BITS)
     row_bits = 8 * codes.shape[1]
     if bits > row_bits:
-        raise ValueError(f"bits must be at most {row_bits}, those of a row of {name}, got {bits}")
+        raise ValueError(f"bits of {name} must be at most {row_bits}, a row's bits, got {bits}")
     most = row_bits // bits
     if n_hashes is not None:
         most = _checks.check_int("n_hashes", n_hashes, 1, most)

@@ -50,7 +50,7 @@ class PackedCodes:
         Bits of a code, 1 to 24, and at most as many as a row has.
     config : dict
         ``to_config()`` of the map. Codes of texts have the key "texts" too: the class of the
-        vectorizer and those of its parameters that decide the rows. The dictionary is compared,
+        vectorizer and the parameters that decide the rows. The dictionary is compared,
         saved and shown; only the parameters below decide estimates.
     n_hashes : int or None, default=None
         How many codes a row has; None is as many as its bytes hold.
@@ -309,8 +309,8 @@ class PackedCodes:
         ----------
         counts : array-like of int, or ProductCounts
             What ``agreements(A, B)`` counts: the number of codes of a row that agree; for codes of
-            a `KernelProduct` of which a map's codes agree by chance, those of joint codes and of
-            the codes of each map.
+            a `KernelProduct` with a map whose codes agree by chance, the counts of joint codes and
+            of the codes of each map.
         return_std : bool, default=False
             Whether to return the standard errors too.
 
@@ -480,7 +480,7 @@ def as_packed(name: str, codes: object, bits: int | None, n_hashes: int | None) 
             ("n_hashes", n_hashes, codes.n_hashes),
         ):
             if value is not None and value != known:
-                raise ValueError(f"{what} must be that of {name}, {known}, got {value!r}")
+                raise ValueError(f"{what} must be {known}, as in {name}, got {value!r}")
         return codes
     array = check_codes(name, codes)
     if bits is None:

@@ -37,7 +37,8 @@ _FEWEST_ROWS = 20
 _MOST_CLASSES = 1000
 
 _MANY_VALUES, _FEW_EACH = 100, 10
-"""Numbers of more different values, with fewer rows each, are no classes unless users say so."""
+"""With more different values, and fewer rows for each, numbers are targets of a regression by
+default."""
 
 
 def compare(

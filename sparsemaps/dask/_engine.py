@@ -19,8 +19,8 @@ class Workers:
     """The workers of a Dask cluster, as the `engine` of a job.
 
     A job gives them the tasks of one stage after the other. A worker may be lost, and a task run
-    twice: whoever runs it again makes the same result. The outputs are those of one machine, byte
-    for byte.
+    twice: whoever runs it again makes the same result. The outputs equal the outputs of one
+    machine, byte for byte.
 
     Parameters
     ----------

@@ -79,8 +79,8 @@ class BadRecords:
 class BadTable:
     """The table of the records that a job sets aside.
 
-    ``write(lines)`` appends to it. Without `is_whole`, its records may be a part of those of the
-    job, and all of them may be bad.
+    ``write(lines)`` appends to it. Without `is_whole`, it has only a part of the job's
+    records, and all of them may be bad.
     """
 
     def __init__(self, write: Callable[[bytes], object], is_whole: bool = True) -> None:
@@ -94,8 +94,8 @@ class BadTable:
         self._counts = BadRecords()
 
     def add(self, input: Input, n_before: int, bad: Any, n_good: int) -> None:
-        """Write the bad records of a block of an input, of which `n_before` lines were read before,
-        and count the good ones."""
+        """Write the bad records of a block of an input, after `n_before` lines of it, and count the
+        good ones."""
         lines = []
         if bad:
             lines = list(bad_lines(input, n_before + getattr(input, "lines_before", 0), bad))
@@ -125,8 +125,7 @@ class BadTable:
 
 @contextlib.contextmanager
 def opened_table(path: StrPath | None) -> Iterator[BadTable | None]:
-    """Yield the table at a path, which appears when the job is complete; None if there is no
-    path."""
+    """Yield the table at a path, which appears when the job is complete; None without a path."""
     if path is None:
         yield None
         return
@@ -136,8 +135,8 @@ def opened_table(path: StrPath | None) -> Iterator[BadTable | None]:
 
 
 def join_tables(path: StrPath, parts: list[str]) -> int:
-    """Write a table of the lines of several files, with or without a header, of which some may not
-    be there. Return the number of bad records."""
+    """Write a table of the lines of several files, with or without a header. Files may be missing.
+    Return the number of bad records."""
     n_lines = 0
     with _output_files.atomic_output(path) as file:
         file.write(HEADER)

@@ -28,8 +28,8 @@ class CountedRows:
         return CountedRows, (self.max_rows, 0)
 
     def add(self, input: Input, batch: CountedBatch) -> bool:
-        """Add a batch behind those of the input. If there is no room, all batches of the input are
-        let go, and the answer is False."""
+        """Add a batch of the input, and return True. If the memory is full, forget all batches of
+        the input, and return False."""
         if not isinstance(input, InputFile):
             return False
         with self._lock:

@@ -124,13 +124,13 @@ def _own_shown(
 ) -> OwnNgramsShown:
     """Return what the report shows of own n-grams and frames."""
     about = (
-        f"An n-gram is common if more than {own.max_df:,} records have it, and else an own one. A "
-        f"record with {own.min_own:,} own n-grams or more is judged by these alone, and each other "
-        "record by all its n-grams."
+        f"An n-gram is common if more than {own.max_df:,} records have it. The other n-grams of a "
+        f"record are its own. A record with {own.min_own:,} own n-grams or more is judged by them "
+        "alone, and any other record by all its n-grams."
     )
     counts = {
         "judged by own n-grams": judged.n_by_own,
-        "of these, with common ones too": judged.n_with_frame,
+        "of them, with common n-grams too": judged.n_with_frame,
         "judged by all n-grams": judged.n_by_all,
     }
     frames = [
@@ -153,7 +153,7 @@ def _sets_of(own: OwnNgrams | None, text: str | None) -> str:
     n_own = int(own.n_own(columns, np.array([len(columns)]))[0])
     if n_own >= own.min_own:
         return f"judged by {n_own:,} own n-grams of {len(columns):,}"
-    return f"judged by all {len(columns):,} n-grams, of which {n_own:,} are own ones"
+    return f"judged by all {len(columns):,} n-grams; {n_own:,} are its own"
 
 
 def _settings(plan: DedupPlan) -> dict[str, str]:

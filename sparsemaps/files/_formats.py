@@ -178,8 +178,8 @@ class _CodesFormat(OutputFormat):
                 save_blocks(self._path, [with_rows(self._codes, array, sampled, sizes)])
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
-        """Append codes and ids of a block to the files. Empty the codes in place: those of all
-        blocks stay, with all but their arrays."""
+        """Append codes and ids of a block to the files. Empty the codes in place: the codes of all
+        blocks stay in memory without their arrays."""
         with _output_files.errors_naming(self._path):  # not the file that was opened last
             self._spool.append(codes.array.reshape(-1))
         codes.array = self._codes.array  # the codes are in the file
@@ -257,8 +257,8 @@ class NpyFormat(_CodesFormat):
 
 class RecordsFormat(_CodesFormat):
     """The codes of records, and beside them: the length of each record, the number and a digest of
-    each record without samples, and where they are asked for or there are any, checksums, numbers
-    that order records, comments of lines, and lines that are no records."""
+    each record without samples. If there are any, or if asked for: checksums, numbers that order
+    records, comments of lines, and lines that are not records."""
 
     beside: ClassVar[Mapping[str, Any]] = {
         _sources.LENGTHS: np.uint32,
@@ -337,7 +337,7 @@ _NUMBERS = 2**17  # that are read of a temporary file at a time
 
 class LabelSpool(Spool):
     """A temporary file of labels: float64, or int64 or uint64 if there are whole numbers that
-    float64 does not hold. The labels before are converted when the first of these comes."""
+    float64 does not hold. Earlier labels are converted when the first such number comes."""
 
     _some = np.empty(0)
     """The least and the largest label, and a fraction if there is one."""

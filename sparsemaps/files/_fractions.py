@@ -72,7 +72,7 @@ def fraction_stages(
     """Yield the stages of the scores of each input, of the cut, and of the outputs of a filter.
 
     `outputs` is the stage of the outputs as if each depended on its input alone; `results` are
-    those of the stages before it.
+    the results of the stages before it.
     """
     whole, whole_of_scores = job.recipe(), job.recipe_of_scores()
     scores = []

@@ -32,8 +32,8 @@ class FrameGroup(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """The numbers of records that are judged by their own n-grams, of those among them that have
-    common ones too, and of those that are judged by all; and groups of records with a frame."""
+    """How many records are judged by their own n-grams, how many of them have common ones too, and
+    how many are judged by all n-grams; and groups of records with a frame."""
 
     n_by_own: int
     n_with_frame: int
@@ -81,8 +81,9 @@ def _largest(groups: dict[int, list[int]], n: int) -> list[tuple[int, list[int]]
 
 
 def _looked_at(own: OwnNgrams, X: Any) -> tuple[int, int, Array, Array, Array]:
-    """Return the number of rows; how many are judged by their own n-grams; and of those among them
-    that have common ones: the rows, a common n-gram of each by a hash, and how many it has."""
+    """Return the number of rows, and how many are judged by their own n-grams. For those that have
+    common n-grams too, also return the rows, a common n-gram of each by a hash, and their
+    numbers."""
     ends = np.concatenate([[0], X.indptr[1:]])
     sizes = np.diff(ends)
     is_common = own.common(X.indices)
@@ -110,7 +111,7 @@ class Frame(NamedTuple):
 
 def frames_of(groups: Sequence[FrameGroup], texts: dict[int, str], own: OwnNgrams) -> list[Frame]:
     """Return the frames of groups, the largest first. Groups have one frame if their first records
-    share half of the common n-grams of each. What few records share is no frame."""
+    share half of the common n-grams of each. Runs that few records share are not a frame."""
     found: list[Frame] = []
     sets: list[Array] = []
     for group in groups:

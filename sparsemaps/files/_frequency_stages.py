@@ -39,7 +39,7 @@ _BUCKETS = 2**20, 2**30
 """The least and the largest number of buckets of a table."""
 
 _WEIGHTS = 2**22, 4
-"""The number of buckets of a table of weights, and the bytes of a count: those of `IdfWeights`."""
+"""The number of buckets of a table of weights, and the bytes of a count, as in `IdfWeights`."""
 
 _PACKED = 4
 """The bytes of text that a byte of a compressed input is taken for."""
@@ -47,7 +47,7 @@ _PACKED = 4
 
 def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:
     """Yield the stages that count the n-grams of inputs, or take a given table; return the job
-    whose rows follow from the counts. A job that needs no counts has none of these stages."""
+    whose rows follow from the counts. A job that needs no counts has no such stage."""
     given = job.source.needs_counts
     if given is None:
         return job

@@ -1,7 +1,7 @@
 """Options of jobs as the fields of values: what the inputs are, which records are near, which are
 removed, which tables are written, and how a job is run.
 
-``_tools/_option_fields.py`` says what is made of the fields. Nothing here imports NumPy: the
+``_tools/_option_fields.py`` lists what the fields are used for. Nothing here imports NumPy: the
 command shows its help without it.
 """
 
@@ -565,7 +565,7 @@ class Training(Values):
     )
     snippets: Sequence[int] | None = Ints(1, LARGEST_INT32, MOST_SNIPPETS, none=True).default(
         None,
-        "For raw texts: also train on short parts of each text, one for each of these lengths, in "
+        "For raw texts: also train on short parts of each text, one for each given length, in "
         "words, or in characters in scripts without blanks. Short texts are then labelled better. "
         "A part has the label of its text, and depends on the seed and on the number of the "
         "record (`sparsemaps.text.snippets`). A text has no part longer than itself. Parts "

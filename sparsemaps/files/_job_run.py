@@ -20,9 +20,9 @@ _SMALL_BYTES = 2**23
 def run_stages(stages: Iterable[Stage], how: Run) -> dict[str, list[Result]]:
     """Run stages, and return the results of each that is needed.
 
-    `stages` may make a stage from the results of those before. At the end, the results that stay
-    get their plain names in the folder; those of other recipes, and of stages that do not stay, are
-    removed.
+    `stages` may make a stage from the results of earlier stages. At the end, the results that stay
+    get their plain names in the folder. Results of other recipes, and of stages that do not stay,
+    are removed.
     """
     made, passed = {}, []
     for stage in stages:

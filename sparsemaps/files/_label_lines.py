@@ -71,8 +71,8 @@ class Labelled(NamedTuple):
     order: Array
     """Numbers of classes, the best first: all that may be written."""
     taken: Array
-    """Which of these are not below the least score or probability, of records with samples. If
-    records may have several labels, and there is no least, those are taken that ``predict`` of the
+    """Which labels reach the least score or probability, of records with samples. If records may
+    have several labels and no least is given, the labels are taken that ``predict`` of the
     model gives, or all with `top`."""
 
 

@@ -100,7 +100,7 @@ def read_labelled(
         }
         if len(strings) > 1:
             raise ValueError(
-                f"the labels of {strings[True]} are strings, those of {strings[False]} numbers"
+                f"labels in {strings[True]} are strings, labels in {strings[False]} numbers"
             )
         codes = parts[0].codes
         if len(parts) > 1:
@@ -314,5 +314,5 @@ def source_for(
         )
         one, other = (vectorizer_config(each, values=False) for each in (said, inner))
         if one != other:
-            raise ValueError(f"the model has another vectorizer than that of {given.analyzer}")
+            raise ValueError(f"the model has another vectorizer than {given.analyzer}")
     return TextRows(vectorizer, given, encoder=TextEncoder(map, vectorizer))

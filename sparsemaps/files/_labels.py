@@ -43,8 +43,8 @@ def most_rows(model: Model) -> int:
 
 
 class RecordCounts(NamedTuple):
-    """Numbers of the records of an input: of all, of those that are written, of those without a
-    label, of those without an n-gram or an entry, and of bad ones."""
+    """How many records of an input there are in all, are written, have no label, have no n-gram or
+    entry, and are bad."""
 
     n_records: int
     n_written: int

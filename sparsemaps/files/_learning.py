@@ -146,8 +146,8 @@ def train(
     weights_of_labels: Mapping[str, float] = {},
 ) -> TrainedModel:
     """Train a copy of a model and save it, as `train_files` does, with weights of labels that are
-    given as text. The records of `validation` are read before the work, so that what is wrong with
-    them is known."""
+    given as text. The records of `validation` are read before the work, so that errors in
+    them are reported first."""
     Cs: list[float] = [] if training.C is None else np.unique(training.C).tolist()
     model = _checked_copy(model, training, Cs)
     date = date_of_training()
@@ -224,8 +224,8 @@ def _fit(
     *,
     calibrate: bool,
 ) -> tuple[ScoreOfC, ...]:
-    """Fit the model to rows, in place, and calibrate it; return the scores of several values of C,
-    of which it has the best."""
+    """Fit the model to rows, in place, and calibrate it; return the scores of several values of C.
+    The model has the best C."""
     scores: tuple[ScoreOfC, ...] = ()
     seed = _seeding.draw_seed(model.random_state)
     asked, at_work = model.vectorizer, _memory.out_of_memory_in("training")

@@ -45,8 +45,8 @@ class LabelledFile(NamedTuple):
     labels: dict[Any, int]
     """The number of records of each label, the most frequent label first."""
     n_negative: int = 0
-    """Of the records that are not empty, those whose highest score is below 0. If their share
-    grows, records are less like those of training."""
+    """How many records that are not empty have a highest score below 0. If their share grows,
+    records are less like the training records."""
 
 
 @takes(*JOBS["predict_files"])

@@ -8,7 +8,8 @@ from sparsemaps.maps._sparse_map import SparseMap
 
 
 def config_of(map: SparseMap) -> dict[str, Any]:
-    """Return a fitted map for JSON; by the text of its parameters where one is no JSON."""
+    """Return a fitted map for JSON; by the text of its parameters if one cannot be written as
+    JSON."""
     try:
         config: dict[str, Any] = map.to_config()
     except ValueError:  # a function, such as a density

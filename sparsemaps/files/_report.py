@@ -162,7 +162,8 @@ def render(report: Report) -> Iterator[str]:
             if pair.source == source
         ]
         if len(sources) > 1:
-            title = f"{visible(source)}: {len(of_source)} of these removals"
+            removals = "removal" if len(of_source) == 1 else "removals"
+            title = f"{visible(source)}: {len(of_source)} {removals}"
             yield f"<details open><summary>{title}</summary>{''.join(of_source)}</details>"
         else:
             yield from of_source

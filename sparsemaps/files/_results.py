@@ -64,8 +64,8 @@ class Place(NamedTuple):
         output: str | None = None,
         maker: str | None = None,
     ) -> "Place":
-        """Return the place of a result. The path of an `output` is not decided by its recipe;
-        `name` is then that of its receipt. A `maker` makes an output under a name that no other
+        """Return the place of a result. The path of an `output` does not depend on its recipe;
+        `name` then names its receipt. A `maker` makes an output under a name that no other
         maker has, and delivers it itself."""
         if output is None:
             stem, dot, ending = name.partition(".")
@@ -79,8 +79,8 @@ class Place(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The value of a result, for JSON, and the path or URL of its file; of an output, where it is
-    after it was delivered."""
+    """The value of a result, for JSON, and the path or URL of its file; of an output, its path
+    after delivery."""
 
     value: Any
     path: str
@@ -218,8 +218,9 @@ class Results:
         self._files.remove(outputs)
 
     def publish(self, results: Iterable[tuple[str, str]]) -> None:
-        """Give results of a run that is complete names without a digest, too. So whoever reads the
-        folder finds results of one run, and those of a run before until then."""
+        """Give results of a run that is complete names without a digest, too. So a reader of the
+        folder finds the results of one run: of an earlier run until then, and of this one
+        afterwards."""
         names = [
             (name + ending, file + ending) for name, file in results for ending in ("", *BESIDE)
         ]
@@ -333,8 +334,8 @@ class KeptSteps(Steps):
         return value, KeptSteps(self._results, self._prefix, recipe, self._shown, self._share)
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
-        """Return the array of this kind that ``make()`` returns, also where that of an earlier run
-        is damaged."""
+        """Return the array of this kind that ``make()`` returns, also if the array of an earlier
+        run is damaged."""
         made: list[Array] = []
 
         def write(path: str) -> None:

@@ -18,9 +18,9 @@ from sparsemaps._tools._typing import Array, Bytes, StrPath
 
 @contextlib.contextmanager
 def names_of_rows(codes: StrPath, n_rows: int) -> Iterator[Callable[[int], str]]:
-    """Yield a function from a row to its id, a column of a table, which is a line of the file of
-    ids; to its number, from 1 on, if there is no such file. A ValueError if there are more or fewer
-    lines than rows."""
+    """Yield a function from a row to its id, as a column of a table. Ids are the lines of the file
+    of ids, or the numbers of the rows from 1 on without such a file. Raise a ValueError unless
+    there are as many lines as rows."""
     path = os.fspath(codes) + IDS
     if not _urls.exists(path):
         yield lambda row: str(row + 1)

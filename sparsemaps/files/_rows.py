@@ -124,7 +124,8 @@ def read_pieces(
 
 
 def read_raw(source: "Source", input: Input, n_jobs: int | None, bar: Progress) -> Iterator[Raw]:
-    """Yield the good records of an input as they are written back, some at a time, in order."""
+    """Yield the good records of an input in the form in which they are written back, in order, some
+    at a time."""
     format, fields = source.format(input), dataclasses.replace(source.fields, records=True)
 
     def step(piece: Any) -> tuple[Raw, int]:  # fields remember the labels of a piece

@@ -2,11 +2,11 @@
 
 A search consists of steps: one for each part of each band of codes, or for each range of rows if
 all rows are compared. No step needs what another one finds. So a search has three stages. The first
-draws the keys of hashes, which every step needs; for pairs of one set, it also finds rows of which
-there are too many copies. (The search of `dedup` needs no such rows, and has no steps at recall 1.)
+draws the keys of hashes, which every step needs; for pairs of one set, it also finds rows that
+have too many copies. (The search of `dedup` needs no such rows, and has no steps at recall 1.)
 Each task of the second makes some of the steps. The task of the third runs the whole search, which
-takes the results of steps that are there and makes the others. Each of these tasks calls the same
-function, with other steps to make.
+takes the results of steps that are there and makes the others. All tasks call the same function,
+with different steps to make.
 """
 
 from collections.abc import Callable, Iterator, Sequence

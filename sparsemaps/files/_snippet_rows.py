@@ -17,8 +17,8 @@ T = TypeVar("T")
 class SnippetRows:
     """The codes of snippets of the texts of some inputs.
 
-    They depend on the seed and on the number of a record among those of all inputs, not on the
-    blocks in which records are read.
+    They depend on the seed and on the number of a record among all records of all inputs, not on
+    the blocks in which records are read.
     """
 
     def __init__(self, lengths: tuple[int, ...], seed: int, encoder: TextEncoder) -> None:

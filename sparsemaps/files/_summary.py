@@ -226,7 +226,7 @@ def _of_config(config: object) -> Iterator[str]:
 
 
 def _call(value: object) -> str:
-    """Return a map or a vectorizer as it is made in Python."""
+    """Return the Python code that makes a map or a vectorizer."""
     if isinstance(value, dict) and {"class", "parameters"} <= value.keys():
         parameters = value["parameters"].items()
         return f"{value['class']}({', '.join(f'{n}={_call(v)}' for n, v in parameters)})"

@@ -55,7 +55,7 @@ class Task(NamedTuple):
 
     @property
     def file(self) -> str:
-        """The name of the result in the folder, if it is no output."""
+        """The name of the result in the folder, unless it is an output."""
         return Place.of(self.name, self.recipe).file
 
 

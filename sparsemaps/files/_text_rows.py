@@ -242,7 +242,7 @@ def _rows_of(vectorizer: Vectorizer, texts: Sequence[Any]) -> Any:
 
 
 def with_classes(source: TextRows, labels: Labels) -> TextRows:
-    """Return the source with classes for those of the labels that are strings; without strings, for
+    """Return the source with classes for the labels that are strings; without strings, for
     booleans. Labels without types are numbers if all of them are."""
     if labels.untyped and not labels.typed and None not in map(number_in, labels.untyped):
         return source._replace(reads_numbers=True)

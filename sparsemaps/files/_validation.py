@@ -58,7 +58,7 @@ def validation(model: Model, rows: LabelledRows) -> Validation:
 
 
 _TABLE = 12
-"""The largest number of classes of which a table of confusion is printed."""
+"""The largest number of classes for which a confusion matrix is printed."""
 
 
 def _counted(rows: LabelledRows) -> str:
@@ -97,11 +97,11 @@ def _confusion(classes: Array, rows: LabelledRows, found: Array) -> list[str]:
 
 
 def comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledRows:
-    """Return records to compare with, whose labels are such as those of training: lists where these
-    are, and strings where these are."""
+    """Return records to compare with, whose labels are like the training labels: lists if these are
+    lists, and strings if these are strings."""
     if isinstance(others.labels, LabelLists) and not isinstance(labels, LabelLists):
         raise ValueError(
-            "the records to compare with must have one label each, as those of training have, got "
+            "the records to compare with must have one label each, like the training records, got "
             "lists of labels"
         )
     wants = isinstance(model, KernelClassifier) and values_of(labels).dtype.kind in "UO"
@@ -110,7 +110,7 @@ def comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledRo
     if has != wants and len(found):
         kinds = "numbers", "strings"
         raise ValueError(
-            f"the labels to compare with must be {kinds[wants]}, as those of the model are, got "
+            f"the labels to compare with must be {kinds[wants]}, like the labels of the model, got "
             f"{kinds[has]}"
         )
     if isinstance(model, KernelRegressor):
@@ -129,7 +129,7 @@ def comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledRo
 
 
 class ListFigures(NamedTuple):
-    """How well a model finds the labels of records, of which each may have several."""
+    """How well a model finds the labels of records that may have several labels each."""
 
     micro_f1: float
     """F1 of all labels of all records together."""

@@ -33,7 +33,7 @@ def rbf_kernel(
 ) -> Array:
     r"""Return the Gaussian kernel :math:`e^{-\gamma \|u - v\|^2}`.
 
-    The parameters and their defaults are those of scikit-learn's function of this name. Squared
+    Parameters and defaults are the same as in scikit-learn's function of this name. Squared
     distances have a relative error below 2^-20, however close the rows are, beside an absolute
     error below 2^-1040.
 

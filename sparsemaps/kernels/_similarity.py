@@ -36,7 +36,7 @@ def polynomial_kernel(
 ) -> Array:
     r"""Return the polynomial kernel :math:`(\gamma \langle u, v \rangle + coef_0)^{degree}`.
 
-    The parameters and their defaults are those of scikit-learn's function of this name. With
+    Parameters and defaults are the same as in scikit-learn's function of this name. With
     ``degree=1, gamma=1, coef0=0`` it is the inner product. A kernel beyond the range of the
     result's type is infinite.
 

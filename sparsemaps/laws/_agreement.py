@@ -1,7 +1,7 @@
 """Laws of codes: how the kernel follows from the number of codes of two rows that agree.
 
 `PackedCodes` keep the law of their codes, and their files describe it by its name. `ByChance` is
-for samples that agree at the rate of the kernel, of which codes agree by chance too; `BySigns` for
+for samples that agree at the rate of the kernel, while codes agree by chance too; `BySigns` for
 bits of Fourier features; `ByProduct` for codes of several maps side by side.
 """
 
@@ -140,12 +140,12 @@ class BySigns(AgreementLaw):
     Parameters
     ----------
     kernel : {"rbf", "laplacian"} or None
-        The kernel; None for another one, of which codes have no estimate.
+        The kernel; None for another one, which codes cannot estimate.
 
     Raises
     ------
     ValueError
-        If `kernel` is none of these.
+        If `kernel` is another value.
 
     Examples
     --------
@@ -199,7 +199,7 @@ class ByProduct(AgreementLaw):
     Raises
     ------
     ValueError
-        If `parts` is no such sequence.
+        If `parts` is not such a sequence.
 
     Examples
     --------

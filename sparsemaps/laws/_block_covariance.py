@@ -29,7 +29,7 @@ def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
                                   * 1F1(2 h + 2 m, h + 2 m, -x),
 
     with (h)_m the rising factorial. The mean of r^2 is s = (2 - 2 peak) / (d - 1). The higher
-    moments of r are taken as those of a normal number, at most s, as \|r\| <= 1. The covariance is
+    moments of r are taken from a normal number, at most s, as \|r\| <= 1. The covariance is
     exact where the rows differ in one column, or d is 2 and the columns differ alike, and otherwise
     too large by terms of order s^2.
     """
@@ -60,7 +60,7 @@ def _kummer(x: Array, half: float, m: int, less_kernel: bool = False) -> Array:
     for n in range(_N_TERMS):
         total += term * factor
         factor *= (half - n) / (half + 2 * m + n)
-        if less_kernel:  # a ratio less 1, and so is that of the next term
+        if less_kernel:  # a ratio less 1, and so is the ratio of the next term
             factor -= (2 * m + 2 * n) / (half + 2 * m + n)
         term = term * (-x) / (n + 1)
     return total

@@ -102,10 +102,10 @@ class Moments:
 
         An estimate is a mean of components, so its variance is the sum of their variances and of
         the covariances of all ordered pairs of them, over the square of the size. Components of one
-        block have the covariance `common`; those of different blocks are independent.
+        block have the covariance `common`; components of different blocks are independent.
 
         Of paired Fourier features, a component is the cosine of a difference, of two columns of the
-        output. Its variance is that of Sutherland & Schneider, "On the error of random Fourier
+        output. Its variance comes from Sutherland & Schneider, "On the error of random Fourier
         features", UAI 2015. If the size is odd, the last column is a component of weight 1/2, and
         its covariances have half the weight.
         """

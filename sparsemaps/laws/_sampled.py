@@ -18,7 +18,7 @@ from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 
 
 def moments_of_agreements(law: Law, pairs: Pairs) -> Moments:
-    """Return moments of a mean of independent bits, whose variance is at least that of
+    """Return moments of a mean of independent bits. The variance is at least as large as with
     `MinHash`."""
     span = 1.0 - law.least_kernel
     bias = law.bias(pairs).total
@@ -146,9 +146,9 @@ class MinMaxLaw(SampledLaw):
         """Return at most the variance of the fractions over the squared sum of the larger levels.
 
         Levels are right on average, and so are the sums of the smaller and of the larger ones of
-        two rows. To first order the error of their quotient, the kernel K, is that of the smaller
-        ones less K times that of the larger ones, over the sum of these. A column that has the
-        fractions f and g adds f (1 - f) + g (1 - g) to its variance, at most.
+        two rows. To first order, the error of their quotient, the kernel K, is the error of the
+        smaller ones less K times the error of the larger ones, over the sum of the larger ones. A
+        column with the fractions f and g adds f (1 - f) + g (1 - g) to its variance, at most.
         """
         if self.method != "levels":
             return super().rounding(rows, kernel)
@@ -159,7 +159,7 @@ class MinMaxLaw(SampledLaw):
         variance = np.asarray(levels.sum(axis=1)).reshape(-1)
         first, second = np.triu_indices(rows.shape[0], 1)
         larger = (total[first] + total[second]) / (1 + kernel)
-        largest = 0.25  # variance of what is between 0 and 1
+        largest = 0.25  # variance of a number between 0 and 1
         of_pairs = variance[first] + variance[second]
         bound = np.where(of_pairs > 0, largest, 0.0)
         is_small = of_pairs < largest * larger**2

@@ -68,7 +68,7 @@ class MaclaurinLaw(_SeriesLaw):
         degrees, probabilities = self.degrees
         powers = [self.coefficients[degree] * pairs.inner**degree for degree in degrees]
         mean = sum(powers, np.zeros_like(more))
-        # The variance within a degree, and that of the means of the degrees.
+        # The variance within a degree, and the variance of the means of the degrees.
         unit = np.zeros_like(more)
         for degree, probability, power in zip(degrees, probabilities, powers, strict=True):
             within = self.coefficients[degree] ** 2 * _gain(same, more, degree)
@@ -137,19 +137,19 @@ def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
     sqrt(a_m a_n) <T_m(x), T_n(y)>, which has mean 0 unless m = n. Its square has these terms of
     degrees low < high, beside the variance of each degree alone:
 
-    - the products of (low, low) and (high, high), less those of their means: `equal`;
+    - the products of (low, low) and (high, high), less the products of their means: `equal`;
     - the products of (low, high) and (high, low): `between`;
     - the squares of (low, high) and of (high, low): `within`.
 
     In each factor that both degrees share, two columns of x and two of y are in one bucket with
     signs that cancel if they are equal in pairs: each column of x with one of y (`same`, or
-    `crossed` with other columns), or those of x and those of y (`straight`, with other columns). In
+    `crossed` with other columns), or both of x and both of y (`straight`, with other columns). In
     `within`, the base is the last kind with any columns, and `crossed` stands for x with y of one
     estimate, which has the same value. A factor that only the higher degree has multiplies by the
     inner product or, in `within`, by a squared length.
 
     Papers bound the variance of one power (Avron, Nguyen & Woodruff, "Subspace embeddings for the
-    polynomial kernel", NIPS 2014, lemma 2), and not that of a series.
+    polynomial kernel", NIPS 2014, lemma 2), and not of a series.
     """
     inner, overlap = gamma * pairs.inner, gamma**2 * pairs.overlap
     square_x, square_y = gamma * pairs.square_x, gamma * pairs.square_y

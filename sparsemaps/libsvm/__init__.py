@@ -8,7 +8,7 @@ functions. ``docs/libsvm.md`` lists the differences.
 - ``_read`` has `load_svmlight_file` and `load_svmlight_files`, ``_stream`` `iter_svmlight_file`.
 - ``_write`` has `dump_svmlight_file`, and makes lines of rows and of codes for ``files``.
 
-None of these modules knows a map: ``files`` maps files.
+No module here knows a map: ``files`` maps files.
 """
 
 from sparsemaps.libsvm._read import load_svmlight_file, load_svmlight_files

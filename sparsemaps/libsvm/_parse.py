@@ -59,7 +59,7 @@ def parse(
     dtype: npt.DTypeLike = np.float64,
     one_based: bool = False,
 ) -> Part:
-    """Return the rows of `text`. Indices are those of the text. If they count from 1, an index 0 is
+    """Return the rows of `text`, with the indices of the text. If they count from 1, an index 0 is
     an error."""
     to_float = np.dtype(dtype) == np.float32
     found, error = _loops.parse(text, multilabel, to_float)
@@ -69,7 +69,7 @@ def parse(
     if one_based and part.smallest == 0:
         raise _zero_error(text)
     if to_float:
-        with np.errstate(over="ignore"):  # the result is infinity, as that of Python's float
+        with np.errstate(over="ignore"):  # the result is infinity, as with Python's float
             part = part._replace(values=part.values.astype(np.float32))
     return part
 

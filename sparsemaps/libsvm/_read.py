@@ -145,7 +145,7 @@ def load_svmlight_file(
     ValueError
         If a line is not of the format. The error names the first such line by its number (counted
         from the first line read, or with `offset` from the first line of the file), the column of
-        the token, the token, and what was expected. Also if a parameter is not allowed.
+        the token, the token, and the expected form. Also if a parameter is invalid.
     OSError
         If the file cannot be read.
 

@@ -25,7 +25,7 @@ class Calibration(NamedTuple):
     """At least 0: one over the temperature. An array of one for each label, if a row may have
     several."""
     bend: Any
-    """At least 0, as `slope`: 0 where the temperature is that of all scores. It is measured as a
+    """At least 0, as `slope`. 0 means one temperature for all scores. It is measured as a
     slope is, so that it has a value for scores of any size."""
     offsets: Floats
     """One for each class, whose sum is 0; or one for each label."""
@@ -57,7 +57,7 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     scores, labels, weights = _of_classes(scores[counts]), labels[counts], weights[counts]
     n_classes, own = scores.shape[1], (np.arange(len(labels)), labels)
     sums = np.bincount(labels, weights, n_classes)
-    # Numbers of size 1, whatever that of scores; slope and bend are divided by theirs at the end.
+    # Numbers of size 1 for scores of any size; slope and bend are divided by theirs at the end.
     scores, exponent = _of_size_one(scores)
     best = scores.max(axis=1, keepdims=True)
     gaps, of_gaps = _of_size_one(scores - best)
@@ -66,7 +66,7 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     shares = prior / ((sums + 2 * prior) * (n_classes - 1))
     targets = np.repeat(shares[labels, None], n_classes, axis=1)
     targets[own] = ((sums + prior) / (sums + 2 * prior))[labels]
-    # Offsets are measured in units of their curvature, which is that of the rows of their class.
+    # Offsets are measured in units of their curvature, which the rows of their class decide.
     units = 1 / np.sqrt(sums + 1)
 
     def objective(variables: Floats) -> tuple[float, Floats]:
@@ -135,7 +135,7 @@ def _of_classes(scores: Floats) -> Floats:
 
 def _parts(logits: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the differences from the largest logit of a row, their exponentials, and the sum of
-    these without that of the largest, which is 1."""
+    the exponentials without the largest one, which is 1."""
     best = logits.argmax(axis=1)[:, None]
     differences = logits - np.take_along_axis(logits, best, axis=1)
     powers = np.exp(differences)
@@ -160,8 +160,8 @@ def softmax(logits: Floats) -> Floats:
 def logits_of(scores: Floats, calibration: Calibration | None) -> Floats:
     """Return the numbers whose softmax is the probabilities, a column for each class.
 
-    Without a calibration they are logarithms of the logistic function of the scores: of several
-    classes, the shares of which are divided by their sum.
+    Without a calibration they are logarithms of the logistic function of the scores. With several
+    classes, the values of this function are divided by their sum.
     """
     if calibration is not None:
         slope, bend, offsets = calibration

@@ -51,7 +51,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     multilabel_ : bool
         Whether rows may have several labels.
     coef_ : ndarray of shape (1 or n_classes, width)
-        The weights of the one-hot features: column ``j * 2**bits + code`` is that of code j. They
+        The weights of the one-hot features: column ``j * 2**bits + code`` belongs to code j. They
         are the columns of ``transform`` of the map, if that is one-hot, and else the columns of
         ``sparsemaps.codes.to_csr(map_.encode(X, packed=True))``.
     intercept_ : ndarray of shape (1 or n_classes,)
@@ -354,9 +354,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         sample_weight : array-like of shape (n_samples,) or None, default=None
             How much each row counts, as in ``fit``.
         cv : int, splitter, iterable of (train, test) or None, default=None
-            If given, the rows are those that ``fit`` has seen. The scores of each fold, which are
-            those of scikit-learn, are by a model that is trained on the other folds, with the
-            parameters of this one. So no rows need to be held out from ``fit``, and training takes
+            If given, the rows are those that ``fit`` has seen. The scores of each fold come from a
+            model that is trained on the other folds, with the parameters of this one. The folds
+            are scikit-learn's. So no rows need to be held out from ``fit``, and training takes
             as many times as there are folds. Folds of two classes are trained together, in half of
             that time.
 
@@ -375,10 +375,10 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         -----
         The log loss has Platt's prior counts, two rows in all: of K classes, a row of a class of N
         rows has a target of ``(N + 2 / K) / (N + 4 / K)`` for its class. A thousandth of the
-        squares of the offsets is added. Slope and bend are at least 0, so that of two classes with
-        one offset, that of the higher score has the higher probability. A bend of 0 is temperature
-        scaling with offsets. With `cv`, at most 2**23 scores are kept: of more rows, some by
-        chance, by `random_state`.
+        squares of the offsets is added. Slope and bend are at least 0. So of two classes with
+        one offset, the class with the higher score has the higher probability. A bend of 0 is
+        temperature scaling with offsets. With `cv`, at most 2**23 scores are kept: of more rows,
+        some by chance, by `random_state`.
 
         References
         ----------
@@ -412,7 +412,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         return self
 
     def _known_labels(self, y: Any) -> Any:
-        """Return labels of rows, which are those of the model; several of a row as CSC."""
+        """Return labels of rows, which the model must know; several of a row as CSC."""
         if self.multilabel_:
             y = _indicators.checked(y)
             if isinstance(y, _indicators.LabelLists):

@@ -153,7 +153,7 @@ class KernelClassifierCV(_OverC, KernelClassifier):
     [tol of classes]
     [max_iter of a C]
     [random_state]
-        Folds are those of `cv`.
+        The folds come from `cv`.
     [n_jobs of folds]
 
     Attributes
@@ -252,7 +252,7 @@ class KernelRegressorCV(_OverC, KernelRegressor):
         Here, that is the first pass at the smallest C.
     [max_iter of a C]
     [random_state]
-        Folds are those of `cv`.
+        The folds come from `cv`.
     [n_jobs of folds]
 
     Attributes

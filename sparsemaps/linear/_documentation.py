@@ -58,7 +58,7 @@ tol : float, default=1e-3
     LIBLINEAR's do.""",
     "tol of numbers": """\
 tol : float, default=1e-3
-    The passes end when the sum of the violations is `tol` times that of the first pass.""",
+    The passes end when the sum of the violations is `tol` times the sum of the first pass.""",
     "max_iter": """\
 max_iter : int, default=1000
     The largest number of passes.""",

@@ -20,7 +20,7 @@ OfNumbers = Literal["squared_epsilon_insensitive", "epsilon_insensitive"]
 
 
 class End(IntEnum):
-    """The rule that ends the passes of the solver, whose numbers are those of
+    """The rule that ends the passes of the solver. The numbers are the same as in
     ``c/linear/dual_descent.h``."""
 
     BY_RANGE = 0
@@ -72,7 +72,7 @@ class Loss(ABC):
         the factor.
 
         Of the multiples that the new `costs` allow, the result has the highest dual objective.
-        `square` is that of the weights of the solution.
+        `square` is the squared norm of the weights of the solution.
         """
 
 
@@ -229,7 +229,7 @@ class Objective(NamedTuple):
 
     def primal(self, y: Array, scores: Array, weights: Array | None) -> float:
         """Return C times the sum of the losses. `y` is -1 and 1, or the targets; `weights` are
-        those of the rows, None if all are 1."""
+        the weights of the rows, None if all are 1."""
         losses = self.loss.primal(y, scores, self.epsilon)
         return self.C * float(losses.sum() if weights is None else losses @ weights)
 

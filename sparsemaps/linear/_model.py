@@ -205,7 +205,7 @@ class CodesModel(_sklearn.BaseEstimator):
         objective: Objective,
         n_models: int,
     ) -> dict[int, float]:
-        """Keep the weights of solutions. Return the dual objective of those that have not
+        """Keep the weights of solutions. Return the dual objectives of solutions that have not
         converged."""
         codes, bias = rows.codes, objective.bias
         weights = _solver.zero_weights(codes, n_models)

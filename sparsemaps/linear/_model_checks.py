@@ -184,11 +184,11 @@ def _numbers(name: str, values: Any) -> Any:
         return values
     array = np.array(values, object)
     if array.ndim != 1 and array.size != len(array):
-        return values  # whose error is that of its shape
+        return values  # another check reports the shape
     try:
         return array.astype(np.float64)
     except OverflowError:
-        return values  # whose error is that of numbers beyond float64
+        return values  # another check reports numbers beyond float64
     except (TypeError, ValueError):
         array = array.reshape(-1)
         for row, value in enumerate(array.tolist()):

@@ -34,7 +34,7 @@ class HeldOut(NamedTuple):
     codes: PackedCodes
     rows: Array | None
     y: Any
-    """Labels or lists of these. None of rows that are not compared with them."""
+    """Labels or lists of labels. None if rows are not compared with labels."""
     weights: Array | None
 
     def __len__(self) -> int:
@@ -126,7 +126,7 @@ def folds_of(
 
 
 def _costs_of(train: Array, n_rows: int, costs: Array | None) -> Array:
-    """Return how much each row counts, if only those of some numbers are trained on."""
+    """Return how much each row counts, if only the rows of some numbers are trained on."""
     times = np.bincount(train, minlength=n_rows)
     return np.asarray(times * (1.0 if costs is None else costs))
 
@@ -152,8 +152,8 @@ def scores_out_of_folds(
     watch: Callable[[int, int, int], Any] | None = None,
 ) -> tuple[Array, Floats, Any]:
     """Return the rows that folds hold out, at most so many as have `MOST_SCORES` scores; the scores
-    of each by the model of the other rows; and the classes of these models. `y` are labels that are
-    checked. The model, which is fitted, stays as it is."""
+    of each by the model of the other rows; and the classes of the models. The labels `y` must be
+    checked before. The fitted model is not changed."""
     worker = _like(model, C=model.C)
     rows, names = worker._problems(codes, y, weights)
     n_held_out = sum(len(fold.held_out) for fold in folds)
@@ -178,7 +178,7 @@ def scores_out_of_folds(
 
 
 def _with_some(fold: Fold, is_taken: Array) -> Fold:
-    """Return a fold of which only the rows that are taken are scored."""
+    """Return a fold that scores only the rows that are taken."""
     assert fold.held_out.rows is not None
     some = fold.held_out.rows[is_taken[fold.held_out.rows]]
     return fold._replace(held_out=HeldOut(fold.held_out.codes, some, None, None))
@@ -201,7 +201,7 @@ def scores_of_values(
     watch: Callable[[int, int, int], Any] | None = None,
 ) -> PathScores:
     """Return the scores of models with the parameters of one, for growing values of C. The model
-    stays as it is."""
+    is not changed."""
 
     worker = _like(model, C=Cs[0])
     codes, y, weights = worker._begin(codes, y, weights)

@@ -47,7 +47,7 @@ class TrainingRows(NamedTuple):
     codes: PackedCodes
     labels: Any
     """Of classification: the number of the model on whose positive side each row is, int32; or,
-    if a row may be on that of several models, a CSC matrix with a column for each."""
+    if several models may have a row there, a CSC matrix with a column for each."""
     targets: Array | None
     """float64, of regression."""
     weights: Array | None
@@ -75,9 +75,8 @@ class TrainingRows(NamedTuple):
         return sides
 
     def distinct(self, n_models: int) -> tuple["TrainingRows", list[list[int]]]:
-        """Return the rows for models whose problems differ, and the numbers of the models that have
-        each of these problems. Among many labels, some have no row, and some are those of the same
-        rows."""
+        """Return the rows for models whose problems differ, and the numbers of the models with each
+        problem. Among many labels, some have no row, and some have the same rows."""
         is_one_problem = self.members is not None  # whose models differ in their rows
         if is_one_problem or self.labels is None or isinstance(self.labels, np.ndarray):
             return self, [[model] for model in range(n_models)]

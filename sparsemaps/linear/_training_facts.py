@@ -66,8 +66,8 @@ def _number(value: object) -> float:
 
 
 def date_of_training() -> str:
-    """Return the time now, or that of the variable SOURCE_DATE_EPOCH, so that the same files can be
-    made again."""
+    """Return the time now, or the time in the variable SOURCE_DATE_EPOCH, so that the same files
+    can be made again."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "").strip()
     if given and not (re.fullmatch(r"\d{1,11}", given, re.ASCII)):
         raise ValueError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {given!r}")

@@ -26,6 +26,6 @@ def write_features(block: Block, out: Array, write: Callable[[Block, Array], lis
     if far:
         raise block.error(
             far[0],
-            f"the angles of this row are above 2^{int(np.log2(_loops.FAR_TURNS))} turns, of which "
-            "float64 does not hold the fractions: scale the rows, or take a smaller gamma",
+            f"the angles of this row are above 2^{int(np.log2(_loops.FAR_TURNS))} turns, beyond "
+            "the precision of float64: scale the rows, or take a smaller gamma",
         )

@@ -159,8 +159,8 @@ def _sample(rows: RowReader, exponent: int) -> Any:
 
 
 def _sampled(rows: RowReader) -> Array:
-    """Return the numbers of rows of the sample: those of a matrix that has each row as often as its
-    weight says. If weights are not whole, that matrix is stretched to as many rows as have a
+    """Return the numbers of rows of the sample, drawn from a matrix that has each row as often as
+    its weight says. If weights are not whole, that matrix is stretched to as many rows as have a
     weight."""
     weights, n_rows = rows.weights, rows.n_rows
     if weights is not None:

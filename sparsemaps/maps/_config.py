@@ -83,7 +83,7 @@ def _make(config: dict[str, Any]) -> SparseMap:
     try:
         made: SparseMap = cls(**values)
     except TypeError as error:
-        raise ValueError(f"parameters of config are not those of {name}: {error}") from None
+        raise ValueError(f"parameters of config do not fit {name}: {error}") from None
     return made
 
 

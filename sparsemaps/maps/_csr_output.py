@@ -67,7 +67,7 @@ class _Entries:
 
     How many entries a part has is known once it is written. Until then, the next part is written
     behind all places that this one may need. The gap between them is closed in the order of the
-    parts: the entries of a part are moved behind those of the parts before.
+    parts: the entries of a part are moved behind the entries of earlier parts.
     """
 
     def __init__(self, sizes: list[int], dtype: Any, width: int) -> None:
@@ -108,7 +108,7 @@ def _cut_parts(
 ) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the parts (start, stop) of the blocks, and the largest number of entries in each.
 
-    ``max_entries`` is that of each row.
+    ``max_entries`` has a number for each row.
     """
     if len(blocks) == 1 and (size := int(max_entries.sum())) <= _PART_SIZE:
         return blocks, [size]

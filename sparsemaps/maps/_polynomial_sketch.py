@@ -122,7 +122,7 @@ def _factors_for_lengths_below(limit: int, *rule: Any) -> npt.NDArray[np.int32]:
 def _factors_for_lengths(
     lengths: Array, degree: int, extra: bool, n_components: int, method: str, itemsize: int
 ) -> npt.NDArray[np.int32]:
-    """Return the number of factors whose tuples are summed, for rows of these lengths, and of an
+    """Return the number of factors whose tuples are summed, for rows of these lengths, with one
     entry more if `extra`."""
     lengths = lengths + extra
     if method == "fft":

@@ -104,7 +104,7 @@ class HasCodes(SparseMap[Output]):
         -------
         codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
             As in `encode`; no texts make no rows. The config of `PackedCodes` has the class of the
-            vectorizer and those of its parameters that decide the rows, so that comparing codes of
+            vectorizer and the parameters that decide the rows, so that comparing codes of
             other vectorizers with these is an error.
 
         Raises

@@ -26,7 +26,7 @@ def factors_to_sum(
     lengths: Array, degree: int, n_components: int, itemsize: int
 ) -> tuple[npt.NDArray[np.int32], Array]:
     """Return, for rows of these lengths that are summed directly, the number of factors whose
-    tuples are summed, and the number of these tuples.
+    tuples are summed, and the number of tuples.
 
     It is the least number of factors with as many tuples as the cost of adding one entry.
     """

@@ -66,8 +66,8 @@ class SparseMap(
     immutable value that maps rows. The methods of a fitted map use that, so that ``set_params``
     takes effect at the next ``fit``. A subclass has
 
-    - its parameters as fields, from which `random_map` makes ``__init__``; with the range of each,
-      checks, options of the command, their help and tables of the documents are made of these;
+    - its parameters as fields, from which `random_map` makes ``__init__``; each with its range.
+      Checks, options of the command, their help and tables of the documents are made from them;
     - ``_about``, its name in the command;
     - ``law_class``, the class of its law (`sparsemaps.laws`), whose fields have the values of the
       parameters of the same names: its kernel and the errors of its estimates;
@@ -189,7 +189,7 @@ class SparseMap(
 
     def _fit_weighed(self, X: MatrixLike, weights: Array | None) -> Self:
         """Fit as ``fit`` does, to rows that count as often as their weights say: estimators with
-        sample weights call this. All rows are checked, also those of weight 0."""
+        sample weights call this. All rows are checked, also rows of weight 0."""
         self.check_parameters()
         rows = read_input(self, X, self.law.nonnegative_rule, reset=True)
         Work(rows, self.n_jobs).each_block(lambda block: None)  # which checks entries
@@ -381,7 +381,7 @@ class SparseMap(
             for name, value in self._parameters_in_use().items()
             if name not in _NOT_IN_DRAW
         }
-        # The law is that of the computed parameters, so that these are attributes by now.
+        # The law takes the computed parameters, so they are attributes by now.
         self._draw: Draw = self.draw_class(parameters, self.seed_, n_columns, self.law, self.size)
         return self
 

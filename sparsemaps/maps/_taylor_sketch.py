@@ -42,7 +42,7 @@ class TaylorSketch:
     sign s_n and shifted cyclically by a random number of places. So products of different degrees
     vanish on average.
 
-    Keys are those of the seed and the `parameters`; rows are multiplied by `scale`. The sketch of x
+    Keys come from the seed and the `parameters`; rows are multiplied by `scale`. The sketch of x
     is multiplied by ``exp(-damping * |x|**2)``.
     """
 
@@ -79,12 +79,12 @@ class TaylorSketch:
         return np.where(self._is_direct(lengths, itemsize), tuples, self._n_components)
 
     def may_overflow(self, block: Block) -> bool:
-        """Return what that of `PolynomialSketch` does."""
+        """Return the same as in `PolynomialSketch`."""
         return block.powers_may_overflow(self._most_entries)
 
     @np.errstate(over="ignore", invalid="ignore")
     def write_dense(self, block: Block, out: Array) -> None:
-        """Write what that of `PolynomialSketch` does."""
+        """Write the same as in `PolynomialSketch`."""
         direct = self._is_direct(np.diff(block.indptr), out.itemsize)
         for part, here in block.parts(4 * self._n_components * out.itemsize):
             chosen = direct[here]
@@ -105,7 +105,7 @@ class TaylorSketch:
                 out[tiny] = damped
 
     def write_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
-        """Write what that of `PolynomialSketch` does."""
+        """Write the same as in `PolynomialSketch`."""
         n_stored, none = 0, (np.zeros((1, 3), np.uint64), 1.0, 0.0)
         for part, here in block.parts(4 * self._n_components * values.itemsize):
             dense = np.zeros((part.n_rows, self._n_components), values.dtype)

@@ -59,9 +59,9 @@ class TextEncoder:
         return self._joined(_threads.run(encode_block, blocks(texts), n_jobs), packed)
 
     def encode_sets(self, sets: Iterable[tuple[Array, Array]]) -> PackedCodes:
-        """Return the codes of texts of which all n-grams are known: their columns, some texts at a
-        time, and the places (int64) between which those of each text are. The n-grams that count
-        take the place of all, in place."""
+        """Return the codes of texts whose n-grams are all known: their columns, some texts at a
+        time, and the places (int64) between which the columns of each text stand. The n-grams that
+        count take the place of all, in place."""
         parts = []
         for columns, indptr in sets:
             own, ends = self.compiled.of_sets(columns, indptr)

@@ -76,7 +76,7 @@ class FastfoodDraw(Draw):
         if self.kernel == "rbf":
             return np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
         # Norms of sums of points in the unit ball: one point after the other is added, in a
-        # direction of which only the angle to the sum so far counts.
+        # direction. Only its angle to the sum so far counts.
         numbers = _seeding.uniforms(key, 2 * n * self.degree).reshape(self.degree, 2, n)
         total = np.zeros(n)
         for radius, angle in numbers:
@@ -227,7 +227,7 @@ class Fastfood(SparseMap[Array]):
 
     Features of one block are not independent. With v the difference of two rows, times the root of
     2 gamma, the variance of one (cos, sin) pair's product for "rbf" is
-    :math:`\frac12 (1 - e^{-\|v\|^2})^2`, and that of the sum over a block at most
+    :math:`\frac12 (1 - e^{-\|v\|^2})^2`, and the variance of the sum over a block is at most
     :math:`\frac{d'}2 (1 - e^{-\|v\|^2})^2 + d' C(\|v\|)` with
     :math:`C(\alpha) = 6 \alpha^4 (e^{-\alpha^2} + \alpha^2 / 3)` [1]_. That bound is loose. The
     covariance of the products of two pairs of one block is, for rows that differ in one column,
@@ -251,8 +251,8 @@ class Fastfood(SparseMap[Array]):
     With "orthogonal" a block is
     :math:`\sqrt{2 \gamma} S H D_3 H D_2 H D_1`, H normalised, with three diagonals of random
     signs, random lengths S of the :math:`\chi` distribution and d' of at least 128. The
-    variance of a kernel value is that above without the last term, for all rows: over that of
-    independent features, with s pairs of a block, it is
+    variance of a kernel value is the one above without the last term, for all rows. Divided by the
+    variance of independent features, with s pairs of a block, it is
 
     .. math:: 1 + \frac{(s - 1) \left( {}_1F_1(d', d' / 2, -\|v\|^2 / 2) - e^{-\|v\|^2} \right)}
                        {\frac12 (1 - e^{-\|v\|^2})^2},

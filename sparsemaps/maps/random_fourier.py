@@ -64,8 +64,8 @@ class FourierDraw(CodesDraw):
         return _seeding.keys(self.seed, "random_fourier", 3, kernel)
 
     def _features(self, dtype: npt.DTypeLike, n_pairs: int) -> Callable[[Block, Array], None]:
-        """Return a function that writes the features of a block: first those of pairs of a cosine
-        and a sine, then cosines alone."""
+        """Return a function that writes the features of a block: first pairs of a cosine and a
+        sine, then cosines alone."""
         n_vectors = self.n_components - n_pairs
         vectors, scales, phases = self.keys()
         folded = self.kernel == "folded_rbf"
@@ -188,7 +188,7 @@ class RandomFourier(HasCodes[Array]):
     parts of (0, 1), rounded to float32; before the first middle and behind the last one it is that
     middle's quantile, as quantiles may be infinite at 0 and 1. So its distribution function is off
     by at most 2^-16, and :math:`\varphi(t)` by at most 3 * 10^-5 for normal, Laplace, logistic and
-    Cauchy numbers, as measured for t up to 300. The exact kernel is that of the numbers that are
+    Cauchy numbers, as measured for t up to 300. The exact kernel follows from the numbers that are
     drawn; it costs about 0.1 ms for each different absolute difference of a row of X.
 
     Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by about

@@ -52,7 +52,7 @@ class SignsDraw(CodesDraw):
 
     @property
     def vectors(self) -> tuple[np.uint64, np.uint64, Any, int]:
-        """The random vectors: their key, that of the vectors that decide about projections of 0,
+        """The random vectors: their key, the key of the vectors that decide about projections of 0,
         their distribution, and their number."""
         vectors = self.kernel, self.distribution
         key, zeros_key = _seeding.keys(self.seed, "sign_projection", 2, *vectors)
@@ -157,9 +157,9 @@ class SignProjection(SampledMap[Matrix]):
     the order of 1 / m for rows of m entries of similar size.
 
     Bits of one block of d "orthogonal" vectors, d the number of columns rounded up to a power of
-    two of at least 128, have a negative covariance. The variance of all d of them is .60 of that of
-    independent ones at K = 1/2, and rises to it for equal rows. The formula is that of uniform
-    directions, which those of rows of one or two entries only resemble.
+    two of at least 128, have a negative covariance. With all d of them, the variance is .60 of
+    the variance of independent bits at K = 1/2, and rises to it for equal rows. The formula assumes
+    uniform directions, which rows of one or two entries have only roughly.
     `sparsemaps.approximation.kernel_error` uses it for a fitted map; `min_components` counts the
     bits as independent, which asks for more of them than needed.
 
@@ -168,8 +168,8 @@ class SignProjection(SampledMap[Matrix]):
     distribution, and between -0.004 and 0.031 for pairs of rows of one to three entries.
 
     The random vectors are a function of (seed, column, component) and are not stored. Sums are
-    made in the precision of the input, those of float32 rows with a value of 2^24 or more in
-    float64; a sum that is 0 up to rounding may have either sign.
+    made in the precision of the input, or in float64 for float32 rows with a value of 2^24 or
+    more; a sum that is 0 up to rounding may have either sign.
     Cost: O(entries * n_hashes).
 
     References

@@ -156,8 +156,8 @@ class TensorSketch(SparseMap[Matrix]):
     `sklearn.preprocessing.normalize`.
 
     Directly, the tuples of the first s factors are summed, and the other factors are convolved with
-    that sketch, entry by entry. In units of one tuple, of which a core does about one in a
-    nanosecond, and with b bytes a value, a row of m entries (coef0's coordinate included) costs
+    that sketch, entry by entry. In units of one tuple, each about a nanosecond of a
+    core, and with b bytes a value, a row of m entries (coef0's coordinate included) costs
 
     .. math:: m^s + (p - s) \, m \frac{D b}{96} \quad \text{directly,} \qquad
               (p + 1) D \log_2(2 D) \frac{b}{12} + p m \quad \text{by transforms,}
@@ -167,7 +167,7 @@ class TensorSketch(SparseMap[Matrix]):
 
     The variance of a series by fully random hashes is in ``sparsemaps.approximation``: for "exp"
     with ``gamma=1`` and rows of unit length and many entries, it is 6.8, 9.9, 18.9 and 23.1 over
-    n_components, for inner products of .1, .5, .9 and 1, and that of `RandomMaclaurin` 7.5, 11.6,
+    n_components, for inner products of .1, .5, .9 and 1, and with `RandomMaclaurin` 7.5, 11.6,
     31.4 and 42.4. Simulated with 1,000 normal entries a row, 256 components and 2,000 seeds, they
     are 6.7, 9.5, 17.5 and 21.7, and 7.6, 11.6, 28.6 and 39.4, with standard errors of 3 and 5 %.
     For rows of 20 entries the formula has up to a tenth less, as equal columns always meet.
@@ -204,8 +204,8 @@ class TensorSketch(SparseMap[Matrix]):
     True
 
     The arc-cosine kernel of degree 1 [5]_ for rows of unit length, with :math:`\cos \theta` their
-    inner product, is :math:`(\sin \theta + (\pi - \theta) \cos \theta) / \pi`. Its coefficients,
-    of which those of odd degrees from 3 on are 0:
+    inner product, is :math:`(\sin \theta + (\pi - \theta) \cos \theta) / \pi`. Its coefficients
+    (for odd degrees from 3 on they are 0):
 
     >>> from math import comb, pi
     >>> even = [comb(n, n // 2) / (2**n * (n + 1) * (n + 2) * pi) for n in range(0, 12, 2)]
@@ -272,7 +272,7 @@ class TensorSketch(SparseMap[Matrix]):
 
     def _law_facts(self) -> dict[str, Any]:
         degree, coefficients = self._degree or 0, self.kernel
-        if isinstance(coefficients, str):  # those of exp, for "rbf" too
+        if isinstance(coefficients, str):  # the coefficients of exp, for "rbf" too
             coefficients = [1 / math.factorial(n) for n in range(degree + 1)]
         return {
             "degree": degree,

@@ -139,13 +139,13 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
 
     By "levels", a value x is n = ``resolution * x`` whole levels, and a row is the set of its pairs
     (column, level) with levels below n. The samples come from fast similarity sketching, as in
-    `MinHash`: the error of their mean is at most that of independent samples, and with another
+    `MinHash`: their mean has at most the error of independent samples, and with another
     `n_hashes` all of them change. Of a fraction f of a level, a hash of the column and the level
     makes a whole one with probability f, for all rows alike. So levels are right on average, and
     all samples of two rows share the error of rounding: its variance is at most V / U^2, to first
     order, where U is the sum of the larger levels and V the sum of f (1 - f) over the fractions of
     both rows. Its bias is smaller than that. ``min_components`` and ``kernel_error`` count it; a
-    standard error of .1 to .2 times that of 512 samples takes 60 levels an entry in rows of 20
+    standard error of .1 to .2 times the error of 512 samples takes 60 levels an entry in rows of 20
     entries, 16 in rows of 100, and 4 in rows of 2,000. Values above 0 may have no level; a row in
     which none has one has no sample. An entry has fewer than 2^31 levels, and a row at most 2^34.
     More levels cost little: most levels of a heavy entry cannot win, and are skipped.

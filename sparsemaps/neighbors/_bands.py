@@ -80,7 +80,7 @@ def bands_for_rows(
 
 
 def fixed_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | None:
-    """Return the bands of this recall that are cheapest for a million rows of which few are
+    """Return the bands of this recall that are cheapest for a million rows, if few of them are
     similar.
 
     They depend on the form of the codes alone, and not on the rows. So a search for pairs of some

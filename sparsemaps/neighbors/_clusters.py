@@ -89,7 +89,7 @@ def _numbered(first: Array, step: int) -> Array:
         stop = start + len(some)
         is_first = some == np.arange(start, stop)
         numbers[start:stop] = n_before + np.cumsum(is_first) - 1  # right for first rows
-        numbers[start:stop] = numbers[some]  # the others take that of their first row
+        numbers[start:stop] = numbers[some]  # the others take the number of their first row
         n_before += int(is_first.sum())
     return numbers
 

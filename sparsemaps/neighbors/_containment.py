@@ -295,7 +295,7 @@ def _check_candidates(
         )
 
 
-_FEWER = "; fewer are enough if the smallest sets, such as those of short texts, are left out"
+_FEWER = "; fewer are enough if the smallest sets, such as short texts, are left out"
 """The end of errors that ask for more hashes."""
 
 

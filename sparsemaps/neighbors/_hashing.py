@@ -61,8 +61,8 @@ MAX_BUCKET = 1000
 
 
 class SearchRun(NamedTuple):
-    """Limits of a search, its threads, and what runs its steps. `max_bucket` alone decides what is
-    found; of the others, only `sizes.part` decides what a step finds."""
+    """Limits of a search, its threads, and what runs its steps. `max_bucket` alone decides which
+    pairs are found. Of the others, only `sizes.part` decides what a step finds."""
 
     max_bucket: int = MAX_BUCKET
     n_jobs: int | None = None
@@ -171,8 +171,8 @@ def near_by_band(
     new_array: NewArray,
 ) -> Array:
     """Return the rows of `given` and then of `codes`, ascending, that may be near another row.
-    These are the rows of a pair that shares a bucket and of which at most `max_differing` codes
-    differ, and all rows of buckets of more than `max_bucket` rows. Pairs of two given rows do not
+    These are the rows of pairs that share a bucket and differ in at most `max_differing` codes,
+    and all rows of buckets of more than `max_bucket` rows. Pairs of two given rows do not
     count."""
     n_given = 0 if given is None else len(given)
     n_rows = n_given + len(codes)
@@ -213,7 +213,7 @@ class _Hashed:
     Rows are divided into parts by their hashes. What a part of a band holds is found by a step. So
     there are as many steps as the number of rows says, for runs and tasks of any memory and any
     number of threads. A step divides its part into pieces, whose keys are held one after the other:
-    each thread holds those of one piece.
+    each thread holds the keys of one piece.
     """
 
     def __init__(
@@ -245,10 +245,10 @@ class _Hashed:
     def buckets(self, bit: int, n_bits: int, piece: int) -> Array:
         """Return the keys of the rows of a piece that are not alone in their bucket, sorted.
 
-        A key is a word of 64 bits: the number of the bucket above that of the row, 32 bits each.
-        The rows of a bucket share a hash of `n_bits` bits, from `bit` on; the bits are surely equal
-        only in buckets of more than `max_bucket` rows. Of two sets, a bucket has rows of both.
-        `piece` counts through the pieces of all parts.
+        A key is a word of 64 bits: the number of the bucket above the number of the row, 32 bits
+        each. The rows of a bucket share a hash of `n_bits` bits, from `bit` on; the bits are surely
+        equal only in buckets of more than `max_bucket` rows. Of two sets, a bucket has rows of
+        both. `piece` counts through the pieces of all parts.
         """
         max_rows = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
         keys = self._hashed_rows(bit, n_bits, piece, max_rows)
@@ -328,7 +328,7 @@ class _Hashed:
         return pairs
 
     def verified(self, keys: Array, bit: int, n_bits: int, keep: PairFilter) -> Array:
-        """Return the pairs of rows in one bucket of which few enough codes differ, as far as `keep`
+        """Return the pairs of rows in one bucket that differ in few enough codes, as far as `keep`
         keeps them."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         for buckets in self._runs(keys, bit, n_bits):

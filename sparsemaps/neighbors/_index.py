@@ -76,8 +76,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     neighbours of any row and have no neighbours. If a query has fewer neighbours than
     `n_neighbors`, the other indices are -1 and their distances infinite.
 
-    In the place of a matrix, all methods take packed codes of the map, such as those of
-    ``encode_texts``, unless `rerank` needs rows. An index of codes is of rows of any width.
+    Instead of a matrix, all methods take packed codes of the map, such as ``encode_texts``
+    returns, unless `rerank` needs rows. Indexed codes may come from rows of any width.
 
     The index makes tables of bands when ``radius_neighbors`` or ``insert_new`` first needs them. It
     keeps them, adds new rows to them, and saves them. Tables are made for one similarity. They
@@ -93,12 +93,12 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     Without `rerank`, estimates decide who is a neighbour, and hashing decides the recall. With
     `rerank`, the exact kernel decides, and the estimate of a neighbour may be too low. So rows with
-    somewhat lower estimates are candidates too: a row whose kernel is just the threshold, or that
-    of the last neighbour, is a candidate with probability `recall`. Of the probability that it is
-    missed, one half is that of an estimate below the lowered threshold, the other half that of
-    hashing. With a recall of 1, one row in 10**9 is missed. The higher the recall, the more
-    candidates there are. This holds if codes agree at the rate of the kernel or at a higher rate,
-    which is not proved for "acos_chi2" of `SignProjection`.
+    somewhat lower estimates are candidates too: a row whose kernel is just the threshold, or
+    equal to the kernel of the last neighbour, is a candidate with probability `recall`. It is
+    missed as often by an estimate below the lowered threshold as by hashing. With a recall of 1,
+    one row in 10**9 is missed. The higher the recall, the more candidates there are. This holds if
+    codes agree at the rate of the kernel or at a higher rate, which is not proved for "acos_chi2"
+    of `SignProjection`.
 
     See Also
     --------
@@ -686,8 +686,8 @@ def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:
 
 
 def _given(codes: PackedCodes, like: PackedCodes, needs_rows: bool) -> PackedCodes:
-    """Return codes that stand in the place of rows; raise unless they compare with those of an
-    index, and it needs no rows."""
+    """Return codes that stand in the place of rows. Raise unless they compare with the codes of an
+    index that needs no rows."""
     if needs_rows:
         raise ParameterError("X", "PackedCodes", "a matrix, as rerank compares the rows themselves")
     refuse_different("X and the rows of the index", codes, like)

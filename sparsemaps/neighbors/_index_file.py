@@ -39,7 +39,7 @@ class SavedAs(NamedTuple):
 
 
 def save(path: str, index_rows: IndexRows, parameters: dict[str, Any], before: SavedAs) -> SavedAs:
-    """Write an index of these parameters, whose file was `before`, as of one moment."""
+    """Write an index with the given parameters, all of one moment. Its file was `before`."""
     with index_rows.lock:
         _refuse_overwriting(path, before)
         number = secrets.token_hex(8)
@@ -91,7 +91,7 @@ def load(path: str, make: Callable[..., Any], mmap_mode: Literal["r", "c"] | Non
     except (ValueError, OverflowError, RecursionError) as error:
         raise ValueError(f"{path} is damaged: {error}") from None
     if not _are_codes_of(codes, index.map):
-        raise ValueError(f"{path} is damaged: its codes are not those of its map")
+        raise ValueError(f"{path} is damaged: its codes do not belong to its map")
     rows = _load_rows(path + ROWS, len(codes)) if index.rerank else None
     index._index_rows = _rows_with_tables(path, codes, rows, contents)
     index._saved = SavedAs(os.path.realpath(path), description.get("saved"))

@@ -90,7 +90,7 @@ class RowBlocks:
 class IndexRows:
     """The rows of an index.
 
-    It begins with rows, as CSR too if it keeps them, and with tables of these from a file.
+    It begins with rows, as CSR too if it keeps them, and with their tables from a file.
     """
 
     def __init__(
@@ -341,7 +341,7 @@ class IndexRows:
         self, queries: PackedCodes, target: Target, n_jobs: int | None, inserts: bool = False
     ) -> tuple[State, Array, Array, Array]:
         """Return the state that is searched, and its pairs (query, row, number of codes that
-        differ) of which at least `target.least` codes agree, in ascending order; by the tables of
+        differ) with at least `target.least` equal codes, in ascending order; by the tables of
         ``inserting`` if `inserts`."""
         max_differing = queries.n_hashes - target.least
         state = self.inserting(target) if inserts else self.serving(target)

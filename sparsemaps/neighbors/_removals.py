@@ -360,7 +360,7 @@ class _Sweep:
 
         Of an earlier block, only survivors that share a bucket are found. The same is asked here,
         so that the answer does not depend on the blocks. Without bands, any two rows count as
-        sharing a bucket. `counts` are those of `_decide_until_full`, for the rows of the block.
+        sharing a bucket. `counts` come from `_decide_until_full`, for the rows of the block.
 
         Returns how many rows of the block were decided: all, or those before the first for which
         the tables had no room.

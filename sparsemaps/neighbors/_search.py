@@ -139,8 +139,8 @@ def first_pairs(n_rows: int, n_other: int | None) -> Filter:
     """Return a filter with a memory: it passes a pair if one of its rows was in no pair before.
 
     So the rows of the pairs that pass are the rows of all pairs the filter was asked about, and
-    such pairs are no more than rows. `n_other` is the number of rows of the second set, None for
-    pairs of one set.
+    there are at most as many pairs as rows. `n_other` is the number of rows of the second set, None
+    for pairs of one set.
     """
     met = np.zeros(n_rows, bool)
     met_of_other = met if n_other is None else np.zeros(n_other, bool)
@@ -198,8 +198,8 @@ def least_agreeing(codes: PackedCodes, threshold: float) -> int:
 def estimates_of_pairs(
     codes: PackedCodes, other: PackedCodes, i: Array, j: Array, differing: Array
 ) -> Array:
-    """Return the estimates for pairs of row i of `codes` and row j of `other`, of which `differing`
-    codes differ."""
+    """Return the estimates for pairs of row i of `codes` and row j of `other`, which differ in
+    `differing` codes."""
     n = codes.n_hashes
     if not codes.law.needs_parts:
         return _estimates_of_counts(codes.law, n)[n - differing]

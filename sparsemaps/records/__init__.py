@@ -1,6 +1,6 @@
 """Formats of inputs: each is a file, which reads its records and writes them back.
 
-- ``_format`` is the contract: what a format has, and what is asked of it.
+- ``_format`` is the contract that each format fulfils.
 - ``_table`` finds the format of an input in the table below.
 - ``_batch`` has `Batch`: some consecutive records, and the rows that a job has of them.
 - ``_fields`` says which fields are taken of a record, and what their values may be.

@@ -23,8 +23,8 @@ def as_rows(row: int) -> int:
 
 
 NgramSets = tuple[Array, Array]
-"""The columns of the n-grams of some texts, as sets, and the places (int64) between which those of
-each text are."""
+"""The columns of the n-grams of some texts, as sets, and the places (int64) between which the
+columns of each text stand."""
 
 OF_RECORDS = "texts", "labels", "records", "ids", "keys", "weights"
 """What a batch has for each record, or None in its place."""
@@ -43,7 +43,7 @@ class Batch:
         Numbers are float; whole numbers from 2**53 on are int, with all their digits. Of CSV,
         labels are str. Of a record with a list of labels, they are a tuple.
     records : list of bytes, pyarrow.RecordBatch where the input is Parquet or Arrow, or None if not
-        asked for. Bytes are the lines as they stand, with their ends; the last line may have none.
+        asked for. Bytes are whole lines with their ends; the last line may have none.
     ids : list of str or int, or None without `id_field`
     input : str or file-like
         The file, "-", or the file object.
@@ -71,7 +71,7 @@ class Batch:
     matrix: Any = None
     """The rows that a job has of the records: a matrix, or a function of texts that makes it."""
     heads: Any = None
-    """The beginnings of lines of these rows (`Heads`)."""
+    """The beginnings of the lines of the rows (`Heads`)."""
     has_lists: bool = False
     """Whether a record has a list of labels, and not one label."""
     encoder: Any = None

@@ -32,7 +32,7 @@ _REPEATED = (*_VIEWS, "dictionary")
 
 class ColumnFormat(Format):
     """A format whose records are rows of Arrow. A piece has `rows`, which are None before the first
-    ones, and `opened`, whose `paths` are those of the fields."""
+    ones, and `opened`, which has the `paths` of the fields."""
 
     is_streamed = False
     is_table = True
@@ -105,7 +105,7 @@ def _is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
 
 class FieldPath(NamedTuple):
     """The names of the columns that lead to the values of a field, from the outermost on, and the
-    type of these."""
+    type of the values."""
 
     names: tuple[str, ...]
     kind: Any

@@ -55,7 +55,7 @@ class Fields:
 
     def take(self, record: Any, into: Any, again: Callable[[], Any] | None = None) -> None:
         """Append the fields of a JSON object. `again` gives the object once more, with all digits
-        of whole numbers; readers of JSON round those of more than 64 bits."""
+        of whole numbers; readers of JSON round numbers of more than 64 bits."""
         if not isinstance(record, dict):
             raise BadRecord("a JSON object", _kind(record))
         if again is not None and any(_may_be_rounded(_value(record, one)) for one in self._numbers):
@@ -206,12 +206,12 @@ _LONGEST_NUMBER = 400
 """The most characters of a number that is read."""
 
 KINDS_OF_LABELS = {float: "a number", str: "a string", bool: "a boolean"}
-"""The kinds of labels, of which a job has one, in words."""
+"""The kinds of labels in words. A job has one kind."""
 
 
 def flat_labels(labels: list[Any]) -> tuple[list[Any], Array | None]:
-    """Return the labels of records one after the other, and where those of each record end; None if
-    each has one, and none has a list."""
+    """Return the labels of records one after the other, and where the labels of each record end;
+    None if each has one label, and none has a list."""
     if not any(type(label) is tuple for label in labels):
         return labels, None
     lists = [label if type(label) is tuple else (label,) for label in labels]

@@ -1,4 +1,4 @@
-"""The contract of a format of inputs: what a file of this folder has, and what is asked of it.
+"""The contract of a format of inputs: which functions a file of this folder has.
 
 A format is one object of a class of its own, the ``FORMAT`` of its module, which the folder's
 ``__init__`` lists. Nothing outside of this folder compares names of formats: what differs between
@@ -82,8 +82,8 @@ class Format(ABC):
     def pieces(
         self, text: Text, fields: Fields, n_jobs: int | None, max_rows: int | None
     ) -> Iterator[Any]:
-        """Yield pieces of an input, of at most `max_rows` records unless that is None, of which
-        `batch` makes batches. One thread cuts pieces, several make batches of them."""
+        """Yield pieces of an input, of at most `max_rows` records unless that is None. `batch`
+        makes batches of them. One thread cuts pieces, several make batches."""
         for batch in self.batches(text, fields, PIECE_BYTES):
             n = len(batch.texts)
             step = max_rows or max(n, 1)
@@ -98,7 +98,7 @@ class Format(ABC):
         return batch
 
     def raw_pieces(self, text: Text, fields: Fields, n_jobs: int | None) -> Iterator[Any]:
-        """Yield pieces of an input of which `raw` makes raw records; ``fields.records`` is true. A
+        """Yield pieces of an input, for `raw` to make raw records; ``fields.records`` is true. A
         format that has more in a file than records, such as a header, yields at least one piece: so
         a file without records is written with that."""
         return self.pieces(text, fields, n_jobs, None)
@@ -112,7 +112,7 @@ class Format(ABC):
         """Return a writer of records to a file."""
 
     def check(self, inputs: list[Any]) -> None:  # noqa: B027
-        """Raise a ValueError if the records of these inputs cannot stand in one output, before any
+        """Raise a ValueError if the records of the inputs cannot stand in one output, before any
         is read."""
 
 

@@ -277,7 +277,7 @@ class _Messages:
 _DICTIONARY, _BATCH = 2, 3
 
 _MOST_ROWS = 2**20
-"""Rows that may have no bytes at all, as those of null."""
+"""Rows that may have no bytes at all, as in columns of nulls."""
 
 
 class _Table(NamedTuple):
@@ -364,8 +364,8 @@ class _BatchWriter(RecordWriter):
             self._writer = new(self._file, schema, options=how)
 
     def _of_one_dictionary(self, batch: Any) -> Any:
-        """Return a batch whose dictionaries begin with those of the batches before, as a file may
-        have one dictionary for each column, which grows."""
+        """Return a batch whose dictionaries begin with the earlier batches' dictionaries. A file
+        may have only one dictionary for each column, which grows."""
         pa = library("pyarrow", "writing Arrow")
         columns = list(batch.columns)
         for place, column in enumerate(columns):

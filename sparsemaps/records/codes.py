@@ -1,6 +1,6 @@
 """Packed codes (.npy), which a job takes in place of records.
 
-There is no `Format` of them, as records cannot be read of codes.
+They have no `Format`, because records cannot be read from codes.
 """
 
 from typing import Any

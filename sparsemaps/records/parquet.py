@@ -160,7 +160,7 @@ class Opened(NamedTuple):
             yield from self.file.iter_batches(n_rows, **some, **options)
 
     def _as_in_schema(self, rows: Any) -> Any:
-        """Return rows with the types of the schema, of which they may have some columns."""
+        """Return rows with the types of the schema. They may have only some of its columns."""
         pa = library("pyarrow", "reading Parquet")
         fields, columns = [], []
         wanted = {field.name: field for field in self.schema}
@@ -269,8 +269,8 @@ INT96 = "use_deprecated_int96_timestamps"
 
 
 def check_inputs(inputs: list[Any]) -> None:
-    """Raise a ValueError where the rows of Parquet files would not be written as they are, or where
-    the rows of several cannot stand in one."""
+    """Raise a ValueError if the rows of Parquet files would be changed in the output, or if the
+    rows of several files cannot stand in one."""
     schemas = []
     for input in inputs:
         if hasattr(input, "read") and not input.seekable():

@@ -134,7 +134,8 @@ def _by_counts(made: Any, given: Any, *, binary: bool, by_table: bool) -> Any:
 
 
 class DerivedVectorizer(ABC):
-    """A vectorizer of this package that makes its rows of those of another one, `vectorizer`."""
+    """A vectorizer of this package that makes its rows from the rows of another one,
+    `vectorizer`."""
 
     vectorizer: Any
 
@@ -163,8 +164,8 @@ _VALUES = ("binary", "norm")
 def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]:
     """Return the class of a vectorizer and the parameters that decide its rows, for JSON.
 
-    scikit-learn's `HashingVectorizer` and that of this package, whose rows are equal, have equal
-    descriptions. Without `values`, rows are sets, and parameters that decide values are left out.
+    scikit-learn's `HashingVectorizer` and this package's have equal descriptions if their rows are
+    equal. Without `values`, rows are sets, and parameters that decide values are left out.
     What a vectorizer does to the rows of another one is described beside that one.
     """
     if isinstance(vectorizer, DerivedVectorizer):

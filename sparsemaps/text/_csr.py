@@ -29,7 +29,7 @@ def make_rows(
     """Return the CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; it
     has no rows if no text is given. `n_texts` is a guess at their number; 0 is none.
 
-    Its values are those of `vectorizer`, of type float32 or float64, converted to `dtype`. Indices
+    It has the values of `vectorizer`, float32 or float64, converted to `dtype`. Indices
     are int32 as long as there are fewer than 2^31 n-grams and columns.
     """
     index_type = _sparse.index_type(width)
@@ -59,8 +59,9 @@ def make_rows(
 
 
 def sets_of_texts(loops: Any, texts: Iterable[Any]) -> Iterator[tuple[Array, Array]]:
-    """Yield the columns of some texts at a time, and the places between which those of each text
-    are (int64). `loops` has sets. The columns are lent until the next ones are asked for."""
+    """Yield the columns of some texts at a time, and the places (int64) between which the
+    columns of each text stand. `loops` has sets. The columns are lent until the next ones are asked
+    for."""
     for first, block in _inputs.blocks(texts):
         columns, _, ends, _ = loops.rows(first, block, True)
         yield columns, np.concatenate([[0], ends])

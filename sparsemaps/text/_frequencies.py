@@ -95,7 +95,8 @@ class Frequencies:
 
 
 Buckets = tuple[int, list[Array]]
-"""The number of some records, and their buckets in each row of a table, those of a record once."""
+"""The number of some records, and their buckets in each row of a table, each bucket of a record
+once."""
 
 
 def _form(table: Frequencies) -> str:
@@ -128,7 +129,8 @@ def bytes_of(table: Frequencies) -> Iterator[memoryview]:
 
 
 def read_before(file: IO[bytes], facts: dict[str, Any], end: int) -> tuple[Frequencies, int]:
-    """Return the table of these facts whose bytes are before `end` in a file, and where they begin.
+    """Return the table with the given facts that ends before byte `end` of a file, and its first
+    byte.
 
     There is an error of some wrong value unless records can have these counts.
 

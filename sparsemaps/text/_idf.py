@@ -408,8 +408,8 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         return values, columns, np.diff(block.indptr)
 
     def weigh(self, columns: Array, values: Array, out: Array) -> None:
-        """Write the weighted values of entries of these columns into `out`, which may be
-        `values`."""
+        """Write the weighted values of entries into `out`, which may be `values` itself. `columns`
+        has the column of each."""
         table = self._table
         _text.idf_values(
             table.counts, KEY, columns, values, out,

@@ -2,8 +2,8 @@
 
 A text T is cut at two blanks p <= q. A run of tokens that is neither in T[:q] nor in T[p:] has all
 tokens of T[p:q], and one more at each end. If T[p:q] has at least as many tokens as the longest
-n-gram less one, there is no such n-gram. Then the n-grams of T are those of T[:q] and of T[p:],
-less those of T[p:q], which both parts have.
+n-gram less one, no n-gram is that long. Then the n-grams of T are the n-grams of T[:q] and of
+T[p:], less the n-grams of T[p:q], which both parts have.
 """
 
 import re

@@ -2,8 +2,8 @@
 
 A vectorizer hashes tokens (words, characters, bytes) of a form of the text, in which letters are
 lowered and marks may be composed. The text is cut here so that the tokens of the pieces, one piece
-after the other, are the tokens of the whole. So each token belongs to a piece of the text as it is
-written.
+after the other, are the tokens of the whole. So each token belongs to a piece of the original
+text.
 """
 
 import re

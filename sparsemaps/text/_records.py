@@ -74,7 +74,7 @@ def iter_records(
     ValueError
         If a parameter is not allowed. If a record is not UTF-8, not JSON or not an object; if it
         does not have the field, or the field is not a string; if an id is neither a string nor a
-        finite number, or a label none of these and no boolean; or if a label or an id is a whole
+        finite number, or a label neither of these nor a boolean; or if a label or an id is a whole
         number of more than 64 bits; unless bad records are skipped. If labels are of several kinds.
         The error names the file, the line and the expected form. If a compressed or Parquet file is
         damaged.

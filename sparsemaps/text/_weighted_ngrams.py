@@ -118,7 +118,7 @@ def plain(vectorizer: Any) -> Any:
 
 
 def fitted(vectorizer: Any, texts: Iterable[Any] | None) -> Any:
-    """Return the vectorizer for a model that learns from texts: a copy, of which an `IdfWeights`
+    """Return the vectorizer for a model that learns from texts: a copy. In it, an `IdfWeights`
     that is not fitted counts the texts. `texts` is None if there are codes in their place."""
     if isinstance(vectorizer, WeightedNgrams):
         return vectorizer

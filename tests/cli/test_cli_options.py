@@ -208,7 +208,7 @@ def test_bad_configs(file, tmp_path):
         ({**good, "class": [1]}, "class of config must be the name of a map"),
         ({**good, "parameters": {"n_components": 2**70}}, "n_components must be from 1 to"),
         ({**good, "parameters": {"n_components": "8"}}, "n_components must be an integer"),
-        ({**good, "parameters": {"nonsense": 8}}, "are not those of CountSketch"),
+        ({**good, "parameters": {"nonsense": 8}}, "do not fit CountSketch"),
         ({**good, "parameters": {"n_jobs": 3}}, "must not have 'n_jobs'"),
         ({**good, "parameters": [8]}, "parameters of config must be a dictionary"),
         ({**good, "seed": -1}, "seed of config must be from 0"),

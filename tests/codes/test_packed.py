@@ -352,7 +352,10 @@ def test_codes_of_maps_that_differ_are_refused(one, other, message):
     [
         (lambda A: PackedCodes(A.array.astype(int), 8, {}), "array must be .* of uint8"),
         (lambda A: PackedCodes(A.array, 25, {}), "bits must be from 1 to 24, got 25"),
-        (lambda A: PackedCodes(A.array[:, :1], 13, {}), "bits must be at most 8, those of a row"),
+        (
+            lambda A: PackedCodes(A.array[:, :1], 13, {}),
+            "must be at most 8, a row's bits, got 13",
+        ),
         (lambda A: PackedCodes(A.array, 8, 3), "config must be a dictionary, got 3"),
         (lambda A: PackedCodes(A.array, 8, {}, law="x"), "law must be a law of codes of 8 bits"),
         (lambda A: PackedCodes(A.array, 8, {}, law=ByChance(7)), "law must be a law of codes of 8"),
@@ -361,7 +364,7 @@ def test_codes_of_maps_that_differ_are_refused(one, other, message):
         (lambda A: PackedCodes.load("x", mmap_mode="w+"), "mmap_mode must be"),
         (lambda A: PackedCodes(A.array, 8, {}, n_hashes=500), "n_hashes must be from 1 to 256"),
         (lambda A: PackedCodes(A.array, 8, {}, sampled=[True]), r"sampled must be of shape \(2,\)"),
-        (lambda A: codes.collisions(A, A, 4), "bits must be that of A, 8, got 4"),
+        (lambda A: codes.collisions(A, A, 4), "bits must be 8, as in A, got 4"),
         (lambda A: codes.collisions(A.array, A.array), "bits must be given where A is a plain"),
         (lambda A: codes.collisions(A, A.array[:, :9]), "rows of one length, got 256 and 9 bytes"),
         (lambda A: codes.kernel_from_collisions([300], A), "counts must be from 0 to n_hashes"),

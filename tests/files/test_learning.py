@@ -290,12 +290,12 @@ def test_labels_of_two_kinds(tmp_path):
         for name in ("numbers.npy", "names.npy")
     )
     model = KernelClassifier(map, random_state=0)
-    with pytest.raises(ValueError, match=r"must be strings, as those .* got numbers"):
+    with pytest.raises(ValueError, match=r"must be strings, like .* got numbers"):
         _validation.validation(model.fit(names.codes, names.labels), numbers)
     assert "b\\tc" in _validation.validation(model, names).lines[1].split("\t")
-    with pytest.raises(ValueError, match=r"must be numbers, as those .* got strings"):
+    with pytest.raises(ValueError, match=r"must be numbers, like .* got strings"):
         _validation.validation(model.fit(numbers.codes, numbers.labels), names)
-    with pytest.raises(ValueError, match=r"names.npy are strings, those of .*numbers.npy numbers"):
+    with pytest.raises(ValueError, match=r"names.npy are strings, labels in .*numbers.npy numbers"):
         files.train_files(model, [tmp_path / "numbers.npy", tmp_path / "names.npy"], tmp_path / "m")
 
 

@@ -349,7 +349,7 @@ def test_removals_of_several_inputs_stand_apart(tmp_path):
     shown = (tmp_path / "r.html").read_text()
     parts = re.findall(r"<details open><summary>(.*?)</summary>(.*?)</details>", shown, re.DOTALL)
     assert [title for title, _ in parts] == [
-        f"{one}: 1 of these removals", f"{two}: 2 of these removals"
+        f"{one}: 1 removal", f"{two}: 2 removals"
     ]  # fmt: skip
     assert [text.count("Similarity") for _, text in parts] == [1, 2]
 

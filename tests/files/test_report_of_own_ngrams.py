@@ -87,7 +87,7 @@ def test_records_are_counted_by_what_they_are_judged_by(page):
     with_frame = sum(1 for one in by_own if one & common)
     assert 0 < with_frame < len(by_own) < len(TEXTS)
     assert f"judged by own n-grams {len(by_own)} " in text
-    assert f"of these, with common ones too {with_frame} " in text
+    assert f"of them, with common n-grams too {with_frame} " in text
     assert text.endswith(f"judged by all n-grams {len(TEXTS) - len(by_own)}")
     assert "more than 15 records have it" in text
     assert "8 own n-grams or more" in text
@@ -121,7 +121,7 @@ def test_the_sides_of_a_removal_say_which_ngrams_count(page):
         one = sets[int(record) - 1]
         n_own = len(one - common)
         assert said == (f"{n_own} own" if n_own >= MIN_OWN else f"all {len(one)}")
-    assert "of which 3 are own ones" in shown
+    assert "; 3 are its own" in shown
     assert len(pale) > len(pairs)
 
 

@@ -207,7 +207,7 @@ def test_configuration(new_map, X):
         ({"scheme": -1}, "config is of scheme -1 of random numbers"),
         ({"class": "Nothing"}, "class of config must be the name of a map .*, got 'Nothing'"),
         ({"parameters": [1]}, r"parameters of config must be a dictionary, got \[1\]"),
-        ({"parameters": {"many": 1}}, "parameters of config are not those of CountSketch"),
+        ({"parameters": {"many": 1}}, "parameters of config do not fit CountSketch"),
         ({"seed": -1}, "seed of config must be"),
         ({"n_features": -1}, "n_features of config must be"),
     ],

@@ -306,11 +306,11 @@ def with_header(path, text):
         ),
         (
             lambda path: with_about(path, lambda _, c: c.config["parameters"].update(bits=2)),
-            "not those of its map",
+            "do not belong to its map",
         ),
         (
             lambda path: with_about(path, lambda _, c: c.config["parameters"].update(n_hashes=9)),
-            "not those of its map",
+            "do not belong to its map",
         ),
         (
             lambda path: with_about(path, lambda _, c: c.config["parameters"].update(bits=10**11)),
