@@ -33,16 +33,8 @@ class Folder:
         if output is None:
             yield path
             return
-        target = self.place(output)
-        with contextlib.ExitStack() as stack:
-            for ending in endings:
-                stack.enter_context(_output_files.like_file(path + ending, target + ending))
-            try:
-                yield path
-            except OSError as error:  # which names what the caller knows
-                if isinstance(error.filename, str) and error.filename.startswith(path):
-                    error.filename = target + error.filename.removeprefix(path)
-                raise
+        with _output_files.instead_of(self.place(output), path, endings):
+            yield path
 
     def names(self) -> Iterable[str]:
         return os.listdir(self.path)

@@ -15,7 +15,7 @@ from functools import partial
 from typing import IO, Any
 
 from sparsemaps._io import _text_input, _urls
-from sparsemaps._io._sources import is_standard
+from sparsemaps._io._sources import is_regular, is_standard
 from sparsemaps._io._zstd import zstd_writer
 from sparsemaps._tools._typing import Destination
 
@@ -69,13 +69,55 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def staged(output: Any, endings: tuple[str, ...]) -> Iterator[Any]:
-    """Yield where an output, and files beside it, are written: a path of this machine, if the
-    output is a URL, where the files appear if there is no error."""
+    """Yield where an output, and files beside it, are written: a path of this machine. If there is
+    no error, all of them appear at the end, the output last, and earlier files beside it are
+    removed. So an output never has files of another run beside it, such as the labels of a run that
+    found no room for its codes."""
     if _urls.is_url(output):
         with _urls.staged(output, ("", *endings)) as path:
             yield path
+    elif endings and is_regular(output):
+        with _staged(os.fspath(output), ("", *endings)) as path:
+            yield path
     else:
         yield output
+
+
+@contextlib.contextmanager
+def _staged(output: str, endings: tuple[str, ...]) -> Iterator[str]:
+    """Yield a hidden path in the folder of an output, as `staged` does."""
+    compression = output.removeprefix(_text_input.without_compression(output))
+    hidden = f".sparsemaps-{secrets.token_hex(8)}{compression}"
+    path = os.path.join(os.path.dirname(output), hidden)
+    try:
+        with instead_of(output, path, endings):
+            yield path
+        with errors_naming(output):
+            for ending in (*endings[1:], *endings[:1]):
+                target = os.path.realpath(output + ending)
+                if os.path.lexists(path + ending):
+                    move(path + ending, target)
+                elif os.path.lexists(target):
+                    os.unlink(target)
+    finally:
+        for ending in endings:
+            with contextlib.suppress(OSError):
+                os.unlink(path + ending)
+
+
+@contextlib.contextmanager
+def instead_of(target: str, path: str, endings: Iterable[str]) -> Iterator[None]:
+    """Give files that are written to `path` with some endings the permissions of the files at
+    `target`, which they will replace, from the start. Errors name these."""
+    with contextlib.ExitStack() as stack:
+        for ending in endings:
+            stack.enter_context(like_file(path + ending, target + ending))
+        try:
+            yield
+        except OSError as error:  # which names what the caller knows
+            if isinstance(error.filename, str) and error.filename.startswith(path):
+                error.filename = target + error.filename.removeprefix(path)
+            raise
 
 
 @contextlib.contextmanager

@@ -4,7 +4,6 @@ An `OutputFormat` is made for one output. Any thread may call ``convert`` with a
 takes the results in order, and ``finish`` ends the file.
 """
 
-import contextlib
 import hashlib
 import os
 import tempfile
@@ -207,6 +206,7 @@ class NpyFormat(_CodesFormat):
         _sources.QIDS: np.int64,
         _sources.IDS: None,
         _sources.WEIGHTS[0]: np.float64,
+        _sources.CLASSES: None,
     }
 
     def _begin(self, path: Any) -> None:
@@ -369,20 +369,13 @@ FORMATS: dict[str, type[OutputFormat]] = {
 
 class _FileBeside:
     """A file beside an output: text, or with a `dtype` a .npy file, whose header is written last.
-    It is opened when something is appended, which may be nothing; if nothing is, the file that is
-    there from an earlier output is removed when the output is complete."""
+    It is opened when something is appended, which may be nothing."""
 
     def __init__(self, path: str, stack: ExitStack, dtype: npt.DTypeLike | None = None) -> None:
         self._path, self._stack, self.dtype, self.n = path, stack, dtype, 0
         self.width: int | None = None
         """The number of columns, of numbers in two dimensions."""
         self._file: IO[bytes] | None = None
-        stack.push(self._remove_earlier)
-
-    def _remove_earlier(self, error: object, *_: object) -> None:
-        if error is None and self._file is None:
-            with contextlib.suppress(FileNotFoundError):
-                os.unlink(self._path)
 
     def append(self, what: Any) -> None:
         if self._file is None:

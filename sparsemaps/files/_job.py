@@ -162,8 +162,8 @@ class Job(OutputJob):
 
     @property
     def beside(self) -> tuple[str, ...]:
-        beside = tuple(FORMATS[self.format].beside)
-        return (*beside, CLASSES) if self.source.has_label_field else beside
+        of_labels = (CLASSES,) if self.source.has_label_field else ()
+        return tuple(dict.fromkeys((*FORMATS[self.format].beside, *of_labels)))
 
     @classmethod
     def of_map(

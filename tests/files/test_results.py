@@ -1,10 +1,15 @@
 """Results of a job: when they are delivered under their names, published, forgotten and removed."""
 
+import errno
+import itertools
+import os
+
 import numpy as np
 import pytest
 from _data.dedup_records import make_texts, write_lines
 
 from sparsemaps import MinHash
+from sparsemaps._io import _output_files
 from sparsemaps._io._sources import BESIDE
 from sparsemaps.files import Texts, deduplicate_files, map_files
 from sparsemaps.files._formats import FORMATS, RecordsFormat
@@ -69,10 +74,12 @@ def test_makers_of_one_output_do_not_meet(tmp_path, made):
 
 @pytest.mark.parametrize("output", ["out/in", "out.npy", "memory://beside/out.npy"])
 def test_files_beside_outputs_of_before_are_removed(tmp_path, monkeypatch, output):
-    """Of a run that made ids and weights, those are not beside the codes of one that makes none."""
+    """Of a run that made ids, weights and names of labels, those are not beside the codes of one
+    that makes none."""
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "in.jsonl").write_text('{"text": "a b c", "id": "x", "w": 2}\n')
-    for source, weights in ((IDS, "w"), ("word:3", None)):
+    (tmp_path / "in.jsonl").write_text('{"text": "a b c", "id": "x", "w": 2, "of": "k"}\n')
+    labelled = Texts("word:3", id_field="id", label_field="of")
+    for source, weights in ((labelled, "w"), ("word:3", None)):
         where = "out/" if output == "out/in" else output
         map_files(MINHASH, "in.jsonl", where, source=source, format="npy", weight_field=weights)
         if "://" in output:
@@ -80,8 +87,44 @@ def test_files_beside_outputs_of_before_are_removed(tmp_path, monkeypatch, outpu
         else:
             names = [path.name for path in tmp_path.glob(f"{output}*")]
         ends = {end for end in (".npy", *BESIDE) for name in names if name.endswith(end)}
-        made = {".ids.txt", ".weights.npy"} if weights else set()
+        made = {".ids.txt", ".weights.npy", ".classes.tsv"} if weights else set()
         assert ends == {".npy", ".labels.npy", *made}, names
+
+
+@pytest.mark.parametrize("format", [name for name in FORMATS if name != "records"])
+def test_files_beside_an_output_change_together_with_it(tmp_path, monkeypatch, format):
+    """Where any of the files finds no room, all of those of the run before stay."""
+
+    def contents():
+        return {path.name: path.read_bytes() for path in tmp_path.iterdir() if path != records}
+
+    def fsync(file):
+        if next(numbers) == fails_at:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def run():
+        map_files(MINHASH, records, tmp_path / "out", source=source, format=format)
+
+    source, records = Texts("word:3", id_field="id", label_field="of"), tmp_path / "in.jsonl"
+    records.write_text('{"text": "a b c", "id": "x", "of": "k"}\n')
+    run()
+    before = contents()
+    records.write_text('{"text": "b c d", "id": "y", "of": "l"}\n')
+    monkeypatch.setattr(_output_files.os, "fsync", fsync)
+    n_files = len(before)
+    assert n_files > 1
+    for fails_at in range(n_files):
+        numbers = itertools.count()
+        with pytest.raises(OSError, match="No space") as raised:
+            run()
+        assert os.path.basename(raised.value.filename) in before
+        assert contents() == before, fails_at
+    numbers = itertools.count(n_files)
+    run()
+    after = contents()
+    assert after.keys() == before.keys()
+    changed = {name for name in after if after[name] != before[name]}
+    assert changed == before.keys() - {"out.labels.npy"}  # a single label has the number 0
 
 
 def test_all_files_beside_outputs_are_known():
