@@ -1,5 +1,6 @@
 """NumPy's files, which anybody may have changed: an array is checked when it is read."""
 
+import io
 import math
 import os
 import tokenize
@@ -10,6 +11,7 @@ from typing import IO, Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
+from sparsemaps._io import _output_files
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 
@@ -18,6 +20,9 @@ MAX_HEADER_BYTES = 2**12
 
 _STEP = 2**20
 """Numbers that are compared at a time."""
+
+_WRITTEN_BYTES = 2**24
+"""Bytes of an array that are written by one call. Signals are handled between calls."""
 
 
 _UNSOUND = (
@@ -64,6 +69,29 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
             array = np.fromfile(file, dtype, n).reshape(shape)
     _check_range(path, array, kind)
     return array
+
+
+def save_array(path: str, array: Array) -> None:
+    """Write a NumPy file, which appears when it is complete."""
+    with _output_files.atomic_output(path) as file:
+        file.write(header_of(array.dtype.str, array.shape))
+        for piece in pieces_of(array):
+            file.write(piece)
+
+
+def header_of(dtype: str, shape: tuple[int, ...]) -> bytes:
+    """Return the header of a NumPy file."""
+    header = io.BytesIO()
+    of = {"descr": dtype, "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(header, of)
+    return header.getvalue()
+
+
+def pieces_of(array: Array) -> Iterator[memoryview]:
+    """Yield the content of an array, in pieces that are written by one call."""
+    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
+    for start in range(0, len(data), _WRITTEN_BYTES):
+        yield data[start : start + _WRITTEN_BYTES].data
 
 
 def dimensions_of(path: str) -> int:

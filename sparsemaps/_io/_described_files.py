@@ -5,7 +5,6 @@ description, and eight bytes that mark the files of a kind, in this order. Nothi
 """
 
 import contextlib
-import io
 import json
 import os
 import struct
@@ -16,32 +15,13 @@ import numpy as np
 
 from sparsemaps._io._array_files import MAX_HEADER_BYTES, read_header
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._tools._typing import Array
 
 FOOTER = struct.Struct("<Q8s")
 
 ALIGNED = 64
 """Arrays begin at multiples of this number of bytes."""
 
-_WRITTEN_BYTES = 2**24
-"""Bytes of an array that are written by one call. Signals are handled between calls."""
-
 _LARGEST_DESCRIPTION = 2**28
-
-
-def header_of(dtype: str, shape: tuple[int, ...]) -> bytes:
-    """Return the header of a NumPy file."""
-    header = io.BytesIO()
-    of = {"descr": dtype, "fortran_order": False, "shape": shape}
-    np.lib.format.write_array_header_1_0(header, of)
-    return header.getvalue()
-
-
-def pieces_of(array: Array) -> Iterator[memoryview]:
-    """Yield the content of an array, in pieces that are written by one call."""
-    data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
-    for start in range(0, len(data), _WRITTEN_BYTES):
-        yield data[start : start + _WRITTEN_BYTES].data
 
 
 def ending_of(description: Mapping[str, Any], mark: bytes) -> bytes:

@@ -6,7 +6,7 @@ import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 
-from sparsemaps._io import _output_files, _regular_files, _urls
+from sparsemaps._io import _output_files, _paths, _regular_files, _urls
 from sparsemaps._io._locks import one_writer
 
 _LARGEST_CONTENT = 2**28
@@ -95,7 +95,7 @@ class UrlFolder(Folder):
         self.scratch = tempfile.gettempdir()
 
     def place(self, name: str) -> str:
-        return name if _urls.is_url(name) else _urls.join(self.path, name)
+        return name if _urls.is_url(name) else _paths.join(self.path, name)
 
     @contextlib.contextmanager
     def making(self, name: str, endings: Sequence[str], output: str | None) -> Iterator[str]:
@@ -103,7 +103,7 @@ class UrlFolder(Folder):
             yield path
 
     def names(self) -> Iterable[str]:
-        return _urls.names_in(self.path)
+        return _urls.names_in(self.path, "file")
 
     def read(self, name: str) -> bytes:
         try:

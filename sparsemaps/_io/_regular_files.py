@@ -6,7 +6,7 @@ import os
 import stat
 from typing import IO
 
-from sparsemaps._io import _urls
+from sparsemaps._io import _paths
 
 _UNWAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0)
@@ -15,7 +15,7 @@ _UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0)
 def open_regular(path: str, *, follow: bool = True) -> IO[bytes]:
     """Open a regular file to read, without waiting; a ValueError if it is another kind of file.
     Without `follow`, a symbolic link is another kind. Of a URL, a copy is opened."""
-    path = _urls.local_path(path)
+    path = _paths.local_path(path)
     try:
         file = os.open(path, os.O_RDONLY | _UNWAITING | (0 if follow else _UNFOLLOWED))
     except OSError as error:

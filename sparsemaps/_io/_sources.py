@@ -11,7 +11,7 @@ import tempfile
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeAlias, TypeGuard
 
-from sparsemaps._io import _text_input, _urls
+from sparsemaps._io import _paths, _text_input, _urls
 from sparsemaps._tools._typing import Destination, Reader, StrPath
 
 RECEIPT, LABELS, QIDS, CLASSES, IDS = (
@@ -76,8 +76,10 @@ class InputFile:
     def __init__(self, path: str) -> None:
         self.path = path
         self.given = path  # as tables name it; the path may be made absolute
-        self._identity = _identity(path)
+        self._identity = _paths.identity(path)
         self._range = 0, -1
+        self.n_bytes = self._identity[0]
+        """The length of the range."""
         self.is_first = False
         """Whether no record of the job stands before the range."""
 
@@ -98,15 +100,10 @@ class InputFile:
         self.refuse_change()
 
     @property
-    def n_bytes(self) -> int:
-        """The length of the range."""
-        return self._identity[0] if self._range[1] < 0 else self._range[1]
-
-    @property
     def recipe(self) -> list[Any]:
         """The facts that decide the content, for a later run: path, size, time and range. The
         inode is not one of them, as a copy has another."""
-        return [_urls.full_path(self.path), *self._identity[:2], *self._range]
+        return [_paths.full_path(self.path), *self._identity[:2], *self._range]
 
     def cut(self, max_bytes: int) -> "list[InputFile]":
         """Return ranges of at most so many bytes, which together have each line once. Their lengths
@@ -119,7 +116,8 @@ class InputFile:
         parts = [copy.copy(self) for _ in range(n)]
         for i, part in enumerate(parts):
             part.path = self.path  # not the absolute path that a copy has
-            part._range = size * i // n, size * (i + 1) // n - size * i // n
+            start, stop = size * i // n, size * (i + 1) // n
+            part._range, part.n_bytes = (start, stop - start), stop - start
         return parts
 
     @functools.cached_property
@@ -134,12 +132,12 @@ class InputFile:
     def __getstate__(self) -> dict[str, Any]:
         """Return the state with the absolute path, as the current directory of another process may
         be another one. Copies of the object have this state too."""
-        return {**self.__dict__, "path": _urls.full_path(self.path)}
+        return {**self.__dict__, "path": _paths.full_path(self.path)}
 
     def refuse_change(self) -> None:
         """Raise a ValueError if the file is another one than at the beginning."""
         try:
-            now = _identity(self.path)
+            now = _paths.identity(self.path)
         except OSError:
             raise ValueError(f"the input {self.path} has been removed meanwhile") from None
         for what, before, after in zip(_IDENTITY, self._identity, now, strict=True):
@@ -151,13 +149,6 @@ class InputFile:
 
 
 _IDENTITY = "size", "time in nanoseconds", "inode"
-
-
-def _identity(path: str) -> tuple[int, Any, Any]:
-    if _urls.is_url(path):
-        return _urls.identity(path)
-    about = os.stat(path)
-    return about.st_size, about.st_mtime_ns, about.st_ino
 
 
 class SpooledInput:
@@ -269,7 +260,7 @@ def is_directory(output: Destination) -> TypeGuard[StrPath]:
     name = os.fspath(path)
     if _urls.is_url(name):
         _urls.refuse_read_only(name)
-    return name.endswith(("/", os.sep)) or _urls.is_folder(name)
+    return name.endswith(("/", os.sep)) or _paths.is_folder(name)
 
 
 def expand(inputs: Any) -> list[Any]:
@@ -281,11 +272,11 @@ def expand(inputs: Any) -> list[Any]:
         if hasattr(input, "read"):
             paths.append(input)
             continue
-        name = os.fspath(_urls.as_path(input))
-        if _urls.is_folder(name):
+        name = os.fspath(_paths.as_path(input))
+        if _paths.is_folder(name):
             files = _inputs_in(name)
-        elif glob.has_magic(name) and not _urls.exists(name):
-            files = _matching(name)
+        elif glob.has_magic(name) and not _paths.exists(name):
+            files = _paths.matching(name)
         else:
             paths.append(name)
             continue
@@ -297,19 +288,10 @@ def expand(inputs: Any) -> list[Any]:
     return paths
 
 
-def _matching(pattern: str) -> list[str]:
-    if _urls.is_url(pattern):
-        return _urls.matching(pattern)
-    return [path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path)]
-
-
 def _inputs_in(folder: str) -> list[str]:
     """Return the files of a directory, but for hidden ones, and those that jobs write beside
     outputs."""
-    if _urls.is_url(folder):
-        names = set(_urls.names_in(folder))
-    else:
-        names = {entry.name for entry in os.scandir(folder) if entry.is_file()}
+    names = set(_paths.files_in(folder))
     beside = LABELS, QIDS, CLASSES, IDS, BAD
 
     def is_input(name: str) -> bool:
@@ -318,4 +300,4 @@ def _inputs_in(folder: str) -> list[str]:
         is_beside = name.endswith(beside) or is_receipt or has_weights
         return not (name.startswith(".") or is_beside)
 
-    return [_urls.join(folder, name) for name in names if is_input(name)]
+    return [_paths.join(folder, name) for name in names if is_input(name)]

@@ -12,7 +12,7 @@ import zlib
 from collections.abc import Callable, Iterator
 from typing import IO, Any
 
-from sparsemaps._io import _urls
+from sparsemaps._io import _paths
 from sparsemaps._io._zstd import open_zstd, zstd_errors
 from sparsemaps._tools._parameters import setting
 
@@ -111,7 +111,7 @@ def open_text(
         raise TypeError(f"expected a path, a file object or a file descriptor, got {type(f)}")
     path = os.fspath(f)
     with contextlib.ExitStack() as stack:
-        raw = stack.enter_context(_urls.opened(path))
+        raw = stack.enter_context(_paths.opened(path))
         opener = _READERS.get(ending_of(path))
         text: Any = stack.enter_context(opener(raw, "rb")) if opener else raw
         yield Text(text, raw, f"{path}: ", *limits)

@@ -19,7 +19,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from sparsemaps._tools._extras import library
-from sparsemaps._tools._typing import StrPath
 
 _URL = re.compile(r"(?!file:)[a-z][a-z0-9+.\-]*(://|::)", re.IGNORECASE)
 
@@ -33,31 +32,6 @@ _VERSIONS = (
 def is_url(path: object) -> bool:
     """Return whether a path is a URL; one of this machine's files is not."""
     return isinstance(path, str) and _URL.match(path) is not None
-
-
-def as_path(path: Any) -> Any:
-    """Return the path of a URL of this machine's files, and anything else unchanged."""
-    if isinstance(path, str) and path.lower().startswith("file://"):
-        return system_of(path)[1]
-    return path
-
-
-def full_path(path: StrPath) -> str:
-    """Return the path that other processes know a file or a folder by."""
-    name = os.fspath(path)
-    return name.rstrip("/") if is_url(name) else os.path.abspath(name)
-
-
-def real_path(path: StrPath) -> str:
-    """Return the path of a file, with its links resolved."""
-    name = os.fspath(path)
-    return name if is_url(name) else os.path.realpath(name)
-
-
-def join(folder: StrPath, name: str) -> str:
-    """Return the path of a file of a folder."""
-    path = os.fspath(folder)
-    return f"{path.rstrip('/')}/{name}" if is_url(path) else os.path.join(path, name)
 
 
 def system_of(url: str) -> tuple[Any, str]:
@@ -104,37 +78,23 @@ def refuse_read_only(url: str) -> None:
         raise ValueError(f"{url} can only be read; write to a file, or to a URL such as s3://")
 
 
-def exists(path: str) -> bool:
+def exists(url: str) -> bool:
     """Return whether there is a file or a folder."""
-    if not is_url(path):
-        return os.path.exists(path)
-    with _errors_naming(path):
-        fs, place = system_of(path)
+    with _errors_naming(url):
+        fs, place = system_of(url)
         return bool(fs.exists(place))
 
 
-def is_folder(path: str) -> bool:
-    if not is_url(path):
-        return os.path.isdir(path)
-    with _errors_naming(path):
-        fs, place = system_of(path)
+def is_folder(url: str) -> bool:
+    """Return whether there is a folder."""
+    with _errors_naming(url):
+        fs, place = system_of(url)
         return bool(fs.isdir(place))
 
 
-def names_in(folder: str) -> list[str]:
-    """Return the names of the files of a folder at a URL."""
-    return _listed(folder, "file")
-
-
-def folders_in(folder: str) -> list[str]:
-    """Return the names of the folders of a folder."""
-    if not is_url(folder):
-        return [entry.name for entry in os.scandir(folder) if entry.is_dir()]
-    return _listed(folder, "directory")
-
-
-def _listed(folder: str, kind: str) -> list[str]:
-    """Return the names of the entries of a kind, none if the folder is missing."""
+def names_in(folder: str, kind: str) -> list[str]:
+    """Return the names of the entries of a folder that are of the kind "file" or "directory"; none
+    if the folder is missing."""
     with _errors_naming(folder):
         fs, place = system_of(folder)
         found = fs.ls(place, detail=True) if fs.exists(place) else []
@@ -169,22 +129,18 @@ def _identity(url: str, info: Any) -> tuple[int, str, str]:
 
 
 @contextlib.contextmanager
-def opened(path: str) -> Iterator[Any]:
-    """Yield a file to read, in any order, by its path or URL. A file is copied first, if its server
-    gives whole files only."""
-    if not is_url(path):
-        with open(path, "rb") as file:
-            yield file
-        return
+def opened(url: str) -> Iterator[Any]:
+    """Yield a file to read, in any order. It is copied first, if its server gives whole files
+    only."""
     with contextlib.ExitStack() as stack:
-        with _errors_naming(path):
-            fs, place = system_of(path)
+        with _errors_naming(url):
+            fs, place = system_of(url)
             if type(fs).__name__ == "MemoryFileSystem":  # its readers share one position
                 raw: Any = io.BytesIO(fs.cat_file(place))
-            elif _is_of_web(path) and not fs.info(place).get("partial"):
-                raw = stack.enter_context(open(local_copy(path), "rb"))
+            elif _is_of_web(url) and not fs.info(place).get("partial"):
+                raw = stack.enter_context(open(local_copy(url), "rb"))
             else:
-                raw = stack.enter_context(_Raw(path, fs.open(place, "rb")))
+                raw = stack.enter_context(_Raw(url, fs.open(place, "rb")))
         yield io.BufferedReader(raw, 2**20)
 
 
@@ -223,14 +179,8 @@ _lock = threading.Lock()
 _folder: list[str] = []
 
 
-def local_path(path: str) -> str:
-    """Return a path of this machine: the path of a copy of a URL's file, which stays until the
-    process ends."""
-    return local_copy(path) if is_url(path) else path
-
-
 def local_copy(url: str) -> str:
-    """Return the path of a copy of a file."""
+    """Return the path of a copy of a file, which stays until the process ends."""
     with _errors_naming(url), _lock:
         fs, place = system_of(url)
         now = _identity(url, fs.info(place))

@@ -8,13 +8,14 @@ from typing import Any, NoReturn
 
 
 class HelpParser(argparse.ArgumentParser):
-    """A parser that knows which of its options ``--help`` explains."""
+    """A parser that knows which of its options ``--help`` explains. Help keeps the lines of
+    examples."""
 
     common: Collection[str] = ()
     """The options that ``--help`` explains, beside those that must be given; of none, all."""
 
     def __init__(self, **options: Any) -> None:
-        super().__init__(**options)
+        super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
         self.add_argument("--help-all", action=_HelpAll, nargs=0, help="show all options and exit")
 
     def rare_options(self) -> list[argparse.Action]:

@@ -24,11 +24,7 @@ BAD_INPUT = 2
 
 
 class _Parser(HelpParser):
-    """Errors are one line that may suggest a name; help keeps the lines of examples."""
-
-    def __init__(self, **options: Any) -> None:
-        options.setdefault("formatter_class", argparse.RawDescriptionHelpFormatter)
-        super().__init__(**options)
+    """Errors are one line that may suggest a name."""
 
     def error(self, message: str, command: str | None = None) -> NoReturn:
         """Print an error, name the command whose help tells more, and exit."""

@@ -10,7 +10,7 @@ from typing import IO, Any, Literal, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io import _described_files, _output_files
+from sparsemaps._io import _array_files, _described_files, _output_files
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools import _checks, _seeding
 from sparsemaps._tools._typing import Array, StrPath
@@ -39,7 +39,7 @@ def write(
     further: Mapping[str, Array],
 ) -> None:
     """Write a file of codes, whose rows are in blocks. It appears when it is complete."""
-    header, mask = _described_files.header_of("|u1", shape), np.packbits(sampled, bitorder="little")
+    header, mask = _array_files.header_of("|u1", shape), np.packbits(sampled, bitorder="little")
     end = len(header) + math.prod(shape) + len(mask)
     description = {**description, "shape": shape}
     if further:
@@ -52,12 +52,12 @@ def write(
     with _output_files.atomic_output(path) as file:
         file.write(header)
         for block in blocks:
-            for piece in _described_files.pieces_of(block):
+            for piece in _array_files.pieces_of(block):
                 file.write(piece)
         file.write(mask.data)
         for array in further.values():
             file.write(b"\0" * (-end % _described_files.ALIGNED))
-            for piece in _described_files.pieces_of(array):
+            for piece in _array_files.pieces_of(array):
                 file.write(piece)
             end += -end % _described_files.ALIGNED + array.nbytes
         file.write(_described_files.ending_of(description, MARK))

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import scipy.sparse as sp
 
-from sparsemaps._io import _output_files, _sources, _urls
+from sparsemaps._io import _output_files, _paths, _sources
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._regular_files import open_regular
@@ -92,7 +92,7 @@ class CodedInputs:
 
     def n_bad(self) -> int:
         """Return the number of records that could not be read."""
-        if not _urls.exists(self.path + _sources.BAD):
+        if not _paths.exists(self.path + _sources.BAD):
             return 0
         with open_regular(self.path + _sources.BAD) as file:
             return sum(1 for _ in file)
@@ -191,15 +191,15 @@ def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
     for part, n in zip(parts, n_records, strict=True):
         bad_records.add(n, _bad_lines(part))
     bad_records.finish()
-    have_ids = all(_urls.exists(part + _sources.IDS) for part in parts)
+    have_ids = all(_paths.exists(part + _sources.IDS) for part in parts)
     with ExitStack() as stack:
         beside, start = RecordsFormat.files_beside(path, stack), 0
         for ending in (_sources.LENGTHS, _sources.DIGESTS):
             beside[ending].append(NOTHING)
         for part, n in zip(parts, n_records, strict=True):
-            if _urls.exists(part + _sources.LENGTHS):
+            if _paths.exists(part + _sources.LENGTHS):
                 for ending in (_sources.LENGTHS, _sources.CHECKSUMS, _sources.KEYS):
-                    if _urls.exists(part + ending):
+                    if _paths.exists(part + ending):
                         beside[ending].append(_numbers(part, ending, n))
                 own = np.array(digests_of(part, n))
                 own[:, 0] += np.uint64(start)
@@ -209,7 +209,7 @@ def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
                     beside[_sources.COMMENTS].append(comment_lines(comments, start))
             else:  # a file of codes that is an input
                 beside[_sources.LENGTHS].append(np.zeros(n))
-            if _urls.exists(part + _sources.BAD):
+            if _paths.exists(part + _sources.BAD):
                 beside[_sources.BAD].append_file(part + _sources.BAD)
             if have_ids:
                 with names_of_rows(part, n):  # an error if there are more or fewer
@@ -223,7 +223,7 @@ def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
 
 def _bad_lines(part: str) -> list[bytes]:
     """Return the first lines about bad records of a part."""
-    if not _urls.exists(part + _sources.BAD):
+    if not _paths.exists(part + _sources.BAD):
         return []
     with open_regular(part + _sources.BAD) as file:
         return list(itertools.islice(file, MOST))

@@ -4,7 +4,7 @@ import os
 from dataclasses import dataclass
 from typing import Any, Self
 
-from sparsemaps._io import _output_files, _sources, _urls
+from sparsemaps._io import _output_files, _paths, _sources
 from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE_CODES, Delivery
@@ -73,7 +73,7 @@ class DedupPlan(Plan):
         deliveries."""
         folder = None  # of a pipe or a device
         if _sources.is_directory(output) or _sources.is_regular(output):
-            folder = _urls.full_path(output) + FOLDER_ENDING
+            folder = _paths.full_path(output) + FOLDER_ENDING
         deliveries = [] if removal.against is None else removal.against
         if not isinstance(deliveries, (list, tuple)):
             deliveries = [deliveries]
@@ -104,7 +104,7 @@ class DedupPlan(Plan):
             names.append((table, what))
         if folder is not None:
             _sources.refuse_inside(folder, paths)
-            names += [(_urls.join(folder, name), "a result of a stage") for name in STAGE_FILES]
+            names += [(_paths.join(folder, name), "a result of a stage") for name in STAGE_FILES]
         made = [output] if _sources.is_directory(output) else []
         made += [] if folder is None else [folder]
         _output_files.refuse_clashes([*paths, *files_of(against)], names, made)
@@ -117,27 +117,27 @@ def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
     of stages of a run, a directory of such folders, or files of codes. `own` is the folder of
     stages of this run, which is none of them."""
     path = os.fspath(path)
-    if _urls.exists(_urls.join(path, CODES)):
+    if _paths.exists(_paths.join(path, CODES)):
         return [_of_run(path)]
-    if _urls.is_folder(path):
-        names = sorted(_urls.folders_in(path))
-        runs = [_urls.join(path, name) for name in names if name.endswith(FOLDER_ENDING)]
+    if _paths.is_folder(path):
+        names = sorted(_paths.folders_in(path))
+        runs = [_paths.join(path, name) for name in names if name.endswith(FOLDER_ENDING)]
         if runs:
-            return [_of_run(run) for run in runs if _urls.full_path(run) != own]
+            return [_of_run(run) for run in runs if _paths.full_path(run) != own]
     paths = _sources.expand(path)
     for one in paths:
         if not _sources.is_regular(one):
             raise ValueError(f"against must be files of codes, or folders of stages, got {one}")
         stages = os.fspath(one) + FOLDER_ENDING
-        if _urls.is_folder(stages) and not holds_codes(one):
+        if _paths.is_folder(stages) and not holds_codes(one):
             raise ValueError(f"{one} is an output of records; their codes are in {stages}")
     return [Delivery(_sources.InputFile(one), None) for one in paths]
 
 
 def _of_run(folder: StrPath) -> Delivery:
-    codes, kept = (_urls.join(folder, name) for name in (CODES, KEPT))
+    codes, kept = (_paths.join(folder, name) for name in (CODES, KEPT))
     for file in (codes, kept):
-        if not _urls.exists(file):
+        if not _paths.exists(file):
             name = os.path.basename(file)
             raise ValueError(f"{folder} is of a run that is not complete: {name} is missing")
     return Delivery(_sources.InputFile(codes), _sources.InputFile(kept))

@@ -5,15 +5,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io import _output_files, _urls
-from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io import _output_files, _paths
+from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._sources import SIMILARITY, InputFile, n_bytes_of, refuse_changes
 from sparsemaps.files._coded_records import CodedInputs, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import counted
 from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._removed_records import find_removals, leaders, read_removals
-from sparsemaps.files._results import NOWHERE, Place, Results, counts, save_array
+from sparsemaps.files._results import NOWHERE, Place, Results, counts
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.neighbors._clusters import numbered_components
@@ -119,7 +119,7 @@ def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Resul
         path = None
         if plan.folder is not None:  # of names that were not given, a link is not followed
             is_given = output is plan.output
-            path = _urls.real_path(output) if is_given else _urls.full_path(output)
+            path = _paths.real_path(output) if is_given else _paths.full_path(output)
         of = coded, results.path(kept.file), own, None if path else output, against
         size = n_bytes_of(coded.inputs[own])
         tasks.append(Task(f"output-{number:06d}", recipe, of, size, path))

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from sparsemaps._io import _output_files
-from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import BAD, Input, refuse_changes
 from sparsemaps._tools._typing import Array
@@ -22,7 +22,7 @@ from sparsemaps.files._bad_records import opened_table
 from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._labels import RecordCounts
 from sparsemaps.files._outputs import recipe_of_input
-from sparsemaps.files._results import Results, counts, save_array
+from sparsemaps.files._results import Results, counts
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 
 if TYPE_CHECKING:

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io import _sources, _text_input, _urls
-from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io import _paths, _sources, _text_input
+from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._coded_records import ranges_of
@@ -18,7 +18,7 @@ from sparsemaps.files._formats import rows_at_once
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Run, Texts
 from sparsemaps.files._job_run import run_stages
-from sparsemaps.files._results import NOWHERE, Results, files_named, save_array
+from sparsemaps.files._results import NOWHERE, Results, files_named
 from sparsemaps.files._rows import read_rows, reader_of
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.files._text_rows import TextRows
@@ -141,8 +141,8 @@ def with_table(job: Job, table: str) -> Job:
 
 def with_table_of(job: Job, folder: str) -> Job:
     """Return a job that takes the table of an earlier run, if it needs one and has none."""
-    given, table = job.source.needs_counts, _urls.join(folder, FREQUENCIES)
-    if given is None or given.frequencies is not None or not _urls.exists(table):
+    given, table = job.source.needs_counts, _paths.join(folder, FREQUENCIES)
+    if given is None or given.frequencies is not None or not _paths.exists(table):
         return job
     source: Any = job.source
     return replace(job, source=source._replace(given=replace(given, frequencies=table)))

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io import _urls
+from sparsemaps._io import _paths
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import CLASSES, LABELS, refuse_changes, spooled
@@ -247,10 +247,10 @@ def _labelled_with_texts(map: SparseMap, block: Batch) -> tuple[LabelledRows, An
 def _coded_and_labelled(path: StrPath) -> LabelledRows:
     codes = PackedCodes.load(path)
     beside = os.fspath(path) + LABELS
-    if not _urls.exists(beside):
+    if not _paths.exists(beside):
         raise ValueError(f"{path}: its labels are not in {beside}")
     labels = labels_beside(path, len(codes))
-    if _urls.exists(os.fspath(path) + CLASSES):
+    if _paths.exists(os.fspath(path) + CLASSES):
         names, values = _names_in(os.fspath(path) + CLASSES), values_of(labels)
         if not np.isin(values, np.arange(len(names))).all():
             raise ValueError(f"{beside}: not all labels are in the table {path}{CLASSES}")

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import IO, Any, NamedTuple, Self
 
-from sparsemaps._io import _output_files, _urls
+from sparsemaps._io import _output_files, _paths
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import IDS, refuse_changes
 from sparsemaps._tools._typing import Array, Destination, StrPath
@@ -168,7 +168,7 @@ def _scored_codes(model: Model, path: StrPath, bar: Progress) -> Iterator[Scored
         refuse_other_codes(model, codes)
     except ValueError as error:
         raise ValueError(f"{path}: {error}") from error
-    has_ids = _urls.exists(os.fspath(path) + IDS)
+    has_ids = _paths.exists(os.fspath(path) + IDS)
     with names_of_rows(path, len(codes)) as name:
         step = min(_CODED_ROWS, most_rows(model))
         for start in range(0, len(codes), step):

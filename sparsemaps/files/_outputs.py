@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
-from sparsemaps._io import _output_files, _sources, _urls
+from sparsemaps._io import _output_files, _paths, _sources
 from sparsemaps._io._folders import writing
 from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Destination
@@ -57,7 +57,7 @@ class OutputPlan(Plan):
             written.append((job.bad_records, TABLE))
         folders = folders_of(output)
         if folders and _has_stages_before(job):
-            folders.append(_urls.full_path(folders[0]) + FOLDER_ENDING)
+            folders.append(_paths.full_path(folders[0]) + FOLDER_ENDING)
         _output_files.refuse_clashes(paths, written, folders)
         job.check([(name, own) for name, own, _ in outputs])
         names = [name for name, _, _ in outputs]
@@ -70,7 +70,7 @@ class OutputPlan(Plan):
     @property
     def _folder(self) -> str:
         """The directory of outputs, by a path that workers reach from any directory."""
-        return _urls.full_path(self.output)
+        return _paths.full_path(self.output)
 
     def listing(self) -> Listing:
         if not self.can_be_shared:
@@ -147,7 +147,7 @@ def folders_of(output: Destination) -> list[Any]:
 def recipe_of_input(source: Source, input: _sources.InputFile) -> dict[str, Any]:
     """Return the facts about an input, and about the file of ids beside codes."""
     recipe: dict[str, Any] = {"input": [*input.recipe, source.format(input).name]}
-    if holds_codes(input) and _urls.exists(ids := input.path + _sources.IDS):
+    if holds_codes(input) and _paths.exists(ids := input.path + _sources.IDS):
         recipe["ids"] = _sources.InputFile(ids).recipe
     return recipe
 
@@ -176,7 +176,7 @@ def outputs_of(
     for path in paths:
         if not _sources.is_regular(path):
             raise ValueError("an output directory needs inputs that are files")
-        name = _urls.join(output, name_of(os.path.basename(os.fspath(path))))
+        name = _paths.join(output, name_of(os.path.basename(os.fspath(path))))
         if name in inputs:
             raise ValueError(f"{inputs[name]} and {path} have the same output {name}")
         inputs[name] = path

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
-from sparsemaps._io import _output_files, _sources, _urls
-from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io import _output_files, _paths, _sources
+from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._sources import SIMILARITY
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
@@ -25,7 +25,7 @@ from sparsemaps.files._keywords import SimilarPairsOfFilesKeywords
 from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import FOLDER_ENDING, KeptSteps, Results, counts, opened, save_array
+from sparsemaps.files._results import FOLDER_ENDING, KeptSteps, Results, counts, opened
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
@@ -173,12 +173,12 @@ class PairsPlan(Plan):
             raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
         if search.containment and job.map is not None and not job.map.law.is_of_sets:
             raise ValueError(f"{setting('containment', True)} is for MinHash")
-        folder = _urls.full_path(output) + FOLDER_ENDING if _sources.is_regular(output) else None
+        folder = _paths.full_path(output) + FOLDER_ENDING if _sources.is_regular(output) else None
         names = [(output, _output_files.OUTPUT)]
         if bad_records is not None:
             names.append((bad_records, TABLE))
         if folder is not None:
-            names += [(_urls.join(folder, name), "a result of a stage") for name in STAGE_FILES]
+            names += [(_paths.join(folder, name), "a result of a stage") for name in STAGE_FILES]
             _sources.refuse_inside(folder, read)
         _output_files.refuse_clashes(read, names, [] if folder is None else [folder])
         _refuse_different(job, coded)
@@ -198,9 +198,9 @@ class PairsPlan(Plan):
         about = "pairs of similar rows"
         last = Stage("pairs", [pairs], _find_pairs, results, ("", SIMILARITY), about=about)
         yield from search_stages(last, n_tasks_of([*self.inputs, *self.others]))
-        output = None if self.folder is None else _urls.full_path(self.output)
+        output = None if self.folder is None else _paths.full_path(self.output)
         of_lines = results.path(pairs.file), sides, self.output if output is None else None
-        target = None if output is None else _urls.real_path(output)
+        target = None if output is None else _paths.real_path(output)
         lines = Task("output", {"pairs": digest(recipe), "output": output}, of_lines, output=target)
         endings = () if output is None else ("",)
         about = "a line for each pair"

@@ -7,7 +7,7 @@ from typing import IO, Any, ClassVar, NamedTuple, Unpack
 
 import numpy as np
 
-from sparsemaps._io import _text_input, _urls
+from sparsemaps._io import _paths, _text_input
 from sparsemaps._io._sources import IDS, expand
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
@@ -201,5 +201,5 @@ class Predicting(Labelling):
 
     def _has_ids(self, input: StrPath) -> bool:
         if holds_codes(input):
-            return _urls.exists(os.fspath(input) + IDS)
+            return _paths.exists(os.fspath(input) + IDS)
         return self.source.has_ids

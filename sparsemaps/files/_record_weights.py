@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._io import _urls
+from sparsemaps._io import _paths
 from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import WEIGHTS, is_regular
@@ -25,7 +25,7 @@ def weights_beside(input: Any, n_rows: int) -> Array | None:
     if not is_regular(path):
         return None
     names = [os.fspath(path) + ending for ending in WEIGHTS]
-    found = [name for name in names if _urls.exists(name)]
+    found = [name for name in names if _paths.exists(name)]
     if not found:
         return None
     if len(found) > 1:

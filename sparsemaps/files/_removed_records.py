@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._sources import SIMILARITY
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._parameters import ParameterError
@@ -15,7 +15,7 @@ from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import CodedInputs, Delivery, copies, rows_of
 from sparsemaps.files._dedup_plan import DedupPlan
 from sparsemaps.files._job_options import Removal, Search
-from sparsemaps.files._results import KeptSteps, save_array
+from sparsemaps.files._results import KeptSteps
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.neighbors import _removals, _search
 from sparsemaps.neighbors._exact import exact_pairs

@@ -9,10 +9,8 @@ from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from sparsemaps._io import _output_files, _text_input, _urls
-from sparsemaps._io._array_files import ArrayKind, read_array
+from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._folders import folder_at, writing
 from sparsemaps._io._sources import BESIDE, RECEIPT
 from sparsemaps._io._steps import Steps
@@ -273,18 +271,6 @@ def counts(value: object, n: int, result: str) -> list[int]:
             f"the receipt of {result} is damaged: expected {n} counts; found {value!r}"
         )
     return found
-
-
-# ---- arrays --------------------------------------------------------------------------------------
-
-
-def save_array(path: str, array: Array) -> None:
-    """Write a NumPy file, which appears when it is complete."""
-    array = np.ascontiguousarray(array)
-    header = np.lib.format.header_data_from_array_1_0(array)
-    with _output_files.atomic_output(path) as file:
-        np.lib.format.write_array_header_1_0(file, header)
-        file.write(array.reshape(-1).view(np.uint8).data)
 
 
 # ---- steps of a search ---------------------------------------------------------------------------

@@ -9,7 +9,7 @@ from typing import IO, Any
 
 import numpy as np
 
-from sparsemaps._io import _urls
+from sparsemaps._io import _paths
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import COMMENTS, IDS
 from sparsemaps._tools._escapes import as_column
@@ -22,7 +22,7 @@ def names_of_rows(codes: StrPath, n_rows: int) -> Iterator[Callable[[int], str]]
     of ids, or the numbers of the rows from 1 on without such a file. Raise a ValueError unless
     there are as many lines as rows."""
     path = os.fspath(codes) + IDS
-    if not _urls.exists(path):
+    if not _paths.exists(path):
         yield lambda row: str(row + 1)
         return
     with contextlib.ExitStack() as stack:
@@ -73,7 +73,7 @@ def comment_lines(comments: Iterable[tuple[int, str]], first: int) -> bytes:
 def read_comments(codes: StrPath, n_rows: int) -> list[tuple[int, str]]:
     """Return the rows that have comments, ascending, and these."""
     path = os.fspath(codes) + COMMENTS
-    if not _urls.exists(path):
+    if not _paths.exists(path):
         return []
     comments: list[tuple[int, str]] = []
     with open_regular(path) as raw, io.TextIOWrapper(raw, "utf-8", "surrogateescape", "\n") as file:

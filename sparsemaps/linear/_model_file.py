@@ -14,7 +14,7 @@ import numpy as np
 import scipy.sparse as sp
 
 import sparsemaps
-from sparsemaps._io import _described_files, _output_files, _text_input
+from sparsemaps._io import _array_files, _described_files, _output_files, _text_input
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._sklearn import width_of
@@ -99,8 +99,8 @@ def content_of(model: Any, *, with_facts: bool = True) -> Iterator[Any]:
     if facts is not None and with_facts:
         description["trained"] = facts._asdict()
     ending = _described_files.ending_of(description, MARK)
-    yield _described_files.header_of("<f8", weights.shape)
-    yield from _described_files.pieces_of(np.asarray(weights, "<f8"))
+    yield _array_files.header_of("<f8", weights.shape)
+    yield from _array_files.pieces_of(np.asarray(weights, "<f8"))
     idf = _idf_of(getattr(model, "vectorizer_", None))
     if idf is not None:
         yield from idf.table_bytes()

@@ -5,8 +5,8 @@ They have no `Format`, because records cannot be read from codes.
 
 from typing import Any
 
+from sparsemaps._io._paths import exists
 from sparsemaps._io._sources import COMMENTS, IDS, InputFile
-from sparsemaps._io._urls import exists
 
 ENDINGS = (".npy",)
 """The endings of the names of files of codes, in small letters."""

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
 from sparsemaps._io import _text_input
+from sparsemaps._io._paths import local_path
 from sparsemaps._io._text_input import Text
-from sparsemaps._io._urls import local_path
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch

@@ -15,7 +15,7 @@ from typing import IO, Any
 import numpy as np
 
 from sparsemaps._input._row_reader import RowReader
-from sparsemaps._io import _described_files, _output_files
+from sparsemaps._io import _array_files, _described_files, _output_files
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._loops import text as _text
 from sparsemaps._tools import _blocks, _checks, _seeding, _threads
@@ -89,7 +89,7 @@ class Frequencies:
         facts = [*self.counts.shape, self.counts.itemsize, self.n_records]
         found = hashlib.sha256(json.dumps(facts).encode())
         for array in _small_and_large(self.counts):
-            for piece in _described_files.pieces_of(array):
+            for piece in _array_files.pieces_of(array):
                 found.update(piece)
         return found.hexdigest()
 
@@ -125,7 +125,7 @@ def facts_of(table: Frequencies) -> dict[str, Any]:
 def bytes_of(table: Frequencies) -> Iterator[memoryview]:
     """Return the bytes of a table in a file."""
     for array in _small_and_large(table.counts):
-        yield from _described_files.pieces_of(array)
+        yield from _array_files.pieces_of(array)
 
 
 def read_before(file: IO[bytes], facts: dict[str, Any], end: int) -> tuple[Frequencies, int]:
@@ -155,7 +155,7 @@ def write(path: StrPath, table: Frequencies, about: Mapping[str, Any]) -> None:
     complete."""
     description = {**about, "version": _VERSION, **facts_of(table)}
     with _output_files.atomic_output(path) as file:
-        file.write(_described_files.header_of("|u1", table.counts.shape))
+        file.write(_array_files.header_of("|u1", table.counts.shape))
         file.writelines(bytes_of(table))
         file.write(_described_files.ending_of(description, MARK))
 

@@ -274,7 +274,7 @@ def test_folders_of_a_folder(memory):
     assert [path.rpartition("/")[2] for path in expand("memory://in/parts/")] == [
         "a.jsonl", "b.jsonl",
     ]  # fmt: skip
-    assert _urls.folders_in("memory://in/parts/") == ["more"]
+    assert _urls.names_in("memory://in/parts/", "directory") == ["more"]
 
 
 def test_urls_of_this_machine(here, tmp_path):

@@ -23,10 +23,10 @@ def fs():
 
 
 def test_a_copy_is_of_the_file_as_it_is(fs):
-    first = _urls.local_path(URL)
-    assert _urls.local_path(URL) == first
+    first = _urls.local_copy(URL)
+    assert _urls.local_copy(URL) == first
     fs.pipe_file("/io/file", b"after!")  # as long
-    second = _urls.local_path(URL)
+    second = _urls.local_copy(URL)
     assert [Path(path).read_bytes() for path in (first, second)] == [b"before", b"after!"]
 
 

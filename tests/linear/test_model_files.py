@@ -21,7 +21,7 @@ from sparsemaps import (
     RandomMaclaurin,
     SignProjection,
 )
-from sparsemaps._io import _described_files
+from sparsemaps._io import _array_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model, _model_file
 from sparsemaps.text import ByteNgrams, HashingVectorizer
 
@@ -226,7 +226,7 @@ def test_weights_of_several_pieces(tmp_path, set_limits):
     X, y, _ = rows()
     model = KernelClassifier(MinHash(n_hashes=8, bits=3, random_state=0), random_state=0).fit(X, y)
     for n_bytes in (10**6, 1000):
-        set_limits(_described_files, _WRITTEN_BYTES=n_bytes)
+        set_limits(_array_files, _WRITTEN_BYTES=n_bytes)
         model.save(tmp_path / str(n_bytes))
     assert model.coef_.nbytes > 3 * 1000
     assert (tmp_path / "1000").read_bytes() == (tmp_path / str(10**6)).read_bytes()

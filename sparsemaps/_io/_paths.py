@@ -1,0 +1,89 @@
+"""Paths of files and folders, of this machine or at URLs: what is asked of either alike.
+
+``_urls`` has what is done at URLs.
+"""
+
+import contextlib
+import glob
+import os
+from typing import Any
+
+from sparsemaps._io import _urls
+from sparsemaps._io._urls import is_url
+from sparsemaps._tools._typing import StrPath
+
+
+def as_path(path: Any) -> Any:
+    """Return the path of a URL of this machine's files, and anything else unchanged."""
+    if isinstance(path, str) and path.lower().startswith("file://"):
+        return _urls.system_of(path)[1]
+    return path
+
+
+def full_path(path: StrPath) -> str:
+    """Return the path that other processes know a file or a folder by."""
+    name = os.fspath(path)
+    return name.rstrip("/") if is_url(name) else os.path.abspath(name)
+
+
+def real_path(path: StrPath) -> str:
+    """Return the path of a file, with its links resolved."""
+    name = os.fspath(path)
+    return name if is_url(name) else os.path.realpath(name)
+
+
+def join(folder: StrPath, name: str) -> str:
+    """Return the path of a file of a folder."""
+    path = os.fspath(folder)
+    return f"{path.rstrip('/')}/{name}" if is_url(path) else os.path.join(path, name)
+
+
+def exists(path: str) -> bool:
+    """Return whether there is a file or a folder."""
+    return _urls.exists(path) if is_url(path) else os.path.exists(path)
+
+
+def is_folder(path: str) -> bool:
+    """Return whether there is a folder."""
+    return _urls.is_folder(path) if is_url(path) else os.path.isdir(path)
+
+
+def files_in(folder: str) -> list[str]:
+    """Return the names of the files of a folder."""
+    if is_url(folder):
+        return _urls.names_in(folder, "file")
+    return [entry.name for entry in os.scandir(folder) if entry.is_file()]
+
+
+def folders_in(folder: str) -> list[str]:
+    """Return the names of the folders of a folder."""
+    if is_url(folder):
+        return _urls.names_in(folder, "directory")
+    return [entry.name for entry in os.scandir(folder) if entry.is_dir()]
+
+
+def matching(pattern: str) -> list[str]:
+    """Return the paths of the files that match a pattern."""
+    if is_url(pattern):
+        return _urls.matching(pattern)
+    return [path for path in glob.glob(pattern, recursive=True) if os.path.isfile(path)]
+
+
+def identity(path: str) -> tuple[int, Any, Any]:
+    """Return the size of a file, and what tells it from another one of its path: time and inode, or
+    at a URL, a text."""
+    if is_url(path):
+        return _urls.identity(path)
+    about = os.stat(path)
+    return about.st_size, about.st_mtime_ns, about.st_ino
+
+
+def opened(path: str) -> contextlib.AbstractContextManager[Any]:
+    """Return a file to read, in any order, which is open in a ``with`` block."""
+    return _urls.opened(path) if is_url(path) else open(path, "rb")
+
+
+def local_path(path: str) -> str:
+    """Return a path of this machine: the path of a copy of a URL's file, which stays until the
+    process ends."""
+    return _urls.local_copy(path) if is_url(path) else path
