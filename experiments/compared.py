@@ -4,6 +4,7 @@ The search sees the training rows. The seconds are processor time of one thread,
 on the machine does not count; on a machine that does nothing else, they are those of a clock.
 """
 
+import os
 import time
 from typing import Any, NamedTuple
 
@@ -61,6 +62,7 @@ def compared(data: str, name: str, seconds: float) -> dict[str, Any]:
         "rows": len(split.y),
         "seconds": comparison.seconds,
         "clock": time.perf_counter() - start,
+        "load": os.getloadavg()[0],
         "untried": list(comparison.untried),
         "models": {key: [model.label, 100 * on_test(model, split)] for key, model in shown.items()},
     }
@@ -88,11 +90,12 @@ def _write(o: Options, results: Results) -> None:
         "in percent, and for a number to predict 100 R². *Long searches* has the highest figure "
         "that this project has found in hours, over exact kernels, boosted trees, linear models "
         "and maps, chosen on the test rows and therefore a little too high. Sets on which the best "
-        f"of `compare` is more than {BEHIND:g} point behind are bold. *Clock* is the time from the "
-        "first row to the last measurement, which other work on the machine makes longer."
+        f"of `compare` is more than {BEHIND:g} point behind are bold. *CPU* is what the comparison "
+        "took of its limit. *Clock* is the time from the first row to the last measurement, with "
+        "the number of processes that wanted one of two processors in its last minute."
     )
     header = ["data", "training rows", "long searches", "best of `compare`", "choice", "linear",
-              "boosted trees", "clock, s"]  # fmt: skip
+              "boosted trees", "CPU, s", "clock, s", "load"]  # fmt: skip
     report.write_table(o.results / "guide-compare", "`compare` beside long searches", header, rows,
                        notes)  # fmt: skip
 
@@ -108,7 +111,8 @@ def _row(name: str, known: Long, found: dict[str, Any]) -> list[str]:
         ", ".join(filter(None, (f"{known.score:.1f}", known.model))),
         f"**{score:.1f}**, {best}" if is_behind else f"{score:.1f}, {best}",
         "the same" if choice == best else f"{chosen:.1f}, {choice}",
-        said["linear"], said["trees"], f"{found['clock']:.0f}",
+        said["linear"], said["trees"], f"{found['seconds']:.0f}", f"{found['clock']:.0f}",
+        f"{found['load']:.0f}",
     ]  # fmt: skip
 
 

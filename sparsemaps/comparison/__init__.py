@@ -57,9 +57,10 @@ def compare(
 
     The candidates follow from the values of the rows. They are a linear model on rows of unit
     length, on scaled columns, on one-hot columns if these hold few values, and on tf-idf of
-    counts; boosted trees for at most 2,000 columns; SVMs with exact kernels for at most 5,000 rows;
-    and linear models on the maps `MinHash`, `ConsistentWeightedSampling`, `RandomBinning`,
-    `RandomFourier`, `SignProjection` and `TensorSketch`, on unscaled rows and on scaled columns.
+    counts; boosted trees for at most 2,000 columns; SVMs with exact kernels for at most 5,000 rows,
+    and with the Gaussian one for more; and linear models on the maps `MinHash`,
+    `ConsistentWeightedSampling`, `RandomBinning`, `RandomFourier`, `SignProjection` and
+    `TensorSketch`, on unscaled rows and on scaled columns.
 
     Parameters
     ----------
@@ -75,8 +76,8 @@ def compare(
         Whether `y` are numbers to predict. None is True if some of them are fractions, or if they
         have more than 100 different values and fewer than 10 rows for each.
     seconds : float, default=60
-        The time that the comparison takes, above 0. One model is measured in any case,
-        and on the test.
+        The time that the comparison takes, above 0. One model is measured in any case, and on the
+        test: if there is no time to train on all rows, on some of them.
     random_state : int, Generator, RandomState or None, default=None
         The seed of the order of rows. Maps have the seed 0.
     n_jobs : int or None, default=None
@@ -105,6 +106,9 @@ def compare(
     The best of each family is then trained on four fifths of the rows, from preparation to
     prediction, with maps of several sizes; those near the best on up to five folds. Standard errors
     are of the mean over the rows that were held out.
+
+    Rows that are held out are stretches of the rows in their order, in each class, the last ones
+    first. So the scores of rows that have an order in time are those of later rows.
 
     At most 50,000 rows are used, chosen at random, and fewer if they have many entries. Which
     models are measured depends on the speed of the machine.
@@ -185,7 +189,10 @@ def compare_by(
         n_rows=n_rows,
         n_used=len(y),
         seconds=budget.spent(),
-        untried=tuple(one for one in families if one not in measured and one not in failed),
+        untried=(
+            *(one for one in families if one not in measured and one not in failed),
+            *measurement.left_out(),
+        ),
         failed=tuple(f"{one}: {failed[one]}" for one in families if one in failed),
     )
 

@@ -6,6 +6,10 @@ from collections.abc import Callable, Hashable
 Clock = Callable[[], float]
 
 
+class OutOfTime(Exception):
+    """The time ended during a step."""
+
+
 class Budget:
     """Seconds from now on, by a clock."""
 
@@ -24,8 +28,13 @@ class Budget:
 
     def left(self, share: float = 1.0) -> float:
         """Return the seconds that are left of a share of the time after `begin`."""
-        rest = max(self.seconds - self._begun, 1e-9)  # above 0, so that inf is of any time
+        rest = max(self.seconds - self._begun, 0.0)
         return self._begun + share * rest - self.spent()
+
+    def check(self, share: float = 1.0) -> None:
+        """Raise `OutOfTime` if nothing is left of a share of the time."""
+        if self.left(share) < 0:
+            raise OutOfTime
 
 
 class Costs:

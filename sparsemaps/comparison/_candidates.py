@@ -13,6 +13,7 @@ from sparsemaps._tools import _sklearn
 from sparsemaps.comparison._facts import Facts, median_distance, rounded
 from sparsemaps.comparison._learners import (
     ByKernel,
+    ByRbf,
     ByTrees,
     Learner,
     OnCodes,
@@ -29,7 +30,7 @@ MOST_COLUMNS = 2**20
 """The largest number of columns of linear models. More are hashed."""
 
 MOST_EXACT_ROWS = 5000
-"""The largest number of rows of exact kernels."""
+"""The largest number of rows of exact kernels whose matrix is in memory."""
 
 _GAMMAS = 1.0, 4.0, 0.25
 """Factors of the distance, in units of one over its median."""
@@ -206,9 +207,14 @@ def _scaled(facts: Facts, X: Any) -> Iterator[tuple[str, Any]]:
         yield name, sp.csr_array(rows) if sp.issparse(rows) else rows
 
 
-def _of_gamma(family: str, preparation: str, gamma: float) -> Candidate:
+def _of_gamma(
+    family: str, preparation: str, gamma: float, *, in_memory: bool = True
+) -> Candidate:  # fmt: skip
+    """Return a candidate with a gamma. The matrix of its exact kernel may be in memory."""
     learner: Learner
-    if family == "binning":
+    if not in_memory:
+        learner = ByRbf(gamma)
+    elif family == "binning":
         map = sparsemaps.RandomBinning(gamma=gamma, n_bins=2**_BITS, random_state=0)
         learner = OnCodes(map)
     elif family == "fourier":
@@ -228,8 +234,14 @@ def neighbours_of(candidate: Candidate) -> list[Candidate]:
     """Return the candidates with half and twice the gamma of one."""
     if candidate.gamma is None:
         return []
-    family, preparation, gamma = candidate.family, candidate.preparation, candidate.gamma
-    return [_of_gamma(family, preparation, rounded(gamma * factor)) for factor in (0.5, 2.0)]
+    in_memory = not isinstance(candidate.learner, ByRbf)
+    return [
+        _of_gamma(
+            candidate.family, candidate.preparation, rounded(candidate.gamma * factor),
+            in_memory=in_memory,
+        )
+        for factor in (0.5, 2.0)
+    ]  # fmt: skip
 
 
 def _of_angles(facts: Facts) -> Iterator[Candidate]:
@@ -253,9 +265,10 @@ def _polynomial(facts: Facts) -> Iterator[Candidate]:
 
 
 def _exact(facts: Facts, X: Any) -> Iterator[Candidate]:
-    if facts.n_rows > MOST_EXACT_ROWS:
+    in_memory = facts.n_rows <= MOST_EXACT_ROWS
+    if not in_memory and not facts.is_narrow:
         return
-    if facts.is_nonnegative:
+    if in_memory and facts.is_nonnegative:
         minmax = ByKernel(kernels.min_max_kernel)
         yield Candidate("exact min-max kernel", "", "", minmax)
         if facts.is_narrow and not facts.is_binary:
@@ -263,6 +276,9 @@ def _exact(facts: Facts, X: Any) -> Iterator[Candidate]:
         yield Candidate("exact acos-chi2 kernel", "", "", ByKernel(kernels.acos_chi2_kernel))
     for name, rows in _scaled(facts, X):
         for kernel, order in (("laplacian", 1), ("rbf", 2)):
+            if kernel == "laplacian" and not in_memory:
+                continue
             unit = 1 / median_distance(rows, order)
             for factor in _GAMMAS:
-                yield _of_gamma(f"exact {kernel} kernel", name, rounded(factor * unit))
+                gamma = rounded(factor * unit)
+                yield _of_gamma(f"exact {kernel} kernel", name, gamma, in_memory=in_memory)

@@ -37,6 +37,8 @@ class Measured:
         Whether it takes dense rows.
     estimator : estimator
         The model, not fitted.
+    n_train : int or None
+        How many rows it was trained on, if there was no time for all.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Measured:
     row_bytes: float
     takes_dense: bool
     estimator: Any
+    n_train: int | None = None
 
     @property
     def program(self) -> str:
@@ -63,7 +66,12 @@ class Measured:
     @property
     def label(self) -> str:
         """The name with the size."""
-        return self.name if self.size is None else f"{self.name}, {self.size:,}"
+        return label_of(self.name, self.size)
+
+
+def label_of(name: str, size: int | None) -> str:
+    """Return the name of a model with its size."""
+    return name if size is None else f"{name}, {size:,}"
 
 
 @dataclass(frozen=True)
@@ -81,7 +89,7 @@ class Comparison(Sequence[Measured]):
     seconds : float
         Seconds that the comparison took.
     untried : tuple of str
-        Families that had no time.
+        Families, and sizes of families near the best, that had no time.
     failed : tuple of str
         Families with a candidate that cannot take all rows, with the reason.
     """
@@ -194,6 +202,9 @@ class Comparison(Sequence[Measured]):
             yield f"The best map is {of_maps.label}, with {score}."
         if _is_plain(choice.family):
             yield f"No map is needed: take {_PLAIN[choice.family.partition(' ')[0]]}."
+        for row in self.rows:
+            if row.n_train is not None:
+                yield f"There was time to train {row.label} on {row.n_train:,} rows only."
         if self.untried:
             yield f"No time for {', '.join(self.untried)}: give more seconds."
         for failed in self.failed:

@@ -33,7 +33,13 @@ RUNGS = (
     Rung(12000, 512, 2, 0.50, 0.10),
 )
 
-_TEST_SHARE = 0.25
+_PARTS = 4
+"""Parts of the rows, one of which is the test of a split."""
+
+_STRATA = 10
+"""Of numbers to predict, so many parts by size have their share in every test."""
+
+_GOLDEN = 0.618
 _FINER = 10**0.5
 
 _EQUAL = 0.25
@@ -102,9 +108,9 @@ class Halving:
         return sorted([*alive, *done], key=Found.rank, reverse=True)
 
     def _run_rung(self, number: int, rung: Rung, alive: list[Found]) -> None:
-        some = self.order[: rung.n_rows]
+        some = np.sort(self.order[: rung.n_rows])
         rows, y = self.rows[some], self.y[some]
-        splits = _splits(len(some), rung.n_splits)
+        splits = _splits(strata_of(y, self.goal.is_regression), rung.n_splits)
         prepared: dict[str, Any] = {}
         tried: set[str] = set()
         for place, one in enumerate(alive):
@@ -116,6 +122,8 @@ class Halving:
             least = one.strengths[: 1 if learner.of_trees else None]  # more trees need not be tried
             work = learner.work(len(some), size, least, rung.n_splits)
             expected = self.costs.expected(one.candidate if one.rung >= 0 else family, work)
+            if one.candidate.preparation not in prepared:
+                expected += self.preparing(one.candidate, len(some))
             step = rung.step * self.budget.seconds
             end = _FIRST if is_first else rung.end
             is_late = self.budget.left(end) < expected or expected > step
@@ -123,9 +131,10 @@ class Halving:
                 continue
             where = f"search {number + 1}: {place + 1} of {len(alive)}"
             self.watch(f"{where}, {one.candidate.name}")
-            start = self.budget.spent()
             try:
-                scores = self._scores(one, rung, rows, y, splits, prepared)
+                self._prepare(one.candidate, rows, prepared)
+                start = self.budget.spent()
+                scores = self._scores(one, rung, y, splits, prepared)
             except ValueError as error:  # the rows are beyond the map, or a class is missing
                 one.problem = str(error)
                 continue
@@ -135,14 +144,23 @@ class Halving:
             for key in (one.candidate, family):
                 self.costs.note(key, work, self.budget.spent() - start)
 
+    def preparing(self, candidate: Candidate, n_rows: int) -> float:
+        """Return the seconds that the preparation of some rows takes."""
+        return self.costs.expected(candidate.preparation, n_rows)
+
+    def _prepare(self, candidate: Candidate, rows: Any, prepared: dict[str, Any]) -> None:
+        """Prepare rows for a candidate, if they are not yet in `prepared`, and note the cost."""
+        name = candidate.preparation
+        if name not in prepared:
+            start = self.budget.spent()
+            prepared[name] = prepare(self.preparations.steps(name), rows)
+            self.costs.note(name, rows.shape[0], self.budget.spent() - start)
+
     def _scores(
-        self, one: Found, rung: Rung, rows: Any, y: Array, splits: Any, prepared: dict[str, Any]
+        self, one: Found, rung: Rung, y: Array, splits: Any, prepared: dict[str, Any]
     ) -> Array:
         """Return the scores of a candidate in a round; `prepared` are rows by their preparation."""
         candidate = one.candidate
-        name = candidate.preparation
-        if name not in prepared:
-            prepared[name] = prepare(self.preparations.steps(name), rows)
         began, step = self.budget.spent(), rung.step * self.budget.seconds
 
         def allows(more: float, share: float) -> bool:
@@ -150,7 +168,7 @@ class Halving:
             return spent + more < min(self.budget.seconds, began + share * step)
 
         return candidate.learner.scores(
-            self.goal, prepared[name], y, splits, rung.size, one.strengths, allows
+            self.goal, prepared[candidate.preparation], y, splits, rung.size, one.strengths, allows
         )
 
     def _take(self, one: Found, scores: Array, number: int, n_test: int) -> None:
@@ -180,7 +198,8 @@ def warm_up(search: Halving, candidates: Sequence[Candidate]) -> None:
             break
         with contextlib.suppress(ValueError):  # which the search says
             Z = prepare(search.preparations.steps(one.preparation), rows)
-            how = _splits(len(some), 1), 16, one.learner.strengths[:1], lambda *_: True
+            strata = strata_of(y, search.goal.is_regression)
+            how = _splits(strata, 1), 16, one.learner.strengths[:1], lambda *_: True
             one.learner.scores(search.goal, Z, y, *how)
 
 
@@ -202,15 +221,36 @@ def prepare(steps: Sequence[Any], rows: Any) -> Any:
     return rows
 
 
-def _splits(n_rows: int, n_splits: int) -> list[tuple[Array, Array]]:
+def strata_of(y: Array, is_regression: bool) -> Array:
+    """Return the class of each row as a number, or which tenth of all numbers its own is in."""
+    if not is_regression:
+        return np.unique(y, return_inverse=True)[1].reshape(-1)
+    ranks = np.empty(len(y), np.intp)
+    ranks[np.argsort(y, kind="stable")] = np.arange(len(y))
+    return ranks * _STRATA // len(y)
+
+
+def stretches(strata: Array, n: int) -> Array:
+    """Return in which of `n` parts each row is, the last one being 0: the rows of each stratum are
+    cut in their order.
+
+    Rows next to each other may be alike, as in a series in time, and new rows come after all of
+    them. Where rows are in no order, such parts are as good as any.
+    """
+    order = np.argsort(strata, kind="stable")
+    sizes = np.bincount(strata)
+    places = np.arange(len(strata)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
+    shifts = np.arange(len(sizes)) * _GOLDEN % 1  # small strata are in different parts
+    part = ((places + np.repeat(shifts, sizes)) * n / np.repeat(sizes, sizes)).astype(np.intp)
+    found = np.empty(len(strata), np.intp)
+    found[order] = n - 1 - part
+    return found
+
+
+def _splits(strata: Array, n_splits: int) -> list[tuple[Array, Array]]:
     """Return splits whose tests have no row in common, if there are at most four."""
-    n_test = max(1, int(n_rows * _TEST_SHARE))
-    numbers = np.arange(n_rows)
-    made = []
-    for number in range(n_splits):
-        is_test = (numbers >= number * n_test) & (numbers < (number + 1) * n_test)
-        made.append((numbers[~is_test], numbers[is_test]))
-    return made
+    part, numbers = stretches(strata, _PARTS), np.arange(len(strata))
+    return [(numbers[part != number], numbers[part == number]) for number in range(n_splits)]
 
 
 def _kept(ranked: list[Found], n: int) -> list[Found]:

@@ -39,6 +39,10 @@ MOST_SAMPLES = 2**13
 MOST_FEATURES = 2**25
 """The largest number of dense features of all rows."""
 
+_NEXT = 2.0
+"""How long the next strength takes, in times of the one before: there are as many trees again, and
+a larger C converges later."""
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -58,11 +62,13 @@ def score_of(goal: Goal, found: Any, y: Array) -> float:
 
 
 class Learner:
-    """The base of learners. `exponent` is how training time grows with rows, `slower` what a fit
-    takes in times of one of the search, which may end before it has converged."""
+    """The base of learners. `exponent` is how training time grows with rows, `shared` how many fits
+    take as long as what all of them share, and `slower` what a fit takes in times of one of the
+    search, which may end before it has converged."""
 
     strengths: tuple[float, ...]
     exponent: float = 1.0
+    shared: float = 0.0
     slower: float = 2.0
     of_trees = False
     has_map = False
@@ -76,7 +82,7 @@ class Learner:
     ) -> float:
         """Return how much fits take, in units of this learner."""
         n_fits = n_splits * (max(strengths) if self.of_trees else len(strengths))
-        return n_fits * float(n_rows) ** self.exponent * components
+        return (self.shared + n_fits) * float(n_rows) ** self.exponent * components
 
     def has_room(self, n_rows: int, size: int) -> bool:
         """Return whether rows of a size are few enough to be in memory."""
@@ -95,12 +101,11 @@ class Learner:
         found = np.full((len(splits), len(strengths)), np.nan)
         for number, (train, test) in enumerate(splits):
             path = self._path(goal, Z, y, train, test, size, strengths)
-            start = goal.clock()
+            before = goal.clock()
             for place, guess in enumerate(path):
                 found[number, place] = score_of(goal, guess, y[test])
-                spent = goal.clock() - start
-                more = spent if self.of_trees else spent / (place + 1)
-                if not allows(more, (number + 1) / len(splits)):
+                before, last = goal.clock(), goal.clock() - before
+                if not allows(_NEXT * last, (number + 1) / len(splits)):
                     break
         return found
 
@@ -147,6 +152,7 @@ class OnCodes(_OnMap):
     """The bits of a code. A row takes as many bytes as the size says."""
 
     strengths = (0.3, 3.0, 30.0)
+    shared = 1.0
 
     @property
     def slower(self) -> float:  # type: ignore[override]
@@ -207,6 +213,12 @@ class OnFeatures(_OnMap):
 
     def components(self, size: int, *, searched: bool) -> int:
         return size
+
+    def work(
+        self, n_rows: int, components: int, strengths: Sequence[float], n_splits: int
+    ) -> float:
+        """Most of it are inner products of features. All strengths share them."""
+        return n_splits * float(n_rows) * components**2
 
     def has_room(self, n_rows: int, size: int) -> bool:
         return n_rows * size <= MOST_FEATURES
@@ -300,6 +312,7 @@ class ByKernel(Learner):
 
     strengths = (1.0, 10.0, 100.0)
     exponent = 2.0
+    shared = 1.0
 
     def scores(
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
@@ -325,6 +338,32 @@ class ByKernel(Learner):
         self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
     ) -> Any:
         return self._model(goal, self.kernel, strength)
+
+    def row_bytes(self, Z: Any, size: int) -> float:
+        return 8.0 * Z.shape[0]
+
+
+@dataclass(frozen=True, eq=False)
+class ByRbf(Learner):
+    """An SVM with the Gaussian kernel of many rows, whose matrix is not in memory."""
+
+    gamma: float
+
+    strengths = ByKernel.strengths
+    exponent = 2.0
+
+    def _path(
+        self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
+        strengths: Sequence[float],
+    ) -> Iterator[Array]:  # fmt: skip
+        for strength in strengths:
+            yield self.estimator(goal, size, strength).fit(Z[train], y[train]).predict(Z[test])
+
+    def estimator(
+        self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
+    ) -> Any:
+        kind = _sklearn.SVR if goal.is_regression else _sklearn.SVC
+        return kind(gamma=self.gamma, C=strength)
 
     def row_bytes(self, Z: Any, size: int) -> float:
         return 8.0 * Z.shape[0]

@@ -9,10 +9,20 @@ import numpy as np
 
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._typing import Array
+from sparsemaps.comparison._budget import OutOfTime
 from sparsemaps.comparison._candidates import LINEAR, Candidate
-from sparsemaps.comparison._comparison import Measured
-from sparsemaps.comparison._halving import Found, Halving, prepare
+from sparsemaps.comparison._comparison import Measured, label_of
+from sparsemaps.comparison._halving import (
+    RUNGS,
+    Found,
+    Halving,
+    prepare,
+    strata_of,
+    stretches,
+)
 from sparsemaps.comparison._learners import OnCodes
+from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.linear._model import watched
 
 N_FOLDS = 5
 
@@ -53,11 +63,21 @@ class Entry:
     predict_seconds: list[float] = field(default_factory=list)
     """For a row."""
     test: Outcome | None = None
+    n_train: int | None = None
+    """The rows that it was trained on, if there was no time for all."""
 
     @property
     def components(self) -> int:
         """The components of the map."""
         return self.candidate.learner.components(self.size, searched=False)
+
+    @property
+    def shown_size(self) -> int | None:
+        """The trees, or the components of the map; None of others."""
+        learner = self.candidate.learner
+        if learner.of_trees:
+            return int(self.strength)
+        return self.components if learner.has_map else None
 
     def work(self, n_rows: int) -> float:
         """Return how much a fit to some rows takes."""
@@ -86,10 +106,12 @@ class Measurement:
         self.folds = list(_folds(search))
         self.problems: dict[str, str] = {}
         """For each family that could not take all rows, the reason."""
+        self.families: dict[str, list[Entry]] = {}
+        """The entries of the best candidate of each family."""
 
     def run(self, found: Sequence[Found]) -> list[Entry]:
         """Return the entries that were measured."""
-        families: dict[str, list[Entry]] = {}
+        families = self.families
         for one in found:
             if one.rung >= 0 and one.candidate.family not in families:
                 variants = one.candidate.learner.variants(one.strength)
@@ -103,9 +125,10 @@ class Measurement:
                     break
         if not self.entries and families:  # one is measured in any case
             every = [entry for entries in families.values() for entry in entries]
-            self._measure(min(every, key=self._expected), 0, share=np.inf)
+            self._measure(min(every, key=self._expected), 0, in_any_case=True)
         for near, share in ((_NEAR, _SIZES), (np.inf, 1.0)):
-            self._measure_sizes(families, near, share)
+            for entry in self._unmeasured(near):
+                self._measure(entry, 0, share)
             self._repeat()
         if self.test is not None:
             for entry in self._best_first():
@@ -114,18 +137,28 @@ class Measurement:
                 self._measure_test(self._best_first()[0], in_any_case=True)
         return self.entries
 
-    def _measure_sizes(self, families: dict[str, list[Entry]], near: float, share: float) -> None:
-        """Measure the other sizes of families within `near` of the best."""
+    def _unmeasured(self, near: float) -> list[Entry]:
+        """Return the other sizes of families within `near` of the best, the shortest first, as most
+        are measured then."""
         best = max((e.outcome().score for e in self.entries), default=0.0)
         others = [
             entry
-            for entries in families.values()
+            for entries in self.families.values()
             if any(e.losses and e.outcome().score >= best - near for e in entries)
             for entry in entries
             if not entry.losses
         ]
-        for entry in sorted(others, key=self._expected):  # the shortest first: most are measured
-            self._measure(entry, 0, share)
+        return sorted(others, key=self._expected)
+
+    def left_out(self) -> list[str]:
+        """Return the names of entries near the best that had no time."""
+        n_rows = len(self.folds[0][0])
+        return [
+            label_of(entry.candidate.name, entry.shown_size)
+            for entry in self._unmeasured(_NEAR)
+            if entry.candidate.learner.has_room(n_rows, entry.size)
+            and entry.candidate.family not in self.problems
+        ]
 
     def _repeat(self) -> None:
         """Measure the entries near the best on the test, and on the other folds."""
@@ -150,67 +183,105 @@ class Measurement:
     def row(self, entry: Entry) -> Measured:
         """Return the row of the table."""
         one, outcome, test = entry.candidate, entry.outcome(), entry.test
-        size = int(entry.strength) if one.learner.of_trees else entry.components
-        has_size = one.learner.of_trees or one.learner.has_map
         return Measured(
-            name=one.name, family=one.family, size=size if has_size else None,
+            name=one.name, family=one.family, size=entry.shown_size,
             score=outcome.score, standard_error=outcome.error, n_folds=len(entry.losses),
             test_score=test.score if test else None, test_error=test.error if test else None,
             train_seconds=float(np.mean(entry.train_seconds)),
             row_seconds=float(np.mean(entry.predict_seconds)), row_bytes=entry.row_bytes,
             takes_dense=isinstance(self.search.rows, np.ndarray) and self.search.rows.ndim == 2,
-            estimator=self.estimator(entry),
+            estimator=self.estimator(entry), n_train=entry.n_train,
         )  # fmt: skip
 
     def _best_first(self) -> list[Entry]:
         return sorted(self.entries, key=lambda entry: entry.outcome().score, reverse=True)
 
-    def _expected(self, entry: Entry, n_rows: int | None = None) -> float:
-        """Return the seconds that a fit to some rows takes, by default to a fold's."""
-        n_rows = len(self.folds[0][0]) if n_rows is None else n_rows
+    def _expected(self, entry: Entry, n_rows: int | None = None, n_others: int = 0) -> float:
+        """Return the seconds that a fit to some rows takes, by default to a fold's, and predictions
+        for others."""
+        if n_rows is None:
+            n_rows, n_others = (len(part) for part in self.folds[0])
         costs, one, work = self.search.costs, entry.candidate, entry.work(n_rows)
         expected = costs.expected((one, "measured"), work)
         if not expected:
-            expected = costs.expected(one, work) * one.learner.slower
-        return expected
+            preparing = self.search.preparing(one, n_rows + n_others)
+            return preparing + costs.expected(one, work) * one.learner.slower
+        return expected + costs.expected((one, entry.size, "predictions"), n_others)
 
-    def _has_time(self, entry: Entry, n_rows: int, share: float = 1.0) -> bool:
+    def _has_time(
+        self, entry: Entry, n_rows: int, n_others: int, share: float = 1.0
+    ) -> bool:  # fmt: skip
         has_room = entry.candidate.learner.has_room(n_rows, entry.size)
-        return has_room and self._expected(entry, n_rows) <= self.budget.left(share)
+        return has_room and self._expected(entry, n_rows, n_others) <= self.budget.left(share)
 
-    def _guess(self, entry: Entry, rows: Any, y: Array, others: Any) -> tuple[Any, float]:
+    def _with_time(self, entry: Entry, train: Array, n_others: int) -> Array:
+        """Return as many of some rows as there is time to train the entry on, but not fewer than
+        the first round of the search has had. If these are not all, the entry says so."""
+        expected = self._expected(entry, len(train), n_others)
+        left = max(self.budget.left(), 0.0)
+        if expected <= left:
+            return train
+        share = (left / expected) ** (1 / entry.candidate.learner.exponent)
+        order = self.search.order
+        chosen = order[np.isin(order, train)][: max(RUNGS[0].n_rows, int(share * len(train)))]
+        if len(chosen) < len(train):
+            entry.n_train = len(chosen)
+        return np.sort(chosen)
+
+    def _guess(
+        self, entry: Entry, train: Array, others: Any, share: float | None
+    ) -> tuple[Any, float, float]:
         """Return what the estimator of an entry, fitted to some rows, predicts for others, and the
-        seconds of the prediction. Note the seconds of the fit."""
+        seconds of the fit and of the prediction.
+
+        Raises
+        ------
+        OutOfTime
+            If a share of the time ends while it is trained. With None, it is trained to the end.
+        """
         estimator, trees = self.estimator(entry), entry.candidate.learner.of_trees
-        some = _threads.libraries_take(self.goal.n_threads_of_trees)
-        with some if trees else contextlib.nullcontext():
+        with_threads(estimator, self.goal.n_jobs)
+        rows, y = self.search.rows[train], self.search.y[train]
+        with contextlib.ExitStack() as stack:
+            if trees:
+                stack.enter_context(_threads.libraries_take(self.goal.n_threads_of_trees))
+            last = estimator[-1] if isinstance(estimator, _sklearn.Pipeline) else estimator
+            if share is not None and isinstance(last, (KernelClassifier, KernelRegressor)):
+                stack.enter_context(watched(last, lambda *_: self.budget.check(share)))
             start = self.budget.spent()
-            with_threads(estimator, self.goal.n_jobs).fit(rows, y)
+            estimator.fit(rows, y)
             fitted = self.budget.spent()
-            entry.train_seconds.append(fitted - start)
-            return estimator.predict(others), self.budget.spent() - fitted
+            guess = estimator.predict(others)
+            predicted = self.budget.spent()
+        one, costs = entry.candidate, self.search.costs
+        costs.note((one, "measured"), entry.work(len(train)), fitted - start)
+        costs.note((one, entry.size, "predictions"), others.shape[0], predicted - fitted)
+        return guess, fitted - start, predicted - fitted
 
-    def _note(self, entry: Entry, n_rows: int, start: float) -> None:
-        """Note what a fit to some rows has taken since `start`, with the predictions."""
-        seconds = self.budget.spent() - start
-        self.search.costs.note((entry.candidate, "measured"), entry.work(n_rows), seconds)
-
-    def _measure(self, entry: Entry, fold: int, share: float = 1.0) -> bool:
-        """Measure an entry on a fold, if it has time and is not measured yet."""
+    def _measure(
+        self, entry: Entry, fold: int, share: float = 1.0, *, in_any_case: bool = False
+    ) -> bool:
+        """Measure an entry on a fold, if it has time and is not measured yet; in any case, by fewer
+        rows if these alone have time."""
         train, test = self.folds[fold]
         search = self.search
-        if len(entry.losses) != fold or not self._has_time(entry, len(train), share):
+        if in_any_case:
+            train = self._with_time(entry, train, len(test))
+        elif len(entry.losses) != fold or not self._has_time(entry, len(train), len(test), share):
             return False
         search.watch(f"fold {fold + 1}: {entry.candidate.name}, {entry.size}")
-        began = self.budget.spent()
         rows, y = search.rows[test], search.y[test]
         try:
-            guess, seconds = self._guess(entry, search.rows[train], search.y[train], rows)
+            guess, train_seconds, seconds = self._guess(
+                entry, train, rows, None if in_any_case else share
+            )
+        except OutOfTime:
+            return False
         except ValueError as error:  # a row is beyond the map, which the search has not seen
             self.problems[entry.candidate.family] = str(error)
             return False
+        entry.train_seconds.append(train_seconds)
         entry.predict_seconds.append(seconds / len(test))
-        self._note(entry, len(train), began)
         losses, spread = self._losses(guess, y)
         entry.losses.append(losses)
         entry.spreads.append(spread)
@@ -234,16 +305,20 @@ class Measurement:
     def _measure_test(self, entry: Entry, *, in_any_case: bool = False) -> None:
         assert self.test is not None
         search, (rows, y) = self.search, self.test
-        if entry.test is None and (in_any_case or self._has_time(entry, len(search.y))):
-            search.watch(f"test: {entry.candidate.name}, {entry.size}")
-            began = self.budget.spent()
-            try:
-                guess, _ = self._guess(entry, search.rows, search.y, rows)
-            except ValueError as error:
-                self.problems[entry.candidate.family] = str(error)
-                return
-            self._note(entry, len(search.y), began)
-            entry.test = outcome_of(*self._losses(guess, y))
+        train = np.arange(len(search.y))
+        if in_any_case:
+            train = self._with_time(entry, train, len(y))
+        elif entry.test is not None or not self._has_time(entry, len(train), len(y)):
+            return
+        search.watch(f"test: {entry.candidate.name}, {entry.size}")
+        try:
+            guess, *_ = self._guess(entry, train, rows, None if in_any_case else 1.0)
+        except OutOfTime:
+            return
+        except ValueError as error:
+            self.problems[entry.candidate.family] = str(error)
+            return
+        entry.test = outcome_of(*self._losses(guess, y))
 
     def estimator(self, entry: Entry) -> Any:
         """Return the estimator of an entry, which takes the rows as they were given."""
@@ -267,12 +342,7 @@ def with_threads(estimator: Any, n_jobs: int | None) -> Any:
 
 
 def _folds(search: Halving) -> list[tuple[Array, Array]]:
-    """Return the folds: of classes, each has its share in every fold."""
-    numbers = search.order
-    y = search.y[numbers]
-    if not search.goal.is_regression:
-        numbers = numbers[np.argsort(y, kind="stable")]
-    fold_of = np.empty(len(numbers), np.intp)
-    fold_of[numbers] = np.arange(len(numbers)) % N_FOLDS
-    every = np.arange(len(numbers))
+    """Return the folds, the last rows first. Of classes, each has its share in every fold."""
+    fold_of = stretches(strata_of(search.y, search.goal.is_regression), N_FOLDS)
+    every = np.arange(len(fold_of))
     return [(every[fold_of != fold], every[fold_of == fold]) for fold in range(N_FOLDS)]

@@ -86,7 +86,10 @@ def test_candidates_suit_the_rows(kind):
     assert linear == LINEAR[kind]
     assert len({one.name for one in some}) == len(some)
     large = {one.family for one in tried(kind, n_rows=5001)}
-    assert large == {family for family in FAMILIES[kind] if not family.startswith("exact")}
+    of_few = {family for family in FAMILIES[kind] if family.startswith("exact")}
+    if kind.partition(" ")[0] not in ("wide", "very", "texts"):
+        of_few.discard("exact rbf kernel")
+    assert large == FAMILIES[kind] - of_few
 
 
 def test_all_facts_have_rows():

@@ -7,7 +7,14 @@ from sklearn.base import BaseEstimator
 
 from sparsemaps.comparison._budget import Budget, Costs
 from sparsemaps.comparison._candidates import LINEAR, Candidate, Preparations
-from sparsemaps.comparison._halving import RUNGS, Found, Halving, _in_turns, _kept, _splits
+from sparsemaps.comparison._halving import (
+    RUNGS,
+    Found,
+    Halving,
+    _in_turns,
+    _kept,
+    _splits,
+)
 from sparsemaps.comparison._learners import Goal, Learner
 from sparsemaps.comparison._measurement import N_FOLDS, Measurement
 
@@ -294,7 +301,7 @@ def test_costs():
 @pytest.mark.parametrize("n_splits", [1, 2, 3, 4])
 @pytest.mark.parametrize("n_rows", [4, 21, 1000])
 def test_tests_of_splits_have_no_row_in_common(n_rows, n_splits):
-    splits = _splits(n_rows, n_splits)
+    splits = _splits(np.zeros(n_rows, int), n_splits)
     tests = [test for _, test in splits]
     assert len(np.unique(np.concatenate(tests))) == sum(map(len, tests)) >= n_splits
     for train, test in splits:
