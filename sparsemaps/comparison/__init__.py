@@ -240,7 +240,8 @@ def _refuse_labels(X: Any, y: Array, is_regression: bool) -> None:
         return
     classes = np.unique(y)
     if len(classes) < 2:
-        raise ValueError(f"compare needs rows of at least 2 classes, got one class only: {y[0]!r}")
+        label = classes.tolist()[0]
+        raise ValueError(f"compare needs rows of at least 2 classes, got one class only: {label!r}")
     if len(classes) > _MOST_CLASSES:
         option = setting("regression", True)
         numbers = f"; numbers to predict need {option}" if y.dtype.kind in "iuf" else ""

@@ -356,9 +356,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         cv : int, splitter, iterable of (train, test) or None, default=None
             If given, the rows are those that ``fit`` has seen. The scores of each fold come from a
             model that is trained on the other folds, with the parameters of this one. The folds
-            are scikit-learn's. So no rows need to be held out from ``fit``, and training takes
-            as many times as there are folds. Folds of two classes are trained together, in half of
-            that time.
+            are scikit-learn's; rows of weight 0 are in none of a number of folds. So no rows need
+            to be held out from ``fit``, and training takes as many times as there are folds. Folds
+            of two classes are trained together, in half of that time.
 
         Returns
         -------
@@ -426,7 +426,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         known = set(self.classes_.tolist())
         for row, label in enumerate(y.tolist()):
             if label not in known:
-                raise ValueError(f"y must have classes of the model, got {y[row]!r} in row {row}")
+                raise ValueError(f"y must have classes of the model, got {label!r} in row {row}")
         return y
 
     def _calibrate_by_scores(self, scores: Floats, y: Any, weights: Array | None) -> None:

@@ -137,7 +137,8 @@ class KernelClassifierCV(_OverC, KernelClassifier):
     [map]
     [Cs]
     cv : int, splitter, iterable of (train, test) or None, default=None
-        The folds, as in scikit-learn; None is 5, with all classes in each.
+        The folds, as in scikit-learn; None is 5, with all classes in each. Rows of weight 0 are in
+        none of a number of folds.
     scoring : str, callable or None, default=None
         The score of the rows of a fold, as in scikit-learn; None is the accuracy, by the weights of
         the rows. A callable gets packed codes in the place of rows.
@@ -236,7 +237,8 @@ class KernelRegressorCV(_OverC, KernelRegressor):
     [map]
     [Cs]
     cv : int, splitter, iterable of (train, test) or None, default=None
-        The folds, as in scikit-learn; None is 5, each of consecutive rows.
+        The folds, as in scikit-learn; None is 5, each of consecutive rows. Rows of weight 0 are in
+        none of a number of folds.
     scoring : str, callable or None, default=None
         The score of the rows of a fold, as in scikit-learn; None is R², by the weights of the
         rows. A callable gets packed codes in the place of rows.

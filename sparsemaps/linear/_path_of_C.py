@@ -1,6 +1,7 @@
 """Models along a path of growing C, and of one C, and their scores on rows that folds leave out."""
 
 import itertools
+import numbers
 import time
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -109,15 +110,20 @@ def folds_of(
     cv: Any, codes: PackedCodes, y: Any, costs: Array | None, *, classes: bool
 ) -> list[Fold]:
     """Return the folds that `cv` makes of some rows, as scikit-learn does. Of `classes`, each has
-    rows of all if that is possible; rows with several labels are not `classes`."""
+    rows of all if that is possible; rows with several labels are not `classes`. A number of folds
+    is one of the rows that count: rows of weight 0 are in none."""
     n_rows, labels = len(codes), y if isinstance(y, np.ndarray) else None
-    splitter = _sklearn.check_cv(cv, labels, classifier=classes)
-    splits = list(splitter.split(np.empty((n_rows, 0)), labels))
+    there = np.arange(n_rows)
+    if costs is not None and (cv is None or isinstance(cv, numbers.Integral)):
+        there = np.flatnonzero(costs > 0)
+    of_these = None if labels is None else labels[there]
+    splitter = _sklearn.check_cv(cv, of_these, classifier=classes)
+    splits = list(splitter.split(np.empty((len(there), 0)), of_these))
     if not splits:
         raise ParameterError("cv", "no fold", "folds")
     folds = []
     for number, split in enumerate(splits):
-        train, test = (_row_numbers(part, n_rows) for part in split)
+        train, test = (there[_row_numbers(part, len(there))] for part in split)
         some = None if labels is None else labels[test]
         held_out = HeldOut(codes, test, some, None if costs is None else costs[test])
         of_rows = partial(_costs_of, train, n_rows, costs)
@@ -173,8 +179,8 @@ def scores_out_of_folds(
     scores_along(
         worker, rows, len(names), folds, [model.C], lambda C: _like(worker, C=C), keep, watch
     )
-    numbers = [fold.held_out.rows for fold in folds if fold.held_out.rows is not None]
-    return np.concatenate(numbers), np.concatenate(found), worker.classes_
+    own = [fold.held_out.rows for fold in folds if fold.held_out.rows is not None]
+    return np.concatenate(own), np.concatenate(found), worker.classes_
 
 
 def _with_some(fold: Fold, is_taken: Array) -> Fold:

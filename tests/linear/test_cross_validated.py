@@ -248,6 +248,27 @@ def test_weights_of_rows_are_those_of_training_and_of_the_score(digits):
     assert abs(one.scores_ - clone(one).fit(X, y).scores_).max() > 0.02
 
 
+@pytest.mark.parametrize("cv", [None, 3])
+@pytest.mark.parametrize("model", [KernelClassifierCV, KernelRegressorCV, KernelClassifier])
+def test_a_number_of_folds_is_one_of_the_rows_that_count(digits, model, cv):
+    """A row of weight 0 is as if absent, also where a class has few others."""
+    X, y = digits
+    weights = np.random.default_rng(SEED).integers(0, 3, len(y))
+    weights[:50] = 0
+    weights[y == 7] = 0
+    weights[np.flatnonzero(y == 7)[-5:]] = 1
+    map = ConsistentWeightedSampling(n_hashes=8, random_state=0)
+    found = []
+    for rows in (np.arange(len(y)), np.flatnonzero(weights)):
+        given = X[rows], y[rows], weights[rows]
+        if model is KernelClassifier:
+            one = model(map, random_state=0).fit(*given).calibrate(*given, cv=cv or 5)
+            found.append(one.predict_proba(X))
+        else:
+            found.append(model(map, Cs=[0.1, 1], cv=cv, random_state=0).fit(*given).scores_)
+    np.testing.assert_allclose(*found, rtol=1e-9)
+
+
 def test_a_fold_of_weights_0_has_no_rows(digits):
     X, y = digits
     weights = np.arange(len(y)) >= 20
