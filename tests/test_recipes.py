@@ -10,11 +10,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 from _data.chance import SEED
+from _data.clocks import Ticking
 from sklearn.datasets import load_digits
 
 from sparsemaps import MinHash
 from sparsemaps._loops import rows as _compiled
 from sparsemaps.codes import PackedCodes, collisions, kernel_from_collisions
+from sparsemaps.comparison._budget import Budget
 from sparsemaps.kernels import min_max_kernel
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.text._analyzers import vectorizer_of
@@ -174,6 +176,17 @@ def test_csv_of_numbers():
     X, y = load_svmlight_file("rows.svm", zero_based=False)
     assert X.toarray().tolist() == [[0.5, 0], [0, 2]]
     assert y.tolist() == [1, -1]
+
+
+def test_csv_of_mixed_columns(monkeypatch):
+    """With an empty cell, and categories that are strings."""
+    pandas = pytest.importorskip("pandas")
+    monkeypatch.setattr("sparsemaps.comparison.Budget", lambda seconds: Budget(0.5, Ticking()))
+    rows = [f"{n},{'ab'[n % 2]},{n % 3},{['no', 'yes'][n % 2]}\n" for n in range(40)]
+    Path("customers.csv").write_text("".join(["age,plan,visits,churn\n", ",a,1,no\n", *rows]))
+    found = run("csv of mixed columns")
+    assert found["model"].predict(found["X"][:2]).tolist() == ["no", "no"]
+    assert not pandas.isna(found["X"]).any(axis=None)
 
 
 def test_liblinear():

@@ -84,7 +84,11 @@ def read(
             _check_labels(path, y, bool(options.regression))
         return list(zip(loaded[::2], loaded[1::2], strict=True))
     if source.label_field is None:
-        raise ValueError("texts need --label-field FIELD, the field of their labels")
+        rows = "; tables of numbers are for Python: sparsemaps.comparison.compare"
+        is_table = any(".csv" in os.path.basename(path).lower() for path in paths)
+        raise ValueError(
+            "texts need --label-field FIELD, the field of their labels" + (rows if is_table else "")
+        )
     made = [_read_texts(source, path, options.n_jobs, aside) for path in paths]
     if not all(_are_typed(source, path) for path in paths):
         numbers = [[number_in(label) for label in labels] for _, labels in made]

@@ -66,12 +66,7 @@ class Measured:
     @property
     def label(self) -> str:
         """The name with the size."""
-        return label_of(self.name, self.size)
-
-
-def label_of(name: str, size: int | None) -> str:
-    """Return the name of a model with its size."""
-    return name if size is None else f"{name}, {size:,}"
+        return self.name if self.size is None else f"{self.name}, {self.size:,}"
 
 
 @dataclass(frozen=True)

@@ -53,8 +53,8 @@ Linear models have one for each preparation: they are cheap, and which one suits
 known.
 """
 
-_WARM, _FEW_ROWS = 0.05, 64
-"""The share of the time, and the rows, of a first run."""
+_WARM, _FEW_ROWS = 0.25, 64
+"""The share of the time that imports may take, and the rows for which they are made."""
 
 _HOPELESS = 0.1
 """Families this far behind are searched no longer."""
@@ -186,14 +186,19 @@ class Halving:
 
 
 def warm_up(search: Halving, candidates: Sequence[Candidate]) -> None:
-    """Run the first candidate of each family on few rows, for a twentieth of the time at most.
+    """Run the first candidate of each family, and of each preparation, on few rows, for a quarter
+    of the time at most.
 
-    What is imported and started meanwhile does not count as the cost of a candidate.
+    What is imported and started meanwhile does not count as the cost of a candidate, or of a
+    preparation.
     """
     some = search.order[:_FEW_ROWS]
     rows, y = search.rows[some], search.y[some]
-    first = {one.family: one for one in reversed(candidates)}
-    for one in reversed(first.values()):
+    first: dict[str, Candidate] = {}
+    for one in candidates:
+        first.setdefault(one.family, one)
+        first.setdefault(f" + {one.preparation}", one)
+    for one in dict.fromkeys(first.values()):
         if search.budget.left(_WARM) < 0:
             break
         with contextlib.suppress(ValueError):  # which the search says

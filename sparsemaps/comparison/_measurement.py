@@ -11,7 +11,7 @@ from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.comparison._budget import OutOfTime
 from sparsemaps.comparison._candidates import LINEAR, Candidate
-from sparsemaps.comparison._comparison import Measured, label_of
+from sparsemaps.comparison._comparison import Measured
 from sparsemaps.comparison._halving import (
     RUNGS,
     Found,
@@ -154,7 +154,9 @@ class Measurement:
         """Return the names of entries near the best that had no time."""
         n_rows = len(self.folds[0][0])
         return [
-            label_of(entry.candidate.name, entry.shown_size)
+            entry.candidate.family
+            if entry.shown_size is None
+            else f"{entry.candidate.family} of {entry.shown_size:,}"
             for entry in self._unmeasured(_NEAR)
             if entry.candidate.learner.has_room(n_rows, entry.size)
             and entry.candidate.family not in self.problems

@@ -136,6 +136,9 @@ def test_test_and_plot_and_json(folder, capsys):
         (["my rows.svm", "--test", "none.svm"], "none.svm: No such file or directory"),
         (["texts.jsonl", "--texts", "word:1"],
          "texts need --label-field FIELD, the field of their labels"),
+        (["customers.csv"],
+         "texts need --label-field FIELD, the field of their labels; tables of numbers "
+         "are for Python: sparsemaps.comparison.compare"),
         (["my rows.svm", "--label-field", "label"], "--label-field is for texts; give --texts"),
         (["my rows.svm", "--bad-records", "bad.tsv"], "--bad-records is for texts; give --texts"),
         (["my rows.svm", "--plot", "my rows.svm"], None),
@@ -144,6 +147,7 @@ def test_test_and_plot_and_json(folder, capsys):
 )  # fmt: skip
 def test_mistakes(folder, capsys, words, message):
     (folder / "few.svm").write_text("1 1:1\n")
+    (folder / "customers.csv").write_text("age,plan\n3,a\n")
     assert main(["compare", *words]) == 2
     said, told = capsys.readouterr()
     assert not said

@@ -35,7 +35,7 @@ def test_rows_are_measured():
 
 
 def test_numbers_are_predicted():
-    found = compared(1, X, X[:, 0] + 0.5 * X[:, 3])
+    found = compared(3, X, X[:, 0] + 0.5 * X[:, 3])
     assert found.metric == "R2"
     assert found.best.score > 0.5
     assert compared(0.1, X, Y.astype(float)).metric == "accuracy"

@@ -10,7 +10,7 @@ from sklearn.model_selection import StratifiedKFold
 from sparsemaps import MinHash
 from sparsemaps.comparison._budget import Budget, OutOfTime
 from sparsemaps.comparison._candidates import Candidate, Preparations
-from sparsemaps.comparison._halving import RUNGS, Found, Halving, strata_of, stretches
+from sparsemaps.comparison._halving import RUNGS, Found, Halving, strata_of, stretches, warm_up
 from sparsemaps.comparison._learners import Goal, Learner, OnCodes, OnFeatures, OnRows
 from sparsemaps.comparison._measurement import Entry, Measurement
 from sparsemaps.linear import KernelClassifier
@@ -131,7 +131,25 @@ def test_sizes_that_had_no_time_are_named():
     search.costs.note(one, one.learner.work(1000, 256, [1.0], 1), 20)
     measurement = Measurement(search, None)
     measurement.run([Found(one, score=1.0, strength=1.0, rung=0)])
-    assert measurement.left_out() == ["minmax, 1,024", "minmax, 4,096"]
+    assert measurement.left_out() == ["minmax of 1,024", "minmax of 4,096"]
+
+
+def test_imports_are_made_before_the_search():
+    """Of each family and of each preparation, as long as there is time for it."""
+    clock, begun = Clock(), []
+
+    class Importing(Slow):
+        def scores(self, *how):
+            begun.append(self)
+            clock.now += self.seconds
+
+    search = search_of(clock, 100)
+    search.preparations.steps = lambda name: []
+    names = [("a", ""), ("a", "x"), ("a", "x"), ("b", "x"), ("c", "y"), ("d", "")]
+    some = [Candidate(family, "", name, Importing(clock, 8)) for family, name in names]
+    warm_up(search, some)
+    assert begun == [some[number].learner for number in (0, 1, 3, 4)]
+    assert clock.now == 32
 
 
 def test_the_cost_of_preparation_is_noted():
