@@ -44,6 +44,7 @@ templates_path = ["_templates"]
 myst_heading_anchors = 3
 numpydoc_show_class_members = False
 numpydoc_xref_param_type = False
+smartquotes = False  # quotes and dashes of options and code stay what they are
 default_role = "py:obj"  # names in single backticks are links where they are documented
 autosummary_generate = ["api.md", "maps.md"]
 autosummary_generate_overwrite = True
@@ -81,6 +82,7 @@ sphinx_gallery_conf = {
     "show_memory": False,
     "thumbnail_size": (480, 240),
     "capture_repr": (),
+    "reset_modules": ("matplotlib", "letters.larger"),
     "write_computation_times": False,
     "remove_config_comments": True,
     "min_reported_time": 5,

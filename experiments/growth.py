@@ -374,9 +374,7 @@ def draw(times: dict[tuple[str, int], float], path: Path) -> None:
             ax.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
             ax.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
             ax.yaxis.set_minor_formatter(NullFormatter())
-            ax.legend(ncols=2, loc="upper right")
-            low, high = ax.get_ylim()
-            ax.set_ylim(low, high * (high / low) ** 0.35)
+            ax.legend(ncols=2, loc="upper center", bbox_to_anchor=(0.5, -0.2))
         axes[1].set_ylim(axes[0].get_ylim())
         for ax in axes:
             ax.set(xlabel="rows", ylabel="µs a row, one thread")

@@ -375,6 +375,7 @@ def draw(results: list[dict[str, Any]], path: Path) -> None:
                     )
         ax.set(title=task, xscale="log", xlabel="training, s of CPU", ylabel="test accuracy, %")
         ax.set_xlim(0.005, 40)
+        ax.set_ylim(top=min(ax.get_ylim()[1], 100.3))
         ax.xaxis.set_minor_formatter(NullFormatter())
         ax.grid(alpha=0.3)
     for ax in axes.flat[len(tasks) :]:

@@ -224,11 +224,22 @@ def _write_times(o: Options, results: Results) -> None:
     report.write_csv(base, ("data", "map", "D", "microseconds a row"), rows)
 
 
+def _was_run(o: Options, results: Results, item: tuple[str, str, int, tuple[int, ...]]) -> bool:
+    """Whether there is a point of a set in Figures 3 and 4."""
+    source, _, _, sizes = item
+    cells = (
+        _accuracy_cell(o, source, name, 2, 1.0, size, seed)
+        for name in MAPS for size in sizes for seed in range(o.seeds)
+    )  # fmt: skip
+    return any(results(cell) is not None for cell in cells)
+
+
 def _write_curves(o: Options, results: Results, key: str, base: str, title: str) -> None:
     kernels = (0.0, 1.0) if key == "accuracy" else (1.0,)
-    figure, axes = report.panels(len(kernels) * len(SETS), 4)
+    sets = [item for item in SETS if _was_run(o, results, item)] or SETS
+    figure, axes = report.panels(len(kernels) * len(sets), len(sets))
     rows = []
-    places = [(coef0, item) for coef0 in kernels for item in SETS]
+    places = [(coef0, item) for coef0 in kernels for item in sets]
     for ax, (coef0, (source, label, _, sizes)) in zip(axes, places, strict=True):
         ax.set(title=f"{label}, {kernel_name(2, coef0)}", xlabel="D")
         ax.set_ylabel("accuracy, %" if key == "accuracy" else "map and training, CPU s")
@@ -254,7 +265,8 @@ def _write_curves(o: Options, results: Results, key: str, base: str, title: str)
         if not ax.lines:
             report.not_run(ax, label)
     report.shared_legend(figure, axes)
-    notes = _scale_note(o)
+    missing = [label for item in SETS if item not in sets for label in item[1:2]]
+    notes = _scale_note(o) + (f" Not run: {', '.join(missing)}." if missing else "")
     report.save(figure, o.results / base, title, notes)
     report.write_csv(o.results / base, ("data", "kernel", "map", "D", key), rows)
 

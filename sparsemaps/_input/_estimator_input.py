@@ -45,7 +45,7 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
 
 _OF_TEXTS = (
     "sparsemaps.text.HashingVectorizer makes rows of texts, and with analyzer=list of sets or "
-    "lists of tokens"
+    'lists of tokens; models of sparsemaps.linear take texts with vectorizer="char:3", for example'
 )
 _OF_COLUMNS = (
     "sklearn.preprocessing.OneHotEncoder makes columns of categories, and "

@@ -65,6 +65,6 @@ def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
             if not format.is_streamed and _text_input.ending_of(name) not in format.endings:
                 raise ValueError(
                     f"{name}: the output of {format.title} is {format.title}; let its name end in "
-                    f"{' or '.join(format.endings)}, or name a directory"
+                    f"{' or '.join(format.endings)}, or in / for a directory"
                 )
         format.check(inputs)
