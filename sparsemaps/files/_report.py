@@ -118,7 +118,7 @@ def render(report: Report) -> Iterator[str]:
     yield _HEAD
     yield "<h1>Removed records</h1>"
     yield ('<p class="note">This page contains texts of the records. For every removed record, it '
-           "names the kept record that it duplicates: its witness. Look at the pairs near the "
+           "names the kept record that it duplicates. Look at the pairs near the "
            "threshold first. If you do not consider them duplicates, raise the threshold."
            "</p>")  # fmt: skip
     counts = [(name, f"{n:,}") for name, n in report.counts.items() if n or name in _ALWAYS]
@@ -131,12 +131,10 @@ def render(report: Report) -> Iterator[str]:
     yield _section("settings", "Settings", _facts(report.settings.items()))
     yield _section(
         "similarities",
-        "Similarity of removed records to their witnesses",
+        "Similarity of removed records to the kept records",
         _bars(_similarity_bins(report.similarities, report.threshold)),
     )
-    yield _section(
-        "sizes", "Removed records for each witness", _bars(_size_bins(report.group_sizes))
-    )
+    yield _section("sizes", "Duplicates of each kept record", _bars(_size_bins(report.group_sizes)))
     shown: dict[str, list[int]] = {}  # the pairs of each witness
     for number, pair in enumerate(report.pairs):
         shown.setdefault(pair.witness, []).append(number)
@@ -150,7 +148,7 @@ def render(report: Report) -> Iterator[str]:
         )
         for number, group in enumerate(report.groups)
     )
-    yield _section("groups", "The witnesses of most records", groups)
+    yield _section("groups", "Kept records with the most duplicates", groups)
     yield (f'<section id="pairs"><h2>{len(report.pairs)} removals side by side</h2><p>Drawn at '
            "random, most of them near the threshold, the least similar first. Words that "
            "differ are marked.</p>")  # fmt: skip
@@ -306,13 +304,13 @@ def _group(
 def _pair(
     pair: Pair, number: int = 0, group: int | None = None, shade: _Shading = _unshaded
 ) -> str:
-    """Return a removal; its witness is a link if it stands among the witnesses of most records."""
+    """Return a removal; its witness is a link if it is among those with the most duplicates."""
     removed, witness = _sides(pair.removed_text, pair.witness_text, shade)
     sets = _sets(pair.removed_sets)
     left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{sets}{removed}</div>"
     name = visible(pair.witness)
     name = name if group is None else f'<a href="#witness-{group}">{name}</a>'
-    right = f"<div><h3>Stays: {name}</h3>{_sets(pair.witness_sets)}{witness}</div>"
+    right = f"<div><h3>Kept: {name}</h3>{_sets(pair.witness_sets)}{witness}</div>"
     title = f"<h3>Similarity {pair.similarity:.3f}</h3>"
     sides = f'<div class="sides">{left}{right}</div>'
     return f'<article id="pair-{number}">{title}{sides}</article>'

@@ -72,7 +72,7 @@ def test_every_part_is_there():
     assert "<a>.jsonl" in texts["settings"]
     assert "7: 3 removed, the least similar 0.810" in texts["groups"]
     assert "the text of seven" in texts["groups"]
-    for part in ("1 removals", "Similarity 0.810", "Removed: 9", "Stays: 7"):
+    for part in ("1 removals", "Similarity 0.810", "Removed: 9", "Kept: 7"):
         assert part in texts["pairs"]
 
 
@@ -295,8 +295,8 @@ def test_the_report_of_a_job_shows_texts_of_the_right_records(tmp_path, kind, dr
     assert "threshold0.5" in texts["settings"]
     first, second = texts["pairs"].split("Similarity")[1:]
     assert "Removed: 3" in first
-    assert f"{TEXTS[2]}Stays: 1{TEXTS[0]}" in first
-    assert f" 1.000Removed: 5{TEXTS[4]}Stays: 2{TEXTS[1]}" in second
+    assert f"{TEXTS[2]}Kept: 1{TEXTS[0]}" in first
+    assert f" 1.000Removed: 5{TEXTS[4]}Kept: 2{TEXTS[1]}" in second
     assert f"1: 1 removed, the least similar{first[:6]}{TEXTS[0]}" in texts["groups"]
 
 
@@ -305,13 +305,13 @@ def test_rows_of_libsvm_files_and_of_an_earlier_delivery(tmp_path):
     path.write_text("1 1:1 2:1 3:1\n# no row\n0 7:1 8:1\n1 1:1 2:1 3:1  # the copy\n")
     deduplicate_files(None, path, tmp_path / "first.svm", report=tmp_path / "a.html")
     pairs = Parts((tmp_path / "a.html").read_text()).texts["pairs"]
-    assert "Removed: 31 1:1 2:1 3:1  # the copyStays: 11 1:1 2:1 3:1" in pairs
+    assert "Removed: 31 1:1 2:1 3:1  # the copyKept: 11 1:1 2:1 3:1" in pairs
     earlier = tmp_path / "first.svm.stages"
     deduplicate_files(
         None, path, tmp_path / "second.svm", against=earlier, report=tmp_path / "b.html"
     )
     pairs = Parts((tmp_path / "b.html").read_text()).texts["pairs"]
-    assert f"Removed: 20 7:1 8:1Stays: {earlier}:2Its text is not at hand." in pairs
+    assert f"Removed: 20 7:1 8:1Kept: {earlier}:2Its text is not at hand." in pairs
 
 
 @pytest.mark.parametrize(("map", "words"), [
