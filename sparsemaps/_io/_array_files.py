@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._io import _output_files
@@ -20,6 +21,9 @@ MAX_HEADER_BYTES = 2**12
 
 _STEP = 2**20
 """Numbers that are compared at a time."""
+
+_LASTING_BYTES = 128
+"""Bytes of a header whose shape is written last."""
 
 _WRITTEN_BYTES = 2**24
 """Bytes of an array that are written by one call. Signals are handled between calls."""
@@ -85,6 +89,14 @@ def header_of(dtype: str, shape: tuple[int, ...]) -> bytes:
     of = {"descr": dtype, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(header, of)
     return header.getvalue()
+
+
+def lasting_header(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> bytes:
+    """Return the header of a NumPy file, of as many bytes for every number of rows: it is written
+    again when this number is known."""
+    about = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": shape}
+    text = repr(about).encode().ljust(_LASTING_BYTES - 11) + b"\n"
+    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
 def pieces_of(array: Array) -> Iterator[memoryview]:

@@ -1,8 +1,7 @@
 """Options of the subcommand compare."""
 
-import argparse
-
 from sparsemaps.cli import _shared_options as shared
+from sparsemaps.cli._help import HelpParser
 from sparsemaps.cli._kinds import Command
 from sparsemaps.files._job_options import Aside
 
@@ -24,7 +23,7 @@ _COMMON = (
 )  # fmt: skip
 
 
-def _fill(parser: argparse.ArgumentParser) -> None:
+def _fill(parser: HelpParser) -> None:
     shared.add_path(
         parser, "input", metavar="INPUT",
         help="LIBSVM file (.gz, .bz2, .xz, .zst) or texts (.jsonl, .csv, .parquet, .arrow), with "
@@ -53,12 +52,12 @@ def _fill(parser: argparse.ArgumentParser) -> None:
     shared.add_values(parser, Aside)
     but = (*shared.OF_NEAR, *shared.OF_WEIGHTS, *_OF_OUTPUTS)
     shared.add_texts(parser, but=but, default=shared.LEARNT_BY_NAMES)
-    shared.explain_first(parser, *_COMMON)
-    parser.set_defaults(run="sparsemaps.cli._compare:compare")
+    parser.common = _COMMON
 
 
 COMPARE = Command(
     "compare",
+    "sparsemaps.cli._compare:compare",
     _fill,
     help="measure which map suits a file, beside linear models, trees and exact kernels",
     description="Measure which map suits the rows of a file, beside linear models, boosted "

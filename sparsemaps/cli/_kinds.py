@@ -4,13 +4,16 @@ import argparse
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
+from sparsemaps.cli._help import HelpParser
+
 
 class Command(NamedTuple):
-    """A subcommand: its name, the function that adds the options to its parser, a line of help, and
-    the texts before and behind the options."""
+    """A subcommand: its name, ``module:name`` of the function that it calls, the function that adds
+    the options to its parser, a line of help, and the texts before and behind the options."""
 
     name: str
-    fill: Callable[[argparse.ArgumentParser], None]
+    run: str
+    fill: Callable[[HelpParser], None]
     help: str
     description: str
     epilog: str | None = None
@@ -25,11 +28,12 @@ class Kinds(argparse._SubParsersAction):  # type: ignore[type-arg]
 
     def add(self, command: Command) -> None:
         """Add a subcommand."""
-        name, fill, help, description, epilog = command
+        name, run, fill, help, description, epilog = command
 
         def parser_of_kind() -> argparse.ArgumentParser:
             prog = f"{self._prog_prefix} {name}"
             parser = self._parser_class(prog=prog, description=description, epilog=epilog)
+            parser.set_defaults(run=run)
             fill(parser)
             return parser
 

@@ -3,6 +3,7 @@
 import argparse
 
 from sparsemaps.cli import _shared_options as shared
+from sparsemaps.cli._help import HelpParser
 from sparsemaps.cli._kinds import Command
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, integer
 from sparsemaps.files._job_options import Aside, MappedRows, Texts
@@ -58,7 +59,7 @@ _COMMON_OF_TEXT = (
 )  # fmt: skip
 
 
-def _fill_demo(parser: argparse.ArgumentParser) -> None:
+def _fill_demo(parser: HelpParser) -> None:
     parser.add_argument(
         "-o", "--output", default="sparsemaps-demo", type=shared.non_empty, metavar="DIRECTORY",
         help="where to write LIBSVM files (default: sparsemaps-demo)",
@@ -67,11 +68,11 @@ def _fill_demo(parser: argparse.ArgumentParser) -> None:
         "--plot", type=shared.non_empty, metavar="FILE.svg",
         help="also draw accuracy against bytes a row; needs matplotlib",
     )  # fmt: skip
-    parser.set_defaults(run="sparsemaps.cli._map_commands:demo")
 
 
 DEMO = Command(
     "demo",
+    "sparsemaps.cli._map_commands:demo",
     _fill_demo,
     help="compare models and maps on data that every installation has",
     description="Run compare on handwritten digits and on texts, find the near-duplicates "
@@ -80,37 +81,38 @@ DEMO = Command(
 )
 
 
-def _add_maps(parser: argparse.ArgumentParser) -> None:
+def _add_maps(parser: HelpParser) -> None:
     shared.add_kinds(parser, MAPS, MAP_EXAMPLES, _fill_map).add(_SAVED)
 
 
 MAP = Command(
     "map",
+    "sparsemaps.cli._map_commands:map",
     _add_maps,
     help="map the rows of LIBSVM files",
     description="Map the rows of LIBSVM files. sparsemaps map MAP --help lists the options.",
 )
 
 
-def _fill_map(name: str, parser: argparse.ArgumentParser) -> None:
+def _fill_map(name: str, parser: HelpParser) -> None:
     _add_map_options(parser)
     shared.add_seed(parser, argparse.SUPPRESS)  # --config has one
     parser.add_argument(
         "--config", metavar="FILE", help="file of a map that --save-config has written"
     )
-    shared.explain_first(parser, *_COMMON)
-    parser.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=name)
+    parser.common = _COMMON
 
 
-def _fill_saved(parser: argparse.ArgumentParser) -> None:
+def _fill_saved(parser: HelpParser) -> None:
     parser.add_argument("--config", metavar="FILE", required=True, help="file of the map")
     _add_map_options(parser)
-    shared.explain_first(parser, *_COMMON)
-    parser.set_defaults(run="sparsemaps.cli._map_commands:map", map_name=SAVED)
+    parser.common = _COMMON
+    parser.set_defaults(map_name=SAVED)
 
 
 _SAVED = Command(
     SAVED,
+    MAP.run,
     _fill_saved,
     help="the map in a file that --save-config has written; the word saved may be left out",
     description="Use the map in a file that --save-config has written.",
@@ -119,7 +121,7 @@ _SAVED = Command(
 )
 
 
-def _add_map_options(parser: argparse.ArgumentParser) -> None:
+def _add_map_options(parser: HelpParser) -> None:
     shared.add_inputs(
         parser,
         "LIBSVM file (.gz, .bz2, .xz, .zst), directory, pattern such as 'parts/*.svm', or - "
@@ -142,7 +144,7 @@ def _add_map_options(parser: argparse.ArgumentParser) -> None:
     shared.add_many(parser)
 
 
-def _fill_text(parser: argparse.ArgumentParser) -> None:
+def _fill_text(parser: HelpParser) -> None:
     shared.add_inputs(
         parser,
         "file of texts: a text a line (.txt), JSON Lines (.jsonl), .csv, .parquet, .arrow; the "
@@ -167,12 +169,12 @@ def _fill_text(parser: argparse.ArgumentParser) -> None:
     shared.add_reading(parser, Texts)
     shared.add_values(parser, Aside)
     shared.add_many(parser)
-    shared.explain_first(parser, *_COMMON_OF_TEXT)
-    parser.set_defaults(run="sparsemaps.cli._map_commands:text")
+    parser.common = _COMMON_OF_TEXT
 
 
 TEXT = Command(
     "text",
+    "sparsemaps.cli._map_commands:text",
     _fill_text,
     help="write hashed n-grams of raw texts as LIBSVM files",
     description="Write the rows of scikit-learn's HashingVectorizer, with its defaults, as "
@@ -181,19 +183,20 @@ TEXT = Command(
 )
 
 
-def _add_kernels(parser: argparse.ArgumentParser) -> None:
+def _add_kernels(parser: HelpParser) -> None:
     shared.add_kinds(parser, KERNELS, KERNEL_EXAMPLES, _fill_kernel, metavar="KERNEL")
 
 
 KERNEL = Command(
     "kernel",
+    "sparsemaps.cli._map_commands:kernel",
     _add_kernels,
     help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
     description="Write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4.",
 )
 
 
-def _fill_kernel(name: str, parser: argparse.ArgumentParser) -> None:
+def _fill_kernel(name: str, parser: HelpParser) -> None:
     shared.add_path(
         parser,
         "train",
@@ -207,21 +210,20 @@ def _fill_kernel(name: str, parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
     shared.add_reading(parser)
-    parser.set_defaults(run="sparsemaps.cli._map_commands:kernel", kernel_name=name)
 
 
-def _fill_info(parser: argparse.ArgumentParser) -> None:
+def _fill_info(parser: HelpParser) -> None:
     shared.add_path(
         parser, "input", metavar="FILE",
         help="LIBSVM file (.gz, .bz2, .xz, .zst), codes or index (.npy), model, or - for standard "
         "input",
     )  # fmt: skip
     shared.add_reading(parser, None)
-    parser.set_defaults(run="sparsemaps.cli._map_commands:info")
 
 
 INFO = Command(
     "info",
+    "sparsemaps.cli._map_commands:info",
     _fill_info,
     help="print how many rows, columns, entries and labels a file has, and which map made it",
     description="Print how many rows, columns and entries a file has, and which values and "

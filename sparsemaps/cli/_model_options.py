@@ -4,6 +4,7 @@ import argparse
 from functools import partial
 
 from sparsemaps.cli import _shared_options as shared
+from sparsemaps.cli._help import HelpParser
 from sparsemaps.cli._kinds import Command
 from sparsemaps.files._job_options import (
     Aside,
@@ -52,7 +53,7 @@ _COMMON_OF_PREDICT = (
 _COMMON_OF_FILTER = "--min-score", "--min-proba", "--fraction", "--field", "--n-jobs"
 
 
-def _fill_train(_: str, parser: argparse.ArgumentParser) -> None:
+def _fill_train(_: str, parser: HelpParser) -> None:
     shared.add_inputs(
         parser,
         "LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
@@ -64,12 +65,12 @@ def _fill_train(_: str, parser: argparse.ArgumentParser) -> None:
     shared.add_reading(parser)
     shared.add_values(parser, Aside)
     shared.add_texts(parser, but=shared.OF_NEAR, default=shared.LEARNT_BY_NAMES)
-    shared.explain_first(parser, *_COMMON_OF_TRAIN)
-    parser.set_defaults(run="sparsemaps.cli._model_commands:train")
+    parser.common = _COMMON_OF_TRAIN
 
 
 TRAIN = Command(
     "train",
+    "sparsemaps.cli._model_commands:train",
     partial(
         shared.add_maps_with_codes,
         examples=TRAIN_EXAMPLES,
@@ -82,16 +83,16 @@ TRAIN = Command(
 )
 
 
-def _fill_predict(parser: argparse.ArgumentParser) -> None:
+def _fill_predict(parser: HelpParser) -> None:
     _add_model_and_files(parser, "or file of codes (.npy), ")
     shared.add_values(parser, LineOptions)
     shared.add_many(parser)
-    shared.explain_first(parser, *_COMMON_OF_PREDICT)
-    parser.set_defaults(run="sparsemaps.cli._model_commands:predict")
+    parser.common = _COMMON_OF_PREDICT
 
 
 PREDICT = Command(
     "predict",
+    "sparsemaps.cli._model_commands:predict",
     _fill_predict,
     help="label records with a trained model",
     description="Write a line for each record: its number, or its id; its label; and the score "
@@ -101,7 +102,7 @@ PREDICT = Command(
 )
 
 
-def _fill_filter(parser: argparse.ArgumentParser) -> None:
+def _fill_filter(parser: HelpParser) -> None:
     _add_model_and_files(parser, "", "id_field")
     parser.add_argument(
         "--label", required=True, action="append",
@@ -110,12 +111,12 @@ def _fill_filter(parser: argparse.ArgumentParser) -> None:
     )  # fmt: skip
     shared.add_values(parser, LabelChoice)
     shared.add_many(parser)
-    shared.explain_first(parser, *_COMMON_OF_FILTER)
-    parser.set_defaults(run="sparsemaps.cli._model_commands:filter")
+    parser.common = _COMMON_OF_FILTER
 
 
 FILTER = Command(
     "filter",
+    "sparsemaps.cli._model_commands:filter",
     _fill_filter,
     help="keep the records that a trained model gives a label",
     description="Write the records that have a label, byte for byte and in their order.",
@@ -123,7 +124,7 @@ FILTER = Command(
 )
 
 
-def _add_model_and_files(parser: argparse.ArgumentParser, more: str, *but: str) -> None:
+def _add_model_and_files(parser: HelpParser, more: str, *but: str) -> None:
     """Add the model, its inputs, how they are read, and the output."""
     shared.add_path(parser, "model", metavar="MODEL", help="file that train has written")
     shared.add_inputs(

@@ -4,6 +4,7 @@ import argparse
 from functools import partial
 
 from sparsemaps.cli import _shared_options as shared
+from sparsemaps.cli._help import HelpParser
 from sparsemaps.cli._kinds import Command
 from sparsemaps.cli._options import CONTAINMENT_MAP
 from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables
@@ -48,7 +49,7 @@ _COMMON_OF_DEDUP = (
 )  # fmt: skip
 
 
-def _fill_pairs(name: str, parser: argparse.ArgumentParser) -> None:
+def _fill_pairs(name: str, parser: HelpParser) -> None:
     shared.add_inputs(
         parser,
         f"{_RECORDS}; file of codes (.npy), whose map then counts for all inputs; directory, "
@@ -65,12 +66,12 @@ def _fill_pairs(name: str, parser: argparse.ArgumentParser) -> None:
     shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one, unless it is given
     shared.add_reading(parser)
     shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
-    shared.explain_first(parser, *_COMMON_OF_PAIRS)
-    parser.set_defaults(run="sparsemaps.cli._near_commands:pairs")
+    parser.common = _COMMON_OF_PAIRS
 
 
 PAIRS = Command(
     "pairs",
+    "sparsemaps.cli._near_commands:pairs",
     partial(shared.add_maps_with_codes, examples=PAIR_EXAMPLES, fill=_fill_pairs),
     help="find near-duplicates among rows of LIBSVM files, texts or files of codes",
     description="Find near-duplicates: pairs of rows of LIBSVM files, of texts or of files of "
@@ -80,7 +81,7 @@ PAIRS = Command(
 )
 
 
-def _fill_dedup(_: str, parser: argparse.ArgumentParser) -> None:
+def _fill_dedup(_: str, parser: HelpParser) -> None:
     shared.add_inputs(parser, f"{_RECORDS}; directory, pattern, or - for standard input")
     shared.add_output(
         parser,
@@ -92,12 +93,12 @@ def _fill_dedup(_: str, parser: argparse.ArgumentParser) -> None:
     _add_stages(parser)
     shared.add_reading(parser)
     shared.add_texts(parser, but=("label_field", *shared.OF_WEIGHTS), default=_TEXTS_BY_NAMES)
-    shared.explain_first(parser, *_COMMON_OF_DEDUP)
-    parser.set_defaults(run="sparsemaps.cli._near_commands:dedup")
+    parser.common = _COMMON_OF_DEDUP
 
 
 DEDUP = Command(
     "dedup",
+    "sparsemaps.cli._near_commands:dedup",
     partial(shared.add_maps_with_codes, examples=DEDUP_EXAMPLES, fill=_fill_dedup),
     help="remove near-duplicate records",
     description="Remove near-duplicate records of texts or LIBSVM files. The other records are "
@@ -107,7 +108,7 @@ DEDUP = Command(
 )
 
 
-def _add_stages(parser: argparse.ArgumentParser) -> None:
+def _add_stages(parser: HelpParser) -> None:
     shared.add_tasks(
         parser,
         "stages, whose results are in OUTPUT.stages",

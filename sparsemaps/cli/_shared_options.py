@@ -9,6 +9,7 @@ from typing import Any
 
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._option_fields import OptionField, Values, options_of, summary
+from sparsemaps.cli._help import HelpParser
 from sparsemaps.cli._kinds import Command, Kinds
 from sparsemaps.cli._options import MAPS, PAIR_MAPS, Kind, Option, integer
 from sparsemaps.files._job_options import (
@@ -36,56 +37,44 @@ SIZES = "--n-hashes", "--n-components", "--n-grids"
 """The options of the sizes of maps."""
 
 
-def explain_first(parser: Any, *flags: str) -> None:
-    """Let ``--help`` explain some options and those that must be given, and name the others."""
-    parser.common = flags
-
-
 def add_kinds(
     command: argparse.ArgumentParser,
     kinds: Mapping[str, Kind],
     examples: str,
-    fill: Callable[[str, argparse.ArgumentParser], None],
+    fill: Callable[[str, HelpParser], None],
     metavar: str = "MAP",
     about: str = "",
 ) -> Kinds:
     """Add a subcommand for each map or kernel; `about` says what the command does with it, and
-    `fill` adds the options of the command after the options of the kind."""
+    `fill` adds the options of the command after the options of the kind. The name of the map is the
+    option ``map_name``."""
     added: Any = command.add_subparsers(required=True, metavar=metavar, action=Kinds)
+    run, named = command.get_default("run"), f"{metavar.lower()}_name"
+
+    def fill_kind(name: str, parser: HelpParser) -> None:
+        parser.set_defaults(**{named: name})
+        for option in kinds[name].options:
+            _add_option(parser, option)
+        fill(name, parser)
+
     for name, kind in kinds.items():
         summary = kind.summary[0].upper() + kind.summary[1:] + "."
-        description = f"{about}\n\n{name}: {summary}" if about else summary
-        fill_kind = partial(_fill, name, kind, fill)
-        added.add(Command(name, fill_kind, kind.summary, description, examples.format(name=name)))
+        said = f"{about}\n\n{name}: {summary}" if about else summary
+        fill_one, example = partial(fill_kind, name), examples.format(name=name)
+        added.add(Command(name, run, fill_one, kind.summary, said, example))
     return added
-
-
-def _fill(
-    name: str,
-    kind: Kind,
-    fill: Callable[[str, argparse.ArgumentParser], None],
-    parser: argparse.ArgumentParser,
-) -> None:
-    for option in kind.options:
-        _add_option(parser, option)
-    fill(name, parser)
 
 
 def add_maps_with_codes(
     command: argparse.ArgumentParser,
     examples: str,
-    fill: Callable[[str, argparse.ArgumentParser], None],
+    fill: Callable[[str, HelpParser], None],
     usual: str = "minhash if left out",
 ) -> None:
     """Add a subcommand for each map with codes, for a command whose map may be left out."""
     names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; {usual}.", 100)
     kinds = {name: MAPS[name] for name in PAIR_MAPS}
-
-    def fill_map(name: str, parser: argparse.ArgumentParser) -> None:
-        parser.set_defaults(map_name=name)
-        fill(name, parser)
-
-    add_kinds(command, kinds, examples, fill_map, about=f"{command.description}\n\n{names}")
+    add_kinds(command, kinds, examples, fill, about=f"{command.description}\n\n{names}")
 
 
 def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:

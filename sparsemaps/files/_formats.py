@@ -18,6 +18,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._io import _output_files, _sources
+from sparsemaps._io._array_files import lasting_header
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools._blocks import ranges
 from sparsemaps._tools._parameters import offered
@@ -381,7 +382,7 @@ class _FileBeside:
         if self._file is None:
             self._file = self._stack.enter_context(_output_files.atomic_output(self._path))
             if self.dtype is not None:
-                self._file.write(_npy_header(self.dtype, (0,)))
+                self._file.write(lasting_header(self.dtype, (0,)))
         if self.dtype is not None:
             what = np.ascontiguousarray(what, self.dtype).data
         with _output_files.errors_naming(self._path):  # not the file that was opened last
@@ -399,27 +400,13 @@ class _FileBeside:
             with _output_files.errors_naming(self._path):
                 self._file.seek(0)
                 shape = (self.n,) if self.width is None else (self.n, self.width)
-                self._file.write(_npy_header(self.dtype, shape))
+                self._file.write(lasting_header(self.dtype, shape))
 
 
 def _n_empty(X: Any) -> int:
     """Return the number of rows of CSR whose entries are 0, or that have none."""
     places = np.concatenate([[0], np.cumsum(X.data != 0)])[X.indptr]
     return int((np.diff(places) == 0).sum())
-
-
-_HEADER_BYTES = 128
-
-
-def _npy_header(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> bytes:
-    """Return the header of a .npy file, of the same length for every number of rows."""
-    description = {
-        "descr": np.dtype(dtype).newbyteorder("<").str,
-        "fortran_order": False,
-        "shape": shape,
-    }
-    text = repr(description).encode().ljust(_HEADER_BYTES - 11) + b"\n"
-    return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
 def _check_rows_have_lines(block: Batch, lines: bytes) -> None:
