@@ -2,9 +2,10 @@
 or weighted ones."""
 
 import os
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from dataclasses import replace
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
@@ -75,23 +76,13 @@ def count(job: Job, inputs: list[Any], results: Results, how: Run) -> Job:
     return jobs[0]
 
 
-class _Counting(NamedTuple):
-    """How the records of an input are counted: the number of buckets, and the bytes of a count;
-    what takes n-grams meanwhile, and whether it takes checksums of the texts."""
-
-    source: Any
-    form: tuple[int, int]
-    counted: CountedRows | None
-    checksums: bool
-
-
 def _count_all(
     job: Job, given: Texts, inputs: list[Any], results: Results
 ) -> Generator[Stage, None, Task]:
     """Yield the stages that count the n-grams of ranges of inputs, and of all. A single range needs
     no parts."""
     form = _WEIGHTS if given.max_df is None else _form(inputs, given.max_df)
-    counting = _Counting(job.source, form, job.counted, job.options.checksums)
+    of_all = job.source, form, job.counted, job.options.checksums
     facts = {"texts": job.options.texts, "options": job.source.options(), "form": form}
     ranges = [one for input in inputs for one in ranges_of(job, input)]
     tasks = []
@@ -101,18 +92,18 @@ def _count_all(
         )
         name = FREQUENCIES if len(ranges) == 1 else f"frequencies-part-{number:06d}.npy"
         recipe, n_bytes = {**facts, "input": of_input}, _sources.n_bytes_of([one])
-        tasks.append(Task(name, recipe, (counting, one), n_bytes))
+        tasks.append(Task(name, recipe, (*of_all, one), n_bytes))
     about = "how many records have each n-gram"
     if len(tasks) == 1:
-        yield Stage("frequencies", tasks, _count, results, about=about)
+        yield Stage("frequencies", tasks, partial(_count, _write), results, about=about)
         return tasks[0]
     whole = {"parts": [task.digest for task in tasks]}
     table = Task(FREQUENCIES, whole, ([results.path(task.file) for task in tasks], form))
     removes = files_named(r"frequencies-part-\d{6}")
     join = Stage("frequencies-join", [table], _join, results, about=about, removes=removes)
     of_ranges = f"{about}, by ranges"
-    yield Stage("frequencies", tasks, _count_part, results, part_of=join, about=of_ranges,
-                stays=False)  # fmt: skip
+    yield Stage("frequencies", tasks, partial(_count, _write_part), results, part_of=join,
+                about=of_ranges, stays=False)  # fmt: skip
     yield join
     return table
 
@@ -163,31 +154,36 @@ def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
     return n_buckets, 1 if max_df < 255 else 2 if max_df < 2**16 - 1 else 4
 
 
-def _count(counting: _Counting, input: Input, path: str, run: TaskRun) -> int:
-    """Write the table of an input; return the number of records."""
-    table = _counts_of(counting, input, run)
-    _frequencies.write(path, table, {})
+def _count(
+    write: Callable[[str, Frequencies], None],
+    source: TextRows,
+    form: tuple[int, int],
+    counted: CountedRows | None,
+    checksums: bool,
+    input: Input,
+    path: str,
+    run: TaskRun,
+) -> int:
+    """Write what is counted of an input by ``write(path, table)``; return the number of records."""
+    table = Frequencies(form[0], count_bytes=form[1])
+    add_records(table, source, input, run, counted, checksums)
+    write(path, table)
     return table.n_records
 
 
-def _count_part(counting: _Counting, input: Input, path: str, run: TaskRun) -> int:
-    """Write the buckets of an input that are not empty, with their counts, after the number of
-    records; return this number."""
-    table = _counts_of(counting, input, run)
+def _write(path: str, table: Frequencies) -> None:
+    _frequencies.write(path, table, {})
+
+
+def _write_part(path: str, table: Frequencies) -> None:
+    """Write the buckets of a table that are not empty, with their counts, after the number of
+    records."""
     (counts,) = table.counts
     buckets = np.flatnonzero(counts)
     part = np.empty((2, 1 + len(buckets)), np.uint32)
     part[:, 0] = divmod(table.n_records, 2**32)
     part[0, 1:], part[1, 1:] = buckets, counts[buckets]
     save_array(path, part)
-    return table.n_records
-
-
-def _counts_of(counting: _Counting, input: Input, run: TaskRun) -> Frequencies:
-    source, (n_buckets, count_bytes), counted, checksums = counting
-    table = Frequencies(n_buckets, count_bytes=count_bytes)
-    add_records(table, source, input, run, counted, checksums)
-    return table
 
 
 def add_records(
@@ -242,12 +238,12 @@ def _join(parts: list[str], form: tuple[int, int], path: str, run: TaskRun) -> i
         table.n_records += high * 2**32 + low
         buckets = found[0, 1:]
         counts[buckets] = np.minimum(counts[buckets].astype(np.uint64) + found[1, 1:], most)
-    _frequencies.write(path, table, {})
+    _write(path, table)
     return table.n_records
 
 
 def _take(given: str, is_of_weights: bool, path: str, run: TaskRun) -> int:
     """Write a copy of a table, so that later deliveries find it beside the codes."""
     table = read_table(given) if is_of_weights else _frequencies.read(given)[0]
-    _frequencies.write(path, table, {})
+    _write(path, table)
     return table.n_records

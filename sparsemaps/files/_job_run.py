@@ -5,7 +5,7 @@ import contextlib
 import itertools
 import secrets
 from collections.abc import Iterable
-from functools import partial
+from dataclasses import dataclass
 
 from sparsemaps._io._progress import Progress, counted
 from sparsemaps._tools import _threads
@@ -87,7 +87,7 @@ def _by_engine(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
     made: dict[str, Result] = {}
     given = {task.name: task for task in tasks}
     n_jobs = -1 if len(stage.tasks) == 1 else None  # a task of all records has a machine for itself
-    make = partial(_make, stage._replace(tasks=(), part_of=None), n_jobs)
+    make = _Make(stage._replace(tasks=(), part_of=None), n_jobs)
     with Progress(sum(task.size for task in tasks), how.progress, stage.name) as bar:
         try:
             for name, result in how.engine.run(make, tasks) if tasks else ():
@@ -106,9 +106,15 @@ def _by_engine(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
     return made
 
 
-def _make(stage: Stage, n_jobs: int | None, task: Task) -> Made:
-    """Make the result of a task, as a worker of an engine does."""
-    return task.name, stage.make_one(task, TaskRun(n_jobs))
+@dataclass(frozen=True)
+class _Make:
+    """The function that an engine calls for each task of a stage."""
+
+    stage: Stage
+    n_jobs: int | None
+
+    def __call__(self, task: Task) -> Made:
+        return task.name, self.stage.make_one(task, TaskRun(self.n_jobs))
 
 
 # ---- some tasks of a stage -----------------------------------------------------------------------
