@@ -238,13 +238,9 @@ def refuse_changes(inputs: Iterable[Any]) -> None:
 
 def refuse_inside(folder: str, paths: list[Any]) -> None:
     """Raise a ValueError if an input is a file of the folder of stages."""
+    place = _paths.real_path(folder)
     for path in paths:
-        is_here = not (_urls.is_url(folder) or _urls.is_url(path))
-        if (
-            is_here
-            and is_regular(path)
-            and os.path.realpath(folder) == os.path.dirname(os.path.realpath(path))
-        ):
+        if is_regular(path) and os.path.dirname(_paths.real_path(path)) == place:
             raise ValueError(f"the input {path} is in the folder of stages; move it elsewhere")
 
 

@@ -3,7 +3,7 @@
 - this file handles errors and signals, and returns exit codes.
 - ``_words`` completes the words of a call: the map, and numbers of options, may be left out.
 - ``_parser`` has the parser, and what its errors say. ``_help`` has its help of two lengths, and
-  ``_kinds`` the parsers of subcommands and of maps, made when asked for.
+  ``_commands`` the parsers of subcommands and of maps, made when asked for.
 - ``_options`` reads the maps that are subcommands, and their options, from the source of their
   classes. It has the table of kernels.
 - ``_map_options``, ``_near_options`` and ``_model_options`` have the options of the subcommands,

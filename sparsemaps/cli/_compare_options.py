@@ -1,8 +1,8 @@
 """Options of the subcommand compare."""
 
 from sparsemaps.cli import _shared_options as shared
+from sparsemaps.cli._commands import Command
 from sparsemaps.cli._help import HelpParser
-from sparsemaps.cli._kinds import Command
 from sparsemaps.files._job_options import Aside
 
 COMPARE_EXAMPLES = """\

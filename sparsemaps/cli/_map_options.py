@@ -3,8 +3,8 @@
 import argparse
 
 from sparsemaps.cli import _shared_options as shared
+from sparsemaps.cli._commands import Command
 from sparsemaps.cli._help import HelpParser
-from sparsemaps.cli._kinds import Command
 from sparsemaps.cli._options import KERNELS, MAPS, SAVED, integer
 from sparsemaps.files._job_options import Aside, MappedRows, Texts
 

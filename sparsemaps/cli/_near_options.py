@@ -4,8 +4,8 @@ import argparse
 from functools import partial
 
 from sparsemaps.cli import _shared_options as shared
+from sparsemaps.cli._commands import Command
 from sparsemaps.cli._help import HelpParser
-from sparsemaps.cli._kinds import Command
 from sparsemaps.cli._options import CONTAINMENT_MAP
 from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables
 

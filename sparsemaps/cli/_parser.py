@@ -11,9 +11,9 @@ from typing import Any, NoReturn
 
 import sparsemaps
 from sparsemaps._tools._escapes import terminal_line
+from sparsemaps.cli._commands import Commands
 from sparsemaps.cli._compare_options import COMPARE
 from sparsemaps.cli._help import HelpParser
-from sparsemaps.cli._kinds import Kinds
 from sparsemaps.cli._map_options import DEMO, INFO, KERNEL, MAP, TEXT
 from sparsemaps.cli._model_options import FILTER, PREDICT, TRAIN
 from sparsemaps.cli._near_options import DEDUP, PAIRS
@@ -135,7 +135,7 @@ def make_parser() -> argparse.ArgumentParser:
         choices=("bash", "zsh", "fish", "tcsh"),
         help="print a completion script for a shell and exit; needs the package shtab",
     )
-    commands: Any = parser.add_subparsers(required=True, metavar="COMMAND", action=Kinds)
+    commands: Any = parser.add_subparsers(required=True, metavar="COMMAND", action=Commands)
     for command in (
         DEMO, COMPARE, MAP, TEXT, KERNEL, PAIRS, DEDUP, TRAIN, PREDICT, FILTER, INFO,
     ):  # fmt: skip

@@ -9,8 +9,8 @@ from typing import Any
 
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._option_fields import OptionField, Values, options_of, summary
+from sparsemaps.cli._commands import Command, Commands
 from sparsemaps.cli._help import HelpParser
-from sparsemaps.cli._kinds import Command, Kinds
 from sparsemaps.cli._options import MAPS, PAIR_MAPS, Kind, Option, integer
 from sparsemaps.files._job_options import (
     VALUES,
@@ -44,11 +44,11 @@ def add_kinds(
     fill: Callable[[str, HelpParser], None],
     metavar: str = "MAP",
     about: str = "",
-) -> Kinds:
+) -> Commands:
     """Add a subcommand for each map or kernel; `about` says what the command does with it, and
-    `fill` adds the options of the command after the options of the kind. The name of the map is the
-    option ``map_name``."""
-    added: Any = command.add_subparsers(required=True, metavar=metavar, action=Kinds)
+    `fill` adds the options of the command after the options of the kind. In the namespace, the name
+    is ``map_name`` or ``kernel_name``."""
+    added: Any = command.add_subparsers(required=True, metavar=metavar, action=Commands)
     run, named = command.get_default("run"), f"{metavar.lower()}_name"
 
     def fill_kind(name: str, parser: HelpParser) -> None:

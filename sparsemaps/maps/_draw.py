@@ -85,15 +85,16 @@ class Draw(ABC):
 
     It has the parameters as attributes, with the values that ``fit`` computed from the data;
     `parameters`, all of them but `random_state` and `n_jobs`; `seed`; `n_columns`, None for any
-    number; `law`; and `size`, the number of components. A subclass has ``transform(work)``; and,
-    if the definition here does not suit it, ``prepare()``, which computes more attributes once,
-    and `width`.
+    number; `law`, and its `nonnegative_rule`; and `size`, the number of components. A subclass has
+    ``transform(work)``; and, if the definition here does not suit it, ``prepare()``, which computes
+    more attributes once, and `width`.
     """
 
     seed: int
     n_columns: int | None
     law: Any
     size: int
+    nonnegative_rule: str | None
     parameters: dict[str, Any]
 
     def __init__(
@@ -104,8 +105,10 @@ class Draw(ABC):
         law: Any,
         size: int,
     ) -> None:
-        own = {"parameters": parameters, "seed": seed, "n_columns": n_columns}
-        vars(self).update(parameters | own, law=law, size=size)
+        vars(self).update(
+            parameters, parameters=parameters, seed=seed, n_columns=n_columns, law=law, size=size,
+            nonnegative_rule=law.nonnegative_rule,
+        )  # fmt: skip
         self.prepare()
         vars(self)["is_complete"] = True
 

@@ -401,7 +401,7 @@ class SparseMap(
 
     def _work(self, X: MatrixLike) -> Work:
         """Return the rows of `X`, for the draw. They must suit the map as it was at ``fit``."""
-        return Work(read_input(self, X, self._draw.law.nonnegative_rule, reset=False), self.n_jobs)
+        return Work(read_input(self, X, self._draw.nonnegative_rule, reset=False), self.n_jobs)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)

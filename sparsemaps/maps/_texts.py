@@ -98,7 +98,7 @@ class TextEncoder:
         else:
             columns, values, ends, _ = compiled.rows(first, block)
             csr = Csr(values, columns, _indptr(ends), (len(ends), width_of(self._vectorizer)))
-            rows = RowReader(csr, draw.law.nonnegative_rule, first=first)
+            rows = RowReader(csr, draw.nonnegative_rule, first=first)
         try:
             encoded: tuple[Bytes, Array, Any] = draw.encode(Work(rows, 1), packed=packed)
             return encoded

@@ -1,4 +1,4 @@
-"""Parsers of subcommands, each made when it is first asked for: all have 1,700 options."""
+"""Subcommands, whose parsers are made when they are first asked for: all have 1,400 options."""
 
 import argparse
 from collections.abc import Callable
@@ -19,8 +19,8 @@ class Command(NamedTuple):
     epilog: str | None = None
 
 
-class Kinds(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """The subcommands of the program; or of a command, by the names of maps or kernels."""
+class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
+    """The subcommands of the program, or those of one of them: a map or a kernel each."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -30,7 +30,7 @@ class Kinds(argparse._SubParsersAction):  # type: ignore[type-arg]
         """Add a subcommand."""
         name, run, fill, help, description, epilog = command
 
-        def parser_of_kind() -> argparse.ArgumentParser:
+        def parser_of_command() -> argparse.ArgumentParser:
             prog = f"{self._prog_prefix} {name}"
             parser = self._parser_class(prog=prog, description=description, epilog=epilog)
             parser.set_defaults(run=run)
@@ -38,7 +38,7 @@ class Kinds(argparse._SubParsersAction):  # type: ignore[type-arg]
             return parser
 
         self._choices_actions.append(self._ChoicesPseudoAction(name, (), help))
-        self._name_parser_map[name] = parser_of_kind
+        self._name_parser_map[name] = parser_of_command
 
 
 class _MadeLater(dict[str, Any]):
