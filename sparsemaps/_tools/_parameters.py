@@ -1,14 +1,13 @@
 """Errors that name parameters, in the words of the library or of the command."""
 
 import contextlib
-from collections.abc import Callable, Iterator
-from typing import Any
+from collections.abc import Iterator
 
 
 class ParameterError(ValueError):
     """A forbidden value of a parameter: the name, the value, and the allowed values.
 
-    A caller whose parameters have other names, such as the command, raises another error.
+    The message has the words of the moment when it is asked for.
     """
 
     def __init__(self, name: str, value: str, allowed: str) -> None:
@@ -16,26 +15,80 @@ class ParameterError(ValueError):
         self.name, self.value, self.allowed = name, value, allowed
 
     def __str__(self) -> str:
-        return f"{self.name} must be {self.allowed}, got {self.value}"
+        found = _wording.value(self.value)
+        return f"{_wording.name(self.name)} must be {self.allowed}, got {found}"
 
 
-_wording: Callable[[str, Any], str | None] = "{}={!r}".format
+class Wording:
+    """The words of errors for parameters, values and maps: those of the library.
+
+    A program whose users type other words, such as the command, has a wording of its own.
+    """
+
+    absent = "None"
+    """What a parameter is that is not given."""
+
+    def name(self, parameter: str) -> str:
+        """Return the name of a parameter."""
+        return parameter
+
+    def setting(self, parameter: str, value: object) -> str | None:
+        """Return the text for a parameter with a value; None if users cannot set it."""
+        return f"{parameter}={value!r}"
+
+    def value(self, text: str) -> str:
+        """Return a value that stands in an error as Python writes it."""
+        return text
+
+    def cls(self, name: str) -> str:
+        """Return the word for what is of a class of maps or models, by the name of the class."""
+        return name
+
+
+_library = _wording = Wording()
+
+
+def named(parameter: str, plain: str = "") -> str:
+    """Return the name of a parameter in an error; in the words of the library `plain`, if given."""
+    name = _wording.name(parameter)
+    return plain if plain and name == parameter else name
+
+
+def named_any(*parameters: str) -> str:
+    """Return the names of those parameters that users can set, with "or" between them."""
+    known = [one for one in parameters if _wording.setting(one, None) is not None]
+    return " or ".join(map(_wording.name, known or parameters))
+
+
+def absent() -> str:
+    """Return the word for a parameter that is not given, behind "must be"."""
+    return _wording.absent
+
+
+def shown(value: object) -> str:
+    """Return the text for a value in an error."""
+    return _wording.value(repr(value))
+
+
+def named_class(value: object) -> str:
+    """Return the word for a map or a model in an error; `value` is one, or the name of a class."""
+    return _wording.cls(value if isinstance(value, str) else type(value).__name__)
 
 
 def setting(name: str, value: object) -> str:
     """Return the text for a parameter with a value in an error, in the words of the library if
     users cannot set it."""
-    return _wording(name, value) or f"{name}={value!r}"
+    return _wording.setting(name, value) or str(_library.setting(name, value))
 
 
 def offered(name: str, value: object) -> str | None:
     """Return the text for a parameter that an error advises to set; None if users cannot."""
-    return _wording(name, value)
+    return _wording.setting(name, value)
 
 
 @contextlib.contextmanager
-def wording_settings(wording: Callable[[str, Any], str | None]) -> Iterator[None]:
-    """Let ``setting`` call `wording`, in all threads, as a program of one user needs it."""
+def wording_settings(wording: Wording) -> Iterator[None]:
+    """Let errors have the words of `wording`, in all threads, as a program of one user needs it."""
     global _wording
     before, _wording = _wording, wording
     try:

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from sparsemaps._tools._checks import LARGEST_INT32
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._parameters import ParameterError, absent
 
 T = TypeVar("T")
 
@@ -38,7 +38,7 @@ def resolve_n_jobs(n_jobs: object) -> int:
     if n_jobs is None:
         return 1
     if isinstance(n_jobs, bool) or not isinstance(n_jobs, numbers.Integral) or n_jobs == 0:
-        raise ParameterError("n_jobs", repr(n_jobs), "None or a non-zero integer")
+        raise ParameterError("n_jobs", repr(n_jobs), f"{absent()} or a non-zero integer")
     n_jobs = int(n_jobs)
     if getattr(_current, "in_task", False):
         return 1

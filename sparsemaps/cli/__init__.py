@@ -2,6 +2,7 @@
 
 - this file handles errors and signals, and returns exit codes.
 - ``_words`` completes the words of a call: the map, and numbers of options, may be left out.
+- ``_wording`` has the words of errors: options and values as they are typed.
 - ``_parser`` has the parser, and what its errors say. ``_help`` has its help of two lengths, and
   ``_commands`` the parsers of subcommands and of maps, made when asked for.
 - ``_options`` reads the maps that are subcommands, and their options, from the source of their
@@ -23,17 +24,16 @@ import shlex
 import signal
 import sys
 import threading
+import warnings
 from collections.abc import Iterator, Sequence
-from functools import partial
+from typing import Any, cast
 
 from sparsemaps._tools._escapes import print_line
-from sparsemaps._tools._option_fields import options_of
-from sparsemaps._tools._parameters import ParameterError, wording_settings
-from sparsemaps.cli._options import KERNELS, MAPS, SAVED, load
+from sparsemaps._tools._parameters import wording_settings
+from sparsemaps.cli._options import SAVED, load
 from sparsemaps.cli._parser import BAD_INPUT, make_parser
-from sparsemaps.cli._shared_options import flag
+from sparsemaps.cli._wording import ShellWording
 from sparsemaps.cli._words import completed
-from sparsemaps.files._job_options import VALUES
 
 __all__ = ["main", "make_parser"]
 
@@ -52,17 +52,21 @@ def main(arguments: Sequence[str] | None = None) -> int:
     words, has_no_map = completed(parser, arguments)
     options = parser.parse_args(words)
     options.has_no_map = has_no_map
-    names = _option_names(options)
     options.command = shlex.join(["sparsemaps", *arguments])
+    with wording_settings(ShellWording(options)), _warnings_are_lines():
+        return _status_of(options, words[0])
+
+
+def _status_of(options: argparse.Namespace, command: str) -> int:
+    """Run a subcommand, report its errors, and return the exit status."""
     try:
-        with _signals_raise(), wording_settings(partial(_setting, names)):
+        with _signals_raise():
             load(options.run)(options)  # imported now, so that help does not import it
         return 0
     except BrokenPipeError:  # the reader has closed the pipe: no message is needed
         return BY_SIGNAL + 13
     except (OSError, ValueError, MemoryError, ImportError) as error:
-        said = _reason(error, names, words[0])
-        print_line(f"sparsemaps: {said}", error=True)
+        print_line(f"sparsemaps: {_reason(error, command)}", error=True)
         return BAD_INPUT
     except KeyboardInterrupt:
         print_line("sparsemaps: interrupted", error=True)
@@ -78,6 +82,22 @@ class _Signalled(BaseException):
     def __init__(self, number: int) -> None:
         super().__init__(number)
         self.number = number
+
+
+@contextlib.contextmanager
+def _warnings_are_lines() -> Iterator[None]:
+    """Let warnings be lines of the command on standard error, without a place in the source."""
+
+    def show(message: Warning | str, category: Any, filename: str, *place: Any) -> None:
+        said = " ".join(str(message).split())
+        print_line(f"sparsemaps: warning: {said}", error=True)
+
+    before, shower = warnings.showwarning, cast(Any, show)
+    warnings.showwarning = shower
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
 
 
 @contextlib.contextmanager
@@ -103,43 +123,10 @@ def _signals_raise() -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def _reason(error: BaseException, options: set[str], command: str) -> str:
+def _reason(error: BaseException, command: str) -> str:
     """Return the text of an error of a command, in one line."""
     if isinstance(error, MemoryError):
         return f"out of memory in {command}" + (f": {error}" if str(error) else "")
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
-    if isinstance(error, ParameterError):
-        name = _option_of(error.name, options)
-        if name in options:
-            error = ParameterError(flag(name), error.value, error.allowed)
     return " ".join(str(error).split())
-
-
-_OPTION_OF = {"random_state": "seed", "source": "texts"} | {
-    option.name: option.dest for cls in VALUES for option in options_of(cls) if option.flag
-}
-"""Parameters whose options have other names."""
-
-
-def _option_of(name: str, options: set[str]) -> str:
-    """Return the name of the option for a parameter."""
-    return name if name in options else _OPTION_OF.get(name, name)
-
-
-def _setting(options: set[str], name: str, value: object) -> str | None:
-    """Return the option for a parameter with a value; None if the command has no such option."""
-    name = _option_of(name, options)
-    if name not in options:
-        return None
-    if isinstance(value, (list, tuple)):
-        value = " ".join(map(str, value))
-    return flag(name) if value is True else f"{flag(name)} {value}"
-
-
-def _option_names(options: argparse.Namespace) -> set[str]:
-    """Return the parameters that are options of a command."""
-    kind = MAPS.get(getattr(options, "map_name", "")) or KERNELS.get(
-        getattr(options, "kernel_name", "")
-    )
-    return {*vars(options), *(option.name for option in (kind.options if kind else ()))}

@@ -18,7 +18,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import FLOAT_HOLDS, MixedNumbers, array_of, number_of
 from sparsemaps.cli._given import source_to_learn, value_of
 from sparsemaps.cli._last_line import say
-from sparsemaps.cli._shared_options import flag
+from sparsemaps.cli._options import flag
 from sparsemaps.comparison import Comparison, Measured, compare_by
 from sparsemaps.comparison._budget import Budget
 from sparsemaps.comparison._programs import given_parameters

@@ -10,8 +10,8 @@ from typing import Any, TypeVar
 import sparsemaps
 from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._option_fields import Values, options_of
-from sparsemaps.cli._options import MAPS, SAVED, Kind, load
-from sparsemaps.cli._shared_options import flag
+from sparsemaps._tools._parameters import named_class, setting, shown
+from sparsemaps.cli._options import MAPS, SAVED, Kind, flag, load
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._job_options import Run, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import by_names
@@ -72,7 +72,7 @@ def _saved_map(options: argparse.Namespace) -> Any:
             raise ValueError(f"it is not JSON: {error}") from error
         saved = sparsemaps.from_config(config)
         if options.map_name != SAVED and type(saved) is not load(kind.make):
-            raise ValueError(f"it has the map {type(saved).__name__}, not {options.map_name}")
+            raise ValueError(f"it has the map {named_class(saved)}, not {options.map_name}")
     except ValueError as error:
         raise ValueError(f"{options.config}: {error}") from error
     return saved
@@ -195,7 +195,7 @@ def refuse_other_options(options: argparse.Namespace, path: str) -> None:
     made = [part["class"] for part in parts]
     wanted = [factor.partition(":")[2] for factor in (kind.make, *kind.factors)]
     if made != wanted and not options.has_no_map:
-        raise ValueError(f"{path} has codes of {' and '.join(made)}, not of {options.map_name}")
+        raise ValueError(f"{path} has codes of {_command_of(made)}, not of {options.map_name}")
     known = {name: value for part in parts for name, value in part["parameters"].items()}
     known["seed"] = config.get("seed")
     parameters = parameters_of(options, kind)
@@ -204,9 +204,17 @@ def refuse_other_options(options: argparse.Namespace, path: str) -> None:
     for name, value in parameters.items():
         if known.get(name) != value:
             raise ValueError(
-                f"{path} has codes with {flag(name)} {known.get(name)}, not {value}; its map is "
-                "used for all inputs"
+                f"{path} has codes with {setting(name, known.get(name))}, not "
+                f"{shown(value)}; its map is used for all inputs"
             )
+
+
+def _command_of(made: list[str]) -> str:
+    """Return the name of a map in the command, by its class and those of its factors."""
+    for name, kind in MAPS.items():
+        if made == [factor.partition(":")[2] for factor in (kind.make, *kind.factors)]:
+            return name
+    return " and ".join(made)
 
 
 def _maps_of(config: object) -> Iterator[dict[str, Any]]:

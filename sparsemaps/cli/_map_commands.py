@@ -10,7 +10,9 @@ from typing import Any
 from sparsemaps import kernels
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand
+from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._escapes import print_line
+from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import MatrixLike
 from sparsemaps.cli import _given
 from sparsemaps.cli._last_line import say, words_of
@@ -68,8 +70,13 @@ def text(options: argparse.Namespace) -> None:
 
     parameters = {"n_features": options.n_features, "token_pattern": options.token_pattern}
     parameters = {name: value for name, value in parameters.items() if value is not None}
+    if options.n_features is not None:
+        check_int("n_features", options.n_features, 1, LARGEST_INT32 - 1)
     if options.ngram_range is not None:
-        parameters["ngram_range"] = tuple(options.ngram_range)
+        low, high = parameters["ngram_range"] = tuple(options.ngram_range)
+        if not 1 <= low <= high:
+            rule = "two sizes of at least 1, the least and the greatest"
+            raise ParameterError("ngram_range", f"{low} {high}", rule)
     if options.analyzer != "word" and options.token_pattern is not None:
         raise ValueError("--token-pattern is for --analyzer word")
     make: Callable[..., Any] = partial(HashingVectorizer, analyzer=options.analyzer)

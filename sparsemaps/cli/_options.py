@@ -46,6 +46,11 @@ def load(path: str) -> Callable[..., Any]:
     return function
 
 
+def flag(name: str) -> str:
+    """Return the option of the command for a name."""
+    return "--" + name.replace("_", "-")
+
+
 def integer(text: str) -> int:
     return int(text)
 

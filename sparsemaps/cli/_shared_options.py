@@ -11,7 +11,7 @@ from sparsemaps._tools import _allowed
 from sparsemaps._tools._option_fields import OptionField, Values, options_of, summary
 from sparsemaps.cli._commands import Command, Commands
 from sparsemaps.cli._help import HelpParser
-from sparsemaps.cli._options import MAPS, PAIR_MAPS, Kind, Option, integer
+from sparsemaps.cli._options import MAPS, PAIR_MAPS, Kind, Option, flag, integer
 from sparsemaps.files._job_options import (
     VALUES,
     ClassWeights,
@@ -90,10 +90,6 @@ def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
     else:
         how |= {"type": option.kind, "metavar": option.name.upper()}
     parser.add_argument(flag(option.name), **how)
-
-
-def flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
 
 
 def add_seed(parser: argparse.ArgumentParser, default: object = 0) -> None:

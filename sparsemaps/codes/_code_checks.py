@@ -1,12 +1,13 @@
 """Checks of packed codes: sound arrays, sizes that fit, and codes of one map."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._allowed import LARGEST_BITS
+from sparsemaps._tools._parameters import named, named_class, shown
 from sparsemaps._tools._typing import Array
 
 if TYPE_CHECKING:
@@ -78,11 +79,12 @@ def refuse_different(names: str, A: "PackedCodes", B: "PackedCodes") -> None:
     """Raise unless the codes are of one map, so that they may be compared."""
 
     def facts(codes: "PackedCodes") -> dict[str, Any]:
-        left_out = ("n_features", TEXTS)
-        parts = {key: value for key, value in codes.config.items() if key not in left_out}
-        return {**parts, "bits": codes.bits, "n_hashes": codes.n_hashes, "law": codes.law}
+        return {
+            **dict(_facts_of_map(codes.config)), "bits": codes.bits, "n_hashes": codes.n_hashes,
+            "law": codes.law,
+        }  # fmt: skip
 
-    _refuse_other(f"{names} must be codes of the same map", facts(A), facts(B), str)
+    _refuse_other(f"{names} must be codes of the same map", facts(A), facts(B))
     texts: list[Any] = [codes.config.get(TEXTS) for codes in (A, B)]
     # Codes of a matrix have no vectorizer, and compare to all.
     if None in texts or texts[0] == texts[1]:
@@ -91,7 +93,20 @@ def refuse_different(names: str, A: "PackedCodes", B: "PackedCodes") -> None:
         if not isinstance(config, dict) or not isinstance(config.get("parameters"), dict):
             raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
     one, other = (_facts_of_texts(config) for config in texts)
-    _refuse_other(f"{names} must be codes of texts that were vectorized alike", one, other, repr)
+    _refuse_other(f"{names} must be codes of texts that were vectorized alike", one, other)
+
+
+def _facts_of_map(config: dict[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
+    """Yield what decides the codes of a map, each fact by its name; `where` stands behind it."""
+    for name, value in config.items():
+        if name == "parameters" and isinstance(value, dict):
+            yield from _facts_of_map(value, where)
+        elif name == "maps" and isinstance(value, list):
+            for number, one in enumerate(value, 1):
+                of_one = one if isinstance(one, dict) else {"class": one}
+                yield from _facts_of_map(of_one, f" of map {number}")
+        elif name not in ("n_features", TEXTS):
+            yield name + where, value
 
 
 def _facts_of_texts(config: dict[str, Any]) -> dict[str, Any]:
@@ -103,10 +118,14 @@ def _facts_of_texts(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, **config["parameters"], **own, "parameters": 0, "own": 0, "idf": bool(idf)}
 
 
-def _refuse_other(
-    rule: str, one: dict[str, Any], other: dict[str, Any], spelt: Callable[[Any], str]
-) -> None:
+def _refuse_other(rule: str, one: dict[str, Any], other: dict[str, Any]) -> None:
     for key in {**one, **other}:
-        if one.get(key) != other.get(key):
-            values = f"{spelt(one.get(key))} and {spelt(other.get(key))}"
-            raise ValueError(f"{rule}: their {key} are {values}")
+        if one.get(key) == other.get(key):
+            continue
+        kind, _, of_map = key.partition(" of ")
+        values = one.get(key), other.get(key)
+        if kind == "class":
+            spelt = [named_class(str(value)) for value in values]
+            raise ValueError(f"{rule}: their {key} are {' and '.join(spelt)}")
+        name = named(kind) + (f" of {of_map}" if of_map else "")
+        raise ValueError(f"{rule}: their {name} are {' and '.join(map(shown, values))}")

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 from sparsemaps._io import _output_files, _paths, _sources
+from sparsemaps._tools._parameters import named
 from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE_CODES, Delivery
@@ -127,7 +128,9 @@ def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
     paths = _sources.expand(path)
     for one in paths:
         if not _sources.is_regular(one):
-            raise ValueError(f"against must be files of codes, or folders of stages, got {one}")
+            raise ValueError(
+                f"{named('against')} must be files of codes, or folders of stages, got {one}"
+            )
         stages = os.fspath(one) + FOLDER_ENDING
         if _paths.is_folder(stages) and not holds_codes(one):
             raise ValueError(f"{one} is an output of records; their codes are in {stages}")

@@ -11,7 +11,7 @@ import numpy as np
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._sources import expand, spooled
 from sparsemaps._tools._option_fields import takes
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._parameters import ParameterError, setting, shown
 from sparsemaps._tools._typing import Array, Destination, Inputs
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._fractions import cut_of, fraction_stages, taken
@@ -25,7 +25,7 @@ from sparsemaps.files._outputs import OutputPlan
 from sparsemaps.files._record_labels import Model
 from sparsemaps.files._results import Results
 from sparsemaps.files._tasks import Stage, TaskRun
-from sparsemaps.linear import KernelClassifier
+from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._model_checks import number_of_label
 from sparsemaps.records._table import holds_codes
@@ -97,7 +97,7 @@ def filter_files(
     >>> from io import BytesIO
     >>> from sparsemaps import MinHash
     >>> from sparsemaps.files import filter_files
-    >>> from sparsemaps.linear import KernelClassifier
+    >>> from sparsemaps.linear import KernelClassifier, KernelRegressor
     >>> model = KernelClassifier(MinHash(random_state=0), random_state=0)
     >>> model = model.fit([[1, 0, 1], [0, 1, 0]], ["a", "b"])
     >>> out = BytesIO()
@@ -231,6 +231,8 @@ class LabelFilter(NamedTuple):
 
 def filter_for(model: Model, labels: object, least: LabelChoice) -> LabelFilter:
     """Return the filter of `filter_files`, after a check."""
+    if isinstance(model, KernelRegressor):
+        raise ValueError("records are chosen by their labels, and the model is for regression")
     if not isinstance(model, KernelClassifier):
         raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
     several = labels.reshape(-1) if isinstance(labels, np.ndarray) else labels
@@ -238,9 +240,9 @@ def filter_for(model: Model, labels: object, least: LabelChoice) -> LabelFilter:
     numbers = [number_of_label(model.classes_, label) for label in several]
     found = [number for number in numbers if number is not None]
     if len(found) < len(several) or not found:
-        shown = ", ".join(repr(one) for one in model.classes_[:20].tolist())
+        some = ", ".join(map(shown, model.classes_[:20].tolist()))
         wrong = repr(several[numbers.index(None)]) if several else "none"
-        raise ParameterError("label", wrong, f"a class of the model ({shown})")
+        raise ParameterError("label", wrong, f"a class of the model ({some})")
     if least.min_proba is not None and not hasattr(model, "predict_proba"):
         raise ValueError(f"{setting('min_proba', least.min_proba)} needs {HAS_PROBA}")
     return LabelFilter(sorted(set(found)), least)

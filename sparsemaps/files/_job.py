@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import CLASSES, Input, is_standard, n_bytes_of, refuse_changes
-from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._parameters import ParameterError, named_class, setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Destination, StrPath, Vectorizer
 from sparsemaps.files._bad_records import BadTable, opened_table
@@ -216,7 +216,7 @@ class Job(OutputJob):
         checksums; and no labels."""
         fitted = as_fitted(map)
         if not fitted.has_codes:
-            raise ValueError(f"map must be a map with codes, got {map!r}")
+            raise ParameterError("map", repr(map), "a map with codes")
         refuse_weights(source)
         rows, of_texts = rows_for(fitted, source, numbers_labels=False)
         rows = rows._replace(sets_aside=sets_aside).with_fields(key=key_field)
@@ -264,8 +264,8 @@ def rows_for(
 def refuse_weights_of_sets(map: SparseMap, source: Texts) -> None:
     if source.idf is not None and map.law.is_of_sets:
         raise ValueError(
-            f"{setting('idf', source.idf)} weighs values, and {type(map).__name__} maps sets: take "
-            "min-max by levels"
+            f"{setting('idf', source.idf)} weighs values, and {named_class(map)} maps sets: "
+            "take min-max by levels"
         )
 
 

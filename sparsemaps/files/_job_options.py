@@ -28,7 +28,7 @@ from sparsemaps._tools._allowed import (
 )
 from sparsemaps._tools._checks import LARGEST_INT, LARGEST_INT32, check_int
 from sparsemaps._tools._option_fields import Values, documented
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._parameters import ParameterError, absent, named, named_any, setting
 from sparsemaps.records import TEXT_FORMATS
 
 if TYPE_CHECKING:
@@ -170,11 +170,10 @@ class Texts(Values):
         if self.max_length is not None:
             check_int("max_length", self.max_length, self.min_length or 0, LARGEST_INT)
         if self.max_df is not None and self.idf is not None:
-            raise ParameterError("idf", repr(self.idf), "None with max_df")
+            raise ParameterError("idf", repr(self.idf), f"{absent()} with {named('max_df')}")
         if self.max_df is None and self.idf is None and self.frequencies is not None:
-            raise ParameterError(
-                "frequencies", repr(self.frequencies), "None without max_df or idf"
-            )
+            rule = f"{absent()} without {named_any('max_df', 'idf')}"
+            raise ParameterError("frequencies", repr(self.frequencies), rule)
 
 
 @documented

@@ -11,7 +11,7 @@ from sparsemaps._io import _output_files, _paths, _sources
 from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._sources import SIMILARITY
 from sparsemaps._tools._option_fields import takes
-from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._parameters import named, named_class, setting
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
 from sparsemaps.codes._code_checks import TEXTS, refuse_different
 from sparsemaps.codes._packed import PackedCodes
@@ -170,9 +170,11 @@ class PairsPlan(Plan):
         job = replace(job, source=job.source._replace(sets_aside=bad_records is not None))
         check_output(bad_records, output)
         if job.source.needs_counts is not None and coded:
-            raise ValueError(f"max_df counts n-grams of texts, and {coded[0]} is a file of codes")
+            raise ValueError(
+                f"{named('max_df')} counts n-grams of texts, and {coded[0]} is a file of codes"
+            )
         if search.containment and job.map is not None and not job.map.law.is_of_sets:
-            raise ValueError(f"{setting('containment', True)} is for MinHash")
+            raise ValueError(f"{setting('containment', True)} is for {named_class('MinHash')}")
         folder = _paths.full_path(output) + FOLDER_ENDING if _sources.is_regular(output) else None
         names = [(output, _output_files.OUTPUT)]
         if bad_records is not None:

@@ -167,20 +167,27 @@ def apply(map: SparseMap, function: Callable[[Any], T], block: Batch) -> T:
 
 def codes_of(map: Any, block: Batch) -> PackedCodes:
     codes: Any
-    if isinstance(block, CountedBatch):
-        codes = block.encoder.encode_sets(block.ngrams)
-    elif block.encoder is not None:
-        codes = block.encoder.encode(block.texts, packed=True)
-    else:
-        codes = apply(map, partial(map.encode, packed=True), block)
+    with errors_of(block):
+        if isinstance(block, CountedBatch):
+            codes = block.encoder.encode_sets(block.ngrams)
+        elif block.encoder is not None:
+            codes = block.encoder.encode(block.texts, packed=True)
+        else:
+            codes = apply(map, partial(map.encode, packed=True), block)
     return codes
 
 
 def of_rows(function: Callable[[Any], T], block: Batch, X: Any, width: int) -> T:
     """Return ``function(X)`` for the rows `X` of a block, with `width` columns and at least one."""
-    X = with_width(X, max(width, 1))
+    with errors_of(block):
+        return function(with_width(X, max(width, 1)))
+
+
+@contextlib.contextmanager
+def errors_of(block: Batch) -> Iterator[None]:
+    """Let errors about entries name the line, and the index as the input numbers it."""
     try:
-        return function(X)
+        yield
     except EntryError as error:
         message = f", index {{index}}: {error.value}; {error.allowed}"
         raise block.error(error.row, error.column, message) from error

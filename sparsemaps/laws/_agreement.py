@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._allowed import LARGEST_BITS
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._parameters import ParameterError, named_class, setting
 from sparsemaps._tools._typing import Array
 
 _ADDED = 2
@@ -181,7 +181,8 @@ class BySigns(AgreementLaw):
         if self.kernel is None:
             raise ValueError(
                 "these codes have no estimate: their rate of agreement is not a function of the "
-                "kernel alone; RandomFourier has an estimate with kernel='rbf' and 'laplacian'"
+                f"kernel alone; {named_class('RandomFourier')} has an estimate with "
+                f"{setting('kernel', 'rbf')} and {setting('kernel', 'laplacian')}"
             )
         return signs_table(self.kernel)
 

@@ -8,7 +8,7 @@ import numpy.typing as npt
 import scipy
 
 from sparsemaps._tools import _checks, _sklearn
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._parameters import ParameterError, absent, named, shown
 from sparsemaps._tools._typing import Array, Floats, RandomState
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _calibration, _explanation, _indicators, _losses, _model_checks
@@ -215,7 +215,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             return rows._replace(weights=costs)
         if self.multilabel_:
             if not (isinstance(self.class_weight, str) and self.class_weight == "balanced"):
-                rule = "None or 'balanced' where rows may have several labels"
+                rule = f"{absent()} or 'balanced' where rows may have several labels"
                 raise ParameterError("class_weight", repr(self.class_weight), rule)
             factors = _indicators.balanced_factors(rows.labels, costs)
             return rows._replace(weights=costs, factors=factors)
@@ -554,10 +554,10 @@ def _weights_of(
         else:
             unknown.append(label)
     if unknown and numbers:  # a class may be missing in a fold, but a key may not be misspelt
-        found = f"the key {unknown[0]!r} and none for the class {next(iter(numbers))!r}"
-        raise ParameterError("class_weight", found, "a dictionary whose keys are classes")
+        found = f"one for {shown(unknown[0])} and none for {shown(next(iter(numbers)))}"
+        raise ParameterError("class_weight", found, "weights of classes that rows have")
     if not weights.any():
-        raise ValueError("class_weight must be above 0 for a class, got 0 for all")
+        raise ValueError(f"{named('class_weight')} must be above 0 for a class, got 0 for all")
     return weights
 
 

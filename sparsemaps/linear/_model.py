@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sparsemaps._loops import codes as _loops
 from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
+from sparsemaps._tools._parameters import named, named_class, setting
 from sparsemaps._tools._typing import Array, Floats, StrPath
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._packed import checked
@@ -242,10 +243,10 @@ class CodesModel(_sklearn.BaseEstimator):
                 worst, largest, value = number, primal - dual, primal
         of_class = f" of class {names[worst]!r}" if len(names) > 1 else ""
         warnings.warn(
-            f"{type(self).__name__} did not converge in max_iter={self.max_iter} passes "
+            f"{named_class(self)} did not converge in {setting('max_iter', self.max_iter)} passes "
             f"({len(duals)} of {len(self.intercept_)} models): the duality gap{of_class} is "
-            f"{largest:.3g}, its objective {value:.6g}. A larger max_iter, a smaller C or a larger "
-            "tol ends it",
+            f"{largest:.3g}, its objective {value:.6g}. A larger {named('max_iter')}, a smaller "
+            f"{named('C')} or a larger {named('tol')} ends it",
             _sklearn.ConvergenceWarning,
             stacklevel=4,
         )

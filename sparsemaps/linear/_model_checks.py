@@ -25,7 +25,7 @@ def check_parameters(model: "CodesModel") -> None:
     """Raise a ValueError if a parameter of a model is not allowed."""
     needed = ("encode", "fit_any_width", "to_config")
     if isinstance(model.map, type) or not all(hasattr(model.map, name) for name in needed):
-        raise ParameterError("map", repr(model.map), "a map with encode")
+        raise ParameterError("map", repr(model.map), "a map with codes")
     if model.vectorizer is not None:
         _check_vectorizer(model.vectorizer)
     _checks.check_choice("loss", model.loss, model._LOSSES)

@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._tools import _seeding, _sklearn, _threads
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._parameters import ParameterError, named, named_class, setting
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes import PackedCodes
@@ -296,8 +296,9 @@ def scores_along(
     if unfinished:
         shown = ", ".join(f"{C:.6g}" for C in sorted(unfinished))
         warnings.warn(
-            f"{type(model).__name__} did not converge in max_iter={model.max_iter} passes for C "
-            f"of {shown} in some folds. A larger max_iter, smaller Cs or a larger tol ends it",
+            f"{named_class(model)} did not converge in {setting('max_iter', model.max_iter)} "
+            f"passes for C of {shown} in some folds. A larger {named('max_iter')}, smaller values "
+            f"of {named('C')} or a larger {named('tol')} ends it",
             _sklearn.ConvergenceWarning,
             stacklevel=3,
         )

@@ -6,6 +6,7 @@ import numpy as np
 
 from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _loops
+from sparsemaps._tools._parameters import named
 from sparsemaps._tools._typing import Array
 from sparsemaps.maps._draw import call_quietly
 
@@ -27,5 +28,5 @@ def write_features(block: Block, out: Array, write: Callable[[Block, Array], lis
         raise block.error(
             far[0],
             f"the angles of this row are above 2^{int(np.log2(_loops.FAR_TURNS))} turns, beyond "
-            "the precision of float64: scale the rows, or take a smaller gamma",
+            f"the precision of float64: scale the rows, or take a smaller {named('gamma')}",
         )

@@ -48,9 +48,8 @@ def from_config(config: dict[str, Any]) -> SparseMap:
     """
     missing = set(_KEYS) - set(config if isinstance(config, dict) else ())
     if missing:
-        raise ValueError(
-            f"config must be a dictionary with {list(_KEYS)}; it has no {min(missing)!r}"
-        )
+        keys = ", ".join(map(repr, _KEYS))
+        raise ValueError(f"config must have the keys {keys}; it has no {min(missing)!r}")
     if isinstance(config["scheme"], bool) or config["scheme"] != _seeding.SCHEME:
         raise ValueError(
             f"config is of scheme {config['scheme']!r} of random numbers; this version of "
@@ -75,7 +74,7 @@ def _make(config: dict[str, Any]) -> SparseMap:
     name, parameters = config["class"], config["parameters"]
     cls = _class_of(name)
     if not isinstance(parameters, dict):
-        raise ValueError(f"parameters of config must be a dictionary, got {parameters!r}")
+        raise ValueError(f"parameters of config must have names, got {parameters!r}")
     for left_out in ("n_jobs", "random_state"):  # one is of a machine, the other is the seed
         if left_out in parameters:
             raise ValueError(f"parameters of config must not have {left_out!r}")

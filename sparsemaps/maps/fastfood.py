@@ -11,7 +11,7 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _portable_math, _seeding
 from sparsemaps._tools._allowed import LARGEST_INT32, About, Choice, Int, NumberOr, Size
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._parameters import ParameterError, absent, setting
 from sparsemaps._tools._typing import Array, Matrix, RandomState
 from sparsemaps.laws._shift_invariant import FastfoodLaw
 from sparsemaps.maps import _bandwidth, _orthogonal
@@ -311,7 +311,7 @@ class Fastfood(SparseMap[Array]):
             self._padded_width(hash_dim or n_columns)  # which checks it
         if hash_dim is None and n_columns is None:
             rule = "a number where the width of rows is not known"
-            raise ParameterError("hash_dim", "None", rule)
+            raise ParameterError("hash_dim", absent(), rule)
         if hash_dim is None and n_columns is not None and n_columns > MAX_DENSE_WIDTH:
             hash_dim = DEFAULT_HASH_DIM
             warnings.warn(

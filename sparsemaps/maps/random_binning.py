@@ -9,6 +9,7 @@ from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Function, NumberOr, PowerOfTwo, Size
+from sparsemaps._tools._parameters import named
 from sparsemaps._tools._typing import Array, CsrMatrix, RandomState
 from sparsemaps.laws._shift_invariant import BinningLaw
 from sparsemaps.maps import _bandwidth
@@ -45,7 +46,9 @@ class BinningDraw(CodesDraw):
         if self._steepest > _STEEPEST or not in_range.all():
             entry = int(start) + int(np.argmin(in_range))
             row = int(np.searchsorted(block.indptr, entry, side="right")) - 1
-            rule = "its bins are beyond float64: scale the rows, or take a smaller gamma"
+            rule = (
+                f"its bins are beyond float64: scale the rows, or take a smaller {named('gamma')}"
+            )
             raise block.error(row, rule, entry)
 
     def write(self, block: Block, layout: int, out: Array) -> None:

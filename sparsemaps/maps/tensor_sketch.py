@@ -18,7 +18,7 @@ from sparsemaps._tools._allowed import (
     Real,
     Size,
 )
-from sparsemaps._tools._parameters import ParameterError, setting
+from sparsemaps._tools._parameters import ParameterError, absent, setting
 from sparsemaps._tools._typing import Matrix, RandomState
 from sparsemaps.kernels._gram import sums_of_rows, values_of
 from sparsemaps.laws._series import TensorSketchLaw, name_of
@@ -59,7 +59,7 @@ class TensorSketchDraw(Draw):
     def transform(self, work: Work) -> Matrix:
         rows, sketch = work.rows, self._sketch
         if name_of(self.kernel) in ("exp", "rbf") and self.degree is None:
-            work.each_block(self._check_lengths, range(rows.n_rows))
+            work.each_block(self._check_lengths)
         if not self.dense_output:
             itemsize = rows.dtype.itemsize
             return make_csr(
@@ -73,16 +73,15 @@ class TensorSketchDraw(Draw):
         work.fill(sketch.write_dense, out, sketch.may_overflow)
         return out
 
-    def _check_lengths(self, block: Block, numbers: range) -> None:
+    def _check_lengths(self, block: Block) -> None:
         """Raise unless the rows are as short as was said when the degree was chosen."""
         with np.errstate(over="ignore"):
             squares = sums_of_rows(block, np.square(values_of(block)))
         longest = int(np.argmax(squares))
         if squares[longest] > (float(self.max_norm) * (1 + 1e-6)) ** 2:
-            raise ValueError(
-                f"rows must have a length of at most {setting('max_norm', self.max_norm)}, got "
-                f"{np.sqrt(squares[longest]):.6g} in row {numbers[longest]}"
-            )
+            length = f"{np.sqrt(squares[longest]):.6g}"
+            limit = setting("max_norm", self.max_norm)
+            raise block.error(longest, f"the length of the row is {length}, above {limit}")
 
 
 @random_map
@@ -245,7 +244,7 @@ class TensorSketch(SparseMap[Matrix]):
         named = name_of(self.kernel)
         if self.degree is not None and named != "poly":
             if not named:
-                rule = "None for a sequence of coefficients"
+                rule = f"{absent()} for a sequence of coefficients"
                 raise ParameterError("degree", str(self.degree), rule)
             _checks.check_int("degree", self.degree, 1, MOST_DEGREES)
         if self.coef0 != 0 and named != "poly":

@@ -8,7 +8,7 @@ from sparsemaps._input._row_reader import Block
 from sparsemaps._loops import maps as _loops
 from sparsemaps._tools import _seeding
 from sparsemaps._tools._allowed import LARGEST_N_HASHES, About, Bool, Choice, Int, Real, Size
-from sparsemaps._tools._parameters import ParameterError, offered, setting
+from sparsemaps._tools._parameters import ParameterError, named, offered, setting
 from sparsemaps._tools._typing import Array, CsrMatrix, Keys, MatrixLike, RandomState
 from sparsemaps.laws._sampled import MinMaxLaw
 from sparsemaps.maps._draw import CodesDraw
@@ -38,8 +38,8 @@ class WeightedSamplingDraw(CodesDraw):
                 row = int(np.searchsorted(block.indptr, entry, side="right")) - 1
                 raise block.error(
                     row,
-                    f"to the power of {self.power} it is beyond e^2000 or below e^-2000: power "
-                    "must be smaller",
+                    f"to the power of {self.power} it is beyond e^2000 or below e^-2000: "
+                    f"{named('power')} must be smaller",
                     entry,
                 )
         return block
@@ -60,7 +60,7 @@ class WeightedSamplingDraw(CodesDraw):
             raise block.error(
                 row,
                 f"with {resolution} the entry has 2^31 levels or more, or the row more than 2^34: "
-                "resolution must be smaller",
+                f"{named('resolution')} must be smaller",
             )
 
 

@@ -596,7 +596,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def _check_parameters(self) -> None:
         if not isinstance(self.map, SparseMap) or not self.map.has_codes:
-            raise ParameterError("map", repr(self.map), "a map with encode")
+            raise ParameterError("map", repr(self.map), "a map with codes")
         _checks.check_int("n_neighbors", self.n_neighbors, 1, _checks.LARGEST_INT32)
         if self.radius is not None:
             self._radius(self.radius)

@@ -6,7 +6,7 @@ from typing import Any
 
 from sparsemaps._io import _text_input
 from sparsemaps._io._sources import is_regular, is_standard
-from sparsemaps._tools._parameters import offered
+from sparsemaps._tools._parameters import offered, setting
 from sparsemaps.records import TEXT_FORMATS, codes
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Format
@@ -57,7 +57,9 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
             ("keep", fields.key), ("weight_field", fields.weight),
         ):  # fmt: skip
             if value is not None and (what, value) != ("field", "text"):
-                raise ValueError(f"{name}: {known.title} have no fields, got {what}={value!r}")
+                raise ValueError(
+                    f"{name}: {known.title} have no fields, got {setting(what, value)}"
+                )
     return known
 
 

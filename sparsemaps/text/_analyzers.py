@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._tools import _sklearn
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._parameters import ParameterError, absent, named, offered, shown
 from sparsemaps.text._byte_ngrams import LONGEST, ByteNgrams
 from sparsemaps.text._vectorizer import RUNS, WORDS_AND_CHARACTERS, HashingVectorizer
 
@@ -39,18 +39,21 @@ def vectorizer_of(
     match = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
     low, high = (int(match[2]), int(match[3] or match[2])) if match else (0, 0)
     if match is None or not 1 <= low <= high:
+        said = named("analyzer", "the analyzer")
         raise ValueError(
-            "the analyzer must be word, auto, char, char_wb or byte with the size of n-grams, or "
-            f"the least and the greatest, such as word:5 or char:3-5; got {spec!r}"
+            f"{said} must be word, auto, char, char_wb or byte with the size of n-grams, or the "
+            f"least and the greatest, such as word:5 or char:3-5; got {shown(spec)}"
         )
     analyzer = match[1]
     if token_pattern is not None and analyzer != "word":
-        raise ValueError(f"a token pattern is for words, not for {spec!r}")
+        raise ValueError(
+            f"{named('token_pattern', 'a token pattern')} is for words, not for {shown(spec)}"
+        )
     if analyzer == "byte":
         if high > LONGEST:
-            raise ValueError(f"n-grams of bytes have at most {LONGEST}, got {spec!r}")
+            raise ValueError(f"n-grams of bytes have at most {LONGEST}, got {shown(spec)}")
         if normalize is not None:
-            raise ParameterError("normalize", repr(normalize), f"None for {spec!r}")
+            raise ParameterError("normalize", repr(normalize), f"{absent()} for {shown(spec)}")
         return ByteNgrams(ngram_range=(low, high), binary=binary, n_jobs=n_jobs)
     if token_pattern is None:
         token_pattern = WORDS_AND_CHARACTERS if analyzer == "auto" else r"\S+"
@@ -99,7 +102,8 @@ def as_vectorizer(vectorizer: Any, *, binary: bool, by_table: bool = False) -> A
         made.fit([""])  # which checks the parameters
         return _by_counts(made, vectorizer, binary=binary, by_table=by_table)
     except ValueError as error:
-        raise ValueError(f"vectorizer={vectorizer!r}: {error}") from None
+        said = offered("vectorizer", vectorizer)
+        raise ValueError(f"{said}: {error}" if said else str(error)) from None
 
 
 def _by_counts(made: Any, given: Any, *, binary: bool, by_table: bool) -> Any:

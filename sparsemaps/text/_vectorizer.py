@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from sparsemaps._loops import text as _text
 from sparsemaps._tools import _sklearn, _threads
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._parameters import ParameterError, absent, named
 from sparsemaps._tools._typing import CsrMatrix, Matrix
 from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
@@ -234,16 +234,17 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         try:
             return super().build_tokenizer()
         except (re.error, ValueError, TypeError, RecursionError, OverflowError) as error:
+            said = named("token_pattern", "the token pattern")
             raise ValueError(
-                f"the token pattern must be a regular expression with at most one group, got "
-                f"{self.token_pattern!r}: {error}"
+                f"{said} must be a regular expression with at most one group, got "
+                f"{self.token_pattern!r}: {error.__cause__ or error}"  # scikit-learn may call this
             ) from error
 
     def _check_normalize(self) -> None:
         if self.normalize is None:
             return
         if not isinstance(self.normalize, str) or self.normalize not in FORMS:
-            allowed = f"None or {' or '.join(map(repr, FORMS))}"
+            allowed = f"{absent()} or {' or '.join(map(repr, FORMS))}"
             raise ParameterError("normalize", repr(self.normalize), allowed)
         if callable(self.analyzer):
             raise ParameterError(

@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 from sparsemaps._tools import _sklearn
+from sparsemaps._tools._parameters import named
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, CsrMatrix, Vectorizer
 from sparsemaps.text import _frequencies, _inputs
@@ -70,8 +71,8 @@ def read_table(path: str) -> Frequencies:
     table, _ = _frequencies.read(path)
     if table.counts.shape[0] != 1 or table.counts.itemsize != 4:
         raise ValueError(
-            f"{path} has counts of {table.counts.itemsize} byte(s), as of max_df: idf needs a "
-            "table of a run with idf"
+            f"{path} has counts of {table.counts.itemsize} byte(s), as of {named('max_df')}: "
+            f"{named('idf')} needs a table of a run with it"
         )
     return table
 

@@ -354,7 +354,7 @@ def test_a_saved_map(file, tmp_path):
     for arguments, message in (
         (["minmax", "--config", saved, "--bits", 3], b"--bits is in the file of --config"),
         (["minmax", "--config", saved, "--seed", 3], b"--seed is in the file of --config"),
-        (["signs", "--config", saved], b"it has the map ConsistentWeightedSampling, not signs"),
+        (["signs", "--config", saved], b"it has the map minmax, not signs"),
         (["--config", file], b"in.svm: "),
     ):
         done = command("map", *arguments, file, "-o", out)

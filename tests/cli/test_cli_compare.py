@@ -132,7 +132,7 @@ def test_test_and_plot_and_json(folder, capsys):
     [
         (["none.svm"], "none.svm: No such file or directory"),
         (["-"], "compare reads files, as its last lines name them; got standard input"),
-        (["my rows.svm", "--seconds", "0"], "--seconds must be a finite number above 0, got 0.0"),
+        (["my rows.svm", "--seconds", "0"], "--seconds must be a finite number above 0, got 0"),
         (["my rows.svm", "--test", "none.svm"], "none.svm: No such file or directory"),
         (["texts.jsonl", "--texts", "word:1"],
          "texts need --label-field FIELD, the field of their labels"),

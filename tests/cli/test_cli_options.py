@@ -210,13 +210,13 @@ def test_bad_configs(file, tmp_path):
         ({**good, "parameters": {"n_components": "8"}}, "n_components must be an integer"),
         ({**good, "parameters": {"nonsense": 8}}, "do not fit CountSketch"),
         ({**good, "parameters": {"n_jobs": 3}}, "must not have 'n_jobs'"),
-        ({**good, "parameters": [8]}, "parameters of config must be a dictionary"),
+        ({**good, "parameters": [8]}, "parameters of config must have names"),
         ({**good, "seed": -1}, "seed of config must be from 0"),
         ({**good, "seed": 2**5000}, "seed of config must be from 0"),
         ({**good, "scheme": 2}, "scheme 2"),
         ({**good, "scheme": True}, "scheme True"),
         ({**good, "n_features": 0}, "n_features of config must be from 1"),
-        ([good], "config must be a dictionary"),
+        ([good], "config must have the keys"),
     ):
         saved.write_text(config if isinstance(config, str) else json.dumps(config))
         done = command("map", "--config", saved, file, "-o", tmp_path / "out")

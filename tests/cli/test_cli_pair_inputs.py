@@ -139,15 +139,15 @@ def test_codes_of_different_maps_are_refused(tmp_path):
     size = save("size", MinHash(n_hashes=64, random_state=0))
     cws = save("cws", ConsistentWeightedSampling(random_state=0))
     for other, message in (
-        (seed, "seed are 0 and 1"),
-        (size, "parameters are {'bits': 8, 'n_hashes': 256}"),
-        (cws, "class are MinHash and ConsistentWeightedSampling"),
+        (seed, "--seed are 0 and 1"),
+        (size, "--n-hashes are 256 and 64"),
+        (cws, "class are minhash and minmax"),
     ):
         for more in ([other], ["--other", other]):
             said = refused(tmp_path, "minhash", one, *more)
             assert f"{one} and {other} must be codes of the same map: their {message}" in said
     said = refused(tmp_path, "minmax", one)
-    assert f"{one} has codes of MinHash, not of minmax" in said
+    assert f"{one} has codes of minhash, not of minmax" in said
     said = refused(tmp_path, "minhash", one, "--seed", 7)
     assert f"{one} has codes with --seed 0, not 7" in said
     said = refused(tmp_path, "minhash", one, "--n-hashes", 7)
@@ -170,7 +170,7 @@ def test_codes_of_texts_by_other_analyzers_are_refused(tmp_path):
             tmp_path, "minhash", three, *more
         )
     rows = ["--other", tmp_path / "texts.txt", "--texts", "char:5"]
-    assert "vectorized alike: their analyzer are" in refused(tmp_path, "minhash", three, *rows)
+    assert "vectorized alike: their --texts are" in refused(tmp_path, "minhash", three, *rows)
 
 
 def test_products_of_codes(tmp_path):
@@ -184,7 +184,7 @@ def test_products_of_codes(tmp_path):
     assert done.returncode == 0
     found = pairs(tmp_path, codes, *made, name="minmax-signs")
     assert found == pairs(tmp_path, tmp_path / "in.svm", *made, name="minmax-signs")
-    assert "has codes of KernelProduct and" in refused(tmp_path, "minhash", codes)
+    assert "has codes of minmax-signs, not of minhash" in refused(tmp_path, "minhash", codes)
     assert "--bits 4, not 8" in refused(tmp_path, "minmax-signs", codes, "--bits", 8)
 
 

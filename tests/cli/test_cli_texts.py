@@ -131,7 +131,7 @@ def test_pairs_of_texts_by_their_names(tmp_path, monkeypatch, ending):
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["map", "minhash", "--texts", "words", "a.jsonl", "-o", "out"], "the analyzer must be"),
+        (["map", "minhash", "--texts", "words", "a.jsonl", "-o", "out"], "--texts must be word"),
         (["map", "minhash", "--texts", "word:1", "-", "-o", "out"],
          "--text-format must be given"),
         (["map", "minhash", "--field", "x", "a.jsonl", "-o", "out"], "--field is for texts"),
@@ -141,7 +141,7 @@ def test_pairs_of_texts_by_their_names(tmp_path, monkeypatch, ending):
          "whose numbers go to a table beside the output; write to a file"),
         (["text", "a.jsonl", "-o", "a.jsonl"], "a.jsonl is the input a.jsonl"),
         (["text", "a.jsonl", "-o", "out", "--field", "none"], "line 1: expected the field"),
-        (["text", "a.jsonl", "-o", "out", "--n-features", 0], "n_features"),
+        (["text", "a.jsonl", "-o", "out", "--n-features", 0], "--n-features must be from 1 to"),
         (["text", "a.jsonl", "-o", "out", "--analyzer", "byte", "--n-features", 9], "are exact"),
         (["text", "none.txt", "-o", "out"], "none.txt: No such file"),
         (["pairs", "minhash", "--texts", "word:1", "a.svm", "-o", "out"],

@@ -61,7 +61,10 @@ def test_options_are_the_parameters_of_the_models(name):
         (["--class-weight", "1=-2"], "got '1=-2'"),
         (["--class-weight", "1=inf"], "got '1=inf'"),
         (["--class-weight", "balanced", "--class-weight", "1=2"], "got 'balanced'"),
-        (["--class-weight", "7=2"], "class_weight must be a dictionary whose keys are classes"),
+        (
+            ["--class-weight", "7=2"],
+            "--class-weight must be weights of classes that rows have, got one for 7 ",
+        ),
         ([*OF_REGRESSION, "--class-weight", "balanced"], "is for classifiers, not for regression"),
         ([*OF_REGRESSION, "--calibrate"], "--calibrate is for classifiers, not for regression"),
         (["--tol", "0"], "--tol must be a finite number above 0"),

@@ -327,8 +327,8 @@ MISTAKES = [
     ({"intercept_scaling": 0}, "intercept_scaling must be"),
     ({"fit_intercept": 1}, "fit_intercept must be True or False"),
     ({"n_jobs": 0}, "n_jobs must be"),
-    ({"map": None}, "map must be a map with encode, got None"),
-    ({"map": MinHash}, "map must be a map with encode, got <class"),
+    ({"map": None}, "map must be a map with codes, got None"),
+    ({"map": MinHash}, "map must be a map with codes, got <class"),
     (
         {"class_weight": {0: -1}},
         "class_weight of the class 0 must be a finite number of",
@@ -336,9 +336,9 @@ MISTAKES = [
     ({"class_weight": {0: np.nan}}, "class_weight of the class 0 must be"),
     ({"class_weight": {0: "a"}}, "class_weight of the class 0 must be .* got 'a'"),
     ({"class_weight": dict.fromkeys(range(10), 0)}, "class_weight must be above 0 for a class"),
-    ({"map": CountSketch()}, "map must be a map with encode, got CountSketch"),
+    ({"map": CountSketch()}, "map must be a map with codes, got CountSketch"),
     ({"map": KernelProduct(maps=(MinHash(), RandomProjection(n_components=256)))}, "with encode"),
-    ({"map": RandomFourier(kernel="folded_rbf")}, "map must be a map with encode"),
+    ({"map": RandomFourier(kernel="folded_rbf")}, "map must be a map with codes"),
     ({"vectorizer": 3}, "vectorizer must be None, .* got 3"),
     ({"map": MinHash(n_hashes=2**17, bits=16)}, "has 8589934592 weights"),
 ]

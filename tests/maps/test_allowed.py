@@ -36,8 +36,8 @@ def test_every_parameter_is_declared(cls):
 @pytest.mark.parametrize(("cls", "name"), PARAMETERS)
 def test_docstrings_and_types_say_what_is_allowed(cls, name):
     allowed = cls._allowed[name]
-    paragraph = rf"^    {name} : (.*)\n((?:        .*\n|\n)+)"
-    line, text = re.search(paragraph, cls.__doc__, re.MULTILINE).groups()
+    paragraph = rf"^{name} : (.*)\n((?:    .*\n|\n)+)"
+    line, text = re.search(paragraph, inspect.cleandoc(cls.__doc__), re.MULTILINE).groups()
     type_, _, default = line.rpartition(", default=")
     assert type_ == allowed.type
     signature = inspect.signature(cls).parameters[name]

@@ -206,7 +206,7 @@ def test_configuration(new_map, X):
     [
         ({"scheme": -1}, "config is of scheme -1 of random numbers"),
         ({"class": "Nothing"}, "class of config must be the name of a map .*, got 'Nothing'"),
-        ({"parameters": [1]}, r"parameters of config must be a dictionary, got \[1\]"),
+        ({"parameters": [1]}, r"parameters of config must have names, got \[1\]"),
         ({"parameters": {"many": 1}}, "parameters of config do not fit CountSketch"),
         ({"seed": -1}, "seed of config must be"),
         ({"n_features": -1}, "n_features of config must be"),
@@ -218,9 +218,9 @@ def test_bad_config(change, message):
         sparsemaps.from_config({**config, **change})
     for key in change:
         del config[key]
-        with pytest.raises(ValueError, match=f"config must be a dictionary .* no '{key}'"):
+        with pytest.raises(ValueError, match=f"config must have the keys .* no '{key}'"):
             sparsemaps.from_config(config)
-    with pytest.raises(ValueError, match="config must be a dictionary"):
+    with pytest.raises(ValueError, match="config must have the keys"):
         sparsemaps.from_config("CountSketch")
 
 

@@ -88,7 +88,7 @@ SMALL = families(60)
         (lambda: neighbors.similar_pairs(A, 0.5, other=B), "codes and other must be codes of the"),
         (lambda: neighbors.similar_pairs(A, 0.5, max_bucket=0), "max_bucket must be from 1"),
         (lambda: neighbors.similar_pairs(A, 0.5, n_jobs=0), "n_jobs must be"),
-        (lambda: KernelNeighbors(3).fit(SMALL), "map must be a map with encode"),
+        (lambda: KernelNeighbors(3).fit(SMALL), "map must be a map with codes"),
         (lambda: index_of(SMALL, n_neighbors=0), "n_neighbors must be from 1"),
         (lambda: index_of(SMALL, radius=1.5), "radius must be at least 0 and below 1"),
         (lambda: index_of(SMALL, radius=1), "radius must be at least 0 and below 1"),

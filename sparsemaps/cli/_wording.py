@@ -1,0 +1,71 @@
+"""The words of errors for parameters, values and maps, as users of the command type them."""
+
+import argparse
+import re
+from typing import Any
+
+from sparsemaps._tools._option_fields import options_of
+from sparsemaps._tools._parameters import Wording
+from sparsemaps.cli._options import KERNELS, MAPS, flag
+from sparsemaps.files._job_options import VALUES
+
+_OPTION_OF = {"random_state": "seed", "seed": "seed", "source": "texts"} | {
+    option.name: option.dest for cls in VALUES for option in options_of(cls) if option.flag
+}
+"""Parameters whose options have other names."""
+
+_ARGUMENTS = {"map": "MAP", "model": "MODEL", "inputs": "INPUT", "input": "INPUT"}
+"""Parameters that are no options, but words of a call."""
+
+_CLASSES = {kind.make.partition(":")[2]: name for name, kind in MAPS.items() if not kind.factors}
+_CLASSES |= dict.fromkeys(("KernelClassifier", "KernelRegressor"), "the model")
+_CLASSES["KernelProduct"] = "a product"  # of which there are several
+
+
+class ShellWording(Wording):
+    """Names options of a call, and shows values as they are typed."""
+
+    absent = "left out"
+
+    def __init__(self, options: argparse.Namespace) -> None:
+        kind = MAPS.get(getattr(options, "map_name", "")) or KERNELS.get(
+            getattr(options, "kernel_name", "")
+        )
+        of_kind = kind.options if kind else ()
+        self._options = {*vars(options), *(option.name for option in of_kind)} - {*_ARGUMENTS}
+
+    def name(self, parameter: str) -> str:
+        option = self._option(parameter) or _OPTION_OF.get(parameter)  # of another command
+        return _ARGUMENTS.get(parameter, parameter) if option is None else flag(option)
+
+    def setting(self, parameter: str, value: object) -> str | None:
+        option = self._option(parameter)
+        if option is None:
+            return None
+        if isinstance(value, (list, tuple)):
+            value = " ".join(map(_typed, value))
+        return flag(option) if value is True else f"{flag(option)} {_typed(value)}"
+
+    def value(self, text: str) -> str:
+        made = re.fullmatch(r"(\w+)\((.*)\)", text, re.DOTALL)
+        if made and made[1] in _CLASSES:
+            given = re.findall(r"(\w+)=('[^']*'|[^,()]+)", made[2])
+            options = ((self._option(name), value.strip("'")) for name, value in given)
+            words = [f"{flag(option)} {_typed(value)}" for option, value in options if option]
+            return " ".join([_CLASSES[made[1]], *words])
+        if text[:1] in ("(", "[") and not re.search("['\"{]", text):
+            return ",".join(map(_typed, re.split(r", ?", text.strip("()[],"))))
+        return _typed(text)
+
+    def cls(self, name: str) -> str:
+        return _CLASSES.get(name, name)
+
+    def _option(self, parameter: str) -> str | None:
+        """Return the name of the option for a parameter; None if the command has none."""
+        name = parameter if parameter in self._options else _OPTION_OF.get(parameter, parameter)
+        return name if name in self._options else None
+
+
+def _typed(value: Any) -> str:
+    """Return a value as text, whole numbers without a point."""
+    return re.sub(r"(?<=^)(-?\d+)\.0$", r"\1", str(value))
