@@ -117,32 +117,24 @@ cdef class Descent:
     cdef dual_problem problem
     cdef dual_state state
     cdef double[:, ::1] v
-    cdef double[:, :, ::1] of_jumps
     cdef Scratch memory
 
     def __init__(self, Py_ssize_t n_codes, int bits, str loss, int end, double epsilon,
                  double bias, double tol, double cost, uint64_t key,
-                 const double[:, ::1] factors, double[:, ::1] v, double[:, :, ::1] of_jumps):
+                 const double[:, ::1] factors, double[:, ::1] v):
         """`loss` is a name, `end` the rule that ends its passes (c/linear/dual_descent.h).
 
         `factors` has a row for each model: what C is multiplied by for rows on its negative
         side, and on its positive side.
 
         `v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
-        of which as many count as there are models; it is aligned to 64 bytes. `of_jumps` is
-        scratch, two arrays of this shape; None if the models do not jump."""
+        of which as many count as there are models; it is aligned to 64 bytes."""
         cdef Py_ssize_t n_models = factors.shape[0], m
         cdef Py_ssize_t stride = stride_of(n_models)
         if (factors.shape[1] != 2 or v.shape[0] != n_codes << bits or v.shape[1] != stride
                 or <size_t>&v[0, 0] % 64):
             raise ValueError("the arrays do not fit")
-        if of_jumps is not None:
-            if (of_jumps.shape[0] != 2 or of_jumps.shape[1] != v.shape[0]
-                    or of_jumps.shape[2] != stride):
-                raise ValueError("the arrays do not fit")
-            self.state.v_before = &of_jumps[0, 0, 0]
-            self.state.v_step = &of_jumps[1, 0, 0]
-        self.v, self.of_jumps, self.memory = v, of_jumps, Scratch.__new__(Scratch)
+        self.v, self.memory = v, Scratch.__new__(Scratch)
         self.problem.n_models = n_models
         self.problem.loss, self.problem.end = LOSSES.index(loss), end
         self.problem.epsilon = epsilon
@@ -176,12 +168,15 @@ cdef class Descent:
     def turn(self, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
              const uint8_t[::1] sides, const double[::1] targets, const double[::1] weights,
              double[:, ::1] dual, uint32_t[::1] order, uint8_t[::1] active,
-             double[:, :, ::1] dual_of_jumps, int max_passes, int64_t max_visits, bint is_first,
-             unsigned going, const uint8_t[::1] members=None):
+             double[:, :, ::1] dual_of_jumps, double[:, :, ::1] of_jumps, int max_passes,
+             int64_t max_visits, bint is_first, unsigned going,
+             const uint8_t[::1] members=None):
         """Visit the rows, at least one, as `descend` of c/linear/dual_descent.h does.
 
         `sides` has a bit for each model, which is set in rows on its positive side; it is None of
-        regression. `weights` may be None. `members` has a bit for each model, which is set in rows
+        regression. `of_jumps` is scratch, two arrays of the shape of `v`; None if the models do not
+        jump. A turn that goes on gets it, and the other scratch, as the one before has left it.
+        `weights` may be None. `members` has a bit for each model, which is set in rows
         that the model is trained on; None is all of them. `is_first` says that no turn had these
         rows before. `going` has a bit for each model that the turn trains; it is 0 if the turn
         before had these rows and was not complete. Returns whether it is to go on, and the bits of
@@ -194,6 +189,9 @@ cdef class Descent:
                 or active.shape[0] != n or dual.shape[1] != p.n_models or going >> p.n_models
                 or dual_of_jumps.shape[0] != 3 or dual_of_jumps.shape[1] != n
                 or dual_of_jumps.shape[2] != p.n_models
+                or of_jumps is not None and (
+                    of_jumps.shape[0] != 2 or of_jumps.shape[1] != self.v.shape[0]
+                    or of_jumps.shape[2] != self.v.shape[1])
                 or not going and n != p.n_rows
                 or (sides is None) != (p.loss >= descent_loops.first_of_numbers)
                 or sides is not None and sides.shape[0] != n
@@ -210,6 +208,8 @@ cdef class Descent:
         s.dual, s.order, s.active = &dual[0, 0], &order[0], &active[0]
         s.dual_before, s.dual_step = &dual_of_jumps[0, 0, 0], &dual_of_jumps[1, 0, 0]
         s.dual_tried = &dual_of_jumps[2, 0, 0]
+        s.v_before = NULL if of_jumps is None else &of_jumps[0, 0, 0]
+        s.v_step = NULL if of_jumps is None else &of_jumps[1, 0, 0]
         with nogil:
             if going:
                 if is_first:

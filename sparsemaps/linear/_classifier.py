@@ -223,10 +223,12 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         of_classes = _weights_of(self.classes_, self.class_weight, labels, costs)
         return rows._replace(weights=of_classes[labels] * (1.0 if costs is None else costs))
 
-    def _factors(self, rows: TrainingRows, costs: Array) -> Array | None:
-        if not (isinstance(self.class_weight, str) and len(self.classes_) == 2):
-            return None
-        return _weights_of(self.classes_, self.class_weight, rows.labels + 1, costs)
+    def _by_factors(self, rows: TrainingRows, costs: Array) -> TrainingRows:
+        is_balanced = isinstance(self.class_weight, str)
+        if self.multilabel_ or not is_balanced or len(self.classes_) > 2:
+            return self._weighted(rows, costs)
+        factors = _weights_of(self.classes_, self.class_weight, rows.labels + 1, costs)
+        return rows._replace(weights=costs, factors=factors[np.newaxis])
 
     @property
     def coef_(self) -> Array:
@@ -357,8 +359,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             If given, the rows are those that ``fit`` has seen. The scores of each fold come from a
             model that is trained on the other folds, with the parameters of this one. The folds
             are scikit-learn's; rows of weight 0 are in none of a number of folds. So no rows need
-            to be held out from ``fit``, and training takes as many times as there are folds. Folds
-            of two classes are trained together, in half of that time.
+            to be held out from ``fit``, and training takes as many times as there are folds. Four
+            folds of a class are trained together, in 0.6 to 0.9 of that time.
 
         Returns
         -------

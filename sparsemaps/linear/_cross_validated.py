@@ -167,10 +167,12 @@ class KernelClassifierCV(_OverC, KernelClassifier):
     -----
     Solutions of the dual problem are multiplied before training goes on with a larger C: by the
     factor that gives the highest dual objective among those that this C allows. The model of each C
-    is within `tol`, as if it were trained alone, but not equal to that in all digits. A thread
-    trains on a fold, or of two classes, on up to four folds together. That takes the memory of a
-    model for each fold, and 8 bytes for each row and class, or fold. `save` writes a
-    `KernelClassifier`, which ``KernelClassifier.load`` opens.
+    is within `tol`, as if it were trained alone, but not equal to that in all digits. The models
+    that four folds have of a class are trained together, on one reading of the codes. That takes
+    the memory of a model for each fold, and 8 bytes for each row, fold and class. If it is more
+    than a gigabyte, some folds are trained after the others. Folds in which rows have other
+    weights, as `class_weight="balanced"` gives them where classes are several, are trained one by
+    one. `save` writes a `KernelClassifier`, which ``KernelClassifier.load`` opens.
 
     See Also
     --------

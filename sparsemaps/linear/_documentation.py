@@ -78,8 +78,8 @@ max_iter : int, default=1000
     The largest number of passes for a C.""",
     "n_jobs of folds": """\
 n_jobs : int or None, default=None
-    Threads; None is 1, -1 all processors. A thread trains on the rows of a fold, or of several
-    together. The result does not depend on it.""",
+    Threads; None is 1, -1 all processors. A thread trains up to four models of a C together, of
+    any folds and classes. The result does not depend on it.""",
     "C_, Cs_, scores_": """\
 C_ : float
     The C with the highest mean score; of equal ones, the smallest.

@@ -178,10 +178,10 @@ class CodesModel(_sklearn.BaseEstimator):
         """Return the rows with the factors of C that follow from the weights of rows."""
         return rows._replace(weights=costs)
 
-    def _factors(self, rows: _solver.TrainingRows, costs: Array) -> Array | None:
-        """Return the factors of C of rows on the negative and on the positive side, if they depend
-        on how much each row counts."""
-        return None
+    def _by_factors(self, rows: _solver.TrainingRows, costs: Array) -> _solver.TrainingRows:
+        """Return the rows as `_weighted` does, but what depends on how much all rows count is in
+        the factors of the two sides of each model, if it can be."""
+        return self._weighted(rows, costs)
 
     def _objective(self, C: float) -> Objective:
         bias = float(self.intercept_scaling) if self.fit_intercept else 0.0

@@ -12,7 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps._tools import _seeding, _sklearn, _threads
+from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError, named, named_class, setting
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps._tools._whole_numbers import are_equal
@@ -23,6 +23,10 @@ from sparsemaps.linear._solver import TrainingRows
 
 _SCORED_ROWS = 2**16
 """Rows that are scored together: codes may be mapped into memory."""
+
+MOST_BYTES = 2**30
+"""Bytes of weights and dual variables of the folds that are trained at once, if that is more than
+one."""
 
 MOST_SCORES = 2**23
 """The largest number of scores that a calibration is made of, two a row of two classes. Of more
@@ -247,15 +251,15 @@ def scores_along(
     for fold in folds:
         _check_fold(fold, model, rows)
     shape = len(folds), len(Cs)
-    scores, errors, seconds = np.empty(shape), np.full(shape, np.nan), np.zeros(shape)
+    scores, errors, seconds = np.empty(shape), np.full(shape, np.nan), np.zeros(len(Cs))
     unfinished, n_done = set[float](), [0]
-    seed = _seeding.draw_seed(model.random_state)
+    seed, n_jobs = _seeding.draw_seed(model.random_state), _threads.resolve_n_jobs(model.n_jobs)
 
-    def score(number: int, place: int, some: TrainingRows, solutions: Iterable[Any]) -> None:
+    def score(number: int, place: int, solutions: Iterable[Any]) -> None:
         """Score the model of a fold and a C."""
         C, held_out = Cs[place], folds[number].held_out
         one = of_one_C(C)
-        if one._take(solutions, some, model._objective(C), n_models):
+        if one._take(solutions, rows, model._objective(C), n_models):
             unfinished.add(C)
         if scorer is None:
             scores[number, place], errors[number, place] = score_of(one, held_out)
@@ -265,34 +269,32 @@ def scores_along(
         if watch is not None:
             watch(n_done[0], scores.size, 0)
 
-    def steps(numbers: range) -> Iterator[None]:
-        """Train the models of some folds: of several, one model each."""
-        if together is None:
-            some = model._weighted(rows, folds[numbers[0]].costs())
-        else:
-            some = together.of_folds(numbers)
-        n_here = n_models * len(numbers)
-        objective = model._objective(Cs[0])
-        path = _solver.Path(some, objective, n_here, tol=float(model.tol), seed=seed)
+    together = _together(model, rows, folds) if len(folds) > 1 else None
+    most = 1  # folds of a path
+    if together is not None:
+        most = len(folds) if n_models == 1 else _solver.MOST_TOGETHER
+    for some in _parts_of(len(folds), n_models, rows):
+        paths = []
+        for first, stop in _blocks.ranges(some.start, some.stop, most):
+            numbers = range(first, stop)
+            if together is None:
+                of_path = model._weighted(rows, folds[numbers[0]].costs())
+            else:
+                of_path = together.of_folds(numbers)
+            objective = model._objective(Cs[0])
+            path = _solver.Path(
+                of_path, objective, n_models * len(numbers), tol=float(model.tol), seed=seed,
+                n_jobs=n_jobs,
+            )  # fmt: skip
+            paths.append((path, numbers))
         for place, C in enumerate(Cs):
             start = time.perf_counter()
-            for _ in path.solve(C, model.max_iter):
-                seconds[numbers[0], place] += time.perf_counter() - start
-                yield
-                start = time.perf_counter()
-            seconds[numbers[0], place] += time.perf_counter() - start
-            if together is None:
-                score(numbers[0], place, some, path.solutions())
-                continue
-            for number, solution in path.solutions():
-                score(numbers[number], place, some, [(0, solution)])
-
-    together = _together(model, rows, folds) if n_models == 1 and len(folds) > 1 else None
-    cuts = list(range(len(folds) + 1))
-    if together is not None:
-        cuts = _solver.cuts(len(folds), _threads.resolve_n_jobs(model.n_jobs))
-    jobs = (steps(range(first, stop)) for first, stop in itertools.pairwise(cuts))
-    _solver.run_in_turns(jobs, model.n_jobs)
+            jobs = [path.jobs(C, model.max_iter, n_jobs) for path, _ in paths]
+            _solver.run_in_turns(itertools.chain.from_iterable(jobs), n_jobs)
+            seconds[place] += time.perf_counter() - start
+            for path, numbers in paths:
+                for part, number in enumerate(numbers):
+                    score(number, place, path.solutions(part))
     if unfinished:
         shown = ", ".join(f"{C:.6g}" for C in sorted(unfinished))
         warnings.warn(
@@ -305,43 +307,51 @@ def scores_along(
     of_means = errors[0]
     if len(folds) > 1:
         of_means = scores.std(axis=0, ddof=1) / np.sqrt(len(folds))
-    return PathScores(scores, of_means, seconds.sum(axis=0))
+    return PathScores(scores, of_means, seconds)
+
+
+def _parts_of(n_folds: int, n_models: int, rows: TrainingRows) -> list[range]:
+    """Return the folds whose models are in memory at once."""
+    of_a_fold = 8 * n_models * (_solver.check_width(rows.codes) + len(rows.codes))
+    n_parts = -(-n_folds // max(1, MOST_BYTES // of_a_fold))
+    cuts = [part * n_folds // n_parts for part in range(n_parts + 1)]
+    return [range(first, stop) for first, stop in itertools.pairwise(cuts)]
 
 
 class _Together(NamedTuple):
     """Folds whose models are trained together: they differ in their rows, and in the factors of C
-    of the two classes."""
+    of the two sides of each model."""
 
     rows: TrainingRows
     members: list[Array]
     """The rows of each fold, a bit each."""
+    factors: list[Array] | None
+    """Those of each fold."""
 
     def of_folds(self, numbers: range) -> TrainingRows:
         """Return the rows for models of some folds."""
-        n, factors = len(self.rows.codes), self.rows.factors
-        return self.rows._replace(
-            members=[
-                np.unpackbits(some, count=n).astype(bool)
-                for some in self.members[numbers.start : numbers.stop]
-            ],
-            factors=None if factors is None else factors[numbers.start : numbers.stop],
-        )
+        n, factors = len(self.rows.codes), None
+        some = slice(numbers.start, numbers.stop)
+        if self.factors is not None:
+            factors = np.stack(self.factors[some], axis=1).reshape(-1, 2)
+        members = [np.unpackbits(bits, count=n).astype(bool) for bits in self.members[some]]
+        return self.rows._replace(members=members, factors=factors)
 
 
 def _together(model: Any, rows: TrainingRows, folds: Sequence[Fold]) -> _Together | None:
     """Return the folds, if each row counts as much in all folds that train on it, or None."""
     base, members, factors = np.zeros(len(rows.codes)), [], []
     for fold in folds:
-        own = fold.costs()
+        some = model._by_factors(rows, fold.costs())
+        own = some.weights
         is_there = own > 0
         if (own != base)[is_there & (base > 0)].any():
             return None
         base[is_there] = own[is_there]
         members.append(np.packbits(is_there))
-        factors.append(model._factors(rows, own))
-    if factors[0] is None:
-        return _Together(model._weighted(rows, base), members)
-    return _Together(rows._replace(weights=base, factors=np.stack(factors)), members)
+        factors.append(some.factors)
+    has_factors = factors[0] is not None
+    return _Together(rows._replace(weights=base), members, factors if has_factors else None)
 
 
 def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:

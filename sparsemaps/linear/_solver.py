@@ -20,6 +20,9 @@ from sparsemaps.linear._model_checks import refuse_large_numbers
 BLOCK_BYTES = 2**28
 """Codes of more bytes that are mapped into memory are trained on in blocks of this size."""
 
+MOST_TOGETHER = _loops.most_models
+"""The largest number of models that are trained together, as a group."""
+
 _SECONDS = 0.1
 """Seconds that threads work on groups. Then signals are handled."""
 
@@ -56,8 +59,12 @@ class TrainingRows(NamedTuple):
     """float64, more factors of C, of shape (number of models, 2): for rows on the negative and on
     the positive side of a model. None is 1 for all."""
     members: Sequence[Array] | None = None
-    """The rows that each model is trained on, bool, of models of one problem, that is, of one set
-    of labels or targets; None is all rows for all models."""
+    """Parts of the rows, bool. Each problem, that is, one set of labels or targets, has a model for
+    each part: the first models are those of the first problem. None is one part of all rows."""
+
+    @property
+    def n_parts(self) -> int:
+        return 1 if self.members is None else len(self.members)
 
     def sides(self, models: range) -> Array | None:
         """Return bits for each row: bit m is set if it is on the positive side of the model m of
@@ -66,28 +73,32 @@ class TrainingRows(NamedTuple):
             return None
         sides = np.zeros(len(self.codes), np.uint8)
         for bit, number in enumerate(models):
-            model = number if self.members is None else 0
+            problem = number // self.n_parts
             if isinstance(self.labels, np.ndarray):
-                sides[self.labels == model] |= 1 << bit
+                sides[self.labels == problem] |= 1 << bit
             else:
-                start, stop = self.labels.indptr[model : model + 2]
+                start, stop = self.labels.indptr[problem : problem + 2]
                 sides[self.labels.indices[start:stop]] |= 1 << bit
         return sides
 
     def distinct(self, n_models: int) -> tuple["TrainingRows", list[list[int]]]:
         """Return the rows for models whose problems differ, and the numbers of the models with each
         problem. Among many labels, some have no row, and some have the same rows."""
-        is_one_problem = self.members is not None  # whose models differ in their rows
-        if is_one_problem or self.labels is None or isinstance(self.labels, np.ndarray):
+        if self.labels is None or isinstance(self.labels, np.ndarray):
             return self, [[model] for model in range(n_models)]
         found: dict[bytes, list[int]] = {}
-        for model in range(n_models):
-            start, stop = self.labels.indptr[model : model + 2]
-            found.setdefault(self.labels.indices[start:stop].tobytes(), []).append(model)
-        alike = list(found.values())
+        for problem in range(n_models // self.n_parts):
+            start, stop = self.labels.indptr[problem : problem + 2]
+            found.setdefault(self.labels.indices[start:stop].tobytes(), []).append(problem)
+        alike = [
+            [problem * self.n_parts + part for problem in problems]
+            for problems in found.values()
+            for part in range(self.n_parts)
+        ]
         firsts = [models[0] for models in alike]
         factors = None if self.factors is None else self.factors[firsts]
-        return self._replace(labels=self.labels[:, firsts], factors=factors), alike
+        labels = self.labels[:, [problems[0] for problems in found.values()]]
+        return self._replace(labels=labels, factors=factors), alike
 
     def y(self, model: int) -> Array:
         """Return the targets; of classification, 1 in the rows on the positive side of a model, and
@@ -102,7 +113,7 @@ class TrainingRows(NamedTuple):
             return None
         bits = np.zeros(len(self.codes), np.uint8)
         for bit, model in enumerate(models):
-            bits |= self.members[model].astype(np.uint8) << bit
+            bits |= self.members[model % self.n_parts].astype(np.uint8) << bit
         return bits
 
     def costs(self, model: int) -> Array | None:
@@ -112,7 +123,8 @@ class TrainingRows(NamedTuple):
             of_sides = self.factors[model][(self.y(model) > 0).astype(np.intp)]
             costs = np.asarray(of_sides if costs is None else of_sides * costs)
         if self.members is not None:
-            costs = np.asarray(self.members[model] * (1.0 if costs is None else costs))
+            is_there = self.members[model % self.n_parts]
+            costs = np.asarray(is_there * (1.0 if costs is None else costs))
         return costs
 
 
@@ -255,43 +267,60 @@ class _Turns:
 
 class Path:
     """Models of the same rows for one C after the other, growing: each begins where the one before
-    has ended. It is for one thread."""
+    has ended."""
 
     def __init__(
-        self, rows: TrainingRows, objective: Objective, n_models: int, *, tol: float, seed: int
+        self,
+        rows: TrainingRows,
+        objective: Objective,
+        n_models: int,
+        *,
+        tol: float,
+        seed: int,
+        n_jobs: int = 1,
     ) -> None:
         key, self._key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
         rows, self._alike = rows.distinct(n_models)
         self._rows, self._tol = rows, tol
         self._groups = [
             _Group(rows, objective, range(first, stop), tol, key)
-            for first, stop in itertools.pairwise(cuts(len(self._alike), 1))
+            for first, stop in itertools.pairwise(cuts(len(self._alike), n_jobs))
         ]
         self._is_begun = False
 
-    def solve(self, C: float, max_iter: int) -> Iterator[None]:
-        """Solve the problems for a C that is above the last one, by turns."""
-        codes = self._rows.codes
-        if self._is_begun:
+    def jobs(self, C: float, max_iter: int, n_jobs: int = 1) -> list[Iterator[None]]:
+        """Return what solves the problems for a C that is above the last one: iterators that
+        threads run to their ends. Codes that are read in blocks have one, whose turns are divided
+        among threads."""
+        is_begun, self._is_begun = self._is_begun, True
+        if is_begun:
             for group in self._groups:
                 group.go_on(C)
-        self._is_begun = True
-        if _are_read_by_blocks(codes):
-            _solve_by_blocks(
-                self._rows, self._groups, self._tol, max_iter, self._key_of_blocks, 1, None
-            )
-            return
-        for group in self._groups:
-            while True:
-                group.turn_over_all(max_iter)
-                yield
-                if not group.goes_on:
-                    break
+        if not _are_read_by_blocks(self._rows.codes):
+            return [_turns(group, max_iter) for group in self._groups]
+        _solve_by_blocks(
+            self._rows, self._groups, self._tol, max_iter, self._key_of_blocks, n_jobs, None
+        )
+        return []
 
-    def solutions(self) -> Iterator[tuple[int, Solution]]:
-        """Return the models, with their numbers."""
-        solutions = itertools.chain.from_iterable(group.solutions() for group in self._groups)
-        return _of_all_models(solutions, self._alike)
+    def solutions(self, part: int = 0) -> Iterator[tuple[int, Solution]]:
+        """Return the models of a part of the rows, with the numbers of their problems."""
+        n_parts = self._rows.n_parts
+        for group in self._groups:
+            for m, number in enumerate(group.numbers):
+                if number % n_parts == part:
+                    solution = group.solution(m)
+                    for model in self._alike[number]:
+                        yield model // n_parts, solution
+
+
+def _turns(group: "_Group", max_passes: int) -> Iterator[None]:
+    """Visit all rows, by turns."""
+    while True:
+        group.turn_over_all(max_passes)
+        yield
+        if not group.goes_on:
+            return
 
 
 def run_in_turns(jobs: Iterable[Iterator[None]], n_jobs: int | None) -> None:
@@ -317,7 +346,7 @@ def run_in_turns(jobs: Iterable[Iterator[None]], n_jobs: int | None) -> None:
         while n_going:
             yield ()
 
-    n_jobs = min(_threads.resolve_n_jobs(n_jobs), n_going)
+    n_jobs = max(min(_threads.resolve_n_jobs(n_jobs), n_going), 1)
     for has_ended in _threads.stream(work, calls(), n_jobs):
         n_going -= has_ended
 
@@ -332,7 +361,7 @@ def cuts(n_models: int, n_jobs: int) -> list[int]:
     A small group costs little less than a full one, so all groups but the first are full. If that
     left threads without a group, there is a group of about equal size for each thread.
     """
-    full = _loops.most_models
+    full = MOST_TOGETHER
     if n_models > n_jobs * full:
         rest = n_models % full
         return [0] * (rest > 0) + list(range(rest, n_models + 1, full))
@@ -390,10 +419,9 @@ class _Group:
         self._descent = _loops.Descent(
             codes.n_hashes, codes.bits, objective.loss.name, objective.loss.end,
             objective.epsilon, objective.bias, tol, objective.C, key, factors, self._v,
-            _scratch_of_jumps(self._v),
         )  # fmt: skip
         self.model = self._descent.model
-        self._of_rows: tuple[Array, Array, Array] | None = None
+        self._scratch: tuple[Array, Array, Array, Array | None] | None = None
         self._begun: set[int] = set()
         """The first rows of the blocks that turns have begun with."""
         self.going = 2 ** len(numbers) - 1
@@ -418,19 +446,20 @@ class _Group:
         sides, targets, weights, members = (
             None if array is None else array[some] for array in of_rows
         )
-        if self._of_rows is None:
+        if self._scratch is None:
             n = len(codes)
-            of_jumps = np.zeros((3, n, len(self.numbers)))
-            self._of_rows = np.empty(n, np.uint32), np.empty(n, np.uint8), of_jumps
+            duals = np.zeros((3, n, len(self.numbers)))
+            order, active = np.empty(n, np.uint32), np.empty(n, np.uint8)
+            self._scratch = order, active, duals, _scratch_of_jumps(self._v)
         visited = self._rows.codes.n_hashes * (1 + self._v.shape[1] // 4)
         self.goes_on, not_within = self._descent.turn(
             codes, sampled.view(np.uint8), sides, targets, weights, self._dual[some],
-            *self._of_rows, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
+            *self._scratch, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
             0 if self.goes_on else self.going, members,
         )  # fmt: skip
         self._begun.add(first)
         if not self.goes_on:
-            self._of_rows = None
+            self._scratch = None
         return int(not_within)
 
     def turn_over_all(self, max_passes: int) -> None:
@@ -461,17 +490,22 @@ class _Group:
         """Return the passes over rows, of the model that has most."""
         return max(self.model(m)["n_passes"] for m in range(len(self.numbers)))
 
+    def solution(self, m: int) -> Solution:
+        """Return a model at the end of its turns."""
+        weights = self._v[:, m] / np.sqrt(self._rows.codes.n_hashes)
+        model = self.model(m)
+        last, dual = model["intercept"], None
+        if self.going >> m & 1:
+            number = self.numbers[m]
+            y, costs = self._rows.y(number), self._rows.costs(number)
+            square = float(weights @ weights) + last**2
+            dual = self._objective.dual(y, self._dual[:, m], costs) - square / 2
+        return Solution(weights, last, self.n_rounds[m] or model["n_passes"], dual)
+
     def solutions(self) -> Iterator[tuple[int, Solution]]:
         """Yield the models at the end of their turns, with their numbers."""
         for m, number in enumerate(self.numbers):
-            weights = self._v[:, m] / np.sqrt(self._rows.codes.n_hashes)
-            model = self.model(m)
-            last, dual = model["intercept"], None
-            if self.going >> m & 1:
-                y, costs = self._rows.y(number), self._rows.costs(number)
-                square = float(weights @ weights) + last**2
-                dual = self._objective.dual(y, self._dual[:, m], costs) - square / 2
-            yield number, Solution(weights, last, self.n_rounds[m] or model["n_passes"], dual)
+            yield number, self.solution(m)
 
 
 def _scratch_of_jumps(v: Array) -> Array | None:

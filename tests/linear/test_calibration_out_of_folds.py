@@ -65,7 +65,9 @@ def test_scores_are_those_of_models_of_the_other_rows(kind, cv, is_weighted, n_j
         labels = sp.csr_array(labels[:, :1])
     weights = np.random.default_rng(SEED).integers(0, 3, len(y)).astype(float)
     weights = weights if is_weighted else None
-    model = classifier(tol=1e-6, C=0.3, n_jobs=n_jobs).fit(X, labels, weights)
+    balance = "balanced" if kind == "labels" else None
+    model = classifier(tol=1e-6, C=0.3, n_jobs=n_jobs, class_weight=balance)
+    model.fit(X, labels, weights)
     before = model.coef_.copy(), model.intercept_.copy(), vars(model).keys()
     assert model.calibrate(X, labels, weights, cv=cv) is model
     assert (model.coef_ == before[0]).all()

@@ -59,7 +59,7 @@ def path_of(rows, loss, n_models, tol):
     objective = _losses.Objective(_losses.LOSSES[loss], CS[0], 0.1, 1.0)
     path = _solver.Path(rows, objective, n_models, tol=tol, seed=0)
     for C in CS[:4] if objectives.is_bounded(loss) and loss != "log_loss" else CS:
-        list(path.solve(C, 10_000))
+        _solver.run_in_turns(path.jobs(C, 10_000), 1)
         yield C, dict(path.solutions())
 
 

@@ -98,6 +98,37 @@ def test_each_is_the_optimum_of_its_rows(loss, kind, packed):
         assert (ws[0][~is_there] == 0).all()
 
 
+@pytest.mark.parametrize("has_lists", [False, True])
+def test_each_problem_has_a_model_for_each_part(has_lists, packed):
+    """Three classes; or labels, of which the first and the last have the same rows, with factors of
+    C for each model."""
+    y = load_digits(return_X_y=True)[1][:N] % 3
+    folds = folds_of("random")
+    weights = np.random.default_rng(SEED).integers(0, 3, N) * 0.5
+    labels, factors, n = y.astype(np.int32), None, 3
+    if has_lists:
+        labels, n = sp.csc_array(np.stack([y == 0, y == 1, y > 0, y == 0], axis=1)), 4
+        own = np.random.default_rng(SEED).uniform(0.5, 2, (N_FOLDS, 3, 2))
+        factors = own[:, [0, 1, 2, 0]].transpose(1, 0, 2).reshape(-1, 2)
+    rows = _solver.TrainingRows(packed, labels, None, weights, factors, folds)
+    found = solved(rows, "squared_hinge", n * N_FOLDS)
+    others = solved(rows, "squared_hinge", n * N_FOLDS, n_jobs=3)
+    assert found.keys() == others.keys() == set(range(n * N_FOLDS))
+    for number, one in found.items():
+        assert (one.weights == others[number].weights).all()
+        problem, fold = divmod(number, N_FOLDS)
+        is_there = labels[:, [problem]].toarray()[:, 0] if has_lists else y == problem
+        costs = weights * folds[fold]
+        if has_lists:
+            costs = costs * factors[number][is_there.astype(int)]
+        np.testing.assert_array_equal(rows.costs(number), costs)
+        sides = np.where(is_there, 0, -1).astype(np.int32)
+        (alone,) = solved(
+            _solver.TrainingRows(packed, sides, None, costs), "squared_hinge", 1
+        ).values()
+        np.testing.assert_allclose(one.weights, alone.weights, atol=1e-5)
+
+
 @pytest.mark.parametrize("loss", LOSSES)
 def test_variables_of_other_rows_stay_0(loss, packed):
     """Also when the next C begins."""
@@ -105,7 +136,7 @@ def test_variables_of_other_rows_stay_0(loss, packed):
     objective = _losses.Objective(_losses.LOSSES[loss], CS[0], 0.1, 1.0)
     path = _solver.Path(rows_of(packed, loss, folds), objective, 4, tol=1e-6, seed=0)
     for C in CS:
-        assert list(path.solve(C, 1000))
+        _solver.run_in_turns(path.jobs(C, 1000), 1)
         (group,) = path._groups
         assert (group._dual[~np.array(folds).T] == 0).all()
         assert (group._dual != 0).any(axis=0).all()
@@ -168,9 +199,12 @@ def kinds():
             MAP, Cs=CS, class_weight=class_weight, tol=1e-6, random_state=0
         )
         yield weighted, KernelClassifier, y > 6
+    yield KernelClassifierCV(MAP, Cs=CS, tol=1e-6, random_state=0), KernelClassifier, y % 3
+    balanced = KernelClassifierCV(MAP, Cs=CS, class_weight="balanced", tol=1e-6, random_state=0)
+    yield balanced, KernelClassifier, np.minimum(y, 3)
 
 
-@pytest.mark.parametrize("number", range(4))
+@pytest.mark.parametrize("number", range(6))
 @pytest.mark.parametrize(
     "cv", [KFold(5), KFold(2), ShuffleSplit(3, train_size=0.3, random_state=0)]
 )
@@ -178,7 +212,8 @@ def test_scores_are_those_of_single_fits(number, cv, packed, together):
     model, kind, y = list(kinds())[number]
     weights = np.random.default_rng(SEED).integers(1, 3, N).astype(float)
     found = clone(model).set_params(cv=cv, n_jobs=2).fit(packed, y, sample_weight=weights)
-    assert together == [True]
+    # Balanced weights of rows of several classes are those of a fold: two folds share no row.
+    assert together == [number < 5 or cv.get_n_splits() == 2]
     for fold, (train, test) in enumerate(cv.split(np.empty((N, 0)))):
         for place, C in enumerate(CS):
             single = kind(MAP, C=C, tol=1e-6, random_state=0)
@@ -187,6 +222,27 @@ def test_scores_are_those_of_single_fits(number, cv, packed, together):
             single.fit(packed[train], y[train], sample_weight=weights[train])
             expected = single.score(packed[test], y[test], sample_weight=weights[test])
             assert found.scores_[fold, place] == pytest.approx(expected, abs=0.02)
+
+
+@pytest.mark.parametrize("number", [0, 4])
+def test_folds_that_memory_has_no_room_for_are_trained_later(number, packed, monkeypatch):
+    """And no bit of the scores depends on it."""
+    model, _, y = list(kinds())[number]
+    expected = clone(model).fit(packed, y).scores_
+    most, original = [], _solver.Path
+
+    def spied(rows, *given, **names):
+        most.append(rows.n_parts)
+        return original(rows, *given, **names)
+
+    monkeypatch.setattr(_solver, "Path", spied)
+    n_models = 1 if number == 0 else 3
+    for n_folds, parts in ((0.5, [1] * 5), (3, [2, 3]), (5, [5] if number == 0 else [4, 1])):
+        most.clear()
+        of_a_fold = 8 * n_models * ((packed.n_hashes << packed.bits) + N)
+        monkeypatch.setattr(_path_of_C, "MOST_BYTES", int(n_folds * of_a_fold))
+        assert (clone(model).fit(packed, y).scores_ == expected).all()
+        assert most == parts
 
 
 def test_folds_of_other_weights_are_trained_apart(packed, together):

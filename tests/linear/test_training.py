@@ -156,16 +156,16 @@ def trained_together(
     dual = np.zeros((n, n_models))
     descent = kernel.Descent(
         packed.n_hashes, packed.bits, loss, _losses.LOSSES[loss].end, epsilon, bias, tol, C, key,
-        np.ones((n_models, 2)), v, np.zeros((2, *v.shape)),
+        np.ones((n_models, 2)), v,
     )  # fmt: skip
     regression = objectives.LOSSES[loss].is_regression
     order, active = np.empty(n, np.uint32), np.empty(n, np.uint8)
-    of_jumps = np.zeros((3, n, n_models))
+    of_jumps = np.zeros((3, n, n_models)), np.zeros((2, *v.shape))
     goes_on, going, is_first = True, 2**n_models - 1, True
     while goes_on:
         goes_on, _ = descent.turn(
             packed.array, packed.sampled.view(np.uint8), None if regression else y,
-            y if regression else None, None, dual, order, active, of_jumps, max_passes, max_visits,
+            y if regression else None, None, dual, order, active, *of_jumps, max_passes, max_visits,
             is_first, going,
         )  # fmt: skip
         is_first, going = False, 0
@@ -451,11 +451,12 @@ def test_arrays_that_do_not_fit_are_refused(change):
     def turn():
         descent = kernel.Descent(
             packed.n_hashes, packed.bits, "hinge", 0, 0.0, 1.0, 0.1, 1.0, 0, np.ones((1, 2)),
-            arrays["v"], arrays["weights of jumps"],
+            arrays["v"],
         )  # fmt: skip
         descent.turn(
             packed.array, arrays["sampled"], arrays["labels"], None, None, arrays["dual"],
-            arrays["order"], arrays["active"], arrays["jumps"], 5, 10**9, True, 1,
+            arrays["order"], arrays["active"], arrays["jumps"], arrays["weights of jumps"], 5,
+            10**9, True, 1,
         )  # fmt: skip
 
     with pytest.raises(ValueError, match="the arrays do not fit"):
@@ -469,15 +470,14 @@ def test_turns_that_do_not_fit_are_refused():
     v = _solver.aligned_zeros(packed.n_hashes << packed.bits, 1)
     descent = kernel.Descent(
         packed.n_hashes, packed.bits, "hinge", 0, 0.0, 1.0, 0.1, 1.0, 0, np.ones((1, 2)), v,
-        None,
     )  # fmt: skip
 
     def turn(n, going, labels=True):
         labels = (y[:n] > 0).astype(np.uint8) if labels else None
         descent.turn(
             packed.array[:n], packed.sampled[:n].view(np.uint8), labels, y[:n], None,
-            np.zeros((n, 1)), np.empty(n, np.uint32), np.empty(n, np.uint8), np.zeros((3, n, 1)), 1,
-            1, False, going,
+            np.zeros((n, 1)), np.empty(n, np.uint32), np.empty(n, np.uint8), np.zeros((3, n, 1)),
+            None, 1, 1, False, going,
         )  # fmt: skip
 
     turn(20, 1)
