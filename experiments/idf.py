@@ -4,7 +4,8 @@ Counts of words (NAME.train.svm and NAME.test.svm) are weighted by `IdfWeights`,
 ``ConsistentWeightedSampling(method="levels")``, and a `KernelClassifier` is trained on the codes.
 Of texts (texts.jsonl, pages.jsonl), words are counted, or words and pairs of words. Beside it:
 linear models on tf-idf (sublinear, rows of unit length), and the codes of counts without weights.
-Each accuracy is the best over C, on the test rows.
+The exact kernels of weighted words, of min-max and of the cosine, say what samples could reach at
+best; they are compared on the sets of `EXACT`. Each accuracy is the best over C, on the test rows.
 """
 
 import argparse
@@ -15,13 +16,15 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
 from sklearn.linear_model import LogisticRegression
+from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.multiclass import OneVsRestClassifier
 from sklearn.preprocessing import normalize
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from experiments import datasets, labels, report
 from experiments.runner import machine
 from sparsemaps import ConsistentWeightedSampling
+from sparsemaps.kernels import min_max_kernel
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.text import HashingVectorizer, IdfWeights
 
@@ -38,6 +41,10 @@ TASKS = [*COUNTS, *TEXTS]
 MOST_TEST = 10_000
 LINEAR_CS = 0.1, 1, 10, 100
 CODES_CS = 1, 3, 10
+EXACT_CS = 0.3, 1, 3, 10, 30
+EXACT = ("reuters52",)
+"""The tasks on which exact kernels are compared: their time and memory grow with the square of the
+rows."""
 
 
 class Setting(NamedTuple):
@@ -58,12 +65,21 @@ SETTINGS = [
     *(Setting(2, levels) for levels in (4, 64)),
     *(Setting(power, n_hashes=2048) for power in (1, 2, 3, 4)),
     Setting(2, class_weight="balanced"),
+    Setting(2, class_weight="balanced", sublinear=False),
     *(
         Setting(2, n_hashes=n, class_weight=classes, sublinear=False, has_length_1=True)
         for n in (512, 2048)
         for classes in (None, "balanced")
     ),
 ]
+
+KERNELS = {
+    "power 2, 16 levels": Setting(2),
+    "power 2, counts": Setting(2, sublinear=False),
+    "power 2, counts, length 1": Setting(2, sublinear=False, has_length_1=True),
+    "tf-idf (sublinear, rows of length 1)": None,
+}
+"""How words are weighted for the exact kernels."""
 
 
 def load(directory: str, task: str) -> datasets.Split:
@@ -78,17 +94,37 @@ def load(directory: str, task: str) -> datasets.Split:
     )
 
 
-def of_linear(split: datasets.Split, kind: str) -> float:
+def of_linear(split: datasets.Split, kind: str, class_weight: str | None = None) -> float:
     """Accuracy in percent of a linear model on tf-idf."""
-    tfidf = TfidfTransformer(sublinear_tf=True).fit(split.X)
-    T, T_test = tfidf.transform(split.X), tfidf.transform(split.X_test)
+    weigh = weights_of(split, None)
+    T, T_test = weigh(split.X), weigh(split.X_test)
 
     def model(C: float) -> Any:
         if kind == "LinearSVC":
-            return LinearSVC(C=C, random_state=0)
+            return LinearSVC(C=C, class_weight=class_weight, random_state=0)
         return OneVsRestClassifier(LogisticRegression(C=C, solver="liblinear"))
 
     return max(100 * model(C).fit(T, split.y).score(T_test, split.y_test) for C in LINEAR_CS)
+
+
+def of_kernel(split: datasets.Split, kernel: Any, setting: Setting | None) -> float:
+    """Accuracy in percent of SVMs with an exact kernel, one class against the rest, where classes
+    are balanced. `kernel` is a function of two matrices."""
+    weigh = weights_of(split, setting)
+    X = weigh(split.X)
+    K, K_test = kernel(X, X), kernel(weigh(split.X_test), X)
+    classes = np.unique(split.y)
+
+    def accuracy(C: float) -> float:
+        scores = [
+            SVC(C=C, kernel="precomputed", class_weight="balanced")
+            .fit(K, split.y == one)
+            .decision_function(K_test)
+            for one in classes
+        ]
+        return float(100 * np.mean(classes[np.argmax(scores, axis=0)] == split.y_test))
+
+    return max(map(accuracy, EXACT_CS))
 
 
 def of_codes(split: datasets.Split, setting: Setting, n_jobs: int | None = None) -> float:
@@ -115,8 +151,10 @@ def of_codes(split: datasets.Split, setting: Setting, n_jobs: int | None = None)
     )
 
 
-def weights_of(split: datasets.Split, setting: Setting) -> Any:
-    """The function that weights rows."""
+def weights_of(split: datasets.Split, setting: Setting | None) -> Any:
+    """The function that weights rows; by tf-idf if there is no setting."""
+    if setting is None:
+        return TfidfTransformer(sublinear_tf=True).fit(split.X).transform
     if setting.power is None:
         return lambda X: logarithms(X, setting.levels)
     weights = IdfWeights(
@@ -149,8 +187,19 @@ def measured(split: datasets.Split, n_jobs: int | None) -> Iterator[tuple[str, f
     """Names of learners with their accuracies."""
     for kind in ("LinearSVC", "LogisticRegression"):
         yield f"tf-idf, {kind}", of_linear(split, kind)
+    yield "tf-idf, LinearSVC, balanced", of_linear(split, "LinearSVC", "balanced")
     for setting in SETTINGS:
         yield name_of(setting), of_codes(split, setting, n_jobs)
+
+
+def of_kernels(split: datasets.Split) -> Iterator[tuple[str, float, float]]:
+    """How words are weighted, with the accuracies of the min-max kernel and the cosine."""
+    for name, setting in KERNELS.items():
+        yield (
+            name,
+            of_kernel(split, min_max_kernel, setting),
+            of_kernel(split, cosine_similarity, setting),
+        )
 
 
 def main(arguments: list[str] | None = None) -> None:
@@ -162,11 +211,16 @@ def main(arguments: list[str] | None = None) -> None:
     options = parser.parse_args(arguments)
     tasks = options.task or TASKS
     found: dict[str, list[str]] = {}
+    exact: dict[str, list[str]] = {}
     for task in tasks:
         split = load(options.directory, task)
         for name, accuracy in measured(split, options.n_jobs):
             found.setdefault(name, []).append(f"{accuracy:.1f}")
             print(f"{task}: {name}: {accuracy:.2f}", flush=True)
+        if task in EXACT:
+            for name, *both in of_kernels(split):
+                exact.setdefault(name, []).extend(f"{accuracy:.1f}" for accuracy in both)
+                print(f"{task}: {name}: min-max, cosine: {both}", flush=True)
     notes = (
         "Test accuracy in percent, at the best C of "
         f"{', '.join(map(str, LINEAR_CS))} (linear models) or {', '.join(map(str, CODES_CS))} "
@@ -174,6 +228,16 @@ def main(arguments: list[str] | None = None) -> None:
     )
     rows = [[name, *accuracies] for name, accuracies in found.items()]
     report.write_table(options.results / "idf", "Weighted words", ["", *tasks], rows, notes)
+    if exact:
+        kernels = [f"{task}, {k}" for task in tasks if task in EXACT for k in ("min-max", "cosine")]
+        report.write_table(
+            options.results / "idf-kernels",
+            "Exact kernels of weighted words",
+            ["", *kernels],
+            [[name, *accuracies] for name, accuracies in exact.items()],
+            "Test accuracy in percent of SVMs, one class against the rest, with balanced classes. "
+            f"Each is at the best C of {', '.join(map(str, EXACT_CS))}.",
+        )
 
 
 if __name__ == "__main__":
