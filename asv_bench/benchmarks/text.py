@@ -13,8 +13,10 @@ from functools import lru_cache
 import numpy as np
 from sklearn.feature_extraction.text import HashingVectorizer as Peer
 from sklearn.feature_extraction.text import TfidfTransformer
+from sklearn.pipeline import make_pipeline
 
-from sparsemaps import MinHash
+from sparsemaps import ConsistentWeightedSampling, MinHash
+from sparsemaps.linear import KernelClassifier
 from sparsemaps.neighbors import similar_pairs
 from sparsemaps.text import ByteNgrams, HashingVectorizer, IdfWeights, iter_records
 from sparsemaps.text._analyzers import vectorizer_of
@@ -285,3 +287,40 @@ class WeightsOfWords:
 
     track_ratio_count.unit = "times faster"
     track_ratio_transform.unit = "times faster"
+
+
+class LabelOfOneText:
+    """The label of one text of so many characters by weighted n-grams: how much longer than by
+    counts, in percent."""
+
+    params = (["word:1", "char:3", "auto:1"], [50, 1_000, 4_000, 16_000], [2, 16])
+    param_names = ("analyzer", "characters", "levels")
+
+    def setup(self, analyzer, n_characters, levels):
+        texts = made("ASCII", 600)
+        words = vectorizer_of(analyzer)
+        self.plain, self.weighted = (
+            KernelClassifier(
+                ConsistentWeightedSampling(n_hashes=512, method="levels", random_state=0),
+                vectorizer=vectorizer,
+                max_iter=1,
+                tol=1,
+            ).fit(texts, np.arange(600) % 10)
+            for vectorizer in (words, make_pipeline(words, IdfWeights(levels=levels)))
+        )
+        self.text = "".join(made("ASCII"))[:n_characters]
+
+    def time_label(self, *_):
+        self.weighted.predict([self.text])
+
+    def track_percent_more(self, *_):
+        return 100 * (
+            ratio(
+                lambda: self.weighted.predict([self.text]),
+                lambda: self.plain.predict([self.text]),
+                repeats=100,
+            )
+            - 1
+        )
+
+    track_percent_more.unit = "percent"

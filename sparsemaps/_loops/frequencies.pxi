@@ -7,13 +7,15 @@
 # Cost: O(entries * n_rows).
 # Reference: Cormode & Muthukrishnan, "An improved data stream summary: the count-min sketch", 2005;
 # Spaerck Jones, "A statistical interpretation of term specificity", 1972.
-from libc.stdint cimport int64_t, uint32_t, uint64_t
+from libc.stdint cimport UINT32_MAX, int64_t, uint32_t, uint64_t
 
 from sparsemaps._loops.arrays cimport ANY_SIZE, FLOATS, INTEGERS, WORDS, array_of, array_t
 from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
 
 cdef extern from "c/text/frequencies.h" nogil:
+    enum:
+        IDF_SIZES
     ctypedef struct frequency_table:
         const void *counts
         size_t count_size
@@ -25,6 +27,9 @@ cdef extern from "c/text/frequencies.h" nogil:
         double power
         double levels
         int sublinear
+        const double *weights
+        int64_t n_weights
+        const double *sizes
     ctypedef struct frequencies_loops:
         Py_ssize_t (*buckets)(const frequency_table *table, Py_ssize_t row, const void *columns,
                               size_t itemsize, Py_ssize_t n, uint64_t *slots,
@@ -39,6 +44,8 @@ cdef extern from "c/text/frequencies.h" nogil:
                                 Py_ssize_t n, const void *columns, size_t column_size,
                                 const void *values, size_t value_size, void *out_columns,
                                 void *out_values) noexcept nogil
+        void (*tabulate)(const idf_weighting *idf, Py_ssize_t n, double *weights,
+                         double *sizes) noexcept nogil
         void (*weigh)(const idf_weighting *idf, const frequency_table *table, const void *columns,
                       size_t itemsize, const void *values, size_t value_size, Py_ssize_t n,
                       void *out) noexcept nogil
@@ -160,20 +167,40 @@ def take_rare(const uint32_t[::1] frequencies, uint32_t most, Py_ssize_t least, 
     return total
 
 
-def idf_values(counts, uint64_t key, indices, values, out, double n_records, double power,
-               double levels, bint sublinear):
-    """Write values that are weighted by the frequencies of their columns. The output may be the
-    values."""
-    cdef frequency_table table = table_of(counts, key)
-    cdef idf_weighting idf = [n_records, power, levels, sublinear]
-    cdef array_t columns = array_of(indices, INTEGERS, ANY_SIZE, 1, False)
-    cdef array_t weighted = array_of(out, FLOATS, ANY_SIZE, 1, True)
-    cdef array_t given = weighted
-    cdef Py_ssize_t n = columns.shape[0]
-    if values is not out:
-        given = array_of(values, FLOATS, weighted.size, 1, False)
-    if given.shape[0] != n or weighted.shape[0] != n:
-        raise ValueError(f"expected {n} values, got {given.shape[0]} and {weighted.shape[0]}")
-    with nogil:
-        frequency_loops.weigh(&idf, &table, columns.data, columns.size, given.data, given.size, n,
-                              weighted.data)
+cdef class IdfWeighting:
+    """Weights of columns by their frequencies in a table of one row, which must not change.
+
+    `n_known` weights, those of the least frequencies, are computed beforehand.
+    """
+    cdef object counts
+    cdef double[::1] memory
+    cdef frequency_table table
+    cdef idf_weighting idf
+
+    def __cinit__(self, counts, uint64_t key, double n_records, double power, double levels,
+                  bint sublinear, int64_t n_known):
+        if not 0 <= n_known <= <int64_t>UINT32_MAX:
+            raise ValueError(f"expected a number of weights below 2**32, got {n_known}")
+        self.counts, self.table = counts, table_of(counts, key)
+        self.memory = np.empty(n_known + IDF_SIZES)
+        self.idf.n_records, self.idf.power = n_records, power
+        self.idf.levels, self.idf.sublinear = levels, sublinear
+        self.idf.n_weights = n_known
+        self.idf.sizes, self.idf.weights = &self.memory[0], &self.memory[0] + IDF_SIZES
+        with nogil:
+            frequency_loops.tabulate(&self.idf, n_known, &self.memory[0] + IDF_SIZES,
+                                     &self.memory[0])
+
+    def weigh(self, indices, values, out):
+        """Write the weighted values. The output may be the values."""
+        cdef array_t columns = array_of(indices, INTEGERS, ANY_SIZE, 1, False)
+        cdef array_t weighted = array_of(out, FLOATS, ANY_SIZE, 1, True)
+        cdef array_t given = weighted
+        cdef Py_ssize_t n = columns.shape[0]
+        if values is not out:
+            given = array_of(values, FLOATS, weighted.size, 1, False)
+        if given.shape[0] != n or weighted.shape[0] != n:
+            raise ValueError(f"expected {n} values, got {given.shape[0]} and {weighted.shape[0]}")
+        with nogil:
+            frequency_loops.weigh(&self.idf, &self.table, columns.data, columns.size, given.data,
+                                  given.size, n, weighted.data)

@@ -19,6 +19,9 @@ from sparsemaps._tools._typing import Array, CsrMatrix, MatrixLike, StrPath
 from sparsemaps.text import _frequencies
 from sparsemaps.text._frequencies import KEY, LARGEST_N_BUCKETS, Frequencies
 
+LARGEST_N_KNOWN = 2**15
+"""The most weights that are computed beforehand: they stay in the second cache."""
+
 _SAVED = "power", "levels", "n_buckets", "sublinear_tf"
 
 
@@ -232,7 +235,8 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         _sklearn.check_is_fitted(self, "_table")
         self._check_parameters()
         rows = read_input(self, X, None, reset=False)
-        parts = self._run(rows, lambda start, stop: self._weighted(rows, start, stop))
+        weigh = self.weighting(rows.work_before(rows.n_rows)).weigh
+        parts = self._run(rows, lambda start, stop: self._weighted(rows, weigh, start, stop))
         values, columns, lengths = (
             (np.concatenate(arrays) if len(arrays) > 1 else arrays[0])
             for arrays in zip(*parts or [_nothing(rows)], strict=True)
@@ -389,7 +393,9 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         blocks = _blocks.cut_rows(rows.n_rows, rows.work_before, n_jobs)
         return _threads.run(function, blocks, n_jobs)
 
-    def _weighted(self, rows: RowReader, start: int, stop: int) -> tuple[Array, Array, Array]:
+    def _weighted(
+        self, rows: RowReader, weigh: Callable[..., Any], start: int, stop: int
+    ) -> tuple[Array, Array, Array]:
         """Return weighted values, columns, and numbers of entries of some rows."""
         block = rows.block(start, stop)
         entries = slice(block.indptr[0], block.indptr[-1])
@@ -397,7 +403,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         if len(columns) and not 0 <= columns.min() <= columns.max() < rows.n_columns:
             raise ValueError("X was changed while it was read: a column is out of range")
         values = np.empty(len(columns), block.values.dtype)
-        self.weigh(columns, block.values[entries], values)
+        weigh(columns, block.values[entries], values)
         if not np.isfinite(values).all():
             wrong = int(np.argmin(np.isfinite(values)))
             row = start + int(np.searchsorted(block.indptr, entries.start + wrong, "right")) - 1
@@ -407,14 +413,14 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
             )
         return values, columns, np.diff(block.indptr)
 
-    def weigh(self, columns: Array, values: Array, out: Array) -> None:
-        """Write the weighted values of entries into `out`, which may be `values` itself. `columns`
-        has the column of each."""
+    def weighting(self, n_entries: int = LARGEST_N_KNOWN) -> Any:
+        """Return what weighs about so many entries by the table and the parameters of this moment.
+        It knows the weights of the least frequencies beforehand, if entries are enough."""
         table = self._table
-        _text.idf_values(
-            table.counts, KEY, columns, values, out,
-            table.n_records, self.power, self.levels, self.sublinear_tf,
-        )  # fmt: skip
+        n_known = min(table.n_records + 1, n_entries, LARGEST_N_KNOWN)
+        return _text.IdfWeighting(
+            table.counts, KEY, table.n_records, self.power, self.levels, self.sublinear_tf, n_known
+        )
 
     def __sklearn_is_fitted__(self) -> bool:
         return "_table" in vars(self)

@@ -5,7 +5,7 @@ becomes one vectorizer, whose rows are weighted in place.
 """
 
 import copy
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -40,7 +40,7 @@ class WeightedNgrams(DerivedVectorizer):
 
     def _compiled(self) -> Any:
         loops = compiled_loops(self.vectorizer)
-        return None if loops is None else _WeightedLoops(loops, self.weights)
+        return None if loops is None else _WeightedLoops(loops, self.weights.weighting().weigh)
 
 
 class NgramsByTable(WeightedNgrams):
@@ -81,11 +81,11 @@ class _WeightedLoops(NamedTuple):
     """The compiled loops of a vectorizer, whose values are weighted."""
 
     loops: Any
-    weights: IdfWeights
+    weigh: Callable[..., None]
 
     def rows(self, first: int, block: Any) -> tuple[Array, Array, Array, int]:
         columns, values, ends, n = self.loops.rows(first, block)
-        self.weights.weigh(columns, values, values)
+        self.weigh(columns, values, values)
         return columns, values, ends, n
 
     def give_back(self, columns: Array, values: Array) -> None:

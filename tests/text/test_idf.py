@@ -108,6 +108,32 @@ def test_values_of_either_sign_and_below_1():
     )
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("parameters", [{}, {"power": 0.7}, {"sublinear_tf": False}])
+def test_weights_that_are_known_beforehand_have_the_bits_of_the_formula(parameters, dtype):
+    """Of no, some or all frequencies; where all values are small counts, and where some are not."""
+    counts = np.array([1.0, 2.0, 255.0, 256.0, 3.0, 1e9], dtype)
+    others = np.array([1.0, 2.5, 255.0, -3.0, 2.0, 1.5], dtype)
+    zeros = np.array([1.0, 0.0, -0.0, 2.0], dtype)
+    weights = IdfWeights(**parameters).fit(X)
+    have = np.argsort(frequencies(X))[[0, 20, 40, 50, 60, 61]].astype(np.int32)
+    for values in (counts[:3], counts, others, zeros):
+        columns = np.tile(have[: len(values)], 400)  # of several tiles
+        given = np.tile(values, 400)
+        none, one, some, all_of_them = (np.empty_like(given) for _ in range(4))
+        for n_entries, out in ((0, none), (1, one), (60, some), (10**6, all_of_them)):
+            weights.weighting(n_entries).weigh(columns, given, out)
+            assert out.tobytes() == none.tobytes()
+        in_place = given.copy()
+        weights.weighting().weigh(columns, in_place, in_place)
+        assert in_place.tobytes() == none.tobytes()
+        weights.weighting().weigh(columns, np.ones_like(given), one)
+        is_sublinear = parameters.get("sublinear_tf", True)
+        grown = [1 + math.log(abs(x)) if is_sublinear and abs(x) > 1 else abs(x) for x in values]
+        expected = one * np.tile(np.copysign(grown, values), 400)
+        np.testing.assert_allclose(none, expected, rtol=4 * np.finfo(dtype).eps)
+
+
 def test_values_beyond_the_type():
     rows = sp.csr_array(np.array([[1.0, 0.0], [1.0, 3e38]], np.float32))
     weights = IdfWeights(levels=2, sublinear_tf=False).fit(rows)

@@ -168,28 +168,104 @@ static void weights_of(const idf_weighting *idf, const uint32_t *restrict freque
     }
 }
 
-#define WEIGH(TYPE)                                                                                \
+/* What n sizes count as. */
+INLINE void grow(ptrdiff_t n, double *restrict sizes)
+{
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double size = sizes[i], grown = 1.0 + log_f64(size > 1.0 ? size : 1.0);
+        sizes[i] = size > 1.0 ? grown : size;
+    }
+}
+
+static void tabulate(const idf_weighting *idf, ptrdiff_t n, double *weights, double *sizes)
+{
+    uint32_t frequencies[TILE];
+    for (ptrdiff_t first = 0; first < n; first += TILE) {
+        const ptrdiff_t n_here = n - first < TILE ? n - first : TILE;
+        for (ptrdiff_t i = 0; i < n_here; i++)
+            frequencies[i] = (uint32_t)(first + i);
+        weights_of(idf, frequencies, n_here, weights + first);
+    }
+    for (int i = 0; i < IDF_SIZES; i++)
+        sizes[i] = (double)i;
+    grow(IDF_SIZES, sizes);
+}
+
+/* `weights_of`, by the table as far as that goes. */
+static void look_up_weights(const idf_weighting *idf, uint32_t *restrict frequencies, ptrdiff_t n,
+                            double *restrict weights)
+{
+    const double *restrict known = idf->weights;
+    const uint32_t last = (uint32_t)(idf->n_weights - 1);
+    double computed[TILE];
+    uint32_t places[TILE];
+    ptrdiff_t n_beyond = 0;
+    if (idf->n_weights == 0) {
+        weights_of(idf, frequencies, n, weights);
+        return;
+    }
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint32_t df = frequencies[i];
+        weights[i] = known[df < last ? df : last];
+        places[n_beyond] = (uint32_t)i;
+        frequencies[n_beyond] = df;
+        n_beyond += df > last;
+    }
+    weights_of(idf, frequencies, n_beyond, computed);
+    for (ptrdiff_t i = 0; i < n_beyond; i++)
+        weights[places[i]] = computed[i];
+}
+
+/* `grow`, by the table if all are small whole numbers. */
+static void look_up_sizes(const idf_weighting *idf, ptrdiff_t n, double *restrict sizes)
+{
+    const double *restrict known = idf->sizes;
+    int32_t wholes[TILE];
+    int any_other = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const double size = sizes[i];
+        wholes[i] = (int32_t)(size < (double)IDF_SIZES ? size : 0.0);
+        any_other |= (wholes[i] < 1) | ((double)wholes[i] != size);
+    }
+    if (any_other) {
+        grow(n, sizes);
+        return;
+    }
+    for (ptrdiff_t i = 0; i < n; i++)
+        sizes[i] = known[wholes[i]];
+}
+
+#define READ_SIZES(TYPE)                                                                           \
     for (ptrdiff_t i = 0; i < n_here; i++) {                                                       \
-        const double x = (double)((const TYPE *)values)[first + i], size = x < 0.0 ? -x : x;       \
-        const double grown = 1.0 + log_f64(size > 1.0 ? size : 1.0);                               \
-        const double f = idf->sublinear && size > 1.0 ? grown : size;                              \
-        const double y = idf->levels * (weights[i] * f);                                           \
-        ((TYPE *)out)[first + i] = (TYPE)(x < 0.0 ? -y : y);                                       \
+        const double x = (double)((const TYPE *)values)[first + i];                                \
+        sizes[i] = x < 0.0 ? -x : x;                                                               \
+    }
+
+#define WRITE_VALUES(TYPE)                                                                         \
+    for (ptrdiff_t i = 0; i < n_here; i++) {                                                       \
+        const double y = idf->levels * (weights[i] * sizes[i]);                                    \
+        ((TYPE *)out)[first + i] = (TYPE)(((const TYPE *)values)[first + i] < 0 ? -y : y);         \
     }
 
 static void weigh(const idf_weighting *idf, const frequency_table *table, const void *columns,
                   size_t itemsize, const void *values, size_t value_size, ptrdiff_t n, void *out)
 {
     uint32_t frequencies[TILE];
-    double weights[TILE];
+    double weights[TILE], sizes[TILE];
     for (ptrdiff_t first = 0; first < n; first += TILE) {
         const ptrdiff_t n_here = n - first < TILE ? n - first : TILE;
         look_up(table, from(columns, itemsize, first), itemsize, n_here, frequencies);
-        weights_of(idf, frequencies, n_here, weights);
+        look_up_weights(idf, frequencies, n_here, weights);
         if (value_size == sizeof(float))
-            WEIGH(float)
+            READ_SIZES(float)
         else
-            WEIGH(double)
+            READ_SIZES(double)
+        if (idf->sublinear)
+            look_up_sizes(idf, n_here, sizes);
+        if (value_size == sizeof(float))
+            WRITE_VALUES(float)
+        else
+            WRITE_VALUES(double)
     }
 }
 
@@ -199,5 +275,6 @@ const frequencies_loops TABLE(frequencies)[] = {{
     .merge = merge,
     .look_up = look_up,
     .take_rare = take_rare,
+    .tabulate = tabulate,
     .weigh = weigh,
 }};

@@ -19,12 +19,17 @@ typedef struct {
     uint64_t key;
 } frequency_table;
 
+enum { IDF_SIZES = 256 }; /* counts that are looked up */
+
 /* What a value x becomes: levels * (ln((N + 1) / (df + 1)) / ln((N + 1) / 2))^power * f(x). */
 typedef struct {
     double n_records; /* N */
     double power;
     double levels;
-    int sublinear; /* f(x) = 1 + ln x from x = 1 on; else f(x) = x */
+    int sublinear;         /* f(x) = 1 + ln x from x = 1 on; else f(x) = x */
+    const double *weights; /* of the n_weights lowest df */
+    int64_t n_weights;
+    const double *sizes; /* f(0), f(1), ..., IDF_SIZES of them */
 } idf_weighting;
 
 typedef struct {
@@ -45,6 +50,8 @@ typedef struct {
     ptrdiff_t (*take_rare)(const uint32_t *frequencies, uint32_t most, ptrdiff_t least, ptrdiff_t n,
                            const void *columns, size_t column_size, const void *values,
                            size_t value_size, void *out_columns, void *out_values);
+    /* Write what `weights` and `sizes` hold: the first n weights, and all sizes. */
+    void (*tabulate)(const idf_weighting *idf, ptrdiff_t n, double *weights, double *sizes);
     /* The values of n entries, weighted by the frequencies of their columns; values of 4 or 8 bytes.
      * `out` may be `values`. */
     void (*weigh)(const idf_weighting *idf, const frequency_table *table, const void *columns,
