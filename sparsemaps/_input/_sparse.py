@@ -23,7 +23,7 @@ class Csr(NamedTuple):
     """The arrays of a CSR matrix, with a private `indptr` (int64).
 
     `indptr` is sound: it starts at 0, never decreases, and stays within `values` and `indices`.
-    Columns in `indices` are known to be sound only where a function says so.
+    Columns in `indices` are known to be sound only if a function says so.
     """
 
     values: Array

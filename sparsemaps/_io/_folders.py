@@ -70,7 +70,7 @@ class Folder:
             return not any(os.path.lexists(self.place(one)) for one in (name, other))
 
     def link(self, name: str, second: str) -> None:
-        """Give a file a second name; where the file system has none, copy it."""
+        """Give a file a second name; if the file system has no links, copy it."""
         path, copy = self.place(name), self.place(second)
         try:
             os.link(path, copy)

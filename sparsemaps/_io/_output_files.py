@@ -238,7 +238,7 @@ def refuse_clashes(
     inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]], made: Iterable[Any] = ()
 ) -> None:
     """Raise a ValueError if an output is an input, or if two outputs are one file, by any names;
-    an OSError if an output cannot be written where it should be.
+    an OSError if an output cannot be written to its place.
 
     `outputs` are the files that will be written, each with words for it. "-" is standard input or
     output, which may have been redirected to a file. `made` are folders that the job makes.

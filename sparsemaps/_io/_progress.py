@@ -15,7 +15,7 @@ T = TypeVar("T")
 
 
 class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
-    """A bar without tqdm's thread: tqdm would warn where no thread can be started."""
+    """A bar without tqdm's thread: tqdm would warn if no thread can be started."""
 
     monitor_interval = 0
 

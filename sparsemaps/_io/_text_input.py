@@ -160,7 +160,7 @@ class Text:
         self._advanced = (self._advanced or 0) + n_bytes
 
     def length(self) -> int | None:
-        """Return the number of bytes of text, where that can be known before reading; otherwise
+        """Return the number of bytes of text, if that can be known before reading; otherwise
         None."""
         try:
             if self.file is not self._raw or not self._raw.seekable():

@@ -29,7 +29,7 @@ def zstd_writer(file: IO[bytes]) -> Any:
 
 
 def zstd_errors() -> tuple[type[Exception], ...]:
-    """Return the library's error, where the library is loaded."""
+    """Return the library's error, if the library is loaded."""
     module = sys.modules.get(MODULE)
     return () if module is None else (module.ZstdError,)
 

@@ -191,7 +191,7 @@ def min_components(
     - `CountSketch`, `TensorSketch`, `RandomMaclaurin`: Chebyshev's inequality, which always holds.
       Rows of few entries need it: their errors are few jumps, as two columns share a bucket. The
       size is at 0.95 five times what normal errors need. If X is given, errors of the first two
-      count as normal where the largest jump, about twice the product of the largest entries of the
+      count as normal if the largest jump, about twice the product of the largest entries of the
       two rows, is below `error`; half of the jump is subtracted from the error.
 
     For `TensorSketch` the variance is not the bound stated there, but the variance of a sketch by

@@ -20,7 +20,7 @@ from sparsemaps.cli._near_options import DEDUP, PAIRS
 from sparsemaps.cli._options import OTHER_NAMES
 
 BAD_INPUT = 2
-"""Exit status where options, parameters, input or files are bad."""
+"""Exit status if options, parameters, input or files are bad."""
 
 
 class _Parser(HelpParser):

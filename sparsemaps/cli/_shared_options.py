@@ -143,7 +143,7 @@ def _add_value(parser: argparse._ActionsContainer, option: OptionField, text: st
         how |= {"type": _TYPE_OF.get(type(allowed), non_empty), "metavar": option.metavar}
         if option.const is not None:
             how |= {"nargs": "?", "const": option.const}
-            how["help"] += f"; {option.const:g} where no number follows"
+            how["help"] += f"; {option.const:g} if no number follows"
         if isinstance(allowed, (Paths, ClassWeights)):
             how |= {"action": "append", "help": f"{text}; may be given several times"}
         if isinstance(allowed, Inputs):
@@ -220,7 +220,7 @@ LEARNT_BY_NAMES = "char:3 if the names of the inputs say texts with fields"
 def add_many(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that can write one output for each input."""
     dask = "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths"
-    add_tasks(parser, "many files, where OUTPUT is a directory", dask)
+    add_tasks(parser, "many files, if OUTPUT is a directory", dask)
 
 
 def add_tasks(parser: argparse.ArgumentParser, title: str, dask: str) -> None:

@@ -248,7 +248,7 @@ def kernel_from_collisions(
     Returns
     -------
     kernel : ndarray of float64
-        Estimates, which may be a little below 0. They are unbiased where samples agree at the rate
+        Estimates, which may be a little below 0. They are unbiased if samples agree at the rate
         of the kernel: for `MinHash`, for `RandomBinning`, and for the acos kernel of
         `SignProjection`.
     std : ndarray of float64
@@ -261,7 +261,7 @@ def kernel_from_collisions(
     A sample of `ConsistentWeightedSampling` is a column and a number t, and a code has bits of t
     only if `t_bits` is above 0. Without `t_bits`, codes of equal columns and different t always
     agree, so that the estimate is too high, whatever the number of samples: by some thousandths, or
-    by a few hundredths where rows have few or heavy entries. With `t_bits` such codes agree with
+    by a few hundredths if rows have few or heavy entries. With `t_bits` such codes agree with
     probability ``2 ** -t_bits``, and the bias is ``2 ** t_bits`` times smaller.
 
     References

@@ -485,7 +485,7 @@ def as_packed(name: str, codes: object, bits: int | None, n_hashes: int | None) 
     array = check_codes(name, codes)
     if bits is None:
         raise ValueError(
-            f"bits must be given where {name} is a plain array; encode(X, packed=True) of a map "
+            f"bits must be given if {name} is a plain array; encode(X, packed=True) of a map "
             "gives codes that know theirs"
         )
     bits, n_hashes = check_sizes(name, array, bits, n_hashes)

@@ -100,7 +100,7 @@ def compare(
     -----
     Candidates are halved three times: 1,500 rows, then 4,000, then 12,000; with 128, 256, then 512
     bytes of codes or components. The best of each family stays while it is within 10 points. All C
-    and all splits share one set of codes, and each C starts where the one before has ended. In
+    and all splits share one set of codes, and each C starts from the solution for the C before. In
     this search, scalers are fitted to the rows of all splits.
 
     The best of each family is then trained on four fifths of the rows, from preparation to

@@ -160,7 +160,7 @@ class OnCodes(_OnMap):
         return 2.0 if self.bits == 8 else 8.0
 
     def components(self, size: int, *, searched: bool) -> int:
-        """There are fewer in the search where many codes of few bits would take long."""
+        """There are fewer in the search if many codes of few bits would take long."""
         samples = size * 8 // self.bits
         return max(size, samples // 4) if searched else samples
 
@@ -178,7 +178,7 @@ class OnCodes(_OnMap):
     ) -> Array:  # fmt: skip
         """Return the scores: all splits and strengths share the codes.
 
-        Each C starts where the one before ends.
+        Each C starts from the solution for the C before.
         """
         map = self.map_of(size, searched=True).set_params(n_jobs=goal.n_jobs)
         codes = map.fit(Z).encode(Z, packed=True)

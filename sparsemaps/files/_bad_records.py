@@ -150,6 +150,6 @@ def join_tables(path: StrPath, parts: list[str]) -> int:
 
 
 def check_output(path: StrPath | None, output: Destination) -> None:
-    """Raise a ValueError where a table cannot stand beside an output."""
+    """Raise a ValueError if a table cannot stand beside an output."""
     if path is not None and is_standard(path) and is_standard(output):
         raise ValueError(f"the output and {TABLE} are both standard output")

@@ -47,11 +47,11 @@ class CodedInputs:
     """Inputs, and the codes of all their records, which are in a file."""
 
     job: Job
-    """It makes rows of the inputs, also where they are read again."""
+    """It makes rows of the inputs, also if they are read again."""
     inputs: list[Any]
     path: str
     digest: str
-    """It differs where codes are made of other inputs, or otherwise."""
+    """It differs if codes are made from other inputs, or otherwise."""
     n_parts: list[int] | None = None
     """Of how many parts the codes of each input are joined; None for a file of codes."""
 

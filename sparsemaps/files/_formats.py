@@ -165,7 +165,7 @@ class _CodesFormat(OutputFormat):
             self._spool = Spool(folder, np.uint8, self._stack)
         # The stack ends in the reverse order: the files beside the codes appear before these.
         self._stack.push(self._save)
-        self._write_ids([])  # there is a file also where there are no rows
+        self._write_ids([])  # there is a file even without rows
         self._codes = empty_codes(self._map, self._options.texts)
         self._kept = [self._codes]  # the codes of each block, without their array
 
@@ -390,7 +390,7 @@ class _FileBeside:
         self.n += len(what)
 
     def append_file(self, path: str) -> None:
-        self.append(b"")  # there is a file also where the other one is empty
+        self.append(b"")  # there is a file even if the other one is empty
         with open_regular(path) as file:
             for block in iter(partial(file.read, 2**20), b""):
                 self.append(block)

@@ -60,7 +60,7 @@ class Job(OutputJob):
         return replace(self, source=source), inputs
 
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
-        """Raise a ValueError where inputs cannot go to their output."""
+        """Raise a ValueError if inputs cannot go to their output."""
         said = setting("format", self.format)
         for output, inputs in outputs:
             for input in inputs:

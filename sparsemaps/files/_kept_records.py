@@ -43,7 +43,7 @@ def write_kept(
 
 
 def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
-    """Raise a ValueError where records of the inputs of an output cannot go there."""
+    """Raise a ValueError if records of the inputs of an output cannot go there."""
     for output, inputs in outputs:
         formats = {source.format(input): input for input in inputs}
         if len(formats) > 1:

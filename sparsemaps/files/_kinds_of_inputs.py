@@ -21,7 +21,7 @@ def as_source(source: GivenSource) -> Texts | Svmlight | None:
 
 
 def by_names(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
-    """Return the kind of the inputs; by their names where `source` is None."""
+    """Return the kind of the inputs; by their names if `source` is None."""
     given = as_source(source)
     if given is not None:
         return given
@@ -35,7 +35,7 @@ def by_names(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
 
 
 def rows_unless_said(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
-    """Return the kind of the inputs; LIBSVM files where `source` is None, as the analyzer of texts
+    """Return the kind of the inputs; LIBSVM files if `source` is None, as the analyzer of texts
     decides the rows."""
     given = as_source(source)
     if given is not None:

@@ -53,7 +53,7 @@ def has_several(model: Model) -> bool:
 
 
 def check_for(model: Model, options: LineOptions) -> None:
-    """Raise a ValueError where options of lines about records are not for a model."""
+    """Raise a ValueError if options of lines about records are not for a model."""
     if (options.proba or options.min_proba is not None) and not hasattr(model, "predict_proba"):
         name = "proba" if options.proba else "min_proba"
         raise ValueError(f"{setting(name, getattr(options, name))} needs {HAS_PROBA}")

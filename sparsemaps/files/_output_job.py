@@ -52,7 +52,7 @@ class OutputJob(ABC):
 
     @abstractmethod
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
-        """Raise a ValueError where inputs cannot be read, or not go to their output."""
+        """Raise a ValueError if inputs cannot be read, or cannot go to their output."""
 
     @abstractmethod
     def recipe(self) -> dict[str, Any]:

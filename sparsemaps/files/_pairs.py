@@ -135,7 +135,7 @@ class PairsPlan(Plan):
     search: PairSearch
     inputs: list[Any]
     others: list[Any]
-    """The other side; none where pairs are within the inputs."""
+    """The other side; none if pairs are within the inputs."""
     output: Any
     folder: str | None
     """The folder of the stages; None if they are in a temporary one."""
@@ -232,7 +232,7 @@ class PairsPlan(Plan):
 
 
 def _refuse_different(job: Job, coded: list[str]) -> None:
-    """Raise a ValueError where codes of inputs do not compare."""
+    """Raise a ValueError if codes of inputs do not compare."""
     name, known = "rows of the map", None
     if job.map is not None:
         known = empty_codes(job.map, job.options.texts)
@@ -254,7 +254,7 @@ def _job(map: SparseMap | None, coded: list[str], rows: list[Any], source: Given
             raise ValueError(f"{said} is for texts; all inputs are codes")
         return Job(None, LibsvmRows(given), FormatOptions(False, True, ""), "records")
     if map is None and not coded:
-        raise ValueError("map must be given where no input is a file of codes")
+        raise ValueError("map must be given if no input is a file of codes")
     if map is None:
         try:
             map = from_config(PackedCodes.load(coded[0]).config)

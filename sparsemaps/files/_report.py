@@ -349,7 +349,7 @@ _UNMARKED = "<i>[not marked, as too many words are repeated]</i>\n"
 _PIECE = 40
 """Characters of a removed text that are looked for in its witness."""
 
-# A word, or one character where words are not apart by blanks, or blanks, or another character.
+# A word, or one character if words are not apart by blanks, or blanks, or another character.
 _TOKEN = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
     r"|[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{1,100}"

@@ -30,7 +30,7 @@ def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
 
     with (h)_m the rising factorial. The mean of r^2 is s = (2 - 2 peak) / (d - 1). The higher
     moments of r are taken from a normal number, at most s, as \|r\| <= 1. The covariance is
-    exact where the rows differ in one column, or d is 2 and the columns differ alike, and otherwise
+    exact if the rows differ in one column, or d is 2 and the columns differ alike, and otherwise
     too large by terms of order s^2.
     """
     x = -np.log(np.maximum(kernel, np.exp(-_LARGEST_EXPONENT)))

@@ -156,12 +156,12 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             same class and parameters, which may be mapped into memory.
         y : array-like of shape (n_samples,) or {array-like, sparse matrix} of shape \
                 (n_samples, n_labels)
-            The class of each row: numbers, strings or booleans. Or an indicator matrix, where rows
+            The class of each row: numbers, strings or booleans. Or an indicator matrix, if rows
             may have any number of labels: 1 in the columns of the labels of a row, and 0 in the
             others. A dense one has at least 2 columns.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             What the loss of each row is multiplied by, at least 0. A row of weight 2 counts as two
-            rows, also where the map computes `gamma` from the data. A row of weight 0 does not
+            rows, even if the map computes `gamma` from the data. A row of weight 0 does not
             count, but must be valid.
 
         Returns
@@ -215,7 +215,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             return rows._replace(weights=costs)
         if self.multilabel_:
             if not (isinstance(self.class_weight, str) and self.class_weight == "balanced"):
-                rule = f"{absent()} or 'balanced' where rows may have several labels"
+                rule = f"{absent()} or 'balanced' if rows may have several labels"
                 raise ParameterError("class_weight", repr(self.class_weight), rule)
             factors = _indicators.balanced_factors(rows.labels, costs)
             return rows._replace(weights=costs, factors=factors)
@@ -503,7 +503,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         _sklearn.check_is_fitted(self, "map_")
         score = None
         if label is None and self.multilabel_:
-            raise ValueError("label must be given where rows may have several labels, got None")
+            raise ValueError("label must be given if rows may have several labels, got None")
         if label is not None:
             found = _model_checks.number_of_label(self.classes_, label)
             if found is None:

@@ -87,7 +87,7 @@ class QuadraticLoss(Loss):
 
     curvature: float
     is_bounded: bool
-    """Whether a is at most 1, so that the loss grows as d itself where d is large."""
+    """Whether a is at most 1, so that the loss grows as d itself if d is large."""
 
     @property
     def end(self) -> End:

@@ -151,7 +151,7 @@ class CodesModel(_sklearn.BaseEstimator):
         """Return the packed codes of a few rows or texts; None if `X` must be encoded as many
         rows are.
 
-        That is so for many rows, and where all bits of a row are 0, as it may have no samples.
+        That is so for many rows, and if all bits of a row are 0, as it may have no samples.
         """
         encoder = self._encoder
         if hasattr(self, "vectorizer_"):

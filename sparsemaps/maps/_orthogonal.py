@@ -24,7 +24,7 @@ def padded_width(name: str, value: str, n_columns: int | None) -> int:
     value."""
     if n_columns is None or n_columns > LARGEST_WIDTH:
         columns = "any number of" if n_columns is None else str(n_columns)
-        rule = f"another one where rows have more than {LARGEST_WIDTH} columns"
+        rule = f"another one if rows have more than {LARGEST_WIDTH} columns"
         raise ParameterError(name, f"{value!r} for rows of {columns} columns", rule)
     return 1 << max(int(n_columns - 1).bit_length(), LEAST_WIDTH.bit_length() - 1)
 

@@ -59,7 +59,7 @@ class CountSketch(SparseMap[Matrix]):
         product of unit rows is about ``sqrt(2 / n_components)`` at most.
     dense_output : bool, default=False
         Return an ndarray. By default the output is CSR, which is never denser than the input and
-        holds no zeros; choose dense where `n_components` is of the size of a row's entries.
+        holds no zeros; choose dense if `n_components` is of the size of a row's entries.
     [random_state, n_jobs, attributes]
 
     See Also

@@ -190,7 +190,7 @@ class Fastfood(SparseMap[Array]):
         ``1 / sqrt(n_components)``.
     transform_type : {"hadamard", "fft", "orthogonal"}, default="hadamard"
         The fast transform. "orthogonal", for "rbf" and rows of at most 8,192 columns, takes
-        orthogonal vectors in place of Fastfood's [2]_: where rows are close, the error is several
+        orthogonal vectors in place of Fastfood's [2]_: if rows are close, the error is several
         times smaller (see Notes). "fft" uses the real Fourier transforms of scipy.fft in place of
         both Hadamard transforms, and complex normal numbers between them. It costs more, and is
         meant for comparisons.
@@ -216,7 +216,7 @@ class Fastfood(SparseMap[Array]):
 
     See Also
     --------
-    RandomFourier : The same kernels, and others, by vectors of independent entries; faster where
+    RandomFourier : The same kernels, and others, by vectors of independent entries; faster if
         rows are very sparse, and needs no dense row.
 
     Notes
@@ -258,7 +258,7 @@ class Fastfood(SparseMap[Array]):
                        {\frac12 (1 - e^{-\|v\|^2})^2},
 
     .02, .09 and .33 for :math:`\|v\|` = .25, 1 and 1.5 and a whole block of 128. It is exact for
-    directions that are uniform; those here are nearly so. Nothing is gained where rows have far
+    directions that are uniform; those here are nearly so. Nothing is gained if rows have far
     more columns than the map has components.
 
     References
@@ -310,7 +310,7 @@ class Fastfood(SparseMap[Array]):
         if self.transform_type == "orthogonal":
             self._padded_width(hash_dim or n_columns)  # which checks it
         if hash_dim is None and n_columns is None:
-            rule = "a number where the width of rows is not known"
+            rule = "a number if the width of rows is not known"
             raise ParameterError("hash_dim", absent(), rule)
         if hash_dim is None and n_columns is not None and n_columns > MAX_DENSE_WIDTH:
             hash_dim = DEFAULT_HASH_DIM

@@ -153,7 +153,7 @@ class RandomFourier(HasCodes[Array]):
         (cos, sin) of each of ``n_components / 2`` vectors one behind the other; if
         `n_components` is odd, the last component has the offset form. "offset" has
         ``cos(<omega, x> + b)`` of `n_components` vectors, b uniform in a whole turn; its error is
-        larger where ``2 * k(Delta)**2 > k(2 * Delta)``, for "rbf" everywhere. "folded_rbf" has
+        larger if ``2 * k(Delta)**2 > k(2 * Delta)``, for "rbf" everywhere. "folded_rbf" has
         cosines without b in both forms.
     [random_state, n_jobs, attributes, gamma_]
 
@@ -248,9 +248,9 @@ class RandomFourier(HasCodes[Array]):
         if self.spectrum is None:
             return
         if self.kernel != "rbf":
-            raise ParameterError("kernel", repr(self.kernel), "left out where a spectrum is given")
+            raise ParameterError("kernel", repr(self.kernel), "left out if a spectrum is given")
         if isinstance(self.gamma, str):
-            raise ParameterError("gamma", repr(self.gamma), "a number where a spectrum is given")
+            raise ParameterError("gamma", repr(self.gamma), "a number if a spectrum is given")
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         return {"gamma": _bandwidth.choose(self.gamma, _KERNELS[self.kernel][1], rows)}

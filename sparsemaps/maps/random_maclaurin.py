@@ -148,7 +148,7 @@ class RandomMaclaurin(SparseMap[Array]):
         Keep the terms of degree 0 and 1 exactly ("H0/1"): the output is then CSR of width
         ``1 + n_components + n_features``, with the root of ``a_0`` in the first column, the random
         features of the degrees from 2 on, and the row itself times the root of ``a_1``. It is
-        worth it where those terms are large; the output is then wider than the input.
+        worth it if those terms are large; the output is then wider than the input.
     [random_state, n_jobs, attributes]
 
     See Also

@@ -63,7 +63,7 @@ class RandomProjection(SparseMap[Array]):
         ``sqrt(2 / n_components)`` at most; more components extend the first ones, up to the factor.
     distribution : {"gaussian", "rademacher", "cauchy"}, default="gaussian"
         Distribution of the random vectors' entries. "gaussian" components are normal, whatever the
-        row. "rademacher" takes random signs, at a fraction of the cost where rows share few
+        row. "rademacher" takes random signs, at a fraction of the cost if rows share few
         columns.
         "cauchy" is for `approximate_l1`; its inner products have no mean.
     [random_state, n_jobs, attributes]
@@ -79,7 +79,7 @@ class RandomProjection(SparseMap[Array]):
     -----
     The random vectors are a function of (seed, column, component) and are not stored, so that the
     number of columns is free, up to 2**62. Cost: O(entries * n_components). `CountSketch` costs
-    less and has the same variance; take projections where each component must be a mean over the
+    less and has the same variance; use projections if each component must be a mean over the
     whole row: in `KernelProduct`, for quantization, or for Cauchy vectors.
 
     References

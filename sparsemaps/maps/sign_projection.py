@@ -122,7 +122,7 @@ class SignProjection(SampledMap[Matrix]):
         ``sqrt(K * (1 - K) / n_hashes)``; more bits extend the first ones.
     distribution : {None, "rademacher", "orthogonal"}, default=None
         Distribution of the random vectors, for "acos". None takes the kernel's. "rademacher" are
-        random signs, which cost a fraction of normal ones where rows share few columns. It is
+        random signs, which cost a fraction of normal ones if rows share few columns. It is
         approximate for short rows, see Notes. "orthogonal", for rows of at most 8,192 columns,
         takes blocks of orthogonal vectors [3]_, whose variance is lower (see Notes), at the cost of
         a fast transform of the dense row. A map that is fitted for rows of any width, such as those
@@ -141,7 +141,7 @@ class SignProjection(SampledMap[Matrix]):
     Notes
     -----
     One-hot output is CSR of shape (n_samples, 2 * n_hashes) with exactly `n_hashes` entries a row:
-    in column 2 j where bit j is 0, in column 2 j + 1 where it is 1. A linear model has
+    in column 2 j if bit j is 0, and in column 2 j + 1 if it is 1. A linear model has
     classes * width coefficients. The bits do not change when a row is multiplied by a positive
     number, so that rows need not be scaled to length or sum 1.
 

@@ -134,7 +134,7 @@ class TensorSketch(SparseMap[Matrix]):
         Largest error of a kernel value that the degree chosen for "exp" and "rbf" leaves,
         [allowed].
     dense_output : bool, default=True
-        Return an ndarray; otherwise CSR without zeros, which is smaller where rows are short and
+        Return an ndarray; otherwise CSR without zeros, which is smaller if rows are short and
         n_components is large: a row of m entries has at most ``m ** degree`` values.
     [random_state, n_jobs, attributes]
 
@@ -147,7 +147,7 @@ class TensorSketch(SparseMap[Matrix]):
     Notes
     -----
     `scipy.fft` computes the transforms, in the precision of the input. The last bits of
-    their rows may change with the version of SciPy. Rows that are summed directly are exact where
+    their rows may change with the version of SciPy. Rows that are summed directly are exact if
     the sums are: integers with ``gamma=1`` and a square `coef0` give integers.
 
     A row whose products are beyond the range of the output's type is an error: at degree 2 one of

@@ -88,8 +88,8 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         with probability ``2**-bits``, whatever the columns and the width of the rows.
     t_bits : int, default=0
         How many bits of a hash of (i*, t*) are kept above them, [allowed]. Without such bits
-        ("0-bit"), the output is narrow, and estimates are a little too high where rows have many
-        entries (see Notes). Keep a few bits where rows have few columns, and for `signed` data. 0
+        ("0-bit"), the output is narrow, and estimates are a little too high if rows have many
+        entries (see Notes). Keep a few bits if rows have few columns, and for `signed` data. 0
         with "levels", whose `bits` come from a hash of (i*, t*).
     method : {"icws", "levels"}, default="icws"
         How samples are drawn, "levels" for counts and for long rows. "levels" rounds values to
@@ -132,7 +132,7 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     - Different samples agree by chance in ``2**-(bits + t_bits)`` of all cases. The output's inner
       product includes this; ``sparsemaps.codes.kernel_from_collisions`` subtracts it.
     - By "icws", two rows may have the same i* with different t*, in some percent of the samples,
-      more where rows have few or heavy entries. Codes without `t_bits` agree there, and the
+      more if rows have few or heavy entries. Codes without `t_bits` agree there, and the
       estimate is too high by that share, however many samples there are: by .0055 on average
       (standard error .0003) over pairs of scikit-learn's digits, by up to .02 for single pairs.
       With `t_bits`, only ``2**-t_bits`` of them agree: ``t_bits=4`` leaves .0003.
@@ -155,10 +155,10 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
     so. Scaling all rows by one factor keeps their kernel, but draws other samples.
 
     Which method costs less, as measured (``asv_bench``, ``LevelsAgainstOthers``; 512 samples):
-    for counts "levels", 2.3 times less than "icws" where rows have 85 entries in 254 columns that
-    all share, 8 times where they have 73 in 47,000, and 220 times at 3,300 entries of their own.
+    for counts "levels", 2.3 times less than "icws" if rows have 85 entries in 254 columns that
+    all share, 8 times if they have 73 in 47,000, and 220 times at 3,300 entries of their own.
     For real values "levels" too, if they may be rounded to a tenth of the error of the samples:
-    from 20 entries a row on where rows have columns of their own, and from 200 where all share them
+    from 20 entries a row on if rows have columns of their own, and from 200 if all share them
     (64 samples: from 60 and 700). "icws" costs less for shorter rows, and rounds none.
 
     References

@@ -82,7 +82,7 @@ def contained_pairs(
     ------
     ValueError
         If a parameter is not allowed, the codes have no sizes or are of different maps, or the
-        hashes are too few: where the standard error at the threshold exceeds 0.1 for the smallest
+        hashes are too few: if the standard error at the threshold exceeds 0.1 for the smallest
         set and the largest, the error says how many hashes are needed.
 
     See Also

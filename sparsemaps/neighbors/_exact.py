@@ -92,7 +92,7 @@ def exact_pairs(
 
 def _jaccard(A: Any, B: Any) -> Array:
     """Return the Jaccard similarity of each row of `A` and the same row of `B`: new matrices, whose
-    columns are members where an entry is not 0."""
+    columns are members if their entry is not 0."""
     for sets in (A, B):
         sets.sum_duplicates()
         sets.eliminate_zeros()

@@ -37,12 +37,12 @@ class Batch:
 
     Attributes
     ----------
-    texts : list of str; pyarrow.Array of strings where the input is Parquet or Arrow; or, of jobs
+    texts : list of str; pyarrow.Array of strings if the input is Parquet or Arrow; or, of jobs
         that read nothing else of JSON, `Utf8Texts`
     labels : list of numbers, of str or of bool, or None without `label_field`
         Numbers are float; whole numbers from 2**53 on are int, with all their digits. Of CSV,
         labels are str. Of a record with a list of labels, they are a tuple.
-    records : list of bytes, pyarrow.RecordBatch where the input is Parquet or Arrow, or None if not
+    records : list of bytes, pyarrow.RecordBatch if the input is Parquet or Arrow, or None if not
         asked for. Bytes are whole lines with their ends; the last line may have none.
     ids : list of str or int, or None without `id_field`
     input : str or file-like

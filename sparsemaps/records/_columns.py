@@ -111,7 +111,7 @@ class FieldPath(NamedTuple):
     kind: Any
 
     def of(self, rows: Any) -> Any:
-        """Return the values that rows have, null where a column above is null."""
+        """Return the values that rows have, null if a column above is null."""
         column = rows.column(self.names[0])
         if len(self.names) > 1:
             pc = library("pyarrow.compute", "reading Parquet")

@@ -360,7 +360,7 @@ def _difference(kinds: list[tuple[str, str]], written: list[tuple[str, str]]) ->
 
 
 def _check_instants(input: Any) -> None:
-    """Raise a ValueError where a time of type INT96 is beyond Arrow's nanoseconds, as it would be
+    """Raise a ValueError if a time of type INT96 is beyond Arrow's nanoseconds, as it would be
     read as another time."""
     unit = {"coerce_int96_timestamp_unit": "ms"}
     with (

@@ -3,7 +3,7 @@
 A table has a fixed size, whatever the records. Each column has one bucket in each row of the table,
 and the count of a bucket is the number of records that have any column in it. The least of a
 column's counts is its frequency: never less than the number of records that have the column, and
-more where other columns share all its buckets. The counts of shards add up to the counts of the
+more if other columns share all its buckets. The counts of shards add up to the counts of the
 whole, bit for bit.
 """
 

@@ -78,7 +78,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     counted by a hash, whatever their number. Collisions make a rare column look more frequent, and
     never less. Counts of shards add up to the counts of the whole: ``partial_fit`` counts more
     records, ``merge`` adds another table. A column that no record has weighs 1, as one that a
-    single record has; where at most two records were counted, each column weighs 1. A negative
+    single record has; if at most two records were counted, each column weighs 1. A negative
     value becomes the negative of what its absolute value becomes. Zeros that a weight makes stay
     stored.
 

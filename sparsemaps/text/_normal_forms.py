@@ -94,7 +94,7 @@ def normalize(text: str, form: str = "plain") -> str:
     ----------
     text : str
     form : {"nfc", "nfkc", "plain"}, default="plain"
-        Unicode's normal form NFC, in which characters with marks are single characters where that
+        Unicode's normal form NFC, in which characters with marks are single characters if that
         is possible; NFKC, in which variants of characters (of another width, ligatures) are plain
         characters besides; or "plain": NFKC with case folded, without the characters that Unicode
         calls default-ignorable (soft hyphens, joiners, marks of direction, variation selectors, as

@@ -248,7 +248,7 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             raise ParameterError("normalize", repr(self.normalize), allowed)
         if callable(self.analyzer):
             raise ParameterError(
-                "normalize", repr(self.normalize), "None where the analyzer is a function"
+                "normalize", repr(self.normalize), "None if the analyzer is a function"
             )
 
     def transform(self, X: Iterable[Any]) -> CsrMatrix:

@@ -388,7 +388,7 @@ def test_what_takes_one_label_a_record(tmp_path):
     assert done.returncode == 2
     assert b"one label a record, got a list in the field 'y'" in done.stderr
     weighted = text_model(class_weight={3: 2.0})
-    with pytest.raises(ValueError, match="class_weight must be None or 'balanced' where rows may"):
+    with pytest.raises(ValueError, match="class_weight must be None or 'balanced' if rows may"):
         files.train_files(weighted, tmp_path / "in.jsonl", tmp_path / "model", source=SOURCE)
     assert not (tmp_path / "model").exists()
 

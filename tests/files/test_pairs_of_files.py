@@ -55,7 +55,7 @@ def test_what_is_returned(file, tmp_path):
 @pytest.mark.parametrize(
     ("new_map", "more", "message"),
     [
-        (None, {}, "map must be given where no input is a file of codes"),
+        (None, {}, "map must be given if no input is a file of codes"),
         (CountSketch(), {}, "map must be a map with codes"),
         (3, {}, "map must be a map of sparsemaps"),
         (MINHASH, {"threshold": 0}, "threshold must be"),

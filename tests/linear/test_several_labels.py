@@ -235,7 +235,7 @@ def test_codes_texts_and_explanations():
     np.testing.assert_array_equal(of_texts.predict(texts), has)
     assert of_texts.explain("cats and dogs", 0)[0][0] == "cats"
     assert of_texts.explain("cats and dogs", 1)[0][0] == "dogs"
-    with pytest.raises(ValueError, match="label must be given where rows may have several labels"):
+    with pytest.raises(ValueError, match="label must be given if rows may have several labels"):
         of_texts.explain("cats and dogs")
 
 
@@ -316,7 +316,7 @@ def test_what_is_no_indicator_matrix(y, message):
 
 def test_parameters_of_one_label_a_row():
     X, Y = data()
-    with pytest.raises(ValueError, match="class_weight must be None or 'balanced' where rows may"):
+    with pytest.raises(ValueError, match="class_weight must be None or 'balanced' if rows may"):
         classifier(class_weight={0: 2.0}).fit(X, Y)
 
 

@@ -283,7 +283,7 @@ def test_sketched_rows_have_the_kernel_of_the_sketch():
 
 
 def test_streams_need_a_width():
-    with pytest.raises(ValueError, match="hash_dim must be a number where the width"):
+    with pytest.raises(ValueError, match="hash_dim must be a number if the width"):
         Fastfood(random_state=SEED).fit_any_width()
     Fastfood(hash_dim=16, random_state=SEED).fit_any_width()
 

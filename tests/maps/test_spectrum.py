@@ -224,8 +224,8 @@ def test_copies(quantile):
     [
         ({"spectrum": 3}, "spectrum must be callable or None, got 3"),
         ({"spectrum": "norm"}, "spectrum must be callable or None, got 'norm'"),
-        ({"spectrum": uniform, "kernel": "laplacian"}, "kernel must be left out where a spectrum"),
-        ({"spectrum": uniform, "gamma": "scale"}, "gamma must be a number where a spectrum"),
+        ({"spectrum": uniform, "kernel": "laplacian"}, "kernel must be left out if a spectrum"),
+        ({"spectrum": uniform, "gamma": "scale"}, "gamma must be a number if a spectrum"),
         ({"spectrum": uniform, "gamma": 0}, "gamma must be a finite number above 0, got 0"),
         ({"spectrum": lambda u: -uniform(u)}, "never falls, got .* at 7.6.*e-06 and"),
         ({"spectrum": lambda u: u}, r"symmetric about 0, .*got 7.6.*e-06 at 7.6.*e-06 and 0.9999"),

@@ -191,7 +191,7 @@ def test_long_texts_take_the_form(analyzer):
     [
         ({"normalize": "NFC"}, "normalize must be None or 'nfc' or .*got 'NFC'"),
         ({"normalize": 1}, "normalize must be None or 'nfc' or .*got 1"),
-        ({"normalize": "nfc", "analyzer": str.split}, "None where the analyzer is a function"),
+        ({"normalize": "nfc", "analyzer": str.split}, "None if the analyzer is a function"),
     ],
 )
 def test_forms_of_vectorizers_that_are_not_allowed(parameters, message):
