@@ -63,10 +63,10 @@ def compare(options: argparse.Namespace) -> None:
     n_bad = 0 if table is None else table.n_bad
     words = f"{len(comparison)} models, {comparison.seconds:.1f} s"
     words += f", {n_bad} bad records" if n_bad else ""
-    say(options, words, {**_figures(comparison), "bad": n_bad})
+    say(options, words, {**figures_of(comparison), "bad": n_bad})
 
 
-def _figures(comparison: Comparison) -> dict[str, Any]:
+def figures_of(comparison: Comparison) -> dict[str, Any]:
     best, choice = comparison.best.label, comparison.choice.label
     return {"rows": comparison.n_rows, "models": len(comparison), "best": best, "choice": choice}
 

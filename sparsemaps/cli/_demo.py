@@ -8,14 +8,15 @@ import itertools
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 import sparsemaps
 from sparsemaps import neighbors
 from sparsemaps._io import _output_files
-from sparsemaps.cli._compare import picture_of, progress
+from sparsemaps._tools._typing import Array
+from sparsemaps.cli._compare import figures_of, picture_of, progress
 from sparsemaps.cli._demo_data import DemoSizes, DemoText, LearningTask, digits, texts
 from sparsemaps.comparison import Comparison, compare_by
 from sparsemaps.comparison._budget import Budget
@@ -63,20 +64,34 @@ def sampling(n_hashes: int) -> ConsistentWeightedSampling:
     return ConsistentWeightedSampling(n_hashes=n_hashes, bits=BITS, random_state=0, n_jobs=-1)
 
 
-def near_duplicates(texts: list[DemoText]) -> Iterator[str]:
-    """Yield pairs of texts of nearly the same trigrams, as lines."""
-    yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
+class NearPairs(NamedTuple):
+    """Pairs of texts of nearly the same trigrams."""
+
+    n_trigrams: int
+    """Of all texts."""
+    first: Array
+    second: Array
+    similarity: Array
+    encode_seconds: float
+    seconds: float
+
+
+def near_pairs(texts: list[DemoText]) -> NearPairs:
+    """Return pairs of texts of nearly the same trigrams."""
     trigrams = ByteNgrams(binary=True, lowercase=True, n_jobs=-1)
     X = trigrams.transform([text for _, _, text in texts])
     minhash = sparsemaps.MinHash(n_hashes=N_SET_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
     codes, encode_seconds = timed(lambda: minhash.encode(X, packed=True))
-    (first, second, similarity), seconds = timed(
-        lambda: neighbors.similar_pairs(codes, SIMILAR, n_jobs=-1)
-    )
-    yield (
-        f"  {X.shape[0]} texts of {X.nnz / X.shape[0]:.0f} trigrams on average, "
-        f"{X.shape[0] * (X.shape[0] - 1) // 2} pairs"
-    )
+    found, seconds = timed(lambda: neighbors.similar_pairs(codes, SIMILAR, n_jobs=-1))
+    return NearPairs(X.nnz, *found, encode_seconds, seconds)
+
+
+def near_duplicates(texts: list[DemoText], found: NearPairs) -> Iterator[str]:
+    """Yield pairs of texts of nearly the same trigrams, as lines."""
+    yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
+    n_trigrams, first, second, similarity, encode_seconds, seconds = found
+    n = len(texts)
+    yield f"  {n} texts of {n_trigrams / n:.0f} trigrams on average, {n * (n - 1) // 2} pairs"
     yield (
         f"  {len(first)} pairs of similarity {SIMILAR} or more, by {N_SET_HASHES} bytes a text: "
         f"codes {encode_seconds:.2f} s, pairs {seconds:.2f} s"
@@ -114,8 +129,9 @@ def run(
     plot: str | None = None,
     say: Callable[[str], None] = print,
     sizes: DemoSizes = DemoSizes(),  # noqa: B008
-) -> None:
-    """Run the demonstration; LIBSVM files go to `directory`, a picture to `plot`."""
+) -> dict[str, Any]:
+    """Run the demonstration, and return its figures. LIBSVM files go to `directory`, a picture to
+    `plot`."""
     outputs = [(str(Path(directory, name)), "a file of the texts") for name in WRITTEN]
     if plot is not None:
         outputs.append((plot, "the picture of --plot"))
@@ -127,8 +143,12 @@ def run(
         comparisons[task.short] = compared(task, sizes.seconds)
         for line in table(task, comparisons[task.short]):
             say(line)
-    for line in itertools.chain(near_duplicates(task.texts), write(task, Path(directory))):
+    found = near_pairs(task.texts)
+    lines = near_duplicates(task.texts, found), write(task, Path(directory))
+    for line in itertools.chain.from_iterable(lines):
         say(line)
     if plot is not None:
         picture_of(comparisons, plot)
         say(f"Written: {plot}, accuracy against bytes a row.")
+    of_digits, of_texts = map(figures_of, comparisons.values())
+    return {"digits": of_digits, "texts": of_texts, "pairs": len(found.first)}

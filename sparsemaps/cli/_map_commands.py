@@ -3,6 +3,7 @@
 import argparse
 import json
 import sys
+import time
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -27,7 +28,11 @@ from sparsemaps.files._outputs import OutputPlan, folders_of
 def demo(options: argparse.Namespace) -> None:
     from sparsemaps.cli import _demo
 
-    _demo.run(options.output, options.plot)
+    start = time.perf_counter()
+    figures = _demo.run(options.output, options.plot)
+    sys.stdout.flush()
+    words = f"{figures['pairs']} pairs, {time.perf_counter() - start:.1f} s"
+    say(options, words, figures)
 
 
 def map(options: argparse.Namespace) -> None:

@@ -68,6 +68,7 @@ def _fill_demo(parser: HelpParser) -> None:
         "--plot", type=shared.non_empty, metavar="FILE.svg",
         help="also draw accuracy against bytes a row; needs matplotlib",
     )  # fmt: skip
+    shared.add_json(parser)
 
 
 DEMO = Command(

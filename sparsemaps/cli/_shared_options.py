@@ -187,6 +187,11 @@ def add_reading(parser: argparse.ArgumentParser, source: type[Values] | None = S
     add_values(parser, Reading)
     if source is not None:
         add_values(parser, source, but=_OF_TEXTS_ALONE)
+    add_json(parser)
+
+
+def add_json(parser: argparse.ArgumentParser) -> None:
+    """Add the option of the form of the last line."""
     parser.add_argument("--json", action="store_true", help="print the last line as JSON")
 
 

@@ -309,7 +309,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             After ``calibrate``, the softmax of the logits that it describes. Otherwise the logistic
             function of the scores; of several classes, the probabilities of the problems are
             divided by their sum, as `LogisticRegression` with "liblinear" does. If rows may have
-            several labels, the logistic function of the logits, or of the scores.
+            several labels, the logistic function of the logits, or of the scores. After
+            ``calibrate``, the class of the highest probability is not always that of ``predict``,
+            which goes by scores; ``classes_[probabilities.argmax(axis=1)]`` are these classes.
 
         Raises
         ------

@@ -1,5 +1,6 @@
 """The ``sparsemaps`` command: what it writes."""
 
+import functools
 import gzip
 import io
 import itertools
@@ -15,6 +16,7 @@ from _scripts.commands import command
 
 import sparsemaps
 from sparsemaps import ConsistentWeightedSampling, CountSketch, kernels
+from sparsemaps.cli import main
 from sparsemaps.cli._options import KERNELS, MAPS, load
 from sparsemaps.libsvm import dump_svmlight_file, load_svmlight_file
 from sparsemaps.libsvm._pipeline import cut_lines
@@ -392,16 +394,24 @@ def test_many_files(file, tmp_path):
         assert done.stderr.count(b"\n") == 1
 
 
-def test_demo(tmp_path, capsys):
-    """The whole demonstration, with fewer texts and in less time."""
+def test_demo(tmp_path, capsys, monkeypatch):
+    """The whole demonstration, with fewer texts and in less time. The last line is an object."""
     from sparsemaps.cli import _demo
 
     pytest.importorskip("matplotlib")
     picture = tmp_path / "demo.svg"
     sizes = _demo.DemoSizes(texts_each=45, n_hashes=16, seconds=0.1)
-    _demo.run(tmp_path, str(picture), sizes=sizes)
+    monkeypatch.setattr(_demo, "run", functools.partial(_demo.run, sizes=sizes))
+    assert main(["demo", "-o", str(tmp_path), "--plot", str(picture), "--json"]) == 0
     assert "<svg" in picture.read_text(encoding="utf-8")
-    said = capsys.readouterr().out
+    said, errors = capsys.readouterr()
+    figures = json.loads(errors.splitlines()[-1])
+    assert figures.keys() == {"digits", "texts", "pairs"}
+    assert f"\n  {figures['pairs']} pairs of similarity" in said
+    for task in ("digits", "texts"):
+        assert figures[task].keys() == {"rows", "models", "best", "choice"}
+        assert figures[task]["best"] in said
+        assert figures[task]["models"] >= 1
     assert said.count("within one standard error") == 2
     assert said.count("similarity 0.") + said.count("similarity 1.") > 1
     assert said.count("What to see:") == 1

@@ -68,7 +68,7 @@ def run(tmp_path, capsys):
 
 
 def test_all_commands_are_tried():
-    """compare is in test_cli_compare.py; the demonstration has no --json."""
+    """compare is in test_cli_compare.py, demo in test_cli.py."""
     (commands,) = [a for a in make_parser()._actions if a.metavar == "COMMAND"]
     assert {*COMMANDS, *OTHERS, "demo", "compare"} == commands.choices.keys()
     assert WORDS.keys() == {*COMMANDS, *OTHERS}
