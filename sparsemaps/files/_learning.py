@@ -270,8 +270,8 @@ def _calibrate_by_folds(
     folds = _folds(rows, None, seed, with_snippets=True)
     folds = [fold for fold in folds if len(fold.held_out)]  # of few records, some have none
     with _unfit_folds("calibrate", True):
-        labels = model._known_labels(rows.labels)
-        model._calibrate_by_folds(rows.codes, labels, rows.weights, folds, watch)
+        labels, weights = model._known_labels(rows.labels, rows.weights)
+        model._calibrate_by_folds(rows.codes, labels, weights, folds, watch)
 
 
 def _facts_of(done: TrainedModel, training: Training, date: str) -> TrainingFacts:

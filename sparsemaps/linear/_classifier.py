@@ -402,8 +402,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         (397, 10)
         """
         _sklearn.check_is_fitted(self, "map_")
-        y = self._known_labels(y)
-        weights = _model_checks.checked_weights(sample_weight, y.shape[0])
+        y, weights = self._known_labels(y, sample_weight)
         if cv is None:
             scores = self._from_scores(X, lambda scores: scores)
             _model_checks.refuse_other_lengths(scores, y)
@@ -415,8 +414,11 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         self._calibrate_by_folds(codes, y, weights, folds)
         return self
 
-    def _known_labels(self, y: Any) -> Any:
-        """Return labels of rows, which the model must know; several of a row as CSC."""
+    def _known_labels(
+        self, y: Any, sample_weight: npt.ArrayLike | None
+    ) -> tuple[Any, Array | None]:
+        """Return labels of rows, and the weights of these. The model must know the labels of rows
+        that count; in place of others, known ones are returned. Several of a row are CSC."""
         if self.multilabel_:
             y = _indicators.checked(y)
             if isinstance(y, _indicators.LabelLists):
@@ -425,13 +427,19 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
                 raise ValueError(
                     f"y must have {len(self.classes_)} columns, as fit saw, got {y.shape[1]}"
                 )
-            return y
+            return y, _model_checks.checked_weights(sample_weight, y.shape[0])
         y = _model_checks.checked_labels(y, classes=True)
+        weights = _model_checks.checked_weights(sample_weight, len(y))
         known = set(self.classes_.tolist())
-        for row, label in enumerate(y.tolist()):
-            if label not in known:
-                raise ValueError(f"y must have classes of the model, got {label!r} in row {row}")
-        return y
+        unknown = [row for row, label in enumerate(y.tolist()) if label not in known]
+        for row in unknown:
+            if weights is None or weights[row] > 0:
+                found = y[row : row + 1].tolist()[0]
+                raise ValueError(f"y must have classes of the model, got {found!r} in row {row}")
+        if weights is not None and unknown:
+            y = y.copy()
+            y[unknown] = y[weights.argmax()]
+        return y, weights
 
     def _calibrate_by_scores(self, scores: Floats, y: Any, weights: Array | None) -> None:
         """Calibrate by the scores of some rows, and their labels."""

@@ -145,8 +145,9 @@ def test_weights_count_in_a_calibration(tmp_path):
     """By scores out of folds, or by other records."""
     some, weights = weighted_records(200)
     texts, labels = (np.array([one[name] for one in some], object) for name in ("text", "label"))
-    path = write_jsonl(tmp_path / "in.jsonl", some)
-    for name, part in (("a", some[:100]), ("b", some[100:])):
+    of_no_class = {"text": "one more", "label": "of none", "w": 0}
+    path = write_jsonl(tmp_path / "in.jsonl", [*some, of_no_class])
+    for name, part in (("a", some[:100]), ("b", [of_no_class, *some[100:]])):
         write_jsonl(tmp_path / f"{name}.jsonl", part)
     folds = [(train, test[weights[test] > 0]) for train, test in folds_of(200)]
     every, (first, last) = slice(200), (slice(100), slice(100, 200))

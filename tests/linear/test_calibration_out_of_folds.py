@@ -131,7 +131,7 @@ def test_of_many_rows_some_are_scored(kind, monkeypatch):
     n_models = len(model.intercept_)
     monkeypatch.setattr(_path_of_C, "MOST_SCORES", 120 * max(n_models, 2))
     folds = _path_of_C.folds_of(KFold(3), model._codes(X), y, None, classes=False)
-    known = model._known_labels(labels)
+    known, _ = model._known_labels(labels, None)
     rows, scores, _ = _path_of_C.scores_out_of_folds(model, model._codes(X), known, None, folds)
     assert 80 < len(rows) < 160  # of 240, each with a chance of a half
     monkeypatch.undo()
