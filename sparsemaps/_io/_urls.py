@@ -238,26 +238,22 @@ def staged(url: str, endings: tuple[str, ...] = ("",)) -> Iterator[str]:
 def put(path: str, url: str) -> None:
     """Give a file of this machine a URL, where it appears complete."""
     with _errors_naming(url):
-        _put(path, url)
-
-
-def _put(path: str, url: str) -> None:
-    fs, place = system_of(url)
-    parent = place.rpartition("/")[0]
-    temporary = f"{parent}/.sparsemaps-{secrets.token_hex(8)}.tmp"
-    protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
-    if protocols & _OBJECT_STORES:
-        fs.put_file(path, place)
-        return
-    with contextlib.suppress(OSError, NotImplementedError):
-        fs.makedirs(parent, exist_ok=True)
-    try:
-        fs.put_file(path, temporary)
-        fs.mv(temporary, place)
-    except BaseException:
-        with contextlib.suppress(Exception):  # the first error is the one to report
-            fs.rm_file(temporary)
-        raise
+        fs, place = system_of(url)
+        protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
+        if protocols & _OBJECT_STORES:
+            fs.put_file(path, place)
+            return
+        parent = place.rpartition("/")[0]
+        temporary = f"{parent}/.sparsemaps-{secrets.token_hex(8)}.tmp"
+        with contextlib.suppress(OSError, NotImplementedError):
+            fs.makedirs(parent, exist_ok=True)
+        try:
+            fs.put_file(path, temporary)
+            fs.mv(temporary, place)
+        except BaseException:
+            with contextlib.suppress(Exception):  # the first error is the one to report
+                fs.rm_file(temporary)
+            raise
 
 
 def move(url: str, target: str) -> None:

@@ -13,7 +13,7 @@ class Command(NamedTuple):
 
     name: str
     run: str
-    fill: Callable[[HelpParser], None]
+    fill: Callable[[HelpParser], object]
     help: str
     description: str
     epilog: str | None = None

@@ -1,6 +1,7 @@
 """Options of the subcommands map, text, kernel, info and demo."""
 
 import argparse
+from functools import partial
 
 from sparsemaps.cli import _shared_options as shared
 from sparsemaps.cli._commands import Command
@@ -184,19 +185,6 @@ TEXT = Command(
 )
 
 
-def _add_kernels(parser: HelpParser) -> None:
-    shared.add_kinds(parser, KERNELS, KERNEL_EXAMPLES, _fill_kernel, metavar="KERNEL")
-
-
-KERNEL = Command(
-    "kernel",
-    "sparsemaps.cli._map_commands:kernel",
-    _add_kernels,
-    help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
-    description="Write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4.",
-)
-
-
 def _fill_kernel(name: str, parser: HelpParser) -> None:
     shared.add_path(
         parser,
@@ -211,6 +199,21 @@ def _fill_kernel(name: str, parser: HelpParser) -> None:
     )  # fmt: skip
     shared.add_output(parser, "file to write (.gz, .bz2, .xz, .zst), or - for standard output")
     shared.add_reading(parser)
+
+
+KERNEL = Command(
+    "kernel",
+    "sparsemaps.cli._map_commands:kernel",
+    partial(
+        shared.add_kinds,
+        kinds=KERNELS,
+        examples=KERNEL_EXAMPLES,
+        fill=_fill_kernel,
+        metavar="KERNEL",
+    ),
+    help="write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4",
+    description="Write an exact kernel in LIBSVM's precomputed format, for svm-train -t 4.",
+)
 
 
 def _fill_info(parser: HelpParser) -> None:

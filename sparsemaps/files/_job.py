@@ -152,13 +152,10 @@ class Job(OutputJob):
         return {"map": config, "options": {"format": self.format, **source, **output}}
 
     def name_of_output(self, name: str) -> str:
-        return _text_input.without_compression(name) + self.ending
-
-    @property
-    def ending(self) -> str:
-        if self.format != "svmlight":
-            return f".{self.format}"
-        return self.source.ending
+        ending = f".{self.format}"
+        if self.format == "svmlight":
+            ending = ".svm" if self.source.has_ngrams else ""
+        return _text_input.without_compression(name) + ending
 
     @property
     def beside(self) -> tuple[str, ...]:

@@ -241,11 +241,6 @@ class LibsvmRows(NamedTuple):
     # ---- what texts have, and rows have not ----
 
     @property
-    def ending(self) -> str:
-        """What the name of an output adds to its input's."""
-        return ""
-
-    @property
     def has_ngrams(self) -> bool:
         return False
 

@@ -107,11 +107,6 @@ class TextRows(NamedTuple):
         return {**given, **own}
 
     @property
-    def ending(self) -> str:
-        """What the name of an output adds to its input's."""
-        return ".svm"
-
-    @property
     def has_ngrams(self) -> bool:
         return True
 
