@@ -21,6 +21,10 @@ from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
 _CUTS = tuple(map(re.compile, (rf"{WORDS_AND_CHARACTERS}|\s+", r"\S+|\s+", r"\w+|\W+")))
 """Ways to cut a text. The first one is taken whose pieces have the tokens of the text."""
 
+_MOST_TOKENS = 2**25
+"""Tokens of all n-grams of a text, which are some 300 MB. 2**17 characters have a fifth fewer in
+their n-grams of 1 to 20 characters, which take four seconds."""
+
 
 class Ngrams(NamedTuple):
     """The n-grams of a text, in the order of their sizes and places."""
@@ -37,9 +41,13 @@ class Ngrams(NamedTuple):
 
 def ngrams_of(vectorizer: Vectorizer, text: str) -> Ngrams | None:
     """Return the n-grams of a text with their places; None if no cut has the tokens of the text,
-    as its normal form joins what the cuts divide."""
+    as its normal form joins what the cuts divide, or if n-grams are so long or many that they take
+    too much memory."""
     of = _kind_of(vectorizer)
     tokens = of.tokens(text)
+    low, high = of.sizes[0], min(of.sizes[1], len(tokens))
+    if len(tokens) * (high - low + 1) * (low + high) > 2 * _MOST_TOKENS:
+        return None
     for cut in _CUTS:
         pieces = cut.findall(text)
         of_pieces = [of.tokens(piece) for piece in pieces]
@@ -48,10 +56,9 @@ def ngrams_of(vectorizer: Vectorizer, text: str) -> Ngrams | None:
     else:
         return None
     place = np.repeat(np.arange(len(pieces)), [len(some) for some in of_pieces])
-    low, high = of.sizes
     names: list[Any] = []
     first, last = [place[:0]], [place[:0]]
-    for n in range(low, min(high, len(tokens)) + 1):
+    for n in range(low, high + 1):
         starts = range(len(tokens) - n + 1)
         names.extend(of.joint(tokens[start : start + n]) for start in starts)
         first.append(place[: len(starts)])

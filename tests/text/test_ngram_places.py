@@ -5,7 +5,7 @@ import pytest
 
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._input._sparse import open_sparse
-from sparsemaps.text import _frequencies
+from sparsemaps.text import _frequencies, _ngram_places
 from sparsemaps.text._analyzers import vectorizer_of
 from sparsemaps.text._ngram_places import ngrams_of
 from sparsemaps.text._normal_forms import FORMS
@@ -61,6 +61,20 @@ def test_ngrams_have_the_columns_of_the_row_and_stand_in_their_parts(vectorizer)
 @pytest.mark.parametrize(("spec", "known"), [("word:2", True), ("char:2", False)])
 def test_marks_that_join_letters(spec, known):
     assert (ngrams_of(vectorizer_of(spec, normalize="plain"), MARKED) is not None) == known
+
+
+@pytest.mark.parametrize("spec", ["char:1-2000", "byte:1-7", "word:50-59"])
+def test_ngrams_that_take_too_much_memory_have_no_places(spec, monkeypatch):
+    text = "a b " * 800
+    vectorizer = vectorizer_of(spec)
+    if spec.startswith("byte"):  # whose n-grams are short
+        monkeypatch.setattr(_ngram_places, "_MOST_TOKENS", 3200 * 28 - 1)
+    elif spec.startswith("word"):
+        monkeypatch.setattr(_ngram_places, "_MOST_TOKENS", 1600 * 545 - 1)
+    assert ngrams_of(vectorizer, text) is None
+    assert ngrams_of(vectorizer, text[:30]) is not None
+    monkeypatch.setattr(_ngram_places, "_MOST_TOKENS", _ngram_places._MOST_TOKENS + 1)
+    assert spec.startswith("char") or ngrams_of(vectorizer, text) is not None
 
 
 def own_of(spec, texts, path, max_df, **how):
