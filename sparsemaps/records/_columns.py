@@ -168,10 +168,14 @@ def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
 def cut(rows: Any, paths: dict[str, FieldPath], n_bytes: int = PART_BYTES) -> Iterator[Any]:
     """Yield rows some at a time, in order: so many bytes of strings that have a number or a view
     for each row, or a row of more."""
-    nested = [path.of(rows) for path in paths.values() if len(path.names) > 1]
-    sizes = _string_bytes([*rows.columns, *nested], len(rows))
-    for start, stop in cut_by_size(sizes, n_bytes):
+    for start, stop in cut_by_size(string_bytes(rows, paths), n_bytes):
         yield rows.slice(start, stop - start)
+
+
+def string_bytes(rows: Any, paths: dict[str, FieldPath]) -> Array:
+    """Return how many bytes each row has in strings that have a number or a view."""
+    nested = [path.of(rows) for path in paths.values() if len(path.names) > 1]
+    return _string_bytes([*rows.columns, *nested], len(rows))
 
 
 def _string_bytes(columns: list[Any], n_rows: int) -> Array:

@@ -1,7 +1,8 @@
 """Parquet: a row a record, with a column for each field.
 
-Columns of strings are read as numbers and dictionaries, and as many rows are decoded at a time as
-their strings have room for (``_columns``).
+Columns of strings, and of lists of strings, are read as numbers and dictionaries, and as many rows
+are decoded at a time as their strings have room for (``_columns``). A row of more bytes than a line
+may have is an error: its list may have a long string many times.
 """
 
 import contextlib
@@ -10,10 +11,13 @@ import os
 from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
+import numpy as np
+
 from sparsemaps._io import _text_input
 from sparsemaps._io._paths import local_path
 from sparsemaps._io._text_input import Text
 from sparsemaps._tools._extras import library
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._columns import (
@@ -24,8 +28,10 @@ from sparsemaps.records._columns import (
     batches_of,
     chosen,
     cut,
+    is_list,
     is_one_of,
     paths_of,
+    string_bytes,
 )
 from sparsemaps.records._fields import RECORD_BYTES, Fields
 from sparsemaps.records._format import Raw, RecordWriter, name_of, other_columns
@@ -57,7 +63,7 @@ class ParquetRecords(ColumnFormat):
             n_all = max(opened.file.metadata.num_rows, 1)
             size = text.file.seek(0, os.SEEK_END)
             n_rows = n_given = position = 0
-            for rows in opened.parts(n_bytes, max(n_bytes, PART_BYTES)):
+            for rows in opened.parts(n_bytes, max(n_bytes, PART_BYTES), text.max_line_bytes):
                 for batch in batches_of(rows, fields, opened.paths, n_bytes, n_rows, name):
                     n_given += batch.n_lines
                     before, position = position, size * n_given // n_all
@@ -69,8 +75,10 @@ class ParquetRecords(ColumnFormat):
     def raw_pieces(self, text: Text, fields: Fields, n_jobs: int | None) -> Iterator["_GroupPart"]:
         opened = Opened.of(text.file, name_of(text), fields if fields.sets_aside else None)
         yield _GroupPart(opened, -1, None)
+        how = {"use_threads": False}
         for group in range(opened.file.num_row_groups):
-            for rows in opened.parts(PART_BYTES, PART_BYTES, row_groups=[group], use_threads=False):
+            sizes = PART_BYTES, PART_BYTES, text.max_line_bytes
+            for rows in opened.parts(*sizes, row_groups=[group], **how):
                 yield _GroupPart(opened, group, rows)
 
     def writer(self, file: IO[bytes]) -> RecordWriter:
@@ -100,8 +108,8 @@ class Opened(NamedTuple):
 
     @classmethod
     def of(cls, file: Any, name: str, fields: Fields | None, **options: Any) -> "Opened":
-        """Open a file: the columns of the fields, or all if rows are wanted or no fields are. Arrow
-        does not read columns within others as numbers."""
+        """Open a file: the columns of the fields, or all if rows are wanted or no fields are.
+        Strings within others are read as numbers in lists only."""
         parquet = library("pyarrow.parquet", "reading Parquet")
         with _text_input.array_errors_naming(name):
             plain = parquet.ParquetFile(file, **options)
@@ -111,10 +119,13 @@ class Opened(NamedTuple):
         strings = [field.name for field in schema if is_one_of(field.type, STRINGS)]
         others = set(_of_other_encodings(about))
         names = [one for one in strings if one not in others]
+        lists = [path for path in _strings_of_lists(plain) if path not in others]
         with _text_input.array_errors_naming(name):
-            opened = parquet.ParquetFile(file, metadata=about, read_dictionary=names, **options)
+            opened = parquet.ParquetFile(
+                file, metadata=about, read_dictionary=[*names, *lists], **options
+            )
         columns = [".".join(path.names) for path in paths.values()]
-        within = _strings_within_others(plain)
+        within = [path for path in _strings_within_others(plain) if path not in lists]
         if not is_whole:
             wanted_names = tuple(f"{one}." for one in columns)
             within = [one for one in within if f"{one}.".startswith(wanted_names)]
@@ -123,9 +134,12 @@ class Opened(NamedTuple):
         wanted = None if is_whole else columns
         return cls(opened, plain, name, schema, paths, wanted, most_rows)
 
-    def parts(self, n_bytes: int, part_bytes: int, **options: Any) -> Iterator[Any]:
+    def parts(
+        self, n_bytes: int, part_bytes: int, max_row_bytes: int, **options: Any
+    ) -> Iterator[Any]:
         """Yield the rows in batches of so many bytes, nearly, by the size that the file says;
-        `part_bytes` of strings are decoded at a time."""
+        `part_bytes` of strings are decoded at a time. A row of more than `max_row_bytes` in strings
+        is an error."""
         about = self.file.metadata
         if not about.num_row_groups:  # which Arrow before 20 does not take
             return
@@ -133,6 +147,7 @@ class Opened(NamedTuple):
         a_row = n_all // max(about.num_rows, 1) + RECORD_BYTES
         n_rows = max(1, min(n_bytes // a_row, self.most_rows))
         batches = self._batches(n_rows, **options)
+        row = sum(about.row_group(i).num_rows for i in range(options.get("row_groups", [0])[0]))
         while True:
             with _text_input.array_errors_naming(self.name):
                 rows = next(batches, None)
@@ -144,6 +159,11 @@ class Opened(NamedTuple):
                     part = next(parts, None)
                     if part is None:
                         break
+                row += len(part)
+                if len(part) == 1 and string_bytes(part, self.paths)[0] > max_row_bytes:
+                    limit = setting("max_line_bytes", max_row_bytes)
+                    raise ValueError(f"{self.name}: row {row} is longer than {limit}")
+                with _text_input.array_errors_naming(self.name):
                     part = self._as_in_schema(part)
                 yield part
 
@@ -151,7 +171,7 @@ class Opened(NamedTuple):
         """Yield rows as Arrow reads them: of one group of rows at a time if there are dictionaries
         within other columns, which it does not join."""
         types = library("pyarrow", "reading Parquet").types
-        kinds = [field.type for field in self.schema]
+        kinds = [field.type for field in self.file.schema_arrow]
         if not any(types.is_dictionary(inner) for kind in kinds for inner in _kinds_within(kind)):
             yield from self.file.iter_batches(n_rows, columns=self.columns, **options)
             return
@@ -171,6 +191,11 @@ class Opened(NamedTuple):
                 if pa.types.is_dictionary(column.type):
                     column = column.dictionary_decode()
                     column = column if column.type == field.type else column.cast(field.type)
+                elif is_list(column.type) and pa.types.is_dictionary(column.type.value_type):
+                    if self.columns is not None:  # values are taken from the dictionary
+                        field = field.with_type(column.type)
+                    else:
+                        column = _list_of_strings(column, field.type)
                 else:  # some of the columns within a struct
                     field = field.with_type(column.type)
             fields.append(field)
@@ -185,6 +210,29 @@ def _kinds_within(kind: Any) -> Iterator[Any]:
         inner = kind.field(place).type
         yield inner
         yield from _kinds_within(inner)
+
+
+def _list_of_strings(column: Any, kind: Any) -> Any:
+    """Return a column of lists of numbers of strings as lists of the strings, of a type."""
+    pa = library("pyarrow", "reading Parquet")
+    pc = library("pyarrow.compute", "reading Parquet")
+    lengths = np.asarray(pc.fill_null(pc.list_value_length(column), 0), np.int64)
+    ends = pa.array(np.append(0, np.cumsum(lengths)))
+    strings = column.flatten().dictionary_decode().cast(pa.large_string())  # of these rows alone
+    lists = pa.LargeListArray.from_arrays(ends, strings, mask=column.is_null())
+    return lists.cast(kind)
+
+
+def _strings_of_lists(plain: Any) -> list[str]:
+    """Return the columns of strings in lists that stand in no other column."""
+    types = library("pyarrow", "reading Parquet").types
+    outer = [
+        f"{field.name}."
+        for field in plain.schema_arrow
+        if (types.is_list(field.type) or types.is_large_list(field.type))
+        and is_one_of(field.type.value_type, ("string", "large_string"))
+    ]
+    return [path for path in _strings_within_others(plain) if path.startswith(tuple(outer))]
 
 
 def _strings_within_others(plain: Any) -> list[str]:

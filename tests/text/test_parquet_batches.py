@@ -230,6 +230,38 @@ def test_few_strings_that_share_bytes_are_read_at_a_time(tmp_path):
     assert peak.most < 2.5 * parquet._MOST_OTHER_ROWS * LENGTH
 
 
+@pytest.mark.parametrize("kind", [pa.list_(pa.string()), pa.large_list(pa.large_string())])
+def test_a_string_many_times_in_the_lists_of_rows(tmp_path, kind):
+    """As numbers, whatever the size of the lists; a row that is too long when it is written back is
+    an error, and labels are taken from the dictionary."""
+    lists = [["x" * 2**17] * 400, None, [], ["b", None, "c"], *[["x" * 2**17] * 20] * 6]
+    table = pa.table({"text": ["a b"] * len(lists), "tags": pa.array(lists, kind)})
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        table, path, compression="zstd", dictionary_pagesize_limit=2**22, row_group_size=7
+    )
+    assert path.stat().st_size < 10_000
+    pq.write_table(table.filter(pa.array([n not in (1, 3) for n in range(10)])), tmp_path / "b")
+    del lists
+    peak, n_labels = Peak(), 0
+    how = {"records": False, "label_field": "tags", "format": "parquet"}
+    for batch in iter_records(tmp_path / "b", **how):
+        peak.look()
+        n_labels += sum(map(len, batch.labels))
+        assert len({id(label) for labels in batch.labels for label in labels}) <= 2
+    assert n_labels == 7  # different ones of each row
+    assert peak.most < 2**23
+    opened = parquet.Opened.of(str(path), "a", None)
+    peak = Peak()
+    with pytest.raises(ValueError, match=r"^a: row 1 is longer than max_line_bytes=33554432$"):
+        next(opened.parts(2**24, 2**24, 2**25))
+    peak.look()
+    assert peak.most < 2**25
+    parts = list(opened.parts(2**24, 2**24, 2**30))
+    assert pa.Table.from_batches(parts).equals(table)
+    assert [len(part) for part in parts] == [1, 6, 3]
+
+
 @pytest.mark.parametrize("kind", ["struct", "list"])
 def test_few_strings_within_others_are_read_at_a_time(tmp_path, kind):
     """Those of columns that are written back only, too."""
