@@ -76,7 +76,7 @@ for name, (score, style) in plain.items():
     ax.axhline(score, color="black", linewidth=1, linestyle=style, label=name)
     print(f"{name}: {score:.1f} %")
 ax.set(xlabel="bytes a row", ylabel="test accuracy, %", title="handwritten digits")
-ax.legend()
+figure.legend(loc="outside lower center", ncols=3, fontsize=10)
 plt.show()
 
 # %%

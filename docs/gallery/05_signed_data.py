@@ -56,7 +56,7 @@ for name, (model, style) in plain.items():
 ax.set(xlabel="components", ylabel="accuracy, % (3 folds)")
 ax.set_xticks(sizes, [str(size) for size in sizes])
 ax.minorticks_off()
-ax.legend()
+figure.legend(loc="outside lower center", ncols=3, fontsize=10)
 plt.show()
 
 # %%

@@ -71,7 +71,7 @@ ax.set(xlabel="features of a row", ylabel="root mean square error on test rows")
 ax.set_xticks(sizes, [str(size) for size in sizes])
 ax.set_yticks([0.1, 0.2, 0.3, 0.4], ["0.1", "0.2", "0.3", "0.4"])
 ax.minorticks_off()
-ax.legend()
+figure.legend(loc="outside lower center", ncols=3, fontsize=10)
 plt.show()
 
 # %%
