@@ -7,7 +7,7 @@ import pytest
 
 from sparsemaps._io import _urls
 from sparsemaps._io._folders import folder_at
-from sparsemaps._io._sources import InputFile
+from sparsemaps._io._sources import InputFile, refuse_inside
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -49,6 +49,14 @@ def test_files_of_a_folder_are_removed(fs):
     assert set(folder.names()) == {"file", "other"}
     folder.remove(["other", "a file that is not there"])
     assert set(folder.names()) == {"file"}
+
+
+@pytest.mark.parametrize("folder", ["memory://io/out.stages", "out.stages"])
+def test_an_input_in_the_folder_of_stages(folder):
+    """Results of a job are removed there. A folder in it is another one."""
+    refuse_inside(folder, [f"{folder}/more/codes.npy", "memory://io/codes.npy", "codes.npy"])
+    with pytest.raises(ValueError, match="out.stages/codes.npy is in the folder of stages"):
+        refuse_inside(folder, [f"{folder}/codes.npy"])
 
 
 class Web:
