@@ -55,7 +55,7 @@ def test_files_of_a_folder_are_removed(fs):
 def test_an_input_in_the_folder_of_stages(folder):
     """Results of a job are removed there. A folder in it is another one."""
     refuse_inside(folder, [f"{folder}/more/codes.npy", "memory://io/codes.npy", "codes.npy"])
-    with pytest.raises(ValueError, match="out.stages/codes.npy is in the folder of stages"):
+    with pytest.raises(ValueError, match="is in the folder of stages; move it"):
         refuse_inside(folder, [f"{folder}/codes.npy"])
 
 
