@@ -1,6 +1,6 @@
-"""Paths of files and folders, of this machine or at URLs: what is asked of either alike.
+"""Functions of paths of files and folders, on this machine or at URLs.
 
-``_urls`` has what is done at URLs.
+``_urls`` has functions of URLs alone.
 """
 
 import contextlib

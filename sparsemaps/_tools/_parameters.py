@@ -20,7 +20,7 @@ class ParameterError(ValueError):
 
 
 class Wording:
-    """The words of errors for parameters, values and maps: those of the library.
+    """The words of errors for parameters, values and maps, as in the library.
 
     A program whose users type other words, such as the command, has a wording of its own.
     """
@@ -41,7 +41,7 @@ class Wording:
         return text
 
     def cls(self, name: str) -> str:
-        """Return the word for what is of a class of maps or models, by the name of the class."""
+        """Return the word for objects of a class of maps or models, by the name of the class."""
         return name
 
 

@@ -20,7 +20,7 @@ class Command(NamedTuple):
 
 
 class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """The subcommands of the program, or those of one of them: a map or a kernel each."""
+    """The subcommands of the program, or of one of them: a map or a kernel each."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)

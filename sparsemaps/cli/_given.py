@@ -210,7 +210,7 @@ def refuse_other_options(options: argparse.Namespace, path: str) -> None:
 
 
 def _command_of(made: list[str]) -> str:
-    """Return the name of a map in the command, by its class and those of its factors."""
+    """Return the name of a map in the command, by its class and the classes of its factors."""
     for name, kind in MAPS.items():
         if made == [factor.partition(":")[2] for factor in (kind.make, *kind.factors)]:
             return name

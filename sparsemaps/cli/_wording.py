@@ -15,7 +15,7 @@ _OPTION_OF = {"random_state": "seed", "seed": "seed", "source": "texts"} | {
 """Parameters whose options have other names."""
 
 _ARGUMENTS = {"map": "MAP", "model": "MODEL", "inputs": "INPUT", "input": "INPUT"}
-"""Parameters that are no options, but words of a call."""
+"""Parameters that are words of a call, and not options."""
 
 _CLASSES = {kind.make.partition(":")[2]: name for name, kind in MAPS.items() if not kind.factors}
 _CLASSES |= dict.fromkeys(("KernelClassifier", "KernelRegressor"), "the model")
@@ -23,7 +23,7 @@ _CLASSES["KernelProduct"] = "a product"  # of which there are several
 
 
 class ShellWording(Wording):
-    """Names options of a call, and shows values as they are typed."""
+    """Names options of a call, and shows values as users type them."""
 
     absent = "left out"
 

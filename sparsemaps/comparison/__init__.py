@@ -108,7 +108,7 @@ def compare(
     are of the mean over the rows that were held out.
 
     Rows that are held out are stretches of the rows in their order, in each class, the last ones
-    first. So the scores of rows that have an order in time are those of later rows.
+    first. So if rows are ordered in time, later rows are scored.
 
     At most 50,000 rows are used, chosen at random, and fewer if they have many entries. Which
     models are measured depends on the speed of the machine.

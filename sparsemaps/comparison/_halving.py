@@ -240,7 +240,7 @@ def stretches(strata: Array, n: int) -> Array:
     cut in their order.
 
     Rows next to each other may be alike, as in a series in time, and new rows come after all of
-    them. Where rows are in no order, such parts are as good as any.
+    them. If rows have no order, such parts are as good as any.
     """
     order = np.argsort(strata, kind="stable")
     sizes = np.bincount(strata)

@@ -310,8 +310,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             function of the scores; of several classes, the probabilities of the problems are
             divided by their sum, as `LogisticRegression` with "liblinear" does. If rows may have
             several labels, the logistic function of the logits, or of the scores. After
-            ``calibrate``, the class of the highest probability is not always that of ``predict``,
-            which goes by scores; ``classes_[probabilities.argmax(axis=1)]`` are these classes.
+            ``calibrate``, the class with the highest probability may differ from ``predict``, which
+            goes by scores; ``classes_[probabilities.argmax(axis=1)]`` are these classes.
 
         Raises
         ------

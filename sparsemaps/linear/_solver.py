@@ -60,7 +60,7 @@ class TrainingRows(NamedTuple):
     the positive side of a model. None is 1 for all."""
     members: Sequence[Array] | None = None
     """Parts of the rows, bool. Each problem, that is, one set of labels or targets, has a model for
-    each part: the first models are those of the first problem. None is one part of all rows."""
+    each part: the first models belong to the first problem. None is one part of all rows."""
 
     @property
     def n_parts(self) -> int:
