@@ -51,9 +51,9 @@ class LineError(ValueError):
     def __str__(self) -> str:
         return self.after(0)
 
-    def after(self, n_lines: int) -> str:
+    def after(self, n_lines: int, unit: str = "line") -> str:
         """Return the message, for a file that has `n_lines` lines before the text."""
-        return f"line {n_lines + self.line}{self.message}"
+        return f"{unit} {n_lines + self.line}{self.message}"
 
 
 class BadLine(LineError):
@@ -139,6 +139,8 @@ class Text:
         self._own_name = own_name
         self.max_line_bytes = max_line_bytes
         self._offset, self._length = offset, length
+        self.unit = "line"
+        """What errors count."""
         self.is_beginning = offset <= 0
         """Whether the first line of the text is the first line of the file."""
         self.first_byte = 0

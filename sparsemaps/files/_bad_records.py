@@ -11,6 +11,7 @@ from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import Input, is_standard
 from sparsemaps._tools._escapes import escaped
 from sparsemaps._tools._typing import Destination, StrPath
+from sparsemaps.records._table import format_by_name
 
 MOST = 1000
 """If so many records are bad before the first good one, the job ends."""
@@ -71,7 +72,9 @@ class BadRecords:
 
     def _said(self) -> str:
         name, number, reason = self._first.split(b"\t", 3)[:3]
-        place = f"{name.decode('utf-8', 'surrogateescape')}: line {number.decode()}"
+        path = name.decode("utf-8", "surrogateescape")
+        known = format_by_name(path)
+        place = f"{path}: {known.unit if known else 'line'} {number.decode()}"
         reason_text = reason.decode("utf-8", "surrogateescape")
         return f"no output is written. The first one is {place}: {reason_text}"
 

@@ -114,6 +114,7 @@ def read_pieces(
     """
     format = source.format(input)
     with open_input(input, source.given.max_line_bytes) as text:
+        text.unit = format.unit
         update = None if bar is None else bar.reading(text)
         pieces = format.pieces(text, source.fields, n_jobs, max_rows)
         some = (Piece(format, content) for content in pieces)
@@ -132,6 +133,7 @@ def read_raw(source: "Source", input: Input, n_jobs: int | None, bar: Progress) 
         return format.raw(piece, dataclasses.replace(fields)), 0
 
     with open_input(input, source.given.max_line_bytes) as text:
+        text.unit = format.unit
         update = bar.reading(text)
         for raw in in_order(step, format.raw_pieces(text, fields, n_jobs), n_jobs, text):
             yield raw

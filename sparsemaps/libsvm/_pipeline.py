@@ -52,7 +52,7 @@ def in_order(
         for outcome in _threads.stream(attempt, ((piece,) for piece in pieces), n_jobs):
             if isinstance(outcome, _text_input.LineError):
                 before = text.lines_before() + n_lines
-                message = f"{text.name}{outcome.after(before)}"
+                message = f"{text.name}{outcome.after(before, text.unit)}"
                 if isinstance(outcome, _text_input.BadLine):
                     number = before + outcome.line
                     raise _text_input.UnreadableRecord(message, number) from outcome

@@ -34,6 +34,7 @@ class ColumnFormat(Format):
     """A format whose records are rows of Arrow. A piece has `rows`, which are None before the first
     ones, and `opened`, which has the `paths` of the fields."""
 
+    unit = "row"
     is_streamed = False
     is_table = True
 
@@ -226,7 +227,7 @@ def batches_of(
             yield from _of_rows(rows, fields, paths, n_bytes)
     except BadRecord as error:
         row = n_before + error.number + 1
-        raise UnreadableRecord(f"{name}: row {row}: {error}", row) from None
+        raise UnreadableRecord(f"{name}: {ColumnFormat.unit} {row}: {error}", row) from None
 
 
 def _of_rows(

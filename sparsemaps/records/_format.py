@@ -56,6 +56,8 @@ class Format(ABC):
     """As errors name it."""
     endings: ClassVar[tuple[str, ...]]
     """The endings of names of files, in small letters; none belongs to two formats."""
+    unit: ClassVar[str] = "line"
+    """What errors count from 1."""
     has_fields: ClassVar[bool] = True
     """Whether records have fields beside their texts."""
     is_typed: ClassVar[bool] = True
