@@ -51,7 +51,7 @@ def compare(options: argparse.Namespace) -> None:
         comparison = compare_by(
             budget, X, y, test=test[0] if test else None, watch=watch,
             vectorizer=vectorizer_of(texts), regression=options.regression or None,
-            random_state=options.seed, n_jobs=options.n_jobs,
+            ordered=options.ordered, random_state=options.seed, n_jobs=options.n_jobs,
         )  # fmt: skip
     for line in str(comparison).splitlines():
         print_line(line)

@@ -18,8 +18,8 @@ _OF_OUTPUTS = "id_field", "frequencies"
 
 
 _COMMON = (
-    "--test", "--seconds", "--regression", "--plot", "--texts", "--field", "--label-field",
-    "--seed", "--n-jobs",
+    "--test", "--seconds", "--regression", "--ordered", "--plot", "--texts", "--field",
+    "--label-field", "--seed", "--n-jobs",
 )  # fmt: skip
 
 
@@ -42,6 +42,10 @@ def _fill(parser: HelpParser) -> None:
         "--regression", action="store_true",
         help="labels are numbers to predict; the default for fractions, and for more than 100 "
         "values with fewer than 10 records each",
+    )  # fmt: skip
+    parser.add_argument(
+        "--ordered", action="store_true",
+        help="rows are in an order of time: hold out the last ones, not rows chosen at random",
     )  # fmt: skip
     shared.add_path(
         parser, "--plot", type=shared.non_empty, metavar="FILE.svg",

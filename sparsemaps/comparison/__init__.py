@@ -26,7 +26,7 @@ from sparsemaps.comparison import _halving, _measurement
 from sparsemaps.comparison._budget import Budget
 from sparsemaps.comparison._candidates import Preparations, candidates_of
 from sparsemaps.comparison._comparison import Comparison, Measured
-from sparsemaps.comparison._facts import Facts, facts_of
+from sparsemaps.comparison._facts import Facts, are_neighbours_alike, facts_of
 from sparsemaps.comparison._learners import Goal, threads_of_trees
 
 __all__ = ["Comparison", "Measured", "compare"]
@@ -48,6 +48,7 @@ def compare(
     test: tuple[Any, Any] | None = None,
     vectorizer: Any = None,
     regression: bool | None = None,
+    ordered: bool = False,
     seconds: float = 60,
     random_state: RandomState = None,
     n_jobs: int | None = None,
@@ -75,6 +76,9 @@ def compare(
     regression : bool or None, default=None
         Whether `y` are numbers to predict. None is True if some of them are fractions, or if they
         have more than 100 different values and fewer than 10 rows for each.
+    ordered : bool, default=False
+        Whether the rows are in an order of time, and new rows come after them. Rows that are held
+        out are then stretches in each class, the last ones first, and not rows chosen at random.
     seconds : float, default=60
         The time that the comparison takes, above 0. One model is measured in any case, and on the
         test: if there is no time to train on all rows, on some of them.
@@ -107,9 +111,6 @@ def compare(
     prediction, with maps of several sizes; those near the best on up to five folds. Standard errors
     are of the mean over the rows that were held out.
 
-    Rows that are held out are stretches of the rows in their order, in each class, the last ones
-    first. So if rows are ordered in time, later rows are scored.
-
     At most 50,000 rows are used, chosen at random, and fewer if they have many entries. Which
     models are measured depends on the speed of the machine.
 
@@ -125,8 +126,8 @@ def compare(
     """
     return compare_by(
         Budget(_checks.check_real("seconds", seconds, 0, open_low=True)), X, y, test=test,
-        vectorizer=vectorizer, regression=regression, random_state=random_state, n_jobs=n_jobs,
-        watch=watch,
+        vectorizer=vectorizer, regression=regression, ordered=ordered, random_state=random_state,
+        n_jobs=n_jobs, watch=watch,
     )  # fmt: skip
 
 
@@ -138,6 +139,7 @@ def compare_by(
     test: tuple[Any, Any] | None = None,
     vectorizer: Any = None,
     regression: bool | None = None,
+    ordered: bool = False,
     random_state: RandomState = None,
     n_jobs: int | None = None,
     watch: Callable[[str], None] | None = None,
@@ -146,6 +148,7 @@ def compare_by(
     is_text = vectorizer is not None
     if regression is not None:
         regression = _checks.check_bool("regression", regression)
+    ordered = _checks.check_bool("ordered", ordered)
     y, is_regression = _targets(y, regression)
     X = _rows("X", X, is_text)
     _refuse_labels(X, y, is_regression)
@@ -166,7 +169,7 @@ def compare_by(
     n_threads = _threads.resolve_n_jobs(n_jobs)
     goal = Goal(is_regression, n_jobs, budget.clock, threads_of_trees(n_threads))
     search = _halving.Halving(
-        X, y, goal, budget, Preparations(vectorizer), watch or _ignore, generator
+        X, y, goal, budget, Preparations(vectorizer), watch or _ignore, generator, ordered=ordered
     )
     candidates = candidates_of(facts, X[:1500])
     measurement = _measurement.Measurement(search, test)
@@ -189,6 +192,9 @@ def compare_by(
         n_rows=n_rows,
         n_used=len(y),
         seconds=budget.spent(),
+        neighbours_alike=not ordered
+        and not is_text
+        and are_neighbours_alike(X, _halving.strata_of(y, is_regression)),
         untried=(
             *(one for one in families if one not in measured and one not in failed),
             *measurement.left_out(),

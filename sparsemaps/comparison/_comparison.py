@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from sparsemaps._tools._parameters import setting
 from sparsemaps.comparison import _programs
 
 
@@ -87,6 +88,9 @@ class Comparison(Sequence[Measured]):
         Families, and sizes of families near the best, that had no time.
     failed : tuple of str
         Families with a candidate that cannot take all rows, with the reason.
+    neighbours_alike : bool
+        Whether a row is more like the next one than like others of the same class. Then the rows
+        may be in an order of time.
     """
 
     rows: tuple[Measured, ...]
@@ -96,6 +100,7 @@ class Comparison(Sequence[Measured]):
     seconds: float
     untried: tuple[str, ...]
     failed: tuple[str, ...]
+    neighbours_alike: bool = False
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -202,6 +207,11 @@ class Comparison(Sequence[Measured]):
                 yield f"There was time to train {row.label} on {row.n_train:,} rows only."
         if self.untried:
             yield f"No time for {', '.join(self.untried)}: give more seconds."
+        if self.neighbours_alike:
+            yield (
+                "Neighbouring rows are alike. If new rows come after these, give "
+                f"{setting('ordered', True)}."
+            )
         for failed in self.failed:
             yield f"Some rows are not for {failed}"
 

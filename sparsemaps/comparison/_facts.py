@@ -17,6 +17,9 @@ _FEW_VALUES = 32
 _SOME_ROWS = 2000
 """The values of so many rows are looked at."""
 
+_PAIRS, _CHANCE = 4000, 5.0
+"""Pairs of neighbouring rows that are looked at, and how many standard errors are no chance."""
+
 _MANY_ENTRIES = 100
 """Rows of counts with more entries are sampled by "levels"."""
 
@@ -79,6 +82,27 @@ def median_distance(X: Any, order: int, seed: int = 0) -> float:
     distances = abs(X[first[different]] - X[second[different]]) ** order
     sums = np.asarray(distances.sum(axis=1)).reshape(-1)
     return float(np.median(sums[sums > 0])) if (sums > 0).any() else 1.0
+
+
+def are_neighbours_alike(X: Any, strata: Any, seed: int = 0) -> bool:
+    """Return whether rows are nearer to the next one than to others of its stratum, by more than
+    chance explains. The columns of dense rows are scaled."""
+    generator = np.random.default_rng(seed)
+    n_rows = X.shape[0]
+    rows = generator.integers(n_rows - 1, size=_PAIRS)
+    order, sizes, of = np.argsort(strata, kind="stable"), np.bincount(strata), strata[rows + 1]
+    first = np.cumsum(sizes) - sizes
+    others = order[first[of] + (generator.random(_PAIRS) * sizes[of]).astype(np.intp)]
+    scale = 1.0 if sp.issparse(X) else 1 / np.maximum(X.std(axis=0), 1e-300)
+
+    def distances(to: Any) -> Any:
+        D = X[rows] - X[to]
+        squares = D.multiply(D) if sp.issparse(D) else (D * scale) ** 2
+        return np.asarray(squares.sum(axis=1)).reshape(-1)
+
+    near, far = distances(rows + 1), distances(others)
+    n = int((near != far).sum())
+    return bool((near < far).sum() - n / 2 > _CHANCE * np.sqrt(n) / 2)
 
 
 def rounded(value: float) -> float:

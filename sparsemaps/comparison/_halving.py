@@ -81,12 +81,13 @@ class Halving:
 
     def __init__(
         self, rows: Any, y: Array, goal: Goal, budget: Budget, preparations: Preparations,
-        watch: Watch, generator: np.random.Generator,
+        watch: Watch, generator: np.random.Generator, *, ordered: bool = False,
     ) -> None:  # fmt: skip
         self.rows, self.y, self.goal, self.budget = rows, y, goal, budget
         self.preparations, self.watch = preparations, watch
         self.costs = Costs()
         self.order = generator.permutation(len(y))
+        self.ordered = ordered
 
     def run(self, candidates: Sequence[Candidate], rungs: Sequence[Rung] = RUNGS) -> list[Found]:
         """Return the candidates, the best first."""
@@ -108,7 +109,7 @@ class Halving:
         return sorted([*alive, *done], key=Found.rank, reverse=True)
 
     def _run_rung(self, number: int, rung: Rung, alive: list[Found]) -> None:
-        some = np.sort(self.order[: rung.n_rows])
+        some = self.some(rung.n_rows)
         rows, y = self.rows[some], self.y[some]
         splits = _splits(strata_of(y, self.goal.is_regression), rung.n_splits)
         prepared: dict[str, Any] = {}
@@ -143,6 +144,18 @@ class Halving:
             work = sum(learner.work(len(some), size, strengths, 1) for strengths in done)
             for key in (one.candidate, family):
                 self.costs.note(key, work, self.budget.spent() - start)
+
+    def some(self, n_rows: int) -> Array:
+        """Return the numbers of some rows chosen at random, in their order if it matters."""
+        chosen: Array = self.order[:n_rows]
+        return np.sort(chosen) if self.ordered else chosen
+
+    def parts(self, n: int) -> Array:
+        """Return in which of `n` parts each row is."""
+        order = self.some(len(self.y))
+        found = np.empty(len(order), np.intp)
+        found[order] = stretches(strata_of(self.y[order], self.goal.is_regression), n)
+        return found
 
     def preparing(self, candidate: Candidate, n_rows: int) -> float:
         """Return the seconds that the preparation of some rows takes."""
@@ -237,11 +250,7 @@ def strata_of(y: Array, is_regression: bool) -> Array:
 
 def stretches(strata: Array, n: int) -> Array:
     """Return in which of `n` parts each row is, the last one being 0: the rows of each stratum are
-    cut in their order.
-
-    Rows next to each other may be alike, as in a series in time, and new rows come after all of
-    them. If rows have no order, such parts are as good as any.
-    """
+    cut in their order."""
     order = np.argsort(strata, kind="stable")
     sizes = np.bincount(strata)
     places = np.arange(len(strata)) - np.repeat(np.cumsum(sizes) - sizes, sizes)

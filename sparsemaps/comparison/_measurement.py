@@ -17,8 +17,6 @@ from sparsemaps.comparison._halving import (
     Found,
     Halving,
     prepare,
-    strata_of,
-    stretches,
 )
 from sparsemaps.comparison._learners import OnCodes
 from sparsemaps.linear import KernelClassifier, KernelRegressor
@@ -344,7 +342,7 @@ def with_threads(estimator: Any, n_jobs: int | None) -> Any:
 
 
 def _folds(search: Halving) -> list[tuple[Array, Array]]:
-    """Return the folds, the last rows first. Of classes, each has its share in every fold."""
-    fold_of = stretches(strata_of(search.y, search.goal.is_regression), N_FOLDS)
+    """Return the folds. Of classes, each has its share in every fold."""
+    fold_of = search.parts(N_FOLDS)
     every = np.arange(len(fold_of))
     return [(every[fold_of != fold], every[fold_of == fold]) for fold in range(N_FOLDS)]

@@ -113,6 +113,9 @@ def test_every_candidate_is_searched_measured_and_written(kind, is_regression):
     class Searched:
         order = np.arange(N)
 
+        def parts(self, n):
+            return self.order % n
+
     searched = Searched()
     searched.goal, searched.y, searched.budget = goal, y, None
     searched.preparations = preparations

@@ -100,6 +100,7 @@ def test_rows_beyond_the_most_are_left_out(monkeypatch):
         ({"test": (X[:, 1:], Y)}, "test has 12 columns, but X has 13"),
         ({"test": (X, Y[1:])}, "inconsistent numbers of samples"),
         ({"seconds": 0}, "seconds must be a finite number above 0, got 0"),
+        ({"ordered": 1}, "ordered must be True or False, got 1"),
         ({"regression": "yes"}, "regression must be True or False, got 'yes'"),
         ({"regression": True, "y": [str(one) for one in Y]}, "could not convert|numeric"),
         ({"vectorizer": "word:1", "X": "a text"}, "X must be texts, got a single str"),
@@ -160,6 +161,11 @@ def test_the_table():
     assert len(lines[1]) == len(lines[2]) == len(lines[0])
     assert "No time for fourier: give more seconds." in lines
     assert "Some rows are not for signs: too long" in lines
+    assert "give ordered=True." not in str(found)
+    alike = table(row("minmax", 0.5, 64), neighbours_alike=True)
+    assert "Neighbouring rows are alike. If new rows come after these, give ordered=True." in str(
+        alike
+    )
     assert (len(found), found[1].name, [one.name for one in found]) == (
         2, "binning", ["minmax", "binning"],
     )  # fmt: skip

@@ -3,6 +3,7 @@ stopped."""
 
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from _data.chance import SEED
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
@@ -10,6 +11,7 @@ from sklearn.model_selection import StratifiedKFold
 from sparsemaps import MinHash
 from sparsemaps.comparison._budget import Budget, OutOfTime
 from sparsemaps.comparison._candidates import Candidate, Preparations
+from sparsemaps.comparison._facts import are_neighbours_alike
 from sparsemaps.comparison._halving import RUNGS, Found, Halving, strata_of, stretches, warm_up
 from sparsemaps.comparison._learners import Goal, Learner, OnCodes, OnFeatures, OnRows
 from sparsemaps.comparison._measurement import Entry, Measurement
@@ -219,6 +221,41 @@ def test_parts_are_stretches_of_rows(n):
     for number, (_, test) in enumerate(StratifiedKFold(n).split(y[:, None], y)):
         expected[test] = n - 1 - number
     assert (part == expected).mean() > 0.9
+
+
+@pytest.mark.parametrize("ordered", [False, True])
+def test_rows_that_are_held_out(ordered):
+    """Of rows in an order of time the last ones, and else some of all."""
+    clock = Clock()
+    y = np.arange(1000) % 2
+    goal = Goal(is_regression=False, n_jobs=None, clock=clock)
+    search = Halving(y[:, None], y, goal, Budget(9, clock), Preparations(), None,
+                     np.random.default_rng(SEED), ordered=ordered)  # fmt: skip
+    tests = [test for _, test in Measurement(search, None).folds]
+    assert sorted(np.concatenate(tests)) == list(range(1000))
+    assert [len(test) for test in tests] == pytest.approx([200] * 5, abs=2)
+    assert [y[test].mean() for test in tests] == pytest.approx([0.5] * 5, abs=0.01)
+    assert (tests[0].min() >= 799) == ordered
+    assert (np.diff(search.some(500)) > 0).all() == ordered
+
+
+@pytest.mark.parametrize("kind", ["series", "shuffled", "sorted by class", "alternating"])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_neighbours_that_are_alike(kind, sparse):
+    generator = np.random.default_rng(SEED)
+    X = np.cumsum(generator.normal(size=(2000, 3)), axis=0)
+    y = (X[:, 0] > np.median(X[:, 0])).astype(int)
+    if kind != "series":
+        order = generator.permutation(2000)
+        X, y = X[order], y[order]
+    if kind == "sorted by class":
+        order = np.argsort(y, kind="stable")
+        X, y = X[order], y[order]
+    if kind == "alternating":
+        order = np.argsort(y, kind="stable").reshape(2, 1000).T.reshape(-1)
+        X, y = X[order], y[order]
+    rows = sp.csr_array(X) if sparse else X
+    assert are_neighbours_alike(rows, y) == (kind == "series")
 
 
 def test_small_strata_are_in_different_parts():
