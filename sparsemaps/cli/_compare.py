@@ -5,7 +5,7 @@ import contextlib
 import os
 import shlex
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from tqdm import tqdm
@@ -47,9 +47,9 @@ def compare(options: argparse.Namespace) -> None:
     texts = source if isinstance(source, Texts) else None
     with opened_table(aside) as table:
         (X, y), *test = read(texts, paths, options, table)
-    with progress(options.progress, budget) as watch:
+    with progress(options.progress, budget):
         comparison = compare_by(
-            budget, X, y, test=test[0] if test else None, watch=watch,
+            budget, X, y, test=test[0] if test else None,
             vectorizer=vectorizer_of(texts), regression=options.regression or None,
             ordered=options.ordered, random_state=options.seed, n_jobs=options.n_jobs,
         )  # fmt: skip
@@ -181,8 +181,8 @@ def vectorizer_of(source: Texts | None) -> Any:
 
 
 @contextlib.contextmanager
-def progress(shown: bool | None, budget: Budget) -> Iterator[Callable[[str], None]]:
-    """Yield a function that shows the next step, and the time."""
+def progress(shown: bool | None, budget: Budget) -> Iterator[None]:
+    """Show the steps of a comparison meanwhile, and the time."""
     total = round(budget.seconds, 1)
     bar_format = "{n:.0f} of {total:.0f} s |{bar:20}| {desc}"
     hidden = None if shown is None else not shown
@@ -192,7 +192,8 @@ def progress(shown: bool | None, budget: Budget) -> Iterator[Callable[[str], Non
             bar.n = min(budget.spent(), total)
             bar.set_description_str(line)
 
-        yield watch
+        budget.watch = watch
+        yield
 
 
 def picture_of(comparisons: dict[str, Comparison], path: str) -> None:

@@ -42,10 +42,10 @@ def timed(function: Callable[[], T]) -> tuple[T, float]:
 def compared(task: LearningTask, seconds: float) -> Comparison:
     """Return the comparison of a task, within some seconds."""
     budget = Budget(seconds)
-    with progress(None, budget) as watch:
+    with progress(None, budget):
         return compare_by(
             budget, task.X_train, task.y_train, test=(task.X_test, task.y_test), random_state=0,
-            n_jobs=-1, watch=watch,
+            n_jobs=-1,
         )  # fmt: skip
 
 

@@ -12,7 +12,6 @@
 """
 
 import warnings
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -52,7 +51,6 @@ def compare(
     seconds: float = 60,
     random_state: RandomState = None,
     n_jobs: int | None = None,
-    watch: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Measure which model suits some rows: linear, boosted trees, exact kernels, or a map.
 
@@ -86,8 +84,6 @@ def compare(
         The seed of the order of rows. Maps have the seed 0.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors.
-    watch : callable or None, default=None
-        Called with a line of text before each step.
 
     Returns
     -------
@@ -127,7 +123,7 @@ def compare(
     return compare_by(
         Budget(_checks.check_real("seconds", seconds, 0, open_low=True)), X, y, test=test,
         vectorizer=vectorizer, regression=regression, ordered=ordered, random_state=random_state,
-        n_jobs=n_jobs, watch=watch,
+        n_jobs=n_jobs,
     )  # fmt: skip
 
 
@@ -142,7 +138,6 @@ def compare_by(
     ordered: bool = False,
     random_state: RandomState = None,
     n_jobs: int | None = None,
-    watch: Callable[[str], None] | None = None,
 ) -> Comparison:
     """Do what `compare` does, within a budget that may have begun, by a clock of its own."""
     is_text = vectorizer is not None
@@ -169,7 +164,7 @@ def compare_by(
     n_threads = _threads.resolve_n_jobs(n_jobs)
     goal = Goal(is_regression, n_jobs, budget.clock, threads_of_trees(n_threads))
     search = _halving.Halving(
-        X, y, goal, budget, Preparations(vectorizer), watch or _ignore, generator, ordered=ordered
+        X, y, goal, budget, Preparations(vectorizer), generator, ordered=ordered
     )
     candidates = candidates_of(facts, X[:1500])
     measurement = _measurement.Measurement(search, test)
@@ -201,10 +196,6 @@ def compare_by(
         ),
         failed=tuple(f"{one}: {failed[one]}" for one in families if one in failed),
     )
-
-
-def _ignore(line: str) -> None:
-    """Ignore a line."""
 
 
 def _targets(y: Any, regression: bool | None) -> tuple[Array, bool]:

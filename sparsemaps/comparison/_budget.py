@@ -10,8 +10,14 @@ class OutOfTime(Exception):
     """The time ended during a step."""
 
 
+def _ignore(line: str) -> None:
+    """Ignore a line."""
+
+
 class Budget:
-    """Seconds from now on, by a clock."""
+    """Seconds from now on, by a clock. `watch` is called with a line of text before each step."""
+
+    watch: Callable[[str], None] = staticmethod(_ignore)
 
     def __init__(self, seconds: float, clock: Clock = time.perf_counter) -> None:
         self.seconds = seconds

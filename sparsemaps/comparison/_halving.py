@@ -2,7 +2,7 @@
 
 import contextlib
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -12,8 +12,6 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.comparison._budget import Budget, Costs
 from sparsemaps.comparison._candidates import LINEAR, Candidate, Preparations, neighbours_of
 from sparsemaps.comparison._learners import Goal
-
-Watch = Callable[[str], None]
 
 
 class Rung(NamedTuple):
@@ -81,10 +79,10 @@ class Halving:
 
     def __init__(
         self, rows: Any, y: Array, goal: Goal, budget: Budget, preparations: Preparations,
-        watch: Watch, generator: np.random.Generator, *, ordered: bool = False,
+        generator: np.random.Generator, *, ordered: bool = False,
     ) -> None:  # fmt: skip
         self.rows, self.y, self.goal, self.budget = rows, y, goal, budget
-        self.preparations, self.watch = preparations, watch
+        self.preparations = preparations
         self.costs = Costs()
         self.order = generator.permutation(len(y))
         self.ordered = ordered
@@ -131,7 +129,7 @@ class Halving:
             if is_late and any(other.rung >= 0 for other in alive):  # the first has time always
                 continue
             where = f"search {number + 1}: {place + 1} of {len(alive)}"
-            self.watch(f"{where}, {one.candidate.name}")
+            self.budget.watch(f"{where}, {one.candidate.name}")
             try:
                 self._prepare(one.candidate, rows, prepared)
                 start = self.budget.spent()
@@ -268,12 +266,13 @@ def _splits(strata: Array, n_splits: int) -> list[tuple[Array, Array]]:
 
 
 def _kept(ranked: list[Found], n: int) -> list[Found]:
-    """Return the best ones, and the best of each family; of boosted trees that one alone."""
+    """Return the best ones, and the best of each family; of learners that take long that one
+    alone."""
     families: set[str] = set()
     kept = []
     for place, one in enumerate(ranked):
         leads = one.candidate.family not in families and one.score > ranked[0].score - _HOPELESS
-        is_other = place < n and not one.candidate.learner.of_trees  # which take long
+        is_other = place < n and not one.candidate.learner.takes_long
         if is_other or leads:
             kept.append(one)
         families.add(one.candidate.family)

@@ -71,6 +71,8 @@ class Learner:
     shared: float = 0.0
     slower: float = 2.0
     of_trees = False
+    takes_long = False
+    """Whether only the best candidate of its family is searched further."""
     has_map = False
 
     def components(self, size: int, *, searched: bool) -> int:
@@ -351,6 +353,7 @@ class ByRbf(Learner):
 
     strengths = ByKernel.strengths
     exponent = 2.0
+    takes_long = True
 
     def _path(
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
@@ -378,7 +381,7 @@ class ByTrees(Learner):
     strengths = (6.0, 12.0, 25.0, 50.0, 100.0, 200.0, 400.0)
     exponent = 0.6
     slower = 1.0
-    of_trees = True
+    of_trees = takes_long = True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
         """Return more trees than the search has found best: it may have ended early."""

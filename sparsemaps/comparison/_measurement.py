@@ -269,7 +269,7 @@ class Measurement:
             train = self._with_time(entry, train, len(test))
         elif len(entry.losses) != fold or not self._has_time(entry, len(train), len(test), share):
             return False
-        search.watch(f"fold {fold + 1}: {entry.candidate.name}, {entry.size}")
+        self.budget.watch(f"fold {fold + 1}: {entry.candidate.name}, {entry.size}")
         rows, y = search.rows[test], search.y[test]
         try:
             guess, train_seconds, seconds = self._guess(
@@ -310,7 +310,7 @@ class Measurement:
             train = self._with_time(entry, train, len(y))
         elif entry.test is not None or not self._has_time(entry, len(train), len(y)):
             return
-        search.watch(f"test: {entry.candidate.name}, {entry.size}")
+        self.budget.watch(f"test: {entry.candidate.name}, {entry.size}")
         try:
             guess, *_ = self._guess(entry, train, rows, None if in_any_case else 1.0)
         except OutOfTime:

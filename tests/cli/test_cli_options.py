@@ -110,13 +110,13 @@ def test_the_input_without_rows_is_named(file, tmp_path):
     empty, out = tmp_path / "empty.svm", tmp_path / "out"
     empty.write_bytes(b"# nothing\n")
     said = f"sparsemaps: {empty}: there are no rows\n"
-    assert command("kernel", "minmax", file, empty, "-o", out).stderr.decode() == said
-    assert command("kernel", "minmax", empty, "-o", out).stderr.decode() == said
+    assert command("kernel", "minmax", file, empty, "-o", out).stderr.decode().startswith(said)
+    assert command("kernel", "minmax", empty, "-o", out).stderr.decode().startswith(said)
     for inputs in ([file, "--other", empty], [empty, "--other", file]):
-        assert command("pairs", "minhash", *inputs, "-o", out).stderr.decode() == said
+        assert command("pairs", "minhash", *inputs, "-o", out).stderr.decode().startswith(said)
     folder = ["map", "minhash", empty, "-o", f"{tmp_path / 'mapped'}/"]
-    assert command(*folder).stderr.decode() == said
-    assert command(*folder).stderr.decode() == ""
+    assert command(*folder).stderr.decode().startswith(said)
+    assert command(*folder).stderr.decode() == "0 rows\n"
 
 
 @pytest.mark.parametrize(

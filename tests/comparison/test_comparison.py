@@ -14,8 +14,10 @@ X, Y = load_wine(return_X_y=True)
 SOME = slice(0, None, 2)
 
 
-def compared(seconds, X, y, **options):
-    return compare_by(Budget(seconds, Ticking()), X, y, random_state=0, **options)
+def compared(seconds, X, y, *, watch=None, **options):
+    budget = Budget(seconds, Ticking())
+    budget.watch = watch or budget.watch
+    return compare_by(budget, X, y, random_state=0, **options)
 
 
 def test_rows_are_measured():

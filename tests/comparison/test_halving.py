@@ -71,7 +71,7 @@ def search_of(clock, seconds, n_rows=20_000):
     rows = y[:, None].astype(float)
     goal = Goal(is_regression=False, n_jobs=None, clock=clock)
     return Halving(
-        rows, y, goal, Budget(seconds, clock), Preparations(), print, np.random.default_rng(SEED)
+        rows, y, goal, Budget(seconds, clock), Preparations(), np.random.default_rng(SEED)
     )
 
 

@@ -60,7 +60,7 @@ def search_of(clock, seconds, n_rows=50_000):
     y = np.arange(n_rows) % 2
     goal = Goal(is_regression=False, n_jobs=None, clock=clock)
     return Halving(y[:, None].astype(float), y, goal, Budget(seconds, clock), Preparations(),
-                   lambda line: None, np.random.default_rng(SEED))  # fmt: skip
+                   np.random.default_rng(SEED))  # fmt: skip
 
 
 @pytest.mark.parametrize("limit", [10, 60, 300])
@@ -229,7 +229,7 @@ def test_rows_that_are_held_out(ordered):
     clock = Clock()
     y = np.arange(1000) % 2
     goal = Goal(is_regression=False, n_jobs=None, clock=clock)
-    search = Halving(y[:, None], y, goal, Budget(9, clock), Preparations(), None,
+    search = Halving(y[:, None], y, goal, Budget(9, clock), Preparations(),
                      np.random.default_rng(SEED), ordered=ordered)  # fmt: skip
     tests = [test for _, test in Measurement(search, None).folds]
     assert sorted(np.concatenate(tests)) == list(range(1000))
