@@ -94,8 +94,9 @@ class Halving:
         for number, rung in enumerate(rungs):
             self._run_rung(number, rung, alive)
             alive.sort(key=Found.rank, reverse=True)
-            kept = [one for one in _kept(alive, len(alive) // 2) if one.rung >= 0]
-            if number + 2 == len(rungs):  # the measurement tries more and fewer trees
+            is_last = number + 2 == len(rungs)
+            kept = [one for one in _kept(alive, len(alive) // 2, is_last) if one.rung >= 0]
+            if is_last:  # the measurement tries more and fewer trees
                 kept = [one for one in kept if not one.candidate.learner.of_trees]
             done += [one for one in alive if one not in kept]
             alive = kept
@@ -265,14 +266,15 @@ def _splits(strata: Array, n_splits: int) -> list[tuple[Array, Array]]:
     return [(numbers[part != number], numbers[part == number]) for number in range(n_splits)]
 
 
-def _kept(ranked: list[Found], n: int) -> list[Found]:
-    """Return the best ones, and the best of each family; of learners that take long that one
-    alone."""
+def _kept(ranked: list[Found], n: int, is_last: bool) -> list[Found]:
+    """Return the best ones, and the best of each family; of boosted trees that one alone, and for
+    the last round of all learners that take long."""
     families: set[str] = set()
     kept = []
     for place, one in enumerate(ranked):
         leads = one.candidate.family not in families and one.score > ranked[0].score - _HOPELESS
-        is_other = place < n and not one.candidate.learner.takes_long
+        learner = one.candidate.learner
+        is_other = place < n and not (learner.of_trees or (is_last and learner.takes_long))
         if is_other or leads:
             kept.append(one)
         families.add(one.candidate.family)

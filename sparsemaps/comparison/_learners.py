@@ -72,7 +72,7 @@ class Learner:
     slower: float = 2.0
     of_trees = False
     takes_long = False
-    """Whether only the best candidate of its family is searched further."""
+    """Whether only the best candidate of its family has the last round of the search."""
     has_map = False
 
     def components(self, size: int, *, searched: bool) -> int:
@@ -381,7 +381,7 @@ class ByTrees(Learner):
     strengths = (6.0, 12.0, 25.0, 50.0, 100.0, 200.0, 400.0)
     exponent = 0.6
     slower = 1.0
-    of_trees = takes_long = True
+    of_trees = True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
         """Return more trees than the search has found best: it may have ended early."""

@@ -275,7 +275,22 @@ def test_a_family_that_is_far_behind_is_dropped():
         Found(Candidate(family, "", "", Learner()), score=score, rung=0)
         for family, score in (("a", 0.9), ("a", 0.89), ("b", 0.85), ("c", 0.7))
     ]
-    assert [one.candidate.family for one in _kept(made, 1)] == ["a", "b"]
+    assert [one.candidate.family for one in _kept(made, 1, False)] == ["a", "b"]
+
+
+@pytest.mark.parametrize(
+    ("how", "is_last", "n"),
+    [
+        ({}, True, 3),
+        ({"takes_long": True}, False, 3),
+        ({"takes_long": True}, True, 1),
+        ({"of_trees": True}, False, 1),
+    ],
+)
+def test_learners_that_take_long_go_on_by_their_best_candidate(how, is_last, n):
+    learner = type("Some", (Learner,), how)()
+    made = [Found(Candidate("a", "", "", learner), score=0.9 - k / 100, rung=0) for k in range(4)]
+    assert _kept(made, 3, is_last) == made[:n]
 
 
 def test_the_time_is_divided_after_imports():
