@@ -31,11 +31,14 @@ found = {}
 USE
 import sklearn.base, sklearn.feature_extraction.text
 
+LATE = "__annotate_func__", "__annotations_cache__"  # which Python 3.14 adds when asked
+
+
 def facts(cls):
     transformed = [getattr(cls, name, None) for name in ("transform", "fit_transform")]
     return {
         "bases": [str(base) for base in cls.__mro__ if base.__name__ != "Nothing"],
-        "names": sorted({*dir(cls)} - {"_class_options", "__slotnames__", "__annotations_cache__"}),
+        "names": sorted({*dir(cls)} - {"_class_options", "__slotnames__", *LATE}),
         "keys": sorted(getattr(cls, "_sklearn_auto_wrap_output_keys", [])),
         "wrapped": [hasattr(method, "__wrapped__") for method in transformed],
     }
