@@ -337,3 +337,18 @@ def test_neighbours_of_the_best_are_tried(monkeypatch):
     assert asked == ["8"]
     assert found[0].candidate.details == "near"
     assert found[0].candidate.learner.n_rows == [rung.n_rows for rung in RUNGS[1:]]
+
+
+def test_what_never_ran_is_in_no_later_round():
+    """Though that one has time: the first round's passes before its second candidate."""
+    clock = Clock()
+    search = search_of(clock, 1000)
+
+    def watch(line):
+        clock.now = max(clock.now, 500 * (RUNGS[0].end + RUNGS[1].end))
+
+    search.budget.watch = watch
+    tried = [Candidate("one", f"{n}", "", Known(clock, 0.9, 1e-6)) for n in range(4)]
+    search.run(tried)
+    rounds = [len(one.learner.n_rows) for one in tried]
+    assert sorted(rounds) == [0, 0, 0, 3]
