@@ -161,12 +161,13 @@ class Measurement:
         ]
 
     def _repeat(self) -> None:
-        """Measure the entries near the best on the test, and on the other folds."""
+        """Measure the entries near the best on the test, and on the other folds, but for rows in an
+        order of time: these folds are earlier rows."""
         if self.test is not None:
             linear = [entry for entry in self.entries if entry.candidate.family == LINEAR]
             for entry in [*linear, *self._near_best()]:
                 self._measure_test(entry)
-        for fold in range(1, N_FOLDS):
+        for fold in range(1, 1 if self.search.ordered else N_FOLDS):
             for entry in self._near_best():
                 self._measure(entry, fold)
 

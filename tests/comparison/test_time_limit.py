@@ -239,6 +239,15 @@ def test_rows_that_are_held_out(ordered):
     assert (np.diff(search.some(500)) > 0).all() == ordered
 
 
+@pytest.mark.parametrize(("ordered", "n"), [(False, 5), (True, 1)])
+def test_folds_of_earlier_rows_are_not_measured(ordered, n):
+    search = search_of(clock := Clock(), 1000, n_rows=1000)
+    search.ordered = ordered
+    found = Found(Candidate("slow", "", "", Slow(clock, 1e-6)), score=1.0, rung=0)
+    (entry,) = Measurement(search, None).run([found])
+    assert len(entry.losses) == n
+
+
 @pytest.mark.parametrize("kind", ["series", "shuffled", "sorted by class", "alternating"])
 @pytest.mark.parametrize("sparse", [False, True])
 def test_neighbours_that_are_alike(kind, sparse):
