@@ -336,7 +336,7 @@ def encode(new_map):
         (
             RandomFourier(gamma=1.0, random_state=SEED),
             RandomFourier(gamma=2.0, random_state=SEED),
-            "parameters are",
+            "their gamma are 1.0 and 2.0",
         ),
     ],
 )

@@ -257,7 +257,7 @@ def test_mistakes(trained, tmp_path):
             lambda: files.train_files(of_rows, tmp_path / "half.svm", out),
             "numbers .* got 2.5",
         ),
-        (lambda: files.filter_files(regressor, svm, out, label=1), "got a KernelRegressor"),
+        (lambda: files.filter_files(regressor, svm, out, label=1), "the model is for regression"),
     ]
     for call, message in calls:
         with pytest.raises(ValueError, match=message):

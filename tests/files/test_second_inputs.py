@@ -200,7 +200,7 @@ def test_what_no_stage_needs_is_removed_before_the_next_one(tmp_path, monkeypatc
     """Steps of the search and parts of the codes take room, also if a later stage fails."""
     there = []
 
-    def failing(of, path, run):
+    def failing(plan, coded, files, path, run):
         there.extend(os.listdir(tmp_path / "out.stages"))
         raise OSError("the disk is full")
 

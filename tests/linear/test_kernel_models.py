@@ -337,7 +337,7 @@ MISTAKES = [
     ({"class_weight": {0: "a"}}, "class_weight of the class 0 must be .* got 'a'"),
     ({"class_weight": dict.fromkeys(range(10), 0)}, "class_weight must be above 0 for a class"),
     ({"map": CountSketch()}, "map must be a map with codes, got CountSketch"),
-    ({"map": KernelProduct(maps=(MinHash(), RandomProjection(n_components=256)))}, "with encode"),
+    ({"map": KernelProduct(maps=(MinHash(), RandomProjection(n_components=256)))}, "with codes"),
     ({"map": RandomFourier(kernel="folded_rbf")}, "map must be a map with codes"),
     ({"vectorizer": 3}, "vectorizer must be None, .* got 3"),
     ({"map": MinHash(n_hashes=2**17, bits=16)}, "has 8589934592 weights"),
