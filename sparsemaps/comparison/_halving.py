@@ -282,17 +282,26 @@ def _kept(ranked: list[Found], n: int, is_last: bool) -> list[Found]:
 
 
 def _with_neighbours(alive: list[Found]) -> list[Found]:
-    """Return the candidates, the best of each family with its neighbours of other gammas behind
-    it."""
-    families: set[str] = set()
-    made = []
+    """Return the candidates, each followed by its neighbours of other gammas if it is the best of
+    its family for its preparation.
+
+    Of learners that take long, only the best of the family has neighbours. They and all candidates
+    but the best come last, so that the others have their turn.
+    """
+    found: set[tuple[str, str]] = set()
+    made, last = [], []
     for one in alive:
+        candidate, takes_long = one.candidate, one.candidate.learner.takes_long
+        key = candidate.family, "" if takes_long else candidate.preparation
+        if key in found:
+            (last if takes_long else made).append(one)
+            continue
+        found.add(key)
         made.append(one)
-        if one.candidate.family not in families:
-            families.add(one.candidate.family)
-            others = neighbours_of(one.candidate)
-            made += [Found(other, strengths=_around(one, finer=False)) for other in others]
-    return made
+        others = neighbours_of(candidate)
+        new = [Found(other, strengths=_around(one, finer=False)) for other in others]
+        (last if takes_long else made).extend(new)
+    return [*made, *last]
 
 
 def _around(one: Found, *, finer: bool) -> tuple[float, ...]:

@@ -14,6 +14,7 @@ from sparsemaps.comparison._halving import (
     _in_turns,
     _kept,
     _splits,
+    _with_neighbours,
 )
 from sparsemaps.comparison._learners import Goal, Learner
 from sparsemaps.comparison._measurement import N_FOLDS, Measurement
@@ -337,6 +338,29 @@ def test_neighbours_of_the_best_are_tried(monkeypatch):
     assert asked == ["8"]
     assert found[0].candidate.details == "near"
     assert found[0].candidate.learner.n_rows == [rung.n_rows for rung in RUNGS[1:]]
+
+
+def test_candidates_that_take_long_come_behind_the_best(monkeypatch):
+    """In the second round, the best candidate of each preparation has neighbours, and of learners
+    that take long, the best of the family."""
+    clock = Clock()
+    quick = Known(clock, 0.8, 1e-6)
+    slow = Known(clock, 0.9, 1e-6)
+    slow.takes_long = True
+    monkeypatch.setattr(
+        "sparsemaps.comparison._halving.neighbours_of",
+        lambda one: [Candidate(one.family, f"near {one.details}", one.preparation, one.learner)],
+    )
+    alive = [
+        Found(Candidate(family, details, preparation, learner))
+        for family, details, preparation, learner in [
+            ("slow", "a", "unit", slow), ("slow", "b", "scaled", slow),
+            ("quick", "c", "unit", quick), ("quick", "d", "scaled", quick),
+            ("quick", "e", "scaled", quick),
+        ]
+    ]  # fmt: skip
+    placed = [one.candidate.details for one in _with_neighbours(alive)]
+    assert placed == ["a", "c", "near c", "d", "near d", "e", "near a", "b"]
 
 
 def test_what_never_ran_is_in_no_later_round():

@@ -237,6 +237,7 @@ BAD_JSON = {
     ),
     "least id": (b'{"text": "", "y": 1, "id": -9223372036854775809}', "found a larger one"),
     "null as id": (b'{"text": "", "y": 1, "id": null}', "in the field 'id'; found null"),
+    "a boolean as id": (b'{"text": "", "y": 1, "id": true}', "in the field 'id'; found a boolean"),
 }
 
 
