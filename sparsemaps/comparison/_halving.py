@@ -289,7 +289,8 @@ def _with_neighbours(alive: list[Found]) -> list[Found]:
     but the best come last, so that the others have their turn.
     """
     found: set[tuple[str, str]] = set()
-    made, last = [], []
+    made: list[Found] = []
+    last: list[Found] = []
     for one in alive:
         candidate, takes_long = one.candidate, one.candidate.learner.takes_long
         key = candidate.family, "" if takes_long else candidate.preparation
