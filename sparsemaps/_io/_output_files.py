@@ -94,11 +94,11 @@ def _staged(output: str, endings: tuple[str, ...]) -> Iterator[str]:
             yield path
         with errors_naming(output):
             for ending in (*endings[1:], *endings[:1]):
-                target = os.path.realpath(output + ending)
+                place = output + ending
                 if os.path.lexists(path + ending):
-                    move(path + ending, target)
-                elif os.path.lexists(target):
-                    os.unlink(target)
+                    move(path + ending, os.path.realpath(place))
+                elif os.path.islink(place) or os.path.isfile(place):
+                    os.unlink(place)  # of a link, the file that it leads to stays
     finally:
         for ending in endings:
             with contextlib.suppress(OSError):

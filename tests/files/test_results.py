@@ -91,6 +91,19 @@ def test_files_beside_outputs_of_before_are_removed(tmp_path, monkeypatch, outpu
         assert ends == {".npy", ".labels.npy", *made}, names
 
 
+def test_links_beside_outputs_of_before(tmp_path):
+    """The link is removed, and the file that it leads to stays."""
+    (tmp_path / "in.jsonl").write_text('{"text": "a b c"}\n')
+    (tmp_path / "mine.txt").write_text("mine")
+    link, pipe = tmp_path / "out.npy.ids.txt", tmp_path / "out.npy.weights.npy"
+    link.symlink_to("mine.txt")
+    os.mkfifo(pipe)
+    map_files(MINHASH, tmp_path / "in.jsonl", tmp_path / "out.npy", source="word:3", format="npy")
+    assert not link.is_symlink()
+    assert (tmp_path / "mine.txt").read_text() == "mine"
+    assert pipe.is_fifo()
+
+
 @pytest.mark.parametrize("format", [name for name in FORMATS if name != "records"])
 def test_files_beside_an_output_change_together_with_it(tmp_path, monkeypatch, format):
     """Where any of the files finds no room, all of those of the run before stay."""
