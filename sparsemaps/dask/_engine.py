@@ -41,7 +41,8 @@ class Workers:
     >>> from sparsemaps.dask import Workers
     >>> from sparsemaps.files import map_files
     >>> minhash = MinHash(n_hashes=2, random_state=0)
-    >>> with tempfile.TemporaryDirectory() as folder, Client(processes=False) as client:
+    >>> here = Client(processes=False, dashboard_address=":0")
+    >>> with tempfile.TemporaryDirectory() as folder, here as client:
     ...     file = Path(folder, "rows.svm")
     ...     _ = file.write_text("1 1:1 3:1\\n-1 2:1\\n")
     ...     mapped = map_files(minhash, file, f"{folder}/mapped/", engine=Workers(client))
