@@ -7,7 +7,7 @@
   a value.
 - ``_docstrings`` fills in parts that several docstrings share.
 - ``_seeding`` draws the seed of a map, and makes the keys of its random numbers.
-- ``_blocks`` cuts rows into ranges of nearly equal work.
+- ``_blocks`` cuts rows into ranges of nearly equal work, and sums the entries of rows.
 - ``_threads`` runs calls in threads, returns their results in order, and interprets `n_jobs`.
 - ``_memory`` has errors that say what takes more memory than there is.
 - ``_extras`` imports libraries of the extras.

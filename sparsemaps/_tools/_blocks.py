@@ -1,10 +1,12 @@
-"""Ranges of rows of nearly equal work."""
+"""Ranges of rows of nearly equal work, and sums of the entries of rows."""
 
 import bisect
 from collections.abc import Callable, Iterator
 
 import numpy as np
 import numpy.typing as npt
+
+from sparsemaps._tools._typing import Array
 
 BLOCK_ENTRIES = 2**18
 """Largest number of entries of a block; a single longer row is a block by itself.
@@ -69,3 +71,11 @@ def cut_by_size(sizes: npt.NDArray[np.int64], max_size: int) -> Iterator[tuple[i
         last = max(last, first + 1)
         yield first, last
         first, before = last, ends.item(last - 1)
+
+
+def sums_of_rows(entries: Array, ends: Array) -> Array:
+    """Return the sum of the entries of each row, or the number of its marks; the entries of a row
+    end at `ends`."""
+    before = np.append(0, np.cumsum(entries))
+    found: Array = np.diff(before[ends], prepend=0)
+    return found

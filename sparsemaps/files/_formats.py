@@ -20,7 +20,7 @@ import scipy.sparse as sp
 from sparsemaps._io import _output_files, _sources
 from sparsemaps._io._array_files import lasting_header
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._tools._blocks import ranges
+from sparsemaps._tools._blocks import ranges, sums_of_rows
 from sparsemaps._tools._parameters import offered
 from sparsemaps._tools._typing import Array, Destination
 from sparsemaps._tools._whole_numbers import joined
@@ -405,8 +405,7 @@ class _FileBeside:
 
 def _n_empty(X: Any) -> int:
     """Return the number of rows of CSR whose entries are 0, or that have none."""
-    places = np.concatenate([[0], np.cumsum(X.data != 0)])[X.indptr]
-    return int((np.diff(places) == 0).sum())
+    return int((sums_of_rows(X.data != 0, X.indptr[1:]) == 0).sum())
 
 
 def _check_rows_have_lines(block: Batch, lines: bytes) -> None:

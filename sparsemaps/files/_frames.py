@@ -6,11 +6,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from sparsemaps._tools._blocks import sums_of_rows
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._rows import read_rows
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.records._batch import Batch
-from sparsemaps.text._own_ngrams import OwnNgrams, marked_in_rows
+from sparsemaps.text._own_ngrams import OwnNgrams
 
 N_FRAMES = 10
 """Frames that are listed."""
@@ -87,7 +88,7 @@ def _looked_at(own: OwnNgrams, X: Any) -> tuple[int, int, Array, Array, Array]:
     ends = np.concatenate([[0], X.indptr[1:]])
     sizes = np.diff(ends)
     is_common = own.common(X.indices)
-    n_own = marked_in_rows(~is_common, ends[1:])
+    n_own = sums_of_rows(~is_common, ends[1:])
     by_own = n_own >= own.min_own
     rows = np.flatnonzero(by_own & (n_own < sizes))
     with np.errstate(over="ignore"):

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._io._text_input import UnreadableRecord
-from sparsemaps._tools._blocks import cut_by_size
+from sparsemaps._tools._blocks import cut_by_size, sums_of_rows
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import OF_RECORDS, Batch
@@ -198,8 +198,7 @@ def _string_bytes(columns: list[Any], n_rows: int) -> Array:
         elif is_list(column.type) and is_one_of(column.type.value_type, _REPEATED):
             values = column.flatten()  # of all lists, one after the other
             ends = np.cumsum(np.asarray(pc.fill_null(pc.list_value_length(column), 0), np.int64))
-            sums = np.append(0, np.cumsum(_string_bytes([values], len(values))))
-            sizes += np.diff(sums[ends], prepend=0)
+            sizes += sums_of_rows(_string_bytes([values], len(values)), ends)
     return sizes
 
 

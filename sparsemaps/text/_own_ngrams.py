@@ -15,6 +15,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._loops import text as _text
+from sparsemaps._tools._blocks import sums_of_rows
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.text import _frequencies
@@ -78,7 +79,7 @@ class OwnNgrams(DerivedVectorizer):
 
     def n_own(self, columns: Array, ends: Array) -> Array:
         """Return the number of own n-grams of rows, whose columns end at `ends`."""
-        return marked_in_rows(~self.common(columns), ends)
+        return sums_of_rows(~self.common(columns), ends)
 
     def common(self, columns: Array) -> Array:
         """Return, for each n-gram, whether more than `max_df` records have it."""
@@ -105,13 +106,6 @@ class OwnNgrams(DerivedVectorizer):
     def _compiled(self) -> Any:
         loops = compiled_loops(self.vectorizer)
         return None if loops is None else _OwnLoops(self, loops)
-
-
-def marked_in_rows(marks: Array, ends: Array) -> Array:
-    """Return the number of marked entries of each row, whose entries end at `ends`."""
-    before = np.concatenate([[0], np.cumsum(marks)])
-    found: Array = np.diff(before[ends], prepend=0)
-    return found
 
 
 class _OwnLoops(NamedTuple):
