@@ -147,7 +147,7 @@ class Opened(NamedTuple):
         a_row = n_all // max(about.num_rows, 1) + RECORD_BYTES
         n_rows = max(1, min(n_bytes // a_row, self.most_rows))
         batches = self._batches(n_rows, **options)
-        row = sum(about.row_group(i).num_rows for i in range(options.get("row_groups", [0])[0]))
+        n_read = 0
         while True:
             with _text_input.array_errors_naming(self.name):
                 rows = next(batches, None)
@@ -159,8 +159,10 @@ class Opened(NamedTuple):
                     part = next(parts, None)
                     if part is None:
                         break
-                row += len(part)
+                n_read += len(part)
                 if len(part) == 1 and string_bytes(part, self.paths)[0] > max_row_bytes:
+                    before = range(options.get("row_groups", [0])[0])
+                    row = sum(about.row_group(i).num_rows for i in before) + n_read
                     limit = setting("max_line_bytes", max_row_bytes)
                     raise ValueError(f"{self.name}: row {row} is longer than {limit}")
                 with _text_input.array_errors_naming(self.name):
