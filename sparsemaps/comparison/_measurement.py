@@ -12,12 +12,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.comparison._budget import OutOfTime
 from sparsemaps.comparison._candidates import LINEAR, Candidate
 from sparsemaps.comparison._comparison import Measured
-from sparsemaps.comparison._halving import (
-    RUNGS,
-    Found,
-    Halving,
-    prepare,
-)
+from sparsemaps.comparison._halving import RUNGS, Found, Halving, prepare
 from sparsemaps.comparison._learners import OnCodes
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._model import watched
@@ -250,14 +245,21 @@ class Measurement:
             if share is not None and isinstance(last, (KernelClassifier, KernelRegressor)):
                 stack.enter_context(watched(last, lambda *_: self.budget.check(share)))
             start = self.budget.spent()
-            estimator.fit(rows, y)
+            try:
+                estimator.fit(rows, y)
+            except OutOfTime:  # it takes longer than this
+                self._note_fit(entry, len(train), self.budget.spent() - start)
+                raise
             fitted = self.budget.spent()
             guess = estimator.predict(others)
             predicted = self.budget.spent()
-        one, costs = entry.candidate, self.search.costs
-        costs.note((one, "measured"), entry.work(len(train)), fitted - start)
-        costs.note((one, entry.size, "predictions"), others.shape[0], predicted - fitted)
+        self._note_fit(entry, len(train), fitted - start)
+        key = entry.candidate, entry.size, "predictions"
+        self.search.costs.note(key, others.shape[0], predicted - fitted)
         return guess, fitted - start, predicted - fitted
+
+    def _note_fit(self, entry: Entry, n_rows: int, seconds: float) -> None:
+        self.search.costs.note((entry.candidate, "measured"), entry.work(n_rows), seconds)
 
     def _measure(
         self, entry: Entry, fold: int, share: float = 1.0, *, in_any_case: bool = False

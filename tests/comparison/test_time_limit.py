@@ -123,6 +123,10 @@ def test_training_is_stopped(share, monkeypatch):
     assert not measurement.entries
     with pytest.raises(OutOfTime):
         search.budget.check(share)
+    # It is not begun again, unless there is more time.
+    assert measurement._expected(entry) >= 1000
+    CLOCK.now = 0.0
+    assert not measurement._has_time(entry, 48, 12)
 
 
 def test_sizes_that_had_no_time_are_named():
