@@ -78,8 +78,6 @@ class InputFile:
         self.given = path  # as tables name it; the path may be made absolute
         self._identity = _paths.identity(path)
         self._range = 0, -1
-        self.n_bytes = self._identity[0]
-        """The length of the range."""
         self.is_first = False
         """Whether no record of the job stands before the range."""
 
@@ -100,6 +98,11 @@ class InputFile:
         self.refuse_change()
 
     @property
+    def n_bytes(self) -> int:
+        """The length of the range."""
+        return self._identity[0] if self._range[1] < 0 else self._range[1]
+
+    @property
     def recipe(self) -> list[Any]:
         """The facts that decide the content, for a later run: path, size, time and range. The
         inode is not one of them, as a copy has another."""
@@ -116,8 +119,7 @@ class InputFile:
         parts = [copy.copy(self) for _ in range(n)]
         for i, part in enumerate(parts):
             part.path = self.path  # not the absolute path that a copy has
-            start, stop = size * i // n, size * (i + 1) // n
-            part._range, part.n_bytes = (start, stop - start), stop - start
+            part._range = size * i // n, size * (i + 1) // n - size * i // n
         return parts
 
     @functools.cached_property
