@@ -193,8 +193,7 @@ def refuse_other_options(options: argparse.Namespace, path: str) -> None:
     kind, config = MAPS[options.map_name], PackedCodes.load(path).config
     parts = list(_maps_of(config))
     made = [part["class"] for part in parts]
-    wanted = [factor.partition(":")[2] for factor in (kind.make, *kind.factors)]
-    if made != wanted and not options.has_no_map:
+    if made != kind.classes and not options.has_no_map:
         raise ValueError(f"{path} has codes of {_command_of(made)}, not of {options.map_name}")
     known = {name: value for part in parts for name, value in part["parameters"].items()}
     known["seed"] = config.get("seed")
@@ -212,7 +211,7 @@ def refuse_other_options(options: argparse.Namespace, path: str) -> None:
 def _command_of(made: list[str]) -> str:
     """Return the name of a map in the command, by its class and the classes of its factors."""
     for name, kind in MAPS.items():
-        if made == [factor.partition(":")[2] for factor in (kind.make, *kind.factors)]:
+        if made == kind.classes:
             return name
     return " and ".join(made)
 

@@ -38,6 +38,11 @@ class Kind(NamedTuple):
     has_codes: bool = False
     factors: tuple[str, ...] = ()
 
+    @property
+    def classes(self) -> list[str]:
+        """The names of the class, and of the classes of the factors."""
+        return [path.partition(":")[2] for path in (self.make, *self.factors)]
+
 
 def load(path: str) -> Callable[..., Any]:
     """Return the function or class that ``module:name`` names."""

@@ -17,7 +17,7 @@ _OPTION_OF = {"random_state": "seed", "seed": "seed", "source": "texts"} | {
 _ARGUMENTS = {"map": "MAP", "model": "MODEL", "inputs": "INPUT", "input": "INPUT"}
 """Parameters that are words of a call, and not options."""
 
-_CLASSES = {kind.make.partition(":")[2]: name for name, kind in MAPS.items() if not kind.factors}
+_CLASSES = {kind.classes[0]: name for name, kind in MAPS.items() if not kind.factors}
 _CLASSES |= dict.fromkeys(("KernelClassifier", "KernelRegressor"), "the model")
 _CLASSES["KernelProduct"] = "a product"  # of which there are several
 
@@ -68,4 +68,4 @@ class ShellWording(Wording):
 
 def _typed(value: Any) -> str:
     """Return a value as text, whole numbers without a point."""
-    return re.sub(r"(?<=^)(-?\d+)\.0$", r"\1", str(value))
+    return re.sub(r"^(-?\d+)\.0$", r"\1", str(value))
