@@ -151,7 +151,8 @@ def test_what_is_of_other_options_is_made_again(folder, tmp_path, new_map, optio
     assert outputs(out) == outputs(anew)
 
 
-def test_no_file_of_other_options_stays(tmp_path):
+@pytest.mark.parametrize("format", ["npy", "svmlight"])
+def test_no_file_of_other_options_stays(tmp_path, format):
     """Beside outputs stand the files of these options alone."""
     texts = [{"text": f"a b c{i}", "label": "x" if i % 2 else "y", "id": str(i)} for i in range(9)]
     path = write_jsonl(tmp_path / "in.jsonl", texts)
@@ -161,7 +162,7 @@ def test_no_file_of_other_options_stays(tmp_path):
         source = Texts("word:1", **more)
         anew = tmp_path / f"anew{number}"
         for out in (tmp_path / "out", anew):
-            map_files(new_map, path, f"{out}/", format="npy", source=source)
+            map_files(new_map, path, f"{out}/", format=format, source=source)
         assert sorted(os.listdir(tmp_path / "out")) == sorted(os.listdir(anew))
         for name in os.listdir(anew):
             if not name.endswith(".json"):
