@@ -187,7 +187,7 @@ body { margin: 0; background: var(--back); color: var(--text);
 main { max-width: 75rem; margin: 0 auto; padding: 1rem; overflow-wrap: anywhere; }
 h1 { font-size: 1.6rem; } h2 { font-size: 1.2rem; margin-top: 2.5rem; }
 .note, h3 { color: var(--faint); } h3 { font-size: .95rem; font-weight: 600; margin: 0 0 .3rem; }
-dl { display: grid; grid-template-columns: max-content 1fr; gap: .1rem 1.2rem; }
+dl { display: grid; grid-template-columns: fit-content(60%) 1fr; gap: .1rem 1.2rem; }
 dt { color: var(--faint); } dd { margin: 0; overflow-wrap: anywhere; }
 .bars { width: 100%; max-width: 45rem; border-collapse: collapse;
   font-variant-numeric: tabular-nums; }
