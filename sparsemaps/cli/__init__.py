@@ -26,6 +26,7 @@ import sys
 import threading
 import warnings
 from collections.abc import Iterator, Sequence
+from types import FrameType
 from typing import Any, cast
 
 from sparsemaps._tools._escapes import print_line
@@ -38,6 +39,9 @@ from sparsemaps.cli._words import completed
 __all__ = ["main", "make_parser"]
 
 BY_SIGNAL = 128  # plus the number of the signal, as in shells
+
+SECONDS_OF_AN_IMPORT = 0.01
+"""After which a signal that came during an import is sent again."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -102,25 +106,52 @@ def _warnings_are_lines() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_raise() -> Iterator[None]:
+    """Let the signals that end a process raise, so that temporary files are removed.
+
+    During an import they are sent again until it has ended. A compiled module that is interrupted
+    raises an ImportError, and Python drops an exception from a handler in its own lock of a module.
+    """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers
         return
 
-    def end(number: int, frame: object) -> None:
-        raise _Signalled(number)
+    def end(number: int, frame: FrameType | None) -> None:
+        if _imports(frame):
+            threading.Timer(SECONDS_OF_AN_IMPORT, _send_again, [number]).start()
+        elif number == signal.SIGINT:
+            raise KeyboardInterrupt
+        else:
+            raise _Signalled(number)
 
-    names = ("SIGTERM", "SIGHUP")  # Windows has one of them
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {
         number: signal.signal(number, end)
         for number in numbers
-        if signal.getsignal(number) is signal.SIG_DFL
+        if signal.getsignal(number) in (signal.SIG_DFL, signal.default_int_handler)
     }
     try:
         yield
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _imports(frame: FrameType | None) -> bool:
+    """Return whether a module is being imported in this frame or in one that called it."""
+    while frame is not None:
+        if frame.f_code.co_filename.startswith("<frozen importlib"):
+            return True
+        frame = frame.f_back
+    return False
+
+
+def _send_again(number: int) -> None:
+    """Send a signal to the main thread, which may wait for input."""
+    if hasattr(signal, "pthread_kill"):
+        signal.pthread_kill(cast(int, threading.main_thread().ident), number)
+    else:
+        signal.raise_signal(number)
 
 
 def _reason(error: BaseException, command: str) -> str:

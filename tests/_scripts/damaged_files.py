@@ -11,6 +11,7 @@ import io
 import json
 import os
 import random
+import re
 import struct
 import sys
 import tempfile
@@ -217,7 +218,7 @@ def write_stages(folder):
     for name, job in JOBS.items():
         job(folder / "in.txt", folder / name)
         names += [f"{name}.stages/{file}" for file in os.listdir(folder / f"{name}.stages")]
-    return names
+    return sorted(names, key=lambda name: re.sub("-[0-9a-f]{16}", "-", name))
 
 
 def read_stages(folder, draw, path):

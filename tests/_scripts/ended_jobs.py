@@ -7,6 +7,7 @@ how many runs had ended before. What is left is right, and the next run writes t
 import collections
 import contextlib
 import json
+import os
 import random
 import re
 import signal
@@ -98,7 +99,7 @@ def end(folder, name, number, seconds, draw):
     assert said.count(b"\n") <= 1, said
     found = outputs(folder, "out")
     assert all(whole.get(path) == content for path, content in found.items()), found.keys()
-    if "" in found and name != "train":
+    if "" in found:
         assert found == whole
     if number != signal.SIGKILL:
         assert temporary(folder) <= {path.name for path in before}
@@ -125,6 +126,7 @@ def run_whole(folder, name):
 
 
 def main(n_times):
+    os.environ["SOURCE_DATE_EPOCH"] = "0"  # a model says when it was trained
     for name in JOBS:
         ended, draw = collections.Counter(), random.Random(named(name))
         with tempfile.TemporaryDirectory() as made:

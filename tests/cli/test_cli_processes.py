@@ -1,6 +1,7 @@
 """The ``sparsemaps`` command as a process: streams, signals, full disks, progress."""
 
 import contextlib
+import importlib
 import io
 import os
 import re
@@ -9,6 +10,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 
 import pytest
@@ -172,6 +174,31 @@ def test_handlers_of_signals_are_those_of_the_caller(file):
     assert after == [own, signal.SIG_DFL]
     assert seen[0][0] is own
     assert seen[0][1] is not signal.SIG_DFL
+
+
+@posix
+@pytest.mark.parametrize("name", ["SIGINT", "SIGTERM", "SIGHUP"])
+def test_signals_wait_for_the_end_of_an_import(tmp_path, monkeypatch, name):
+    """A compiled module that is interrupted raises an ImportError."""
+    number = getattr(signal, name)
+    (tmp_path / f"during_{name}.py").write_text(
+        f"import signal\ntry:\n    signal.raise_signal({number:d})\n    whole = True\n"
+        "except BaseException:\n    whole = False\n"
+    )
+    monkeypatch.syspath_prepend(tmp_path)
+    imported = []
+
+    def run(options):
+        imported.append(importlib.import_module(f"during_{name}").whole)
+        time.sleep(10)  # until the signal comes again
+
+    monkeypatch.setattr(cli, "load", lambda name: run)
+    before = signal.signal(number, signal.SIG_DFL)
+    try:
+        assert cli.main(["info", str(tmp_path)]) == 128 + number
+    finally:
+        signal.signal(number, before)
+    assert imported == [True]
 
 
 @posix
