@@ -42,9 +42,9 @@ def compare(options: argparse.Namespace) -> None:
     written = [(options.plot, "the picture of --plot"), (aside, TABLE)]
     _output_files.refuse_clashes(paths, [one for one in written if one[0] is not None])
     source = source_to_learn(options, paths)
-    if aside is not None and not isinstance(source, Texts):
-        raise ValueError("--bad-records is for texts; give --texts")
     texts = source if isinstance(source, Texts) else None
+    if aside is not None and texts is None:
+        raise ValueError("--bad-records is for texts; give --texts")
     with opened_table(aside) as table:
         (X, y), *test = read(texts, paths, options, table)
     with progress(options.progress, budget):

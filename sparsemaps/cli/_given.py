@@ -14,7 +14,7 @@ from sparsemaps._tools._parameters import named_class, setting, shown
 from sparsemaps.cli._options import MAPS, SAVED, Kind, flag, load
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._job_options import Run, Svmlight, Texts
-from sparsemaps.files._kinds_of_inputs import by_names
+from sparsemaps.files._kinds_of_inputs import are_texts
 from sparsemaps.files._outputs import OutputPlan
 from sparsemaps.files._plan import Plan
 from sparsemaps.records._table import cannot_be_rows
@@ -120,10 +120,9 @@ def svmlight_of(options: argparse.Namespace) -> Svmlight | None:
 
 def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight:
     """Return the kind of the inputs; without --texts, texts if their names say so."""
-    are_texts = options.text_format is not None
-    if options.texts is None and not are_texts:
-        are_texts = isinstance(by_names(None, paths), Texts)
-    return source_of(options, Texts.analyzer if are_texts else None) or Svmlight()
+    by_option = options.texts is not None or options.text_format is not None
+    analyzer = Texts.analyzer if by_option or are_texts(paths) else None
+    return source_of(options, analyzer) or Svmlight()
 
 
 TO_LEARN, TO_WEIGH = "char:3", "auto:1"
@@ -136,7 +135,7 @@ def source_to_learn(options: argparse.Namespace, paths: list[Any]) -> Texts | Sv
     texts, analyzer = [path for path in paths if cannot_be_rows(path)], None
     if options.texts is None and (options.text_format is not None or texts):
         if options.text_format is None:
-            by_names(None, paths)  # which is an error of inputs of both kinds
+            are_texts(paths)  # which is an error of inputs of both kinds
         analyzer = TO_LEARN if getattr(options, "idf", None) is None else TO_WEIGH
     return source_of(options, analyzer)
 

@@ -45,9 +45,10 @@ def train(options: argparse.Namespace) -> None:
     paths = expand(options.inputs)
     coded = [path for path in paths if holds_codes(path)]
     source = source_to_learn(options, [path for path in paths if path not in coded])
+    texts = source if isinstance(source, Texts) else None
     if coded:
         refuse_other_options(options, coded[0])
-    elif options.has_no_map and not isinstance(source, Texts):
+    elif options.has_no_map and texts is None:
         raise ValueError(
             "train needs a map for LIBSVM files, such as minmax or binning; "
             f"sparsemaps compare {options.inputs[0]} measures which one suits"
@@ -55,8 +56,8 @@ def train(options: argparse.Namespace) -> None:
     fitted = from_config(PackedCodes.load(coded[0]).config) if coded else make_map(options)
     parameters = asked.parameters()
     parameters |= {"random_state": getattr(options, "seed", 0), "n_jobs": options.n_jobs}
-    if isinstance(source, Texts):  # with the rows that other commands make of texts for this map
-        parameters["vectorizer"] = vectorizer_for(fitted, source)
+    if texts is not None:  # with the rows that other commands make of texts for this map
+        parameters["vectorizer"] = vectorizer_for(fitted, texts)
     kind: Any = KernelRegressor if asked.is_regression else KernelClassifier
     trained = _learning.train(
         kind(fitted, **parameters), paths, options.output, training, source,
@@ -76,9 +77,9 @@ def train(options: argparse.Namespace) -> None:
             score = "micro F1"
         for line in _table_of(score, trained.scores):
             print_line(line, error=True)
-    if isinstance(source, Texts) and options.texts is None:
-        figures |= {"texts": source.analyzer}
-        words += f", by --texts {source.analyzer}"
+    if texts is not None and options.texts is None:
+        figures |= {"texts": texts.analyzer}
+        words += f", by --texts {texts.analyzer}"
     say(options, words, figures)
     if trained.validation is not None:
         for line in trained.validation.lines:

@@ -34,8 +34,8 @@ from sparsemaps.files._report import (
     render,
 )
 from sparsemaps.files._row_names import names_of_rows, write_table
+from sparsemaps.files._row_source import Source
 from sparsemaps.files._rows import read_each
-from sparsemaps.files._text_rows import Source
 from sparsemaps.neighbors._removals import Removals
 from sparsemaps.text._own_ngrams import OwnNgrams
 
@@ -85,7 +85,7 @@ def report_of(
         own = with_own.vectorizer
     judged = None
     if own is not None:
-        judged = judge(source._replace(numbers_labels=False), own, plan.inputs, n_jobs)
+        judged = judge(dataclasses.replace(source, numbers_labels=False), own, plan.inputs, n_jobs)
     shown = draw_pairs(found.similarity, threshold)
     witnesses, sizes = np.unique(found.witness, return_counts=True)
     largest = witnesses[np.argsort(-sizes, kind="stable")[:N_GROUPS]]

@@ -27,8 +27,9 @@ from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, save_blocks, with_rows
 from sparsemaps.files._bad_records import BadTable
+from sparsemaps.files._libsvm_rows import comments_of_rows, with_comments
 from sparsemaps.files._row_names import comment_lines
-from sparsemaps.files._rows import apply, codes_of, comments_of_rows, with_comments
+from sparsemaps.files._rows import apply, codes_of
 from sparsemaps.libsvm._write import format_codes, format_rows
 from sparsemaps.records._batch import Batch
 
@@ -62,6 +63,8 @@ class FormatOptions(NamedTuple):
 class OutputFormat(ABC):
     """One output. `stack` closes its files: with an exception, none of them appears."""
 
+    is_text: ClassVar[bool] = False
+    """Whether an output is text: it has values and comments, and may be a pipe or compressed."""
     beside: ClassVar[Mapping[str, Any]] = {}
     """Endings of the names of files that are written beside an output; the types of their numbers,
     or None for text."""
@@ -110,6 +113,8 @@ class OutputFormat(ABC):
 
 class SvmlightFormat(OutputFormat):
     """LIBSVM text, which counts from 1."""
+
+    is_text = True
 
     def _begin(self, path: Destination) -> None:
         self._file = self._stack.enter_context(_output_files.atomic_output(path))

@@ -122,7 +122,8 @@ def with_table(job: Job, table: str) -> Job:
     config = vectorizer_config(vectorizer, values=not job.map.law.is_of_sets)
     return replace(
         job,
-        source=source._replace(
+        source=replace(
+            source,
             vectorizer=vectorizer,
             encoder=None if source.encoder is None else TextEncoder(job.map, vectorizer),
         ),
@@ -136,7 +137,7 @@ def with_table_of(job: Job, folder: str) -> Job:
     if given is None or given.frequencies is not None or not _paths.exists(table):
         return job
     source: Any = job.source
-    return replace(job, source=source._replace(given=replace(given, frequencies=table)))
+    return replace(job, source=replace(source, given=replace(given, frequencies=table)))
 
 
 def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
@@ -196,7 +197,7 @@ def add_records(
 ) -> None:
     """Count the n-grams of the records of an input in a table, in place. As far as `counted` has
     room, it takes these n-grams, with checksums of the texts if they are wanted."""
-    source = source._replace(numbers_labels=False)
+    source = replace(source, numbers_labels=False)
     loops = compiled_loops(source.vectorizer)
     has_sets, has_room = getattr(loops, "has_sets", False), counted is not None
 

@@ -16,11 +16,13 @@ from sparsemaps.files._bad_records import BadTable, opened_table
 from sparsemaps.files._counted_rows import CountedRows
 from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
 from sparsemaps.files._job_options import GivenSource, MappedRows, Svmlight, Texts
+from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._recipes import config_of
-from sparsemaps.files._rows import LibsvmRows, read_counted, read_rows
+from sparsemaps.files._row_source import Source
+from sparsemaps.files._rows import read_counted, read_rows
 from sparsemaps.files._tasks import TaskRun
-from sparsemaps.files._text_rows import Source, TextRows
+from sparsemaps.files._text_rows import TextRows
 from sparsemaps.maps._sparse_map import SparseMap, as_fitted
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
@@ -65,7 +67,7 @@ class Job(OutputJob):
         for output, inputs in outputs:
             for input in inputs:
                 self.source.format(input)  # an error if it is not known
-            if self.format == "svmlight":
+            if FORMATS[self.format].is_text:
                 continue
             if hasattr(output, "write") or is_standard(output):
                 raise ValueError(f"{said} needs a file to write to, not a pipe")
@@ -153,7 +155,7 @@ class Job(OutputJob):
 
     def name_of_output(self, name: str) -> str:
         ending = f".{self.format}"
-        if self.format == "svmlight":
+        if FORMATS[self.format].is_text:
             ending = ".svm" if self.source.has_ngrams else ""
         return _text_input.without_compression(name) + ending
 
@@ -172,20 +174,20 @@ class Job(OutputJob):
     ) -> "Job":
         """Return a job of the options of `map_files`."""
         ones, format, comments = written.ones, written.format, written.comments
-        fitted = as_fitted(map)
+        fitted, is_text = as_fitted(map), FORMATS[format].is_text
         if ones and not fitted.is_one_hot:
             raise ValueError(f"{setting('ones', True)} is for maps with one-hot output")
-        if ones and format == "npy":
+        if ones and not is_text:
             raise ValueError(
-                f"{setting('ones', True)} is not for {setting('format', 'npy')}: packed codes have "
-                "no values"
+                f"{setting('ones', True)} is not for {setting('format', format)}: packed codes "
+                "have no values"
             )
-        if format == "npy" and not fitted.has_codes:
-            raise ValueError(f"{setting('format', 'npy')} is for maps with codes")
-        if comments and format != "svmlight":
+        if not (is_text or fitted.has_codes):
+            raise ValueError(f"{setting('format', format)} is for maps with codes")
+        if comments and not is_text:
             raise ValueError(f"{setting('comments', True)} is for {setting('format', 'svmlight')}")
         weights = written.weight_field
-        if weights is not None and format != "npy":
+        if weights is not None and is_text:
             said = setting("weight_field", weights)
             raise ValueError(
                 f"{said} is for {setting('format', 'npy')}: other rows have no weights"
@@ -196,7 +198,7 @@ class Job(OutputJob):
         if comments and rows.has_ngrams:
             raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
         options = FormatOptions(ones, comments, title, weights=weights, **of_texts)
-        rows = rows._replace(sets_aside=bad_records is not None).with_fields(weight=weights)
+        rows = rows.with_fields(weight=weights, sets_aside=bad_records is not None)
         return cls(fitted, rows, options, format, bad_records=bad_records)
 
     @classmethod
@@ -216,7 +218,7 @@ class Job(OutputJob):
             raise ParameterError("map", repr(map), "a map with codes")
         refuse_weights(source)
         rows, of_texts = rows_for(fitted, source, numbers_labels=False)
-        rows = rows._replace(sets_aside=sets_aside).with_fields(key=key_field)
+        rows = rows.with_fields(key=key_field, sets_aside=sets_aside)
         options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
         return cls(fitted, rows, options, "records")
 

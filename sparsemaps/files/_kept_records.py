@@ -7,8 +7,8 @@ from sparsemaps._io import _text_input
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import is_standard
 from sparsemaps._tools._typing import Array
+from sparsemaps.files._row_source import Source
 from sparsemaps.files._rows import read_raw
-from sparsemaps.files._text_rows import Source
 from sparsemaps.records._table import format_by_name
 
 

@@ -14,7 +14,8 @@ from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.files._formats import rows_at_once
 from sparsemaps.files._job_options import Svmlight
-from sparsemaps.files._rows import LibsvmRows, of_rows, read_rows, with_width
+from sparsemaps.files._libsvm_rows import LibsvmRows
+from sparsemaps.files._rows import of_rows, read_rows, with_width
 from sparsemaps.libsvm._write import format_rows, one_label_each
 from sparsemaps.records._batch import Batch
 

@@ -22,16 +22,18 @@ def as_source(source: GivenSource) -> Texts | Svmlight | None:
 
 def by_names(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
     """Return the kind of the inputs; by their names if `source` is None."""
-    given = as_source(source)
-    if given is not None:
-        return given
+    return as_source(source) or (Texts() if are_texts(paths) else Svmlight())
+
+
+def are_texts(paths: Iterable[Any]) -> bool:
+    """Return whether inputs are texts by their names; a ValueError if only some are."""
     kinds = {is_text_file(path): path for path in paths}
     if len(kinds) > 1:
         raise ValueError(
             f"by their names, {kinds[True]} is a file of texts, and {kinds[False]} is not; take "
             "one kind at a time"
         )
-    return Texts() if True in kinds else Svmlight()
+    return True in kinds
 
 
 def rows_unless_said(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:

@@ -1,9 +1,9 @@
 """Records with their labels: the codes of records, read from files of any kind."""
 
 import contextlib
-import dataclasses
 import io
 import os
+from dataclasses import replace
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -23,6 +23,7 @@ from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_of_sets
 from sparsemaps.files._job_options import GivenSource, Reading, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import as_source
+from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._record_labels import (
     Labels,
     joined_labels,
@@ -31,10 +32,11 @@ from sparsemaps.files._record_labels import (
     with_values,
 )
 from sparsemaps.files._record_weights import joined_weights, weights_beside
-from sparsemaps.files._rows import LibsvmRows, codes_of, read_rows
+from sparsemaps.files._row_source import Source
+from sparsemaps.files._rows import codes_of, read_rows
 from sparsemaps.files._snippet_rows import SnippetRows
 from sparsemaps.files._tasks import TaskRun
-from sparsemaps.files._text_rows import Source, TextRows
+from sparsemaps.files._text_rows import TextRows
 from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import TextEncoder
@@ -85,33 +87,12 @@ def read_labelled(
     A file of codes alone is mapped into memory; codes of other inputs are in memory.
     """
     reading = reading or Reading()
-    coded = [path for path in inputs if holds_codes(path)]
-    if coded:
-        _check_snippets(snippets, None)
-        if len(coded) < len(inputs):
-            raise ValueError(
-                f"{coded[0]} has codes, and other inputs do not: take one or the other"
-            )
-        LibsvmRows().with_fields(weight=weight_field)  # which is an error if a field is given
-        parts = [_coded_and_labelled(path) for path in coded]
-        strings = {
-            values_of(part.labels).dtype.kind == "U": path
-            for part, path in zip(parts, coded, strict=True)
-        }
-        if len(strings) > 1:
-            raise ValueError(
-                f"labels in {strings[True]} are strings, labels in {strings[False]} numbers"
-            )
-        codes = parts[0].codes
-        if len(parts) > 1:
-            codes = PackedCodes.concatenate([part.codes for part in parts])
-        labels = joined_labels(coded, [part.labels for part in parts])
-        weights = _weights_of(coded, [part.weights for part in parts])
-        return LabelledRows(codes, labels, weights=weights)
+    if any(holds_codes(path) for path in inputs):
+        return _read_codes(inputs, weight_field, snippets)
     rows: Any = source_for(
         map, vectorizer, source, inputs, multilabel=may_lack_labels or None, learns=True
     )
-    rows = rows._replace(sets_aside=aside is not None).with_fields(weight=weight_field)
+    rows = rows.with_fields(weight=weight_field, sets_aside=aside is not None)
     rows.check_labels()
     _check_snippets(snippets, rows)
     with contextlib.ExitStack() as stack:
@@ -121,14 +102,11 @@ def read_labelled(
             rows = _with_weights(map, rows, known, reading.n_jobs, reading.progress)
             counted = rows.vectorizer
         rows, known = rows.prepared(known, reading.n_jobs, stack)
-        encoder = rows.encoder if isinstance(rows, TextRows) else None
-        short = None
-        if snippets is not None and encoder is not None:
-            short = SnippetRows(*snippets, encoder)
+        short = None if snippets is None else SnippetRows(*snippets, rows.encoder)
         try:
             blocks, weights_of_inputs = _read_blocks(map, rows, known, short, reading, aside)
         except SeveralLabels:
-            rows = rows._replace(multilabel=True)
+            rows = replace(rows, multilabel=True)
             blocks, weights_of_inputs = _read_blocks(map, rows, known, short, reading, aside)
         refuse_changes(known)
     if aside is not None:
@@ -141,6 +119,31 @@ def read_labelled(
     codes = PackedCodes.concatenate([block.codes for block in blocks])
     labelled = LabelledRows(codes, labels, counted, weights)
     return labelled if short is None else _with_snippets(labelled, short)
+
+
+def _read_codes(
+    inputs: list[Any],
+    weight_field: str | None,
+    snippets: tuple[tuple[int, ...], int] | None,
+) -> LabelledRows:
+    """Return the codes of files of codes, with the labels and weights beside them."""
+    _check_snippets(snippets, None)
+    coded = [path for path in inputs if holds_codes(path)]
+    if len(coded) < len(inputs):
+        raise ValueError(f"{coded[0]} has codes, and other inputs do not: take one or the other")
+    # It is an error if a field is given.
+    LibsvmRows().with_fields(weight=weight_field, sets_aside=False)
+    parts = [_coded_and_labelled(path) for path in coded]
+    are_strings = [values_of(part.labels).dtype.kind == "U" for part in parts]
+    if len(set(are_strings)) > 1:
+        strings, numbers = (coded[are_strings.index(kind)] for kind in (True, False))
+        raise ValueError(f"labels in {strings} are strings, labels in {numbers} numbers")
+    codes = parts[0].codes
+    if len(parts) > 1:
+        codes = PackedCodes.concatenate([part.codes for part in parts])
+    labels = joined_labels(coded, [part.labels for part in parts])
+    weights = _weights_of(coded, [part.weights for part in parts])
+    return LabelledRows(codes, labels, weights=weights)
 
 
 def _read_blocks(
@@ -219,7 +222,7 @@ def _with_weights(
     else:
         weights = _sklearn.clone(asked)
         counts = Frequencies(weights.n_buckets)
-        plain = rows._replace(vectorizer=inner, encoder=None)
+        plain = replace(rows, vectorizer=inner, encoder=None)
         with FileProgress(inputs, progress, "frequencies") as bar:
             for input in inputs:
                 add_records(counts, plain, input, TaskRun(n_jobs, bar))
@@ -228,7 +231,7 @@ def _with_weights(
             sublinear_tf=asked.sublinear_tf,
         )  # fmt: skip
     vectorizer = WeightedNgrams(inner, weights)
-    return rows._replace(vectorizer=vectorizer, encoder=TextEncoder(map, vectorizer))
+    return replace(rows, vectorizer=vectorizer, encoder=TextEncoder(map, vectorizer))
 
 
 def _labelled(map: SparseMap, block: Batch) -> LabelledRows:
@@ -281,24 +284,30 @@ def source_for(
 ) -> Source:
     """Return the source of the rows of a model: texts, if it has a vectorizer, or LIBSVM files.
     Weights of a model that `learns` are counted from the inputs."""
-    given = as_source(source)
+    given: Any = as_source(source)
     refuse_limits(given)
     if not learns:
         refuse_weights(given)
-    if vectorizer is None:
-        if isinstance(given, Texts):
-            raise ValueError("the model has no vectorizer: its inputs are not texts")
-        for path in paths:
-            if cannot_be_rows(path):
-                raise ValueError(f"{path} is a file of texts, and the model has no vectorizer")
-        return LibsvmRows(given or Svmlight(), multilabel)
-    if isinstance(given, Svmlight):
-        raise ValueError("the model has a vectorizer: its inputs are texts, not LIBSVM files")
+    if given is not None and isinstance(given, Texts) == (vectorizer is None):
+        raise ValueError(
+            "the model has no vectorizer: its inputs are not texts"
+            if vectorizer is None
+            else "the model has a vectorizer: its inputs are texts, not LIBSVM files"
+        )
+    if vectorizer is not None:
+        return _texts_for(map, vectorizer, given or Texts(), learns=learns)
+    for path in paths:
+        if cannot_be_rows(path):
+            raise ValueError(f"{path} is a file of texts, and the model has no vectorizer")
+    return LibsvmRows(given or Svmlight(), multilabel)
+
+
+def _texts_for(map: SparseMap, vectorizer: Any, given: Texts, *, learns: bool) -> TextRows:
+    """Return the texts of a model's vectorizer. Another analyzer than its own is an error."""
     from sparsemaps.text._analyzers import as_vectorizer, vectorizer_config, vectorizer_of
     from sparsemaps.text._weighted_ngrams import plain as without_weights
 
     vectorizer = as_vectorizer(vectorizer, binary=map.law.is_of_sets)
-    given = given or Texts()
     inner = without_weights(vectorizer)
     if learns and given.idf is not None and inner is vectorizer:
         from sparsemaps.text._idf import IdfWeights
@@ -308,7 +317,7 @@ def source_for(
         weights = IdfWeights(power=given.idf, levels=given.idf_levels)
         vectorizer = WeightedNgrams(inner, weights)
     plain: dict[str, Any] = {"analyzer": Texts.analyzer, "token_pattern": None, "normalize": None}
-    if given != dataclasses.replace(given, **plain):
+    if given != replace(given, **plain):
         said = vectorizer_of(
             given.analyzer, token_pattern=given.token_pattern, normalize=given.normalize
         )

@@ -19,9 +19,9 @@ from sparsemaps.files._labelled_rows import source_for
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._record_labels import Model
 from sparsemaps.files._row_names import names_of_rows
+from sparsemaps.files._row_source import Source
 from sparsemaps.files._rows import codes_of, read_rows
 from sparsemaps.files._tasks import TaskRun
-from sparsemaps.files._text_rows import Source
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._model import scores_of
@@ -72,7 +72,7 @@ class Labelling(OutputJob):
     ) -> Self:
         """Return the job for some inputs, after a check of what they are."""
         rows = source_for(model.map_, getattr(model, "vectorizer_", None), source, paths)
-        rows = rows._replace(sets_aside=bad_records is not None)
+        rows = rows.with_fields(sets_aside=bad_records is not None)
         return cls(model, rows, bad_records, **own)
 
     @abstractmethod

@@ -7,8 +7,8 @@ from typing import Any, ClassVar, NamedTuple, Self
 
 from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.files._results import Results
+from sparsemaps.files._row_source import Source
 from sparsemaps.files._tasks import Stage, TaskRun
-from sparsemaps.files._text_rows import Source
 
 
 class MadeOutput(NamedTuple):

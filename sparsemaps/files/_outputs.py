@@ -17,8 +17,8 @@ from sparsemaps.files._job_options import Run
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._results import FOLDER_ENDING, NOWHERE, Results, counts, opened
+from sparsemaps.files._row_source import Source
 from sparsemaps.files._tasks import Listing, Stage, Task, TaskRun
-from sparsemaps.files._text_rows import Source
 from sparsemaps.records._table import holds_codes
 
 

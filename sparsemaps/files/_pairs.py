@@ -23,11 +23,11 @@ from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, PairSearch, Run, Svmlight, Texts
 from sparsemaps.files._keywords import SimilarPairsOfFilesKeywords
 from sparsemaps.files._kinds_of_inputs import by_names
+from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import FOLDER_ENDING, KeptSteps, Results, counts, opened
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
-from sparsemaps.files._rows import LibsvmRows
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.maps._config import from_config
@@ -167,7 +167,7 @@ class PairsPlan(Plan):
                 f"{setting('exact', True)} needs rows, and {coded[0]} is a file of codes"
             )
         job = _job(map, coded, rows, source)
-        job = replace(job, source=job.source._replace(sets_aside=bad_records is not None))
+        job = replace(job, source=job.source.with_fields(sets_aside=bad_records is not None))
         check_output(bad_records, output)
         if job.source.needs_counts is not None and coded:
             raise ValueError(

@@ -1,10 +1,10 @@
-"""Blocks of rows of an input, which threads read, in order; and the rows of LIBSVM files."""
+"""Blocks of rows of an input, which threads read, in order."""
 
 import contextlib
 import dataclasses
 from collections.abc import Callable, Generator, Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,36 +12,21 @@ import scipy.sparse as sp
 from sparsemaps._input._row_reader import EntryError, RowReader
 from sparsemaps._input._sparse import open_sparse
 from sparsemaps._io._progress import Progress
-from sparsemaps._io._sources import Input, open_input, spooled
+from sparsemaps._io._sources import Input, open_input
 from sparsemaps._tools import _threads
-from sparsemaps._tools._escapes import escaped
-from sparsemaps._tools._parameters import setting
-from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import BadTable
-from sparsemaps.files._job_options import Svmlight
+from sparsemaps.files._row_source import Piece, Source
 from sparsemaps.libsvm._pipeline import in_order
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.records._batch import Batch, CountedBatch
-from sparsemaps.records._fields import Fields
-from sparsemaps.records._format import Format, Raw
-from sparsemaps.records.svmlight import SvmlightRecords, texts_of
-
-if TYPE_CHECKING:
-    from sparsemaps.files._text_rows import Source
+from sparsemaps.records._format import Raw
 
 T = TypeVar("T")
 
 
-class Piece(NamedTuple):
-    """Some consecutive records of an input, before they are read."""
-
-    format: Format
-    content: Any
-
-
 def read_rows(
-    source: "Source",
+    source: Source,
     input: Input,
     convert: Callable[[Batch], T],
     *,
@@ -64,7 +49,7 @@ def read_rows(
 
 
 def read_counted(
-    source: "Source",
+    source: Source,
     input: Input,
     batches: list[CountedBatch],
     convert: Callable[[Batch], T],
@@ -81,7 +66,7 @@ def read_counted(
     def each() -> Iterator[tuple[Batch]]:
         batches.reverse()
         while batches:
-            yield (dataclasses.replace(batches.pop(), encoder=getattr(source, "encoder", None)),)
+            yield (dataclasses.replace(batches.pop(), encoder=source.encoder),)
 
     yield from _without_bad(_threads.stream(step, each(), n_jobs), input, aside)
 
@@ -99,7 +84,7 @@ def _without_bad(
 
 
 def read_pieces(
-    source: "Source",
+    source: Source,
     input: Input,
     step: Callable[[Any], tuple[tuple[T, int], int]],
     *,
@@ -108,10 +93,7 @@ def read_pieces(
     max_rows: int | None = None,
 ) -> Generator[T, None, None]:
     """Yield the results of `step` for each piece of an input, in order. `step` also counts rows,
-    for the bar, and line ends.
-
-    `source` is `LibsvmRows` or `TextRows`.
-    """
+    for the bar, and line ends."""
     format = source.format(input)
     with open_input(input, source.given.max_line_bytes) as text:
         text.unit = format.unit
@@ -124,7 +106,7 @@ def read_pieces(
                 update(n_rows)
 
 
-def read_raw(source: "Source", input: Input, n_jobs: int | None, bar: Progress) -> Iterator[Raw]:
+def read_raw(source: Source, input: Input, n_jobs: int | None, bar: Progress) -> Iterator[Raw]:
     """Yield the good records of an input in the form in which they are written back, in order, some
     at a time."""
     format, fields = source.format(input), dataclasses.replace(source.fields, records=True)
@@ -141,7 +123,7 @@ def read_raw(source: "Source", input: Input, n_jobs: int | None, bar: Progress) 
 
 
 def read_each(
-    source: "Source", input: Input, take: Callable[[Any], Any], **how: Any
+    source: Source, input: Input, take: Callable[[Any], Any], **how: Any
 ) -> Generator[Any, None, None]:
     """Return the records that `take` makes of each piece of an input, in order."""
 
@@ -203,122 +185,3 @@ def reader_of(block: Batch) -> RowReader:
 def with_width(X: Any, width: int) -> Any:
     """Return rows with another number of columns, which is large enough for their entries."""
     return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))
-
-
-class LibsvmRows(NamedTuple):
-    """The rows of LIBSVM files."""
-
-    given: Svmlight = Svmlight()
-    multilabel: bool | None = True
-    """Whether rows may have several labels; None if the first such row is to tell
-    (`SvmlightRecords`)."""
-    sets_aside: bool = False
-    """Whether bad lines are set aside instead of raising an error."""
-
-    @property
-    def _format(self) -> SvmlightRecords:
-        return SvmlightRecords(self.given.zero_based, self.multilabel)
-
-    @property
-    def fields(self) -> Fields:
-        return Fields("", None, None, records=False, sets_aside=self.sets_aside)
-
-    def format(self, input: Input) -> Format:
-        """Return the format of an input, by which records are told apart."""
-        return self._format
-
-    def block(self, piece: Any) -> Batch:
-        """Return the rows of a piece, with one label each, or several if that is allowed; a
-        `LineError` counts lines from the beginning of the piece."""
-        return self._format.batch(piece.content, self.fields)
-
-    def texts(self, piece: Any) -> list[str]:
-        """Return the lines that are rows, as text."""
-        return texts_of(self._format.raw(piece.content, self.fields))
-
-    def options(self) -> dict[str, Any]:
-        """Return the options that decide the rows, for a receipt."""
-        return {"zero_based": self.given.zero_based, "sets_aside": self.sets_aside}
-
-    # ---- what texts have, and rows have not ----
-
-    @property
-    def has_ngrams(self) -> bool:
-        return False
-
-    @property
-    def needs_counts(self) -> None:
-        """What the inputs are if rows depend on how many records have an n-gram; else None."""
-
-    @property
-    def has_ids(self) -> bool:
-        return False
-
-    @property
-    def has_label_field(self) -> bool:
-        return False
-
-    def with_fields(self, key: str | None = None, weight: str | None = None) -> "LibsvmRows":
-        """Return the source whose records have the numbers that order them, and weights, in
-        fields."""
-        if key is not None:
-            raise ValueError(f"{setting('keep', key)} is a field of texts; rows have none")
-        if weight is not None:
-            raise ValueError(
-                f"{setting('weight_field', weight)} is a field of texts; weights of rows stand in "
-                "files beside them"
-            )
-        return self
-
-    def prepared(
-        self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
-    ) -> "tuple[LibsvmRows, list[Any]]":
-        """Return the source after a first reading of the inputs, if one is needed; and the inputs
-        that can still be read, as long as `stack` is open: again, if a row is to tell whether rows
-        may have several labels."""
-        return self, spooled(inputs, stack) if self.multilabel is None else inputs
-
-    def check_labels(self) -> None:
-        """Raise a ValueError if records have no labels to learn."""
-
-    def named(self, labels: Array) -> Array:
-        """Return labels by their names, if their numbers are of strings."""
-        return labels
-
-    def classes_table(self) -> bytes:
-        """Return the numbers of labels that are strings, as a table; empty if there are none."""
-        return b""
-
-
-def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:
-    """Yield the number of the row, from 0, and the comment of each line that has a row or a
-    comment."""
-    row = 0
-    for line in text.split(b"\n"):
-        content, hash_sign, comment = line.partition(b"#")
-        is_row = bool(content.strip())
-        if is_row or hash_sign:
-            yield row if is_row else None, comment.rstrip(b"\r") if hash_sign else None
-        row += is_row
-
-
-def comments_of_rows(text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of rows that have a comment, and the comments."""
-    for row, comment in comments_of(text) if b"#" in text else ():
-        if row is not None and comment is not None:
-            yield row, escaped(" ".join(comment.decode("utf-8", "surrogateescape").split()))
-
-
-def with_comments(text: bytes, lines: bytes) -> bytes:
-    """Return the output `lines` of the rows of `text`, with the comments of `text` at the same
-    rows."""
-    rows = lines.split(b"\n")
-    joined = []
-    for row, comment in comments_of(text):
-        if row is None:
-            joined.append(b"#" + (comment or b""))
-        elif comment is None:
-            joined.append(rows[row])
-        else:
-            joined.append(rows[row].rstrip(b" ") + b" #" + comment)
-    return b"".join(line + b"\n" for line in joined)

@@ -25,9 +25,10 @@ from sparsemaps.codes import _file
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import open_file
 from sparsemaps.files._job_options import Svmlight
+from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._recipes import read_receipt
 from sparsemaps.files._record_labels import Model, labels_beside, values_of
-from sparsemaps.files._rows import LibsvmRows, read_rows
+from sparsemaps.files._rows import read_rows
 from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
 from sparsemaps.linear._training_facts import TrainingFacts

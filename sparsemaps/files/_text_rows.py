@@ -3,8 +3,9 @@
 import contextlib
 import hashlib
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +18,8 @@ from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps._tools._whole_numbers import MixedNumbers, array_of, number_of
 from sparsemaps.files._job_options import Texts
-from sparsemaps.files._rows import LibsvmRows, Piece, read_pieces
+from sparsemaps.files._row_source import Piece, Source
+from sparsemaps.files._rows import read_pieces
 from sparsemaps.libsvm._write import one_label_each
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
@@ -39,7 +41,8 @@ class Labels(NamedTuple):
     untyped: set[Any]
 
 
-class TextRows(NamedTuple):
+@dataclass(frozen=True)
+class TextRows(Source):
     """The rows that a vectorizer makes of texts; it takes the place of their analyzer.
 
     Labels that are strings or booleans have their numbers by `classes`, the sorted labels of all
@@ -47,7 +50,7 @@ class TextRows(NamedTuple):
     """
 
     vectorizer: Any
-    given: Texts = Texts()
+    given: Texts = Texts()  # noqa: RUF009 (an immutable value)
     classes: dict[Any, int] | None = None
     reads_numbers: bool = False
     """Whether labels of files without types are numbers, as all of them are."""
@@ -56,15 +59,13 @@ class TextRows(NamedTuple):
     weight_field: str | None = None
     """The field of the weight of a record."""
     sets_aside: bool = False
-    """Whether bad lines or rows are set aside instead of raising an error."""
     encoder: TextEncoder | None = None
-    """From texts to the codes of the job's map, if it has codes."""
     numbers_labels: bool = True
     """Whether labels have numbers, and are not only read."""
+    has_ngrams: ClassVar[bool] = True
 
     @property
     def fields(self) -> Fields:
-        """The fields that are read of records."""
         given = self.given
         names = given.field, given.label_field, given.id_field
         lengths = given.min_length, given.max_length
@@ -74,12 +75,9 @@ class TextRows(NamedTuple):
         )  # fmt: skip
 
     def format(self, input: Input) -> Format:
-        """Return the format of an input. It is an error if neither the name nor an option tells
-        it."""
         return format_of(getattr(input, "path", input), self.given.format, self.fields)
 
     def block(self, piece: Piece) -> Batch:
-        """Return the records of a piece, with the rows that a vectorizer makes of them."""
         batch = piece.format.batch(piece.content, self.fields)
         if batch.labels is None or not self.numbers_labels:
             batch.heads = one_label_each(np.zeros(len(batch.texts)))
@@ -91,7 +89,6 @@ class TextRows(NamedTuple):
         return batch
 
     def texts(self, piece: Piece) -> Any:
-        """Return the texts of the records, a list or an array of Arrow."""
         return piece.format.batch(piece.content, self.fields).texts
 
     def options(self) -> dict[str, Any]:
@@ -107,13 +104,7 @@ class TextRows(NamedTuple):
         return {**given, **own}
 
     @property
-    def has_ngrams(self) -> bool:
-        return True
-
-    @property
     def needs_counts(self) -> Texts | None:
-        """What the inputs are if rows depend on how many records have an n-gram: `max_df` limits
-        those that count, or `idf` weighs them; else None."""
         given = self.given
         return None if given.max_df is None and given.idf is None else given
 
@@ -125,14 +116,14 @@ class TextRows(NamedTuple):
     def has_label_field(self) -> bool:
         return self.given.label_field is not None
 
-    def with_fields(self, key: str | None = None, weight: str | None = None) -> "TextRows":
-        """Return the source whose records have the numbers that order them, and weights, in
-        fields."""
-        return self._replace(key_field=key, weight_field=weight)
+    def with_fields(
+        self, key: str | None = None, weight: str | None = None, *, sets_aside: bool
+    ) -> Self:
+        return replace(self, key_field=key, weight_field=weight, sets_aside=sets_aside)
 
     def prepared(
         self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
-    ) -> "tuple[TextRows, list[Any]]":
+    ) -> tuple[Self, list[Any]]:
         """Return the source with the classes of labels that are strings, and the inputs to read.
 
         The numbers depend on the labels of all inputs, so the inputs are read once more. Those that
@@ -151,23 +142,33 @@ class TextRows(NamedTuple):
                     labels.untyped.update(some.untyped)
                     if any(kind_of_label(label) is float for label in some.typed):
                         are_typed = all(self.format(one).is_typed for one in inputs)
-                        return self._replace(reads_numbers=not are_typed), inputs
-        return with_classes(self, labels), inputs
+                        return replace(self, reads_numbers=not are_typed), inputs
+        return self._with_classes(labels), inputs
+
+    def _with_classes(self, labels: Labels) -> Self:
+        """Return the source with classes for the labels that are strings; without strings, for
+        booleans. Labels without types are numbers if all of them are."""
+        if labels.untyped and not labels.typed and None not in map(number_in, labels.untyped):
+            return replace(self, reads_numbers=True)
+        every = labels.typed | labels.untyped
+        names: list[Any] = sorted(label for label in every if isinstance(label, str))
+        if not names and any(isinstance(label, bool) for label in labels.typed):
+            names = [False, True]
+        if not names:
+            return self
+        return replace(self, classes={name: n for n, name in enumerate(names)})
 
     def check_labels(self) -> None:
-        """Raise a ValueError if records have no labels to learn."""
         if not self.has_label_field:
             said = setting("label_field", "FIELD")
             raise ValueError(f"texts need {said}, the field of their labels")
 
     def named(self, labels: Array) -> Array:
-        """Return labels by their names, if their numbers are of strings."""
         if self.classes is None:
             return labels
         return np.array(list(self.classes))[labels.astype(np.intp)]
 
     def classes_table(self) -> bytes:
-        """Return the numbers of labels that are strings, as a table; empty if there are none."""
         if self.classes is None or self._kind is bool:  # whose numbers are 0 and 1, as everywhere
             return b""
         lines = (f"{number}\t{escaped(name)}\n" for name, number in self.classes.items())
@@ -223,26 +224,7 @@ class TextRows(NamedTuple):
         return (of_piece, len(batch.texts)), batch.n_lines
 
 
-Source = LibsvmRows | TextRows
-"""A kind of inputs: it cuts an input into pieces, and makes the rows of a piece."""
-
-
 def _rows_of(vectorizer: Vectorizer, texts: Sequence[Any]) -> Any:
     if not len(texts):
         return sp.csr_array((0, width_of(vectorizer)))
     return sp.csr_array(vectorizer.transform(texts))
-
-
-# ---- labels that are strings ---------------------------------------------------------------------
-
-
-def with_classes(source: TextRows, labels: Labels) -> TextRows:
-    """Return the source with classes for the labels that are strings; without strings, for
-    booleans. Labels without types are numbers if all of them are."""
-    if labels.untyped and not labels.typed and None not in map(number_in, labels.untyped):
-        return source._replace(reads_numbers=True)
-    every = labels.typed | labels.untyped
-    names: list[Any] = sorted(label for label in every if isinstance(label, str))
-    if not names and any(isinstance(label, bool) for label in labels.typed):
-        names = [False, True]
-    return source._replace(classes={name: n for n, name in enumerate(names)}) if names else source

@@ -5,7 +5,6 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
@@ -22,7 +21,6 @@ from sparsemaps.libsvm._parse import (
 from sparsemaps.libsvm._write import Heads, has_one_label_each
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import Fields
-from sparsemaps.records._format import Raw
 from sparsemaps.records._line_format import CutByLines, Lines
 
 
@@ -130,8 +128,3 @@ def _raise_mixed_qids(text: bytes) -> None:
         elif is_with != is_first_with:
             fact = "has a qid" if is_with else "has no qid"
             raise LineError(number, f" {fact}, unlike the lines before; all or none must have one")
-
-
-def texts_of(raw: Raw) -> list[Any]:
-    """Return the lines that are rows, as text."""
-    return [line.rstrip(b"\r\n").decode("utf-8", "backslashreplace") for line in raw.records]

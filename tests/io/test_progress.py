@@ -19,8 +19,9 @@ from sparsemaps.files import (
     map_files,
     similar_pairs_of_files,
 )
+from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._results import KeptSteps, Results
-from sparsemaps.files._rows import LibsvmRows, read_rows
+from sparsemaps.files._rows import read_rows
 from sparsemaps.libsvm import dump_svmlight_file
 
 MINHASH = MinHash(n_hashes=2048, random_state=SEED)
