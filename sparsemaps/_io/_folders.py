@@ -2,11 +2,13 @@
 
 import contextlib
 import os
+import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
-from sparsemaps._io import _output_files, _paths, _regular_files, _urls
+from sparsemaps._io import _output_files, _paths, _regular_files, _sources, _text_input, _urls
 from sparsemaps._io._locks import one_writer
 
 _LARGEST_CONTENT = 2**28
@@ -59,8 +61,62 @@ class Folder:
         """Return the size of a file; None if it is not there."""
         return _regular_files.size_of(self.place(name))
 
+    def has(self, name: str) -> bool:
+        """Return whether there is a file, or a link; no other things are replaced or removed."""
+        path = self.place(name)
+        return os.path.islink(path) or os.path.isfile(path)
+
+    def time(self, name: str) -> Any:
+        """Return when a file was written, to be compared with the times of others; None if that is
+        not known."""
+        try:
+            return os.lstat(self.place(name)).st_mtime_ns
+        except OSError:
+            return None
+
     def move(self, name: str, target: str) -> None:
         _output_files.move(self.place(name), self.place(target))
+
+    def deliver(self, pairs: Sequence[tuple[str, str]]) -> None:
+        """Give the files of an output their names, all of them or none. `pairs` has for each file
+        the name that it has, if it was made, and its own; the output itself comes first.
+
+        An earlier output and the files beside it move to hidden names before that, the output
+        first, and the new one gets its name last. After an error they move back. So whoever looks
+        meanwhile, or after the process was killed, finds the files of one run, or no output.
+        """
+        new = [pair for pair in pairs if self.size(pair[0]) is not None]
+        old = [target for _, target in pairs if self.has(target)]
+        if {*old, *(target for _, target in new)} == {pairs[0][1]}:  # nothing beside it
+            self.move(*pairs[0])
+            return
+        aside = [(target, _paths.join(_paths.folder_of(target), _hidden_name())) for target in old]
+        done: list[tuple[str, str]] = []
+        try:
+            for pair in (*aside, *reversed(new)):
+                done.append(pair)
+                self.move(*pair)
+        except BaseException as error:
+            self._undo(done, aside, error)
+            raise
+        with contextlib.suppress(OSError):  # the output is there
+            self.remove(hidden for _, hidden in aside)
+
+    def _undo(
+        self, done: list[tuple[str, str]], aside: list[tuple[str, str]], error: BaseException
+    ) -> None:
+        """Move files back, the last one first; the last of these may not have moved, or may have
+        been copied. If that fails too, the error says where the earlier output is."""
+        try:
+            for name, target in reversed(done):
+                if self.has(name):
+                    self.remove([target])
+                else:
+                    self.move(target, name)
+        except OSError:
+            if aside and isinstance(error, OSError) and error.strerror:
+                kept = f"{error.strerror}; {aside[0][0]} has been renamed to {aside[0][1]}"
+                raise OSError(error.errno, kept, error.filename) from error
 
     def are_one(self, name: str, other: str) -> bool:
         """Return whether two names are of one file, or of none."""
@@ -99,7 +155,7 @@ class UrlFolder(Folder):
 
     @contextlib.contextmanager
     def making(self, name: str, endings: Sequence[str], output: str | None) -> Iterator[str]:
-        with _urls.staged(self.place(name), tuple(endings)) as path:
+        with _urls.uploaded(self.place(name), endings) as path:
             yield path
 
     def names(self) -> Iterable[str]:
@@ -112,7 +168,7 @@ class UrlFolder(Folder):
             return b""
 
     def write(self, name: str, content: bytes) -> None:
-        with _urls.staged(self.place(name)) as path, open(path, "wb") as file:
+        with _urls.uploaded(self.place(name)) as path, open(path, "wb") as file:
             file.write(content)
 
     def size(self, name: str) -> int | None:
@@ -120,6 +176,12 @@ class UrlFolder(Folder):
             return _urls.identity(self.place(name))[0]
         except (FileNotFoundError, IsADirectoryError):
             return None
+
+    def has(self, name: str) -> bool:
+        return self.size(name) is not None
+
+    def time(self, name: str) -> Any:
+        return _urls.time_of(self.place(name))
 
     def move(self, name: str, target: str) -> None:
         _urls.move(self.place(name), self.place(target))
@@ -157,3 +219,68 @@ def writing(folder: str, *, shared: bool = False) -> Iterator[None]:
         if not shared:
             _output_files.remove_temporaries(folder)
         yield
+
+
+# ---- outputs -------------------------------------------------------------------------------------
+
+
+def _hidden_name(ending: str = ".tmp") -> str:
+    """Return a name that no file has."""
+    return f".sparsemaps-{secrets.token_hex(8)}{ending}"
+
+
+@contextlib.contextmanager
+def staged(output: Any, endings: Sequence[str]) -> Iterator[Any]:
+    """Yield where an output, and files beside it with some endings, are written: a path of this
+    machine. If there is no error, all of them appear at the end, and earlier files beside the
+    output are removed. So an output never has files of another run beside it, such as the labels of
+    a run that found no room for its codes."""
+    if not endings or not _sources.is_regular(output):
+        yield output
+        return
+    output = os.fspath(output)
+    one = _staged_at_url if _urls.is_url(output) else _staged_here
+    with one(output, ("", *endings)) as path:
+        yield path
+
+
+@contextlib.contextmanager
+def _staged_here(output: str, endings: Sequence[str]) -> Iterator[str]:
+    """Yield a hidden path in the folder of an output, as `staged` does."""
+    output, files = os.path.abspath(output), Folder(os.path.dirname(output))
+    compression = output.removeprefix(_text_input.without_compression(output))
+    path = os.path.join(os.path.dirname(output), _hidden_name("") + compression)
+    try:
+        with _output_files.instead_of(output, path, endings):
+            yield path
+        pairs = []
+        for ending in endings:
+            target = output + ending
+            if os.path.lexists(path + ending):  # else a link goes, and not the file it leads to
+                target = os.path.realpath(target)
+            pairs.append((path + ending, target))
+        files.deliver(pairs)
+    finally:
+        files.remove(path + ending for ending in endings)
+
+
+@contextlib.contextmanager
+def _staged_at_url(url: str, endings: Sequence[str]) -> Iterator[str]:
+    """Yield a path of this machine, as `staged` does. All files are uploaded before the first one
+    gets its name."""
+    files = UrlFolder(url.rpartition("/")[0])
+    with _urls.written_here(url) as path:
+        yield path
+        made = [ending for ending in endings if os.path.exists(path + ending)]
+        if made == [""] and not any(files.has(url + ending) for ending in endings[1:]):
+            _urls.put(path, url)
+            return
+        hidden = files.place(_hidden_name(""))
+        try:
+            for ending in made:
+                _urls.put(path + ending, hidden + ending)
+            files.deliver([(hidden + ending, url + ending) for ending in endings])
+        except BaseException:
+            with contextlib.suppress(OSError):  # the first error is the one to report
+                files.remove(hidden + ending for ending in made)
+            raise

@@ -15,7 +15,7 @@ from functools import partial
 from typing import IO, Any
 
 from sparsemaps._io import _text_input, _urls
-from sparsemaps._io._sources import is_regular, is_standard
+from sparsemaps._io._sources import is_standard
 from sparsemaps._io._zstd import zstd_writer
 from sparsemaps._tools._typing import Destination
 
@@ -52,7 +52,7 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
             sys.stdout.buffer.flush()
         return
     if _urls.is_url(path):
-        with _urls.staged(path) as here, atomic_output(here, synced=False) as file:
+        with _urls.uploaded(path) as here, atomic_output(here, synced=False) as file:
             yield file
         return
     if os.path.exists(path) and not os.path.isfile(path):
@@ -65,44 +65,6 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
         _WRITERS.get(_text_input.ending_of(path), contextlib.nullcontext)(file) as compressed,
     ):
         yield compressed
-
-
-@contextlib.contextmanager
-def staged(output: Any, endings: tuple[str, ...]) -> Iterator[Any]:
-    """Yield where an output, and files beside it, are written: a path of this machine. If there is
-    no error, all of them appear at the end, the output last, and earlier files beside it are
-    removed. So an output never has files of another run beside it, such as the labels of a run that
-    found no room for its codes."""
-    if _urls.is_url(output):
-        with _urls.staged(output, ("", *endings)) as path:
-            yield path
-    elif endings and is_regular(output):
-        with _staged(os.fspath(output), ("", *endings)) as path:
-            yield path
-    else:
-        yield output
-
-
-@contextlib.contextmanager
-def _staged(output: str, endings: tuple[str, ...]) -> Iterator[str]:
-    """Yield a hidden path in the folder of an output, as `staged` does."""
-    compression = output.removeprefix(_text_input.without_compression(output))
-    hidden = f".sparsemaps-{secrets.token_hex(8)}{compression}"
-    path = os.path.join(os.path.dirname(output), hidden)
-    try:
-        with instead_of(output, path, endings):
-            yield path
-        with errors_naming(output):
-            for ending in (*endings[1:], *endings[:1]):
-                place = output + ending
-                if os.path.lexists(path + ending):
-                    move(path + ending, os.path.realpath(place))
-                elif os.path.islink(place) or os.path.isfile(place):
-                    os.unlink(place)  # of a link, the file that it leads to stays
-    finally:
-        for ending in endings:
-            with contextlib.suppress(OSError):
-                os.unlink(path + ending)
 
 
 @contextlib.contextmanager
@@ -198,11 +160,12 @@ def make_folder_like(folder: str, output: str) -> None:
 
 def move(path: str, target: str) -> None:
     """Give a file another name, of another file system too. The file there is replaced, and a link
-    is not followed."""
+    is not followed. Errors name the target."""
     try:
         os.replace(path, target)
     except OSError as error:
         if error.errno != errno.EXDEV:
+            error.filename = target
             raise
         with open(path, "rb") as file, errors_naming(target), _replacing(target, True) as copy:
             shutil.copyfileobj(file, copy, 2**20)

@@ -38,6 +38,11 @@ def join(folder: StrPath, name: str) -> str:
     return f"{path.rstrip('/')}/{name}" if is_url(path) else os.path.join(path, name)
 
 
+def folder_of(path: str) -> str:
+    """Return the folder of a file."""
+    return path.rpartition("/")[0] if is_url(path) else os.path.dirname(path)
+
+
 def exists(path: str) -> bool:
     """Return whether there is a file or a folder."""
     return _urls.exists(path) if is_url(path) else os.path.exists(path)

@@ -32,9 +32,11 @@ WEIGHTS = ".weights.npy", ".weights.txt"
 SIMILARITY = ".similarity.npy"
 """The same beside pairs of rows: their similarities."""
 
+BESIDE_ROWS = LABELS, QIDS, CLASSES, IDS
+"""All that jobs write beside rows but weights, which users may have written there."""
+
 BESIDE = (
-    LABELS, QIDS, CLASSES, IDS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD, SIMILARITY,
-    WEIGHTS[0],
+    *BESIDE_ROWS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD, SIMILARITY, WEIGHTS[0],
 )  # fmt: skip
 """All that jobs write but the receipt."""
 
@@ -290,7 +292,7 @@ def _inputs_in(folder: str) -> list[str]:
     """Return the files of a directory, but for hidden ones, and those that jobs write beside
     outputs."""
     names = set(_paths.files_in(folder))
-    beside = LABELS, QIDS, CLASSES, IDS, BAD
+    beside = (*BESIDE_ROWS, BAD)
 
     def is_input(name: str) -> bool:
         is_receipt = name.endswith(RECEIPT) and name.removesuffix(RECEIPT) in names

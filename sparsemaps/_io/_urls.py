@@ -15,7 +15,7 @@ import secrets
 import shutil
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from sparsemaps._tools._extras import library
@@ -125,6 +125,13 @@ def _identity(url: str, info: Any) -> tuple[int, str, str]:
     return int(info.get("size") or 0), version, ""
 
 
+def time_of(url: str) -> Any:
+    """Return when a file was written; None if its file system does not say."""
+    with contextlib.suppress(OSError, NotImplementedError), _errors_naming(url):
+        fs, place = system_of(url)
+        return fs.modified(place)
+
+
 # ---- reading -------------------------------------------------------------------------------------
 
 
@@ -218,19 +225,24 @@ _OBJECT_STORES = {"s3", "gs", "gcs", "abfs", "az", "oss", "oci", "r2", "hf"}
 
 
 @contextlib.contextmanager
-def staged(url: str, endings: tuple[str, ...] = ("",)) -> Iterator[str]:
-    """Yield a path of this machine where a file, and others beside it, are written. They appear at
-    the URL if there is no error, the file itself last; earlier ones beside it are removed."""
+def uploaded(url: str, endings: Iterable[str] = ("",)) -> Iterator[str]:
+    """Yield a path of this machine where a file, and others beside it, are written. They are
+    uploaded if there is no error, the file itself last."""
     refuse_read_only(url)
+    with written_here(url) as path:
+        yield path
+        for ending in sorted(endings, key=lambda ending: not ending):
+            if os.path.exists(path + ending):
+                put(path + ending, url + ending)
+
+
+@contextlib.contextmanager
+def written_here(url: str) -> Iterator[str]:
+    """Yield a path of this machine in a folder of its own, with the name that a URL has. Remove the
+    folder at the end."""
     path = _new_place(url)
     try:
         yield path
-        for ending in (*endings[1:], *endings[:1]):
-            if os.path.exists(path + ending):
-                put(path + ending, url + ending)
-        for ending in endings[1:]:
-            if not os.path.exists(path + ending) and exists(url + ending):
-                remove(url + ending)
     finally:
         shutil.rmtree(os.path.dirname(path), ignore_errors=True)
 

@@ -15,7 +15,7 @@ from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import GivenSource, Removal, Search, Tables
 from sparsemaps.files._kept_records import check_outputs
 from sparsemaps.files._kinds_of_inputs import by_names
-from sparsemaps.files._outputs import outputs_of
+from sparsemaps.files._outputs import outputs_of, written_files
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._results import FOLDER_ENDING
 from sparsemaps.maps._sparse_map import SparseMap
@@ -98,7 +98,7 @@ class DedupPlan(Plan):
         written = outputs_of(paths, output, str)
         files = [(name, own) for name, own, _ in written]
         check_outputs(job.source, files)
-        names = [(name, words) for name, _, words in written]
+        names = written_files(written, _sources.BESIDE_ROWS)
         for table, what in tables.files():
             if _sources.is_standard(output) and _sources.is_standard(table):
                 raise ValueError(f"the output and {what} are both standard output")

@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsemaps._io import _output_files, _paths
 from sparsemaps._io._array_files import ArrayKind, read_array, save_array
-from sparsemaps._io._sources import SIMILARITY, InputFile, n_bytes_of, refuse_changes
+from sparsemaps._io._sources import BESIDE_ROWS, SIMILARITY, InputFile, n_bytes_of, refuse_changes
 from sparsemaps.files._coded_records import CodedInputs, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import counted
@@ -59,7 +59,8 @@ def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
         if results is not NOWHERE:
             _check_kept(kept, results)
         tasks = output_tasks(plan, coded, kept, results)
-        endings, about = () if plan.folder is None else ("",), "the records that are kept"
+        endings = () if plan.folder is None else ("", *BESIDE_ROWS)
+        about = "the records that are kept"
         yield Stage(
             "outputs", tasks, _write_output, results, endings, about=about, replaces_all=True
         )

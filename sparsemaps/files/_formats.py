@@ -212,7 +212,6 @@ class NpyFormat(_CodesFormat):
         _sources.QIDS: np.int64,
         _sources.IDS: None,
         _sources.WEIGHTS[0]: np.float64,
-        _sources.CLASSES: None,
     }
 
     def _begin(self, path: Any) -> None:

@@ -161,8 +161,7 @@ class Job(OutputJob):
 
     @property
     def beside(self) -> tuple[str, ...]:
-        of_labels = (CLASSES,) if self.source.has_label_field else ()
-        return tuple(dict.fromkeys((*FORMATS[self.format].beside, *of_labels)))
+        return tuple(dict.fromkeys((*super().beside, *FORMATS[self.format].beside)))
 
     @classmethod
     def of_map(

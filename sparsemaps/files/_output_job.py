@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, ClassVar, NamedTuple, Self
 
+from sparsemaps._io._sources import BESIDE_ROWS
 from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.files._results import Results
 from sparsemaps.files._row_source import Source
@@ -33,8 +34,9 @@ class OutputJob(ABC):
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """Endings of the names of files that may be written beside an output."""
-        return ()
+        """Endings of the names of files that may be written beside an output, or that stand there
+        from an earlier run and do not belong to this output."""
+        return BESIDE_ROWS
 
     @property
     @abstractmethod

@@ -1,14 +1,14 @@
 """Jobs with one output of all inputs, or in a directory with one output for each input."""
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, Self
 
 from sparsemaps._io import _output_files, _paths, _sources
-from sparsemaps._io._folders import writing
+from sparsemaps._io._folders import staged, writing
 from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Destination
 from sparsemaps.files._bad_records import TABLE, check_output, join_tables
@@ -46,12 +46,7 @@ class OutputPlan(Plan):
         endings = job.beside
         if _sources.is_directory(output):
             endings = (*_endings(job), _sources.RECEIPT)
-        written: list[tuple[Any, str]] = []
-        for name, _, words in outputs:
-            written.append((name, words))
-            if _sources.is_regular(name):
-                beside = f"a file beside {name}"
-                written += [(os.fspath(name) + ending, beside) for ending in endings]
+        written = written_files(outputs, endings)
         check_output(job.bad_records, output)
         if job.bad_records is not None:
             written.append((job.bad_records, TABLE))
@@ -107,7 +102,7 @@ class OutputPlan(Plan):
                 job = count(job, inputs, stack.enter_context(opened(None)), how)
             job, inputs = job.prepared(inputs, how.n_jobs, stack)
             run = TaskRun(how.n_jobs, None, how.progress)
-            with _output_files.staged(self.output, job.beside) as path:
+            with staged(self.output, job.beside) as path:
                 values = job.run(inputs, path, run, job.bad_records)
         return [
             MadeOutput(path, self.output, counts(value, job.n_counts, self.output), False)
@@ -160,8 +155,21 @@ def _make(job: OutputJob, input: Input, path: str, run: TaskRun) -> list[int]:
 
 def _endings(job: OutputJob) -> tuple[str, ...]:
     """Return the endings of the names of files that may be written beside an output of a
-    directory."""
-    return (*job.beside, *(() if job.bad_records is None else (_sources.BAD,)))
+    directory, by this run or by an earlier one."""
+    return (*job.beside, _sources.BAD)
+
+
+def written_files(
+    outputs: Iterable[tuple[Any, list[Any], str]], endings: Iterable[str]
+) -> list[tuple[Any, str]]:
+    """Return the outputs of `outputs_of` and the files beside them, each with words for it."""
+    written: list[tuple[Any, str]] = []
+    for name, _, words in outputs:
+        written.append((name, words))
+        if _sources.is_regular(name):
+            beside = f"a file beside {name}"
+            written += [(os.fspath(name) + ending, beside) for ending in endings]
+    return written
 
 
 def outputs_of(

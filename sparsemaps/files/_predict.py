@@ -134,6 +134,7 @@ class Predicting(Labelling):
     lines: LineOptions
 
     name: ClassVar[str] = "predict"
+    beside: ClassVar[tuple[str, ...]] = ()
 
     @property
     def n_counts(self) -> int:

@@ -112,7 +112,8 @@ class Results:
 
     def find(self, place: Place, *, delivered: bool = True) -> Result | None:
         """Return a result of an equal recipe whose files have the sizes of then, or None. An
-        output is found after it was delivered, or before."""
+        output is found after it was delivered, or before; not if another program, or another job,
+        has written to it since."""
         name, file = (
             (place.receipt, place.file) if delivered else (place.undelivered, place.undelivered)
         )
@@ -131,6 +132,11 @@ class Results:
         folder = file.removesuffix(base)
         if any(self._files.size(folder + one) != n for one, n in receipt["files"].items()):
             return None
+        if delivered and file != place.undelivered:  # an output
+            names = (name + RECEIPT, *(folder + one for one in receipt["files"]))
+            written, *times = map(self._files.time, names)
+            if any(None not in (time, written) and time > written for time in times):
+                return None
         return Result(receipt["value"], self.path(file), is_new=False)
 
     def made(self, place: Place, make: Callable[[str], Any]) -> Result:
@@ -167,23 +173,17 @@ class Results:
         folder."""
         name, output = place.receipt, place.file
         found = self.find(place, delivered=False)
-        if found is None:
-            if self.find(place) is None:
-                raise ValueError(f"{self.path(output)} has been removed meanwhile; run again")
+        if self.find(place) is not None:  # another maker was first
+            if found is not None:
+                made = place.undelivered
+                self._files.remove([made + RECEIPT, *(made + one for one in place.endings)])
             return
-        before = (read_receipt(self._files.read(name + RECEIPT)) or {}).get("files")
+        if found is None:
+            raise ValueError(f"{self.path(output)} has been removed meanwhile; run again")
         self._files.remove([name + RECEIPT])
-        base = os.path.basename(output)
-        known = [
-            ending for ending in BESIDE if isinstance(before, dict) and base + ending in before
-        ]
-        sizes = {}
-        for ending in (*dict.fromkeys([*place.endings[1:], *known]), *place.endings[:1]):
-            size = sizes[base + ending] = self._files.size(place.undelivered + ending)
-            if size is not None:
-                self._files.move(place.undelivered + ending, output + ending)
-            elif ending:  # the recipe before may have had it
-                self._files.remove([output + ending])
+        every = [(place.undelivered + ending, output + ending) for ending in place.endings]
+        sizes = {target: self._files.size(made) for made, target in every}
+        self._files.deliver(every)
         self._write_receipt(name, place, sizes, found.value)
         self._files.remove([place.undelivered + RECEIPT])
 

@@ -11,6 +11,7 @@ from _data.dedup_records import make_texts, write_lines
 from sparsemaps import MinHash
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import BESIDE
+from sparsemaps.codes import PackedCodes
 from sparsemaps.files import Texts, deduplicate_files, map_files
 from sparsemaps.files._formats import FORMATS, RecordsFormat
 from sparsemaps.files._results import Place, Results
@@ -56,6 +57,22 @@ def test_a_result_is_made_once_and_after_it_is_forgotten(tmp_path, made, output)
         assert results.find(place).value == 2
         results.forget(place)
         assert results.find(place) is None
+
+
+@pytest.mark.parametrize("place", ["", "memory://"])
+def test_an_output_that_another_job_has_replaced_is_made_again(tmp_path, monkeypatch, place):
+    """Though it has the size of before."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "in.svm").write_bytes(b"0 1:1 2:1\n")
+    output, seeds, found = f"{place}replaced/in.svm.npy", (0, 1, 0, 0), []
+    for seed, target in zip(seeds, ("replaced/", output, "replaced/", "replaced/"), strict=True):
+        minhash = MinHash(n_hashes=32, random_state=seed)
+        target = output if target == output else place + target
+        mapped = map_files(minhash, "in.svm", target, format="npy")
+        found.append((PackedCodes.load(output).array.tobytes(), mapped[0].skipped))
+    first, second = found[0][0], found[1][0]
+    assert first != second
+    assert found == [(first, False), (second, False), (first, False), (first, True)]
 
 
 def test_makers_of_one_output_do_not_meet(tmp_path, made):
