@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from graphlib import TopologicalSorter
 from importlib.metadata import version
 from pathlib import Path
 
@@ -51,8 +52,8 @@ def imports(name):
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{name} has a relative import"
             yield node.module
-            if node.module == "sparsemaps":
-                yield from (f"sparsemaps.{alias.name}" for alias in node.names)
+            if node.module.startswith("sparsemaps"):
+                yield from (f"{node.module}.{alias.name}" for alias in node.names)
         elif isinstance(node, ast.Constant) and isinstance(node.value, str):
             # What a function loads by its name.
             found = re.fullmatch(r"(sparsemaps(?:\.\w+)+)(?::\w+)?", node.value)
@@ -120,6 +121,14 @@ def test_imports_go_down_only(name):
         assert parts[0] != "sklearn" or name == "_tools/_sklearn", f"{name} imports scikit-learn"
         if parts[0] == "sparsemaps" and len(parts) > 1 and parts[1] in FOLDERS:
             assert FOLDERS.index(parts[1]) >= FOLDERS.index(folder), f"{name} imports {imported}"
+
+
+def test_no_modules_import_one_another_in_a_circle():
+    """Also not for their annotations alone, or within functions."""
+    known = {f"sparsemaps.{name.replace('/', '.')}": name for name in modules()}
+    known = {dotted: name for dotted, name in known.items() if not name.endswith("__init__")}
+    graph = {dotted: known.keys() & set(imports(name)) for dotted, name in known.items()}
+    TopologicalSorter(graph).prepare()  # raises for a circle
 
 
 @pytest.mark.parametrize("folder", FOLDERS)

@@ -2,13 +2,13 @@
 
 import argparse
 import json
+import operator
 import sys
 import time
 from collections.abc import Callable
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
-from sparsemaps import kernels
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
@@ -101,7 +101,12 @@ def text(options: argparse.Namespace) -> None:
 
 def kernel(options: argparse.Namespace) -> None:
     kind = KERNELS[options.kernel_name]
-    function = partial(load(kind.make), **_given.parameters_of(options, kind))
+    parts = [load(path) for path in (kind.make, *kind.factors)]
+    parameters = _given.parameters_of(options, kind)
+
+    def function(X: MatrixLike, Y: MatrixLike | None = None) -> Any:
+        return reduce(operator.mul, (part(X, Y, **parameters) for part in parts))
+
     paths = options.train, options.test, options.output
     how = {"n_jobs": options.n_jobs, "progress": options.progress}
     source = _given.svmlight_of(options) or Svmlight()
@@ -110,14 +115,6 @@ def kernel(options: argparse.Namespace) -> None:
         print_line(f"sparsemaps: {options.test or options.train}: there are no rows", error=True)
     figures = {"rows": n_rows}
     say(options, words_of(figures), figures)
-
-
-def minmax_times_acos(X: MatrixLike, Y: MatrixLike | None = None) -> Any:
-    return kernels.min_max_kernel(X, Y) * kernels.acos_kernel(X, Y)
-
-
-def minmax_times_acos_chi2(X: MatrixLike, Y: MatrixLike | None = None) -> Any:
-    return kernels.min_max_kernel(X, Y) * kernels.acos_chi2_kernel(X, Y)
 
 
 def info(options: argparse.Namespace) -> None:

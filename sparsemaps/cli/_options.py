@@ -30,7 +30,8 @@ class Option(NamedTuple):
 
 class Kind(NamedTuple):
     """A map or a kernel: ``module:name`` of the class or function, one line of description, and the
-    options; whether a map has codes; and for a product, ``module:name`` of its maps."""
+    options; whether a map has codes; and for a product, ``module:name`` of its maps, or of its
+    kernels but the first."""
 
     make: str
     summary: str
@@ -88,11 +89,10 @@ _DEGREE = Option("degree", integer, 3, "degree of the polynomial")
 _COEF0 = Option("coef0", number, 1.0, "constant of the polynomial")
 
 
-def _kernel(function: str, summary: str, *options: Option) -> Kind:
-    return Kind(f"sparsemaps.kernels:{function}", summary, options)
+def _kernel(function: str, summary: str, *options: Option, factor: str | None = None) -> Kind:
+    factors = () if factor is None else (f"sparsemaps.kernels:{factor}",)
+    return Kind(f"sparsemaps.kernels:{function}", summary, options, factors=factors)
 
-
-_COMMANDS = "sparsemaps.cli._map_commands"
 
 KERNELS = {
     "minmax": _kernel(
@@ -116,9 +116,9 @@ KERNELS = {
     "laplacian": _kernel("laplacian_kernel", "exp(-gamma sum |u - v|)", _GAMMA),
     "cauchy": _kernel("cauchy_kernel", "product of 1/(1 + gamma^2 (u - v)^2)", _GAMMA),
     "matern": _kernel("matern_kernel", "Matern kernel", _GAMMA, _NU),
-    "minmax-acos": Kind(f"{_COMMANDS}:minmax_times_acos", "min-max times acos kernel", ()),
-    "minmax-acos-chi2": Kind(
-        f"{_COMMANDS}:minmax_times_acos_chi2", "min-max times acos-chi-square kernel", ()
+    "minmax-acos": _kernel("min_max_kernel", "min-max times acos kernel", factor="acos_kernel"),
+    "minmax-acos-chi2": _kernel(
+        "min_max_kernel", "min-max times acos-chi-square kernel", factor="acos_chi2_kernel"
     ),
 }  # fmt: skip
 

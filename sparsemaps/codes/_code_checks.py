@@ -1,7 +1,7 @@
 """Checks of packed codes: sound arrays, sizes that fit, and codes of one map."""
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -9,9 +9,6 @@ from sparsemaps._tools import _checks
 from sparsemaps._tools._allowed import LARGEST_BITS
 from sparsemaps._tools._parameters import named, named_class, shown
 from sparsemaps._tools._typing import Array
-
-if TYPE_CHECKING:
-    from sparsemaps.codes._packed import PackedCodes
 
 TEXTS = "texts"
 """Key of a config under which codes of texts have the vectorizer that made their rows."""
@@ -75,10 +72,19 @@ def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
     return have_bits
 
 
-def refuse_different(names: str, A: "PackedCodes", B: "PackedCodes") -> None:
+class Codes(Protocol):
+    """The facts of `PackedCodes` by which codes are told apart."""
+
+    config: dict[str, Any]
+    bits: int
+    n_hashes: int
+    law: Any
+
+
+def refuse_different(names: str, A: Codes, B: Codes) -> None:
     """Raise unless the codes are of one map, so that they may be compared."""
 
-    def facts(codes: "PackedCodes") -> dict[str, Any]:
+    def facts(codes: Codes) -> dict[str, Any]:
         return {
             **dict(_facts_of_map(codes.config)), "bits": codes.bits, "n_hashes": codes.n_hashes,
             "law": codes.law,

@@ -1,6 +1,7 @@
 """`filter_files`: the records of files that have some label."""
 
 import dataclasses
+import shutil
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import dataclass
@@ -8,23 +9,26 @@ from typing import IO, Any, ClassVar, NamedTuple, Self, Unpack
 
 import numpy as np
 
+from sparsemaps._io import _output_files
+from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._progress import FileProgress
-from sparsemaps._io._sources import expand, spooled
+from sparsemaps._io._regular_files import open_regular
+from sparsemaps._io._sources import BAD, Input, expand, refuse_changes, spooled
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting, shown
 from sparsemaps._tools._typing import Array, Destination, Inputs
-from sparsemaps.files._bad_records import BadTable
-from sparsemaps.files._fractions import cut_of, fraction_stages, taken
+from sparsemaps.files._bad_records import BadTable, opened_table
+from sparsemaps.files._fractions import cut_of, taken
 from sparsemaps.files._job_options import JOBS, Aside, LabelChoice, Run, Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._keywords import FilterFilesKeywords
 from sparsemaps.files._label_lines import HAS_PROBA, Scored, has_several, scores_of_classes
 from sparsemaps.files._labels import Labelling, RecordCounts
 from sparsemaps.files._output_job import MadeOutput
-from sparsemaps.files._outputs import OutputPlan
+from sparsemaps.files._outputs import OutputPlan, recipe_of_input
 from sparsemaps.files._record_labels import Model
-from sparsemaps.files._results import Results
-from sparsemaps.files._tasks import Stage, TaskRun
+from sparsemaps.files._results import Results, counts
+from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._model_checks import number_of_label
@@ -141,18 +145,83 @@ class Filtering(Labelling):
     def recipe(self) -> dict[str, Any]:
         return self._recipe({"rule": self.filter.recipe})
 
-    def recipe_of_scores(self) -> dict[str, Any]:
-        """Return what decides the scores of records, beside these."""
-        return self._recipe({"labels": self.filter.numbers})
-
     def name_of_output(self, name: str) -> str:
         return name
 
     def stages_to(self, outputs: Stage, results: Results) -> Iterator[Stage]:
+        """Yield the stage of the outputs. A fraction of the records is one of all inputs together,
+        so two stages stand before it: the scores of each input, and the cut, which is one value."""
         fraction = self.filter.least.fraction
         if fraction is None:
-            return iter([outputs])
-        return fraction_stages(self, fraction, outputs, results)
+            yield outputs
+            return
+        whole, whole_of_scores = self.recipe(), self._recipe({"labels": self.filter.numbers})
+        scores = []
+        for number, task in enumerate(outputs.tasks):
+            recipe = {**whole_of_scores, **recipe_of_input(self.source, *task.of)}
+            scores.append(Task(f"scores-{number:06d}.npy", recipe, task.of, task.size))
+        files = [task.file for task in scores]
+        cut = Task("cut", {"fraction": fraction, "scores": files}, (results, files, fraction))
+        tasks = [
+            task._replace(  # in receipts, the cut stands before the input
+                recipe={**whole, "cut": cut.digest, **task.recipe},
+                of=(results, *task.of, number, scores[number], cut),
+            )
+            for number, task in enumerate(outputs.tasks)
+        ]
+        outputs = outputs._replace(tasks=tasks, make=self._write_part)
+        about, endings = "the scores of the records of each input", ("", *self._ending)
+        yield Stage("scores", scores, self._write_scores, results, endings, outputs, about)
+        yield Stage("cut", [cut], _find_cut, results, (), outputs, about="the least score")
+        yield outputs
+
+    @property
+    def _ending(self) -> tuple[str, ...]:
+        """The ending of the table of bad records, if there is one."""
+        return () if self.bad_records is None else (BAD,)
+
+    def _write_scores(self, input: Input, path: str, run: TaskRun) -> list[int]:
+        """Write the scores of the records of an input; return how many records there are, empty
+        ones and bad ones."""
+        with opened_table(None if self.bad_records is None else path + BAD) as aside:
+            ((scores, n_empty, n_bad),) = self.marks([input], run, aside)
+            if aside is not None:
+                aside.finish()
+            refuse_changes([input])
+            save_array(path, scores)
+        return [len(scores), n_empty, n_bad]
+
+    def _write_part(
+        self,
+        results: Results,
+        input: Input,
+        number: int,
+        scores: Task,
+        cut: Task,
+        path: str,
+        run: TaskRun,
+    ) -> list[int]:
+        """Write the output of the input of a number, and beside it the table of bad records."""
+        value = results.value(cut.file, cut.digest)
+        try:
+            least, n_equal = float.fromhex(value[0]), int(value[1][number])
+        except (TypeError, ValueError, LookupError):
+            raise ValueError(
+                f"the receipt of {cut.file} is damaged: expected a cut; found {value!r}"
+            ) from None
+        of_scores = counts(results.value(scores.file, scores.digest), 3, scores.file)
+        kept = taken(_scores_in(results, scores.file), least, n_equal)
+        with _output_files.atomic_output(path) as file, run.reading([input], "records") as bar:
+            write_kept(self.source, [Selection(input, kept)], file, run.n_jobs, bar)
+            refuse_changes([input])
+        for ending in self._ending:
+            with (
+                open_regular(results.path(scores.file + ending)) as table,
+                _output_files.atomic_output(path + ending) as copy,
+            ):
+                shutil.copyfileobj(table, copy)
+        n_records, n_empty, n_bad = of_scores
+        return list(RecordCounts(n_records, int(kept.sum()), n_empty, n_empty, n_bad))
 
     def write(
         self,
@@ -187,6 +256,16 @@ class Filtering(Labelling):
             n_empty[number] += int((~part.known).sum())
             n_bad[number] += n_more
         return list(zip(map(np.concatenate, marks), n_empty, n_bad, strict=True))
+
+
+def _find_cut(results: Results, files: list[str], fraction: float, path: str, run: TaskRun) -> Any:
+    """Return the cut of all inputs for JSON."""
+    cut = cut_of([_scores_in(results, file) for file in files], fraction)
+    return [cut.least.hex(), cut.n_equal]
+
+
+def _scores_in(results: Results, file: str) -> Array:
+    return read_array(results.path(file), ArrayKind("<f8"))
 
 
 class LabelFilter(NamedTuple):

@@ -27,8 +27,8 @@ from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch, CountedBatch
 from sparsemaps.records._table import format_by_name
 from sparsemaps.text import _frequencies
-from sparsemaps.text._analyzers import compiled_loops, vectorizer_config
 from sparsemaps.text._csr import sets_of_texts
+from sparsemaps.text._descriptions import compiled_loops, vectorizer_config
 from sparsemaps.text._frequencies import Buckets, Frequencies
 from sparsemaps.text._own_ngrams import OwnNgrams
 from sparsemaps.text._weighted_ngrams import NgramsByTable, read_table

@@ -228,7 +228,7 @@ class Job(OutputJob):
         """Return a job that writes the rows that a vectorizer makes of texts."""
         refuse_limits(texts)
         refuse_weights(texts)
-        from sparsemaps.text._analyzers import vectorizer_config
+        from sparsemaps.text._descriptions import vectorizer_config
 
         config = vectorizer_config(vectorizer)
         options = FormatOptions(False, False, "", config, texts.id_field is not None)
@@ -243,7 +243,7 @@ def rows_for(
     if isinstance(source, Svmlight):
         return LibsvmRows(source), {}
     # These are imported here because they import scikit-learn's text modules, slowly.
-    from sparsemaps.text._analyzers import vectorizer_config
+    from sparsemaps.text._descriptions import vectorizer_config
 
     vectorizer = vectorizer_for(map, source)
     width = width_of(vectorizer)

@@ -304,7 +304,8 @@ def source_for(
 
 def _texts_for(map: SparseMap, vectorizer: Any, given: Texts, *, learns: bool) -> TextRows:
     """Return the texts of a model's vectorizer. Another analyzer than its own is an error."""
-    from sparsemaps.text._analyzers import as_vectorizer, vectorizer_config, vectorizer_of
+    from sparsemaps.text._analyzers import as_vectorizer, vectorizer_of
+    from sparsemaps.text._descriptions import vectorizer_config
     from sparsemaps.text._weighted_ngrams import plain as without_weights
 
     vectorizer = as_vectorizer(vectorizer, binary=map.law.is_of_sets)

@@ -170,7 +170,7 @@ def _of_model(path: str) -> Iterator[str]:
     yield from _of_training(model)
     config = model.map_.to_config()
     if model.vectorizer is not None:
-        from sparsemaps.text._analyzers import vectorizer_config
+        from sparsemaps.text._descriptions import vectorizer_config
 
         config[TEXTS] = vectorizer_config(model.vectorizer_)
     yield from _of_config(config)

@@ -5,6 +5,7 @@
 - ``_cross_validated`` has `KernelClassifierCV` and `KernelRegressorCV`, which choose C.
 - ``_path_of_C`` trains models along a path of growing C, and scores them on held-out rows.
 - ``_model`` has what they share: rows become codes, problems are solved, rows get scores.
+  ``_model_state`` has the parameters, and what a model learns.
 - ``_model_checks`` checks parameters, and codes and weights of rows.
 - ``_indicators`` has the matrices of labels if rows may have several.
 - ``_explanation`` finds the n-grams that decide a score. ``_model_file`` reads and writes the file

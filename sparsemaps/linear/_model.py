@@ -5,14 +5,14 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._loops import codes as _loops
-from sparsemaps._tools import _blocks, _checks, _seeding, _sklearn, _threads
+from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
 from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._parameters import named, named_class, setting
 from sparsemaps._tools._typing import Array, Floats, StrPath
@@ -21,7 +21,7 @@ from sparsemaps.codes._packed import checked
 from sparsemaps.linear import _indicators, _losses, _model_checks, _model_file, _solver
 from sparsemaps.linear._documentation import PARTS
 from sparsemaps.linear._losses import Objective
-from sparsemaps.linear._training_facts import TrainingFacts
+from sparsemaps.linear._model_state import ModelState
 from sparsemaps.maps._texts import TextEncoder
 
 MOST_FEW = 16
@@ -35,34 +35,8 @@ _BLOCK_ROWS = 2**14
 """
 
 
-class CodesModel(_sklearn.BaseEstimator):
+class CodesModel(ModelState):
     """An estimator whose model is linear in the one-hot features of a map's codes."""
-
-    map: Any
-    vectorizer: Any
-    loss: str
-    C: float
-    epsilon: float = 0.0  # a parameter of regression
-    fit_intercept: bool
-    intercept_scaling: float
-    tol: float
-    max_iter: int
-    random_state: Any
-    n_jobs: int | None
-
-    _LOSSES: ClassVar[tuple[str, ...]]
-
-    _weights: Array
-    """float64, of shape (number of columns, number of models)."""
-    _n_codes: int
-    _code_bits: int
-    map_: Any
-    vectorizer_: Any
-    intercept_: Floats
-    n_iter_: int
-
-    _facts: TrainingFacts
-    """Only of a model that was trained on files."""
 
     _watch: _solver.Watch | None = None
     """The progress of `fit` is told to this."""
@@ -76,9 +50,6 @@ class CodesModel(_sklearn.BaseEstimator):
     def _plain(self) -> Any:
         """Return the model that is saved."""
         return self
-
-    def _check_C(self) -> None:
-        _checks.check_real("C", self.C, 0, open_low=True)
 
     def _begin(
         self, X: Any, y: Any, sample_weight: npt.ArrayLike | None, *, several: bool = False

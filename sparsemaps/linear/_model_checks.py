@@ -4,7 +4,7 @@ import contextlib
 import json
 import numbers
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -16,12 +16,10 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._code_checks import TEXTS
-
-if TYPE_CHECKING:
-    from sparsemaps.linear._model import CodesModel
+from sparsemaps.linear._model_state import ModelState
 
 
-def check_parameters(model: "CodesModel") -> None:
+def check_parameters(model: ModelState) -> None:
     """Raise a ValueError if a parameter of a model is not allowed."""
     needed = ("encode", "fit_any_width", "to_config")
     if isinstance(model.map, type) or not all(hasattr(model.map, name) for name in needed):
@@ -49,7 +47,7 @@ def _check_vectorizer(vectorizer: object) -> None:
         )
 
 
-def map_of(model: "CodesModel", codes: PackedCodes) -> Any:
+def map_of(model: ModelState, codes: PackedCodes) -> Any:
     """Return the fitted map of codes, which must have the class and the parameters of a model's
     `map`."""
     config = {key: value for key, value in codes.config.items() if key != TEXTS}
@@ -95,7 +93,7 @@ def fitted_vectorizer(vectorizer: Any, X: Any, *, is_of_sets: bool) -> tuple[Any
     return _weighted_ngrams.fitted(vectorizer, None if of_codes else X), X
 
 
-def refuse_other_codes(model: "CodesModel", codes: PackedCodes) -> None:
+def refuse_other_codes(model: ModelState, codes: PackedCodes) -> None:
     """Raise unless codes are as the fitted map of a model makes them."""
     own, other = model.map_.to_config(), dict(codes.config)
     for key in ("class", "parameters", "seed", "scheme"):
@@ -106,7 +104,7 @@ def refuse_other_codes(model: "CodesModel", codes: PackedCodes) -> None:
             )
     texts = other.get(TEXTS)
     if texts is not None and getattr(model, "vectorizer_", None) is not None:
-        from sparsemaps.text._analyzers import vectorizer_config
+        from sparsemaps.text._descriptions import vectorizer_config
 
         both = (vectorizer_config(model.vectorizer_, values=values) for values in (True, False))
         if json.loads(json.dumps(texts)) not in json.loads(json.dumps(list(both))):

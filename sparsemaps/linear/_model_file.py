@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,10 +22,8 @@ from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps.linear._calibration import Calibration
 from sparsemaps.linear._indicators import KINDS, Kind
 from sparsemaps.linear._model_checks import check_parameters, refuse_beyond_float64
+from sparsemaps.linear._model_state import ModelState
 from sparsemaps.linear._training_facts import TrainingFacts
-
-if TYPE_CHECKING:
-    from sparsemaps.linear._model import CodesModel
 
 MARK = b"SMLINEAR"
 _VERSION, _CALIBRATED, _SEVERAL = 1, 2, 3
@@ -57,7 +55,7 @@ def new_file(path: StrPath) -> Iterator[IO[bytes]]:
         yield file
 
 
-def digest_of(model: "CodesModel") -> str:
+def digest_of(model: ModelState) -> str:
     """Return a digest of the file of a model, without the facts of its training, which do not
     change what it does; a ValueError if the model cannot be saved."""
     found = hashlib.sha256()

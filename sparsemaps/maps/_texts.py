@@ -35,7 +35,7 @@ class TextEncoder:
     def compiled(self) -> Any:
         """The compiled loops of one of our vectorizers; None for others, and if the map does not
         take rows of this width, which is an error of its own."""
-        from sparsemaps.text._analyzers import compiled_loops
+        from sparsemaps.text._descriptions import compiled_loops
 
         compiled = compiled_loops(self._vectorizer)
         if compiled is None or self._map.n_columns not in (None, width_of(self._vectorizer)):
@@ -45,7 +45,7 @@ class TextEncoder:
     @cached_property
     def _config(self) -> dict[str, Any]:
         # This module is imported here because it imports scikit-learn's text modules, slowly.
-        from sparsemaps.text._analyzers import vectorizer_config
+        from sparsemaps.text._descriptions import vectorizer_config
 
         return vectorizer_config(self._vectorizer, values=not self._map.draw.law.is_of_sets)
 

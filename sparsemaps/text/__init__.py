@@ -13,7 +13,8 @@ These modules make rows for the maps from texts.
   `IdfWeights`, which weights columns by it. ``_weighted_ngrams`` does so to the rows of texts.
   ``_own_ngrams`` leaves out the n-grams of a text that many records share.
 - ``_ngram_places`` tells which part of a text an n-gram is.
-- ``_analyzers`` makes vectorizers from descriptions such as "word:5", and describes vectorizers.
+- ``_analyzers`` makes vectorizers from short descriptions such as "word:5". ``_descriptions`` says
+  which parameters of a vectorizer decide its rows.
 - ``_snippets`` takes short parts of texts at random, to train models of short texts too.
 - ``_records`` has `iter_records`, which reads texts from files.
 

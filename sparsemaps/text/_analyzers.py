@@ -1,13 +1,8 @@
-"""Vectorizers from short descriptions, and descriptions of vectorizers."""
+"""Vectorizers from short descriptions."""
 
-import hashlib
-import json
 import os
 import re
-from abc import ABC, abstractmethod
 from typing import Any
-
-import numpy as np
 
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._parameters import ParameterError, absent, named, offered, shown
@@ -135,73 +130,3 @@ def _by_counts(made: Any, given: Any, *, binary: bool, by_table: bool) -> Any:
 
     assert idf is not None
     return NgramsByTable(made, os.fspath(table), idf, given.idf_levels)
-
-
-class DerivedVectorizer(ABC):
-    """A vectorizer of this package that makes its rows from the rows of another one,
-    `vectorizer`."""
-
-    vectorizer: Any
-
-    @abstractmethod
-    def describe(self) -> dict[str, Any]:
-        """Return what decides the rows beside the vectorizer, for JSON."""
-
-    @abstractmethod
-    def _compiled(self) -> Any: ...
-
-
-def compiled_loops(vectorizer: Any) -> Any:
-    """Return the loops of a vectorizer of this package; None for others, and if they do not handle
-    it."""
-    own = isinstance(vectorizer, HashingVectorizer | ByteNgrams | DerivedVectorizer)
-    return vectorizer._compiled() if own else None
-
-
-_IGNORED = ("n_jobs", "dtype", "input")
-"""Parameters of vectorizers that do not change which n-grams of a text are counted, and how."""
-
-_VALUES = ("binary", "norm")
-"""Parameters that decide the values of rows, but not which of them are 0."""
-
-
-def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]:
-    """Return the class of a vectorizer and the parameters that decide its rows, for JSON.
-
-    scikit-learn's `HashingVectorizer` and this package's have equal descriptions if their rows are
-    equal. Without `values`, rows are sets, and parameters that decide values are left out.
-    What a vectorizer does to the rows of another one is described beside that one.
-    """
-    if isinstance(vectorizer, DerivedVectorizer):
-        config = vectorizer_config(vectorizer.vectorizer, values=values)
-        return {**config, **vectorizer.describe()}
-    parameters = dict(vectorizer.get_params(deep=False))
-    if _sklearn.is_hashing_vectorizer(vectorizer) and vectorizer.analyzer != "word":
-        for name in ("token_pattern", "stop_words", "tokenizer"):  # of words only
-            parameters.pop(name, None)
-    if parameters.get("normalize") is None:
-        parameters.pop("normalize", None)  # scikit-learn's class has no such parameter
-    for name in (*_IGNORED, *(() if values else _VALUES)):
-        parameters.pop(name, None)
-    config = {
-        "class": type(vectorizer).__name__,
-        "parameters": {name: _for_json(value) for name, value in sorted(parameters.items())},
-    }
-    vocabulary = getattr(vectorizer, "vocabulary_", None)
-    if isinstance(vocabulary, dict):
-        text = json.dumps(sorted((str(key), int(column)) for key, column in vocabulary.items()))
-        config["vocabulary"] = hashlib.sha256(text.encode()).hexdigest()
-    return config
-
-
-def _for_json(value: object) -> Any:
-    if isinstance(value, np.generic):
-        value = value.item()
-    if value is None or isinstance(value, (bool, int, float, str)):
-        return value
-    if isinstance(value, (set, frozenset)):
-        value = sorted(value, key=str)
-    if isinstance(value, (list, tuple)):
-        return [_for_json(item) for item in value]
-    name = getattr(value, "__qualname__", None)
-    return f"{getattr(value, '__module__', None)}.{name}" if name else repr(value)

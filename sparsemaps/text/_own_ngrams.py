@@ -19,7 +19,7 @@ from sparsemaps._tools._blocks import sums_of_rows
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.text import _frequencies
-from sparsemaps.text._analyzers import DerivedVectorizer, compiled_loops
+from sparsemaps.text._descriptions import DerivedVectorizer, compiled_loops
 from sparsemaps.text._frequencies import Frequencies
 from sparsemaps.text._ngram_places import ngrams_of
 

@@ -14,7 +14,7 @@ from sparsemaps._tools._parameters import named
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, CsrMatrix, Vectorizer
 from sparsemaps.text import _frequencies, _inputs
-from sparsemaps.text._analyzers import DerivedVectorizer, compiled_loops
+from sparsemaps.text._descriptions import DerivedVectorizer, compiled_loops
 from sparsemaps.text._frequencies import Frequencies
 from sparsemaps.text._idf import IdfWeights
 

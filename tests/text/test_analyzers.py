@@ -9,7 +9,8 @@ from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 
 from sparsemaps.text import ByteNgrams, HashingVectorizer
-from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
+from sparsemaps.text._analyzers import vectorizer_of
+from sparsemaps.text._descriptions import vectorizer_config
 
 TEXTS = [text for text in strange_texts(40) if text.isprintable()]
 

@@ -12,8 +12,9 @@ from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 
 from sparsemaps import MinHash
 from sparsemaps.text import WORDS_AND_CHARACTERS, HashingVectorizer, normalize
-from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
+from sparsemaps.text._analyzers import vectorizer_of
 from sparsemaps.text._csr import make_rows
+from sparsemaps.text._descriptions import vectorizer_config
 from sparsemaps.text._normal_forms import (
     _CHANGING,
     _IGNORABLE,

@@ -13,7 +13,8 @@ from sparsemaps._input._sparse import open_sparse
 from sparsemaps._loops import text as _text
 from sparsemaps.neighbors import similar_pairs
 from sparsemaps.text import _frequencies
-from sparsemaps.text._analyzers import vectorizer_config, vectorizer_of
+from sparsemaps.text._analyzers import vectorizer_of
+from sparsemaps.text._descriptions import vectorizer_config
 from sparsemaps.text._own_ngrams import OwnNgrams
 
 FRAME = [
