@@ -78,3 +78,10 @@ def assert_recall(found, wanted, recall):
     so that it is a search by bands which is tested."""
     error = np.sqrt(recall * (1 - recall) / wanted)
     assert recall - 5 * error <= found / wanted < 1
+
+
+def packed_of(numbers, bits, sampled=None):
+    """Codes of these numbers, a row for each row."""
+    digits = (numbers[:, :, None] >> np.arange(bits) & 1).reshape(len(numbers), -1)
+    array = np.packbits(digits.astype(np.uint8), axis=1, bitorder="little")
+    return codes.PackedCodes(array, bits, {}, n_hashes=numbers.shape[1], sampled=sampled)

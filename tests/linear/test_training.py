@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 import pytest
 from _data.chance import SEED
+from _data.code_pairs import packed_of
 from _oracles import objectives
 from _oracles.dual_descent import (
     hinge_by_definition,
@@ -280,6 +281,20 @@ def test_the_solver_of_bytes(n_hashes):
     np.testing.assert_allclose(variables, dual, atol=1e-9)
 
 
+@pytest.mark.parametrize("bits", [4, 8, 9, 12])
+def test_rows_of_a_block_share_equal_codes_alone(bits):
+    rng = np.random.default_rng(SEED + bits)
+    numbers, y = rng.integers(0, 4, (60, 20)), np.where(rng.random(60) < 0.5, 1.0, -1.0)
+    features = (numbers[:, :, None] == np.arange(4)).reshape(60, -1)
+    Z = np.hstack([features / np.sqrt(20), np.full((60, 1), 0.5)])
+    w, dual, passes = hinge_by_definition(Z, y, 1.0, 1e-4, 77, squared=True)
+    rows = packed_of(numbers, bits)
+    found, variables, n_passes = trained(rows, "squared_hinge", 1.0, 1e-4, 77, y)
+    assert n_passes == passes
+    np.testing.assert_allclose(variables, dual, atol=1e-9)
+    np.testing.assert_allclose(found[:-1].reshape(20, -1)[:, :4].ravel(), w[:-1], atol=1e-9)
+
+
 @pytest.mark.parametrize("loss", kernel.LOSSES)
 def test_turns_of_any_length_give_the_same_bits(loss):
     packed, _, y, targets = coded()
@@ -298,21 +313,14 @@ def test_codes_of_any_width(bits):
     rng = np.random.default_rng(SEED + bits)
     for n_hashes in (1, 3, 16, 29) if bits < 12 else (1, 3):
         numbers = rng.integers(0, 2**bits, (9, n_hashes))
-        shifts = np.arange(bits)
-        packed = np.packbits(
-            (numbers[:, :, None] >> shifts & 1).reshape(9, -1).astype(np.uint8),
-            axis=1,
-            bitorder="little",
-        )
-        rows = codes.PackedCodes(packed, bits, {}, n_hashes=n_hashes, sampled=np.arange(9) != 4)
+        rows = packed_of(numbers, bits, sampled=np.arange(9) != 4)
         assert (codes.unpack(rows) == numbers).all()
         columns = numbers + (np.arange(n_hashes) << bits)
+        sampled = rows.sampled.view(np.uint8)
         for n_models in (1, 2, 8, 11, 16) if bits < 20 else (1,):
             weights = rng.normal(size=(n_hashes << bits, n_models))
             sums = np.ones((9, n_models))
-            kernel.add_scores(
-                rows.array, rows.sampled.view(np.uint8), n_hashes, bits, weights, sums
-            )
+            kernel.add_scores(rows.array, sampled, n_hashes, bits, weights, sums)
             expected = 1 + weights[columns].sum(axis=1) * rows.sampled[:, None]
             np.testing.assert_allclose(sums, expected, rtol=1e-12, atol=1e-12)
         y = np.where(numbers[:, 0] % 2, 1.0, -1.0)

@@ -172,6 +172,14 @@ def test_extreme_values():
     assert (found[5] == found[4]).mean() < 0.01
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+def test_numbers_that_overflow_when_scaled_differ(sign):
+    values = sign * np.array([1.7e308, 1.6e308, 1e308])
+    found = boxes(sp.csr_array(values[:, None]))
+    for one, other in ((0, 1), (1, 2), (0, 2)):
+        assert (found[one] == found[other]).mean() < 0.01
+
+
 def test_one_hot_output():
     X = random_csr()
     binning = RandomBinning(n_grids=10, n_bins=8, random_state=SEED)
