@@ -15,10 +15,10 @@ def bytes_of_machine() -> int | None:
 
 @contextlib.contextmanager
 def allocating(n_bytes: int, what: str) -> Iterator[None]:
-    """Raise a MemoryError, which names what takes the bytes, if they cannot be had, or are more
+    """Raise a MemoryError, which names what the bytes are for, if they cannot be had, or are more
     than the machine has: it gives more than it has, and ends the process later."""
     there = bytes_of_machine()
-    said = f"{what} take {n_bytes:,} bytes"
+    said = f"{n_bytes:,} bytes are needed for {what}"
     if there is not None and n_bytes > there:
         raise MemoryError(f"{said}; this machine has {there:,}")
     try:

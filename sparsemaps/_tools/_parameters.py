@@ -1,6 +1,7 @@
 """Errors that name parameters, in the words of the library or of the command."""
 
 import contextlib
+import threading
 from collections.abc import Iterator
 
 
@@ -15,8 +16,8 @@ class ParameterError(ValueError):
         self.name, self.value, self.allowed = name, value, allowed
 
     def __str__(self) -> str:
-        found = _wording.value(self.value)
-        return f"{_wording.name(self.name)} must be {self.allowed}, got {found}"
+        found = current_wording().value(self.value)
+        return f"{current_wording().name(self.name)} must be {self.allowed}, got {found}"
 
 
 class Wording:
@@ -47,43 +48,52 @@ class Wording:
 
 _library = _wording = Wording()
 
+_of_thread = threading.local()
+"""For each thread, ``wording`` has the words of the task that it works on, if it is another
+program's."""
+
+
+def current_wording() -> Wording:
+    """Return the words of this thread."""
+    return getattr(_of_thread, "wording", None) or _wording
+
 
 def named(parameter: str, plain: str = "") -> str:
     """Return the name of a parameter in an error; in the words of the library `plain`, if given."""
-    name = _wording.name(parameter)
+    name = current_wording().name(parameter)
     return plain if plain and name == parameter else name
 
 
 def named_any(*parameters: str) -> str:
     """Return the names of those parameters that users can set, with "or" between them."""
-    known = [one for one in parameters if _wording.setting(one, None) is not None]
-    return " or ".join(map(_wording.name, known or parameters))
+    known = [one for one in parameters if current_wording().setting(one, None) is not None]
+    return " or ".join(map(current_wording().name, known or parameters))
 
 
 def absent() -> str:
     """Return the word for a parameter that is not given, behind "must be"."""
-    return _wording.absent
+    return current_wording().absent
 
 
 def shown(value: object) -> str:
     """Return the text for a value in an error."""
-    return _wording.value(repr(value))
+    return current_wording().value(repr(value))
 
 
 def named_class(value: object) -> str:
     """Return the word for a map or a model in an error; `value` is one, or the name of a class."""
-    return _wording.cls(value if isinstance(value, str) else type(value).__name__)
+    return current_wording().cls(value if isinstance(value, str) else type(value).__name__)
 
 
 def setting(name: str, value: object) -> str:
     """Return the text for a parameter with a value in an error, in the words of the library if
     users cannot set it."""
-    return _wording.setting(name, value) or str(_library.setting(name, value))
+    return current_wording().setting(name, value) or str(_library.setting(name, value))
 
 
 def offered(name: str, value: object) -> str | None:
     """Return the text for a parameter that an error advises to set; None if users cannot."""
-    return _wording.setting(name, value)
+    return current_wording().setting(name, value)
 
 
 @contextlib.contextmanager
@@ -95,3 +105,14 @@ def wording_settings(wording: Wording) -> Iterator[None]:
         yield
     finally:
         _wording = before
+
+
+@contextlib.contextmanager
+def wording_of_task(wording: Wording) -> Iterator[None]:
+    """Let errors of a task have the words of the program that asked for it, in this thread."""
+    before = getattr(_of_thread, "wording", None)
+    _of_thread.wording = wording
+    try:
+        yield
+    finally:
+        _of_thread.wording = before

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from sparsemaps._tools._checks import LARGEST_INT32
-from sparsemaps._tools._parameters import ParameterError, absent
+from sparsemaps._tools._parameters import ParameterError, absent, current_wording, wording_of_task
 
 T = TypeVar("T")
 
@@ -219,6 +219,7 @@ class _Share:
     def __init__(self, tasks: "deque[_Task]") -> None:
         self.end = _End()
         self._tasks = tasks
+        self._wording = current_wording()  # errors have the words of the caller
         self._begun = _thread.allocate_lock()
         self._thread: int | None = None
 
@@ -227,8 +228,9 @@ class _Share:
             return
         self._thread = _thread.get_ident()
         try:
-            while True:
-                self._tasks.popleft().run(kept=BaseException)
+            with wording_of_task(self._wording):
+                while True:
+                    self._tasks.popleft().run(kept=BaseException)
         except IndexError:  # there are none
             pass
         finally:

@@ -129,9 +129,9 @@ def _refuse_other(rule: str, one: dict[str, Any], other: dict[str, Any]) -> None
         if one.get(key) == other.get(key):
             continue
         kind, _, of_map = key.partition(" of ")
-        values = one.get(key), other.get(key)
-        if kind == "class":
-            spelt = [named_class(str(value)) for value in values]
-            raise ValueError(f"{rule}: their {key} are {' and '.join(spelt)}")
-        name = named(kind) + (f" of {of_map}" if of_map else "")
-        raise ValueError(f"{rule}: their {name} are {' and '.join(map(shown, values))}")
+        name = (kind if kind == "class" else named(kind)) + (f" of {of_map}" if of_map else "")
+        first, second = (
+            named_class(str(value)) if kind == "class" else shown(value)
+            for value in (one.get(key), other.get(key))
+        )
+        raise ValueError(f"{rule}: {name} is {first} in one and {second} in the other")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from sparsemaps._io._progress import Progress, counted
 from sparsemaps._tools import _threads
+from sparsemaps._tools._parameters import Wording, current_wording, wording_of_task
 from sparsemaps.files._job_options import Run, Share
 from sparsemaps.files._results import Result, Results
 from sparsemaps.files._tasks import Made, Stage, Task, TaskRun
@@ -87,7 +88,7 @@ def _by_engine(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
     made: dict[str, Result] = {}
     given = {task.name: task for task in tasks}
     n_jobs = -1 if len(stage.tasks) == 1 else None  # a task of all records has a machine for itself
-    make = _Make(stage._replace(tasks=(), part_of=None), n_jobs)
+    make = _Make(stage._replace(tasks=(), part_of=None), n_jobs, current_wording())
     with Progress(sum(task.size for task in tasks), how.progress, stage.name) as bar:
         try:
             for name, result in how.engine.run(make, tasks) if tasks else ():
@@ -112,9 +113,11 @@ class _Make:
 
     stage: Stage
     n_jobs: int | None
+    wording: Wording
 
     def __call__(self, task: Task) -> Made:
-        return task.name, self.stage.make_one(task, TaskRun(self.n_jobs))
+        with wording_of_task(self.wording):
+            return task.name, self.stage.make_one(task, TaskRun(self.n_jobs))
 
 
 # ---- some tasks of a stage -----------------------------------------------------------------------

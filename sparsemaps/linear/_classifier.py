@@ -8,7 +8,7 @@ import numpy.typing as npt
 import scipy
 
 from sparsemaps._tools import _checks, _sklearn
-from sparsemaps._tools._parameters import ParameterError, absent, named, shown
+from sparsemaps._tools._parameters import ParameterError, absent, named, named_class, shown
 from sparsemaps._tools._typing import Array, Floats, RandomState
 from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import _calibration, _explanation, _indicators, _losses, _model_checks
@@ -200,8 +200,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         classes = _indicators.different(seen)
         if len(classes) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs rows of at least 2 classes, got one class only: "
-                f"{classes.tolist()[0]!r}"
+                f"{named_class(self)} needs rows of at least 2 classes, got one class only: "
+                f"{shown(classes.tolist()[0])}"
             )
         labels = np.minimum(np.searchsorted(classes, y), len(classes) - 1).astype(np.int32)
         self.classes_ = classes

@@ -236,16 +236,16 @@ def refuse_large_numbers(
     `bias`, or costs, which are C times `weights` of rows and `factors` of classes."""
     cost = C * float(factors.max()) * (1.0 if weights is None else float(weights.max()))
     largest = {
-        "values of y": 0.0 if targets is None else float(np.abs(targets).max()),
-        "C times the weights of rows and classes": cost,
-        "values of intercept_scaling": bias,
+        "value of y": 0.0 if targets is None else float(np.abs(targets).max()),
+        "product of C and the weights of a row and its class": cost,
+        "value of intercept_scaling": bias,
     }
     for cause, number in largest.items():
         if number > _checks.LARGEST_REAL:
             most = f"{_checks.LARGEST_REAL:g}"
             raise ValueError(
-                f"training ends beyond float64, as {cause} are up to {number:.6g}: scale them to "
-                f"{most} at most"
+                f"training ends beyond float64, as the largest {cause} is {number:.6g}: scale it "
+                f"to {most} at most"
             )
 
 

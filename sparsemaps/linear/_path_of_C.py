@@ -13,7 +13,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._tools import _blocks, _seeding, _sklearn, _threads
-from sparsemaps._tools._parameters import ParameterError, named, named_class, setting
+from sparsemaps._tools._parameters import ParameterError, named, named_class, setting, shown
 from sparsemaps._tools._typing import Array, Floats
 from sparsemaps._tools._whole_numbers import are_equal
 from sparsemaps.codes import PackedCodes
@@ -107,7 +107,8 @@ def _check_fold(fold: Fold, model: Any, rows: TrainingRows) -> None:
         found = np.unique(rows.labels[is_there])
         if len(found) < 2:
             label = model.classes_.tolist()[found[0] + (len(model.classes_) == 2)]
-            raise UnfitFold(f"the rows to train on of {fold.name} have one class only: {label!r}")
+            one = f"one class only: {shown(label)}"
+            raise UnfitFold(f"the rows to train on of {fold.name} have {one}")
 
 
 def folds_of(

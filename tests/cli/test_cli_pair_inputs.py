@@ -139,13 +139,13 @@ def test_codes_of_different_maps_are_refused(tmp_path):
     size = save("size", MinHash(n_hashes=64, random_state=0))
     cws = save("cws", ConsistentWeightedSampling(random_state=0))
     for other, message in (
-        (seed, "--seed are 0 and 1"),
-        (size, "--n-hashes are 256 and 64"),
-        (cws, "class are minhash and minmax"),
+        (seed, "--seed is 0 in one and 1 in the other"),
+        (size, "--n-hashes is 256 in one and 64 in the other"),
+        (cws, "class is minhash in one and minmax in the other"),
     ):
         for more in ([other], ["--other", other]):
             said = refused(tmp_path, "minhash", one, *more)
-            assert f"{one} and {other} must be codes of the same map: their {message}" in said
+            assert f"{one} and {other} must be codes of the same map: {message}" in said
     said = refused(tmp_path, "minmax", one)
     assert f"{one} has codes of minhash, not of minmax" in said
     said = refused(tmp_path, "minhash", one, "--seed", 7)
@@ -166,11 +166,9 @@ def test_codes_of_texts_by_other_analyzers_are_refused(tmp_path):
         assert done.returncode == 0
     three, five = tmp_path / "3.npy", tmp_path / "5.npy"
     for more in ([five], ["--other", five]):
-        assert "vectorized alike: their ngram_range are" in refused(
-            tmp_path, "minhash", three, *more
-        )
+        assert "vectorized alike: ngram_range is" in refused(tmp_path, "minhash", three, *more)
     rows = ["--other", tmp_path / "texts.txt", "--texts", "char:5"]
-    assert "vectorized alike: their --texts are" in refused(tmp_path, "minhash", three, *rows)
+    assert "vectorized alike: --texts is" in refused(tmp_path, "minhash", three, *rows)
 
 
 def test_products_of_codes(tmp_path):

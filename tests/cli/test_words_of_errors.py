@@ -6,15 +6,18 @@ that need or exclude another.
 """
 
 import argparse
+import contextlib
+import os
+import pickle
 import re
 import warnings
 
 import pytest
 from _scripts.commands import command
 
-from sparsemaps._tools import _parameters
+from sparsemaps._tools import _parameters, _threads
 from sparsemaps._tools._option_fields import options_of
-from sparsemaps.cli import make_parser
+from sparsemaps.cli import _given, make_parser
 from sparsemaps.cli._options import KERNELS, MAPS
 from sparsemaps.cli._parser import commands_of
 from sparsemaps.cli._wording import ShellWording
@@ -85,6 +88,7 @@ def files(tmp_path, monkeypatch):
     (tmp_path / "t.jsonl").write_text("".join(lines))
     (tmp_path / "t.txt").write_text("some words\n")
     (tmp_path / "rows.svm").write_text("0 1:1\n1 3:2\n")
+    (tmp_path / "one.svm").write_text("1 1:1\n1 3:2\n")
     (tmp_path / "real.svm").write_text("0.5 1:1\n1.5 3:2\n")
 
 
@@ -173,10 +177,11 @@ TOGETHER = [
     ("pairs minmax codes.npy -o o", "codes.npy has codes of minhash, not of minmax"),
     ("pairs minhash codes.npy --other t.jsonl -o o --max-df 3", "--max-df counts n-grams of texts"),
     ("dedup minhash rows.svm -o o.svm --n-hashes 16 --against codes.npy",
-     "their --n-hashes are 8 and 16"),
-    ("dedup minmax rows.svm -o o.svm --against codes.npy", "their class are minhash and minmax"),
-    ("dedup minmax-signs rows.svm -o o.svm --against codes.npy", "their class are minhash and "),
+     "same map: --n-hashes is 8 in one and 16 in the other"),
+    ("dedup minmax rows.svm -o o.svm --against codes.npy", "class is minhash in one and minmax"),
+    ("dedup minmax-signs rows.svm -o o.svm --against codes.npy", "class is minhash in one and "),
     ("map --config t.jsonl rows.svm -o o", "t.jsonl: it is not JSON"),
+    ("train minhash one.svm -o o", "model needs rows of at least 2 classes, got one class only: 1"),
     ("map signs --config minhash.json rows.svm -o o", "it has the map minhash, not signs"),
     ("map minhash t.jsonl -o o --texts word:1 --frequencies f --idf 2", "--idf 2 weighs values"),
 ]  # fmt: skip
@@ -193,6 +198,53 @@ def test_options_that_need_or_exclude_another():
         assert not done.returncode, done.stderr
     for words, expected in TOGETHER:
         assert expected in said(words), words
+
+
+class OtherProcess:
+    """An engine whose workers have the words of the library, as another process has."""
+
+    def run(self, make, tasks):
+        make, tasks = pickle.loads(pickle.dumps((make, tasks)))
+        with _parameters.wording_settings(_parameters.Wording()):
+            return _threads.run(make, [(task,) for task in tasks], 1)
+
+
+OF_TASKS = {
+    "map": "map minhash IN -o o/ --texts word:1 --label-field y",
+    "text": "text IN -o o/ --label-field y",
+    "pairs": "pairs minhash IN -o o --texts word:1",
+    "dedup": "dedup IN -o o/ --texts word:1 --keep y",
+    "predict": "predict model IN -o o/",
+    "filter": "filter model IN -o o/ --label 0",
+}
+"""Commands whose tasks workers can run."""
+
+BAD_RECORDS = {
+    "a long line": ('{"text": "%s", "y": 1}' % ("a" * 300), "--max-line-bytes 200"),
+    "no field": ('{"other": "a", "y": 1}', ""),
+    "no text": ('{"text": 7, "y": 1}', ""),
+    "a bad label": ('{"text": "a", "y": {}}', ""),
+    "no number": ('{"text": "a", "y": "x"}', ""),
+}
+
+
+@pytest.mark.parametrize("name", OF_TASKS)
+def test_workers_have_the_same_words(name, monkeypatch):
+    command("train", "minhash", "t.jsonl", "--label-field", "y", "-o", "model")
+    n_failed = 0
+    for number, (line, options) in enumerate(BAD_RECORDS.values()):
+        with open(f"{number}.jsonl", "w") as file:
+            file.write('{"text": "a b", "y": 1}\n' + line + "\n")
+        words, texts = f"{OF_TASKS[name]} {options}".replace("IN", f"{number}.jsonl"), []
+        for engine in (None, OtherProcess()):
+            monkeypatch.setattr(_given, "engine_of", lambda _: contextlib.nullcontext(engine))  # noqa: B023
+            done = command(*words.split(), "--fresh")
+            texts.append(done.stderr.decode().replace(f"{os.getcwd()}{os.sep}", ""))
+        assert texts[0] == texts[1]
+        if done.returncode:
+            refuse_words_of_python(texts[0])
+            n_failed += 1
+    assert n_failed > 2
 
 
 def test_a_warning_is_a_line_of_the_command():

@@ -82,11 +82,11 @@ def test_blocks_of_other_texts():
         ([A, A.array], "block 1 must be PackedCodes, got ndarray"),
         (
             [A, A, MinHash(n_hashes=50, bits=3, random_state=1).fit(X).encode(X, packed=True)],
-            "block 0 and block 2 must be codes of the same map: their seed are",
+            "block 0 and block 2 must be codes of the same map: seed is",
         ),
         (
             [A, ConsistentWeightedSampling(n_hashes=50).fit(X).encode(X, packed=True)],
-            "block 0 and block 1 must be codes of the same map: their class are MinHash",
+            "block 0 and block 1 must be codes of the same map: class is MinHash in one",
         ),
     ],
 )

@@ -158,7 +158,7 @@ def test_codes_of_two_tables_do_not_compare(tmp_path, file, options, what):
     one, other = tmp_path / "one.npy", tmp_path / "other.npy"
     map_files(CWS, file, one, source=Texts("word:1", idf=2.0), format="npy")
     map_files(CWS, few, other, source=Texts("word:1", **options), format="npy")
-    with pytest.raises(ValueError, match=f"that were vectorized alike: their ({what}) are "):
+    with pytest.raises(ValueError, match=f"that were vectorized alike: ({what}) is .* in one and "):
         similar_pairs_of_files(None, one, tmp_path / "pairs", other=other)
 
 

@@ -83,9 +83,12 @@ def test_makers_of_one_output_do_not_meet(tmp_path, made):
     results.made(one, make)
     results.made(other, make)
     assert len(calls) == 2
+    delivered = set()
     for place in (one, other):
         results.deliver(place)
         assert results.find(place) is not None
+        delivered.add(os.stat(tmp_path / "out.txt").st_ino)
+    assert len(delivered) == 1  # whoever reads it is not disturbed
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a.json", "out.txt"]
 
 

@@ -20,7 +20,7 @@ from _data.chance import SEED
 
 from sparsemaps import CountSketch
 from sparsemaps._loops import maps as _loops
-from sparsemaps._tools import _blocks, _threads
+from sparsemaps._tools import _blocks, _parameters, _threads
 from sparsemaps.files import map_files
 from sparsemaps.maps import count_sketch
 
@@ -384,3 +384,20 @@ def test_parts_of_csr_output_end_in_any_order(n_jobs, monkeypatch):
     X.data[-3] = np.nan
     with pytest.raises(ValueError, match="NaN in row 15999"):
         sketch.transform(X)
+
+
+def test_threads_have_the_words_of_the_caller():
+    """Errors of a task name parameters as the program does that asked for it; later calls have
+    words of their own."""
+    together = threading.Barrier(2)
+
+    def words(_):
+        together.wait(30)
+        return _parameters.current_wording()
+
+    for _ in range(2):
+        own = _parameters.Wording()
+        with _parameters.wording_of_task(own):
+            assert _threads.run(words, [(0,), (1,)], 2) == [own, own]
+    library = _threads.run(words, [(0,), (1,)], 2)
+    assert own not in library
