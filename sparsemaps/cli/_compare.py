@@ -8,10 +8,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 from tqdm import tqdm
 
-from sparsemaps._io import _output_files
-from sparsemaps._io._sources import expand, known_inputs
+from sparsemaps._io import _output_files, _paths
+from sparsemaps._io._sources import WEIGHTS, expand, known_inputs
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._typing import Array
@@ -24,6 +25,7 @@ from sparsemaps.comparison._budget import Budget
 from sparsemaps.comparison._programs import given_parameters
 from sparsemaps.files._bad_records import TABLE, BadTable, opened_table
 from sparsemaps.files._job_options import Aside, Texts
+from sparsemaps.files._record_labels import ALL_FINITE, not_finite
 from sparsemaps.files._rows import read_rows
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.libsvm import load_svmlight_files
@@ -80,9 +82,11 @@ def read(
     """Return rows or texts, and labels, of each file. Bad records go to the table `aside`."""
     if source is None:
         loaded = load_svmlight_files(paths, zero_based=bool(options.zero_based))
-        for path, y in zip(paths, loaded[1::2], strict=True):
+        made = list(zip(loaded[::2], loaded[1::2], strict=True))
+        for path, (X, y) in zip(paths, made, strict=True):
+            _check_rows(path, X, y, 0 if options.zero_based else 1)
             _check_labels(path, y, bool(options.regression))
-        return list(zip(loaded[::2], loaded[1::2], strict=True))
+        return made
     if source.label_field is None:
         rows = "; tables of numbers are for Python: sparsemaps.comparison.compare"
         is_table = any(".csv" in os.path.basename(path).lower() for path in paths)
@@ -104,6 +108,27 @@ def _are_typed(source: Texts, path: str) -> bool:
     them look like."""
     rows = TextRows(None, source)
     return all(rows.format(one).is_typed for one in known_inputs(expand(path)))
+
+
+def _check_rows(path: str, X: Any, y: Array, first_index: int) -> None:
+    """Raise a ValueError if rows have weights, which compare does not use, or if a label or a value
+    is not finite."""
+    for one in (path + ending for ending in WEIGHTS):
+        if _paths.exists(one):
+            raise ValueError(
+                f"compare takes rows of equal weight, and {path} has weights in {one}; move that "
+                "file elsewhere"
+            )
+    row = not_finite(y)
+    if row is not None:
+        raise ValueError(f"{path}: row {row + 1}: the label is {y[row]}; {ALL_FINITE}")
+    entry = not_finite(X.data)
+    if entry is not None:
+        row, index = int(np.searchsorted(X.indptr, entry, "right")), X.indices[entry] + first_index
+        value = X.data[entry]
+        raise ValueError(
+            f"{path}: row {row}, index {index}: the value is {value}; all values must be finite"
+        )
 
 
 def _check_labels(path: str, y: Array, is_regression: bool) -> None:

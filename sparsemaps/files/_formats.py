@@ -28,6 +28,7 @@ from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, save_blocks, with_rows
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._libsvm_rows import comments_of_rows, with_comments
+from sparsemaps.files._record_labels import check_labels
 from sparsemaps.files._row_names import comment_lines
 from sparsemaps.files._rows import apply, codes_of
 from sparsemaps.libsvm._write import format_codes, format_rows
@@ -226,6 +227,7 @@ class NpyFormat(_CodesFormat):
         """The number of the row of each label, if a row has a list of them."""
 
     def convert(self, block: Batch) -> tuple[tuple[PackedCodes, Batch], int]:
+        check_labels(block)
         codes = codes_of(self._map, block)
         return (codes, block.without_rows()), int((~codes.sampled).sum())
 

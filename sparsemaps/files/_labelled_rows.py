@@ -25,9 +25,12 @@ from sparsemaps.files._job_options import GivenSource, Reading, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import as_source
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._record_labels import (
+    ALL_FINITE,
     Labels,
+    check_labels,
     joined_labels,
     labels_beside,
+    not_finite,
     values_of,
     with_values,
 )
@@ -238,6 +241,7 @@ def _labelled(map: SparseMap, block: Batch) -> LabelledRows:
     weights = None if block.weights is None else np.array(block.weights, np.float64)
     heads = block.exact_heads()
     labels: Labels = np.array(heads.labels)
+    check_labels(block)
     if block.has_lists:
         labels = LabelLists(np.array(heads.labels), np.array(heads.label_ends))
     return LabelledRows(codes_of(map, block), labels, weights=weights)
@@ -258,6 +262,9 @@ def _coded_and_labelled(path: StrPath) -> LabelledRows:
         if not np.isin(values, np.arange(len(names))).all():
             raise ValueError(f"{beside}: not all labels are in the table {path}{CLASSES}")
         labels = with_values(labels, np.array(names)[values.astype(np.intp)])
+    place = not_finite(values_of(labels))
+    if place is not None:
+        raise ValueError(f"{beside}: label {place + 1} is {values_of(labels)[place]}; {ALL_FINITE}")
     return LabelledRows(codes, labels, weights=weights_beside(path, len(codes)))
 
 

@@ -19,6 +19,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, RandomBinning, RandomFourier
+from sparsemaps._io._sources import WEIGHTS
 from sparsemaps.cli import _compare, main
 from sparsemaps.cli._compare import command_of
 from sparsemaps.comparison import Measured
@@ -241,6 +242,21 @@ def test_classes_of_large_numbers_are_told_apart_or_refused(folder, capsys, kind
     assert sorted(set(made[1].tolist())) == [1, 2**53, 2**53 + 1]
     words = write_labels(folder, kind, [2**53 + 1, 0.5] * 20)
     assert "in.jsonl: of the labels, the numbers 9007199254740993 and" in refused(capsys, *words)
+
+
+def test_values_that_are_not_finite_and_weights(folder, capsys):
+    """The error names the file. Weights are not left out without a word."""
+    for kind, words in (("in", ["in.svm"]), ("test", ["good.svm", "--test", "test.svm"])):
+        lines = [f"{row % 2} 1:1 3:{'nan' if row == 7 else 2}\n" for row in range(60)]
+        Path(f"{kind}.svm").write_text("".join(lines))
+        Path("good.svm").write_text("".join(lines).replace("nan", "1"))
+        expected = f"{kind}.svm: row 8, index 3: the value is nan; all values must be finite\n"
+        assert refused(capsys, *words) == f"sparsemaps: {expected}"
+    for ending in WEIGHTS:
+        Path(f"good.svm{ending}").write_text("1\n" * 60)
+        for words in (["good.svm"], ["my rows.svm", "--test", "good.svm"]):
+            assert f"good.svm has weights in good.svm{ending}" in refused(capsys, *words)
+        Path(f"good.svm{ending}").unlink()
 
 
 @posix
