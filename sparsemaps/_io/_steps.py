@@ -1,5 +1,6 @@
 """The steps of a search: where their results may be kept, and progress."""
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -11,10 +12,12 @@ from sparsemaps._tools._typing import Array
 
 class Steps:
     """Steps whose results are not kept: each result is made when it is needed. A job over files
-    keeps them (``files._results.KeptSteps``). `shown` is as in `Progress`."""
+    keeps them (``files._results.KeptSteps``). `shown` is as in `Progress`. With a `share`, only the
+    steps whose numbers are in it are made."""
 
-    def __init__(self, shown: bool | None = False) -> None:
-        self._shown = shown
+    def __init__(self, shown: bool | None = False, share: slice | None = None) -> None:
+        self._shown, self._share = shown, share
+        self.is_share = share is not None
 
     def drawn(self, name: str, make: Callable[[], Any]) -> "tuple[Any, Steps]":
         """Return the value that ``make()`` returns, which JSON can hold, and the steps whose
@@ -34,15 +37,19 @@ class Steps:
         n_jobs: int | None,
     ) -> Iterator[Array]:
         """Return the arrays of this kind that ``find(*step)`` returns for all steps. Threads make
-        them, with a bar."""
+        them, with a bar. If a share of the steps is made, the search goes on with none."""
 
         def make(*step: int) -> Array:
             return self.array("-".join([name, *map(str, step)]), kind, lambda: find(*step))
 
-        arrays = _threads.stream(make, steps, n_jobs)
-        if self._shown is False:
-            return arrays
-        return _progress.counted(arrays, len(steps), self._shown, "pairs")
+        own = steps if self._share is None else steps[self._share]
+        arrays = _threads.stream(make, own, n_jobs)
+        if own and self._shown is not False:
+            arrays = _progress.counted(arrays, len(own), self._shown, "pairs")
+        if self.is_share:
+            deque(arrays, maxlen=0)
+            return iter(())
+        return arrays
 
 
 UNKEPT = Steps()

@@ -5,7 +5,6 @@ import json
 import os
 import re
 import tempfile
-from collections import deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
@@ -277,8 +276,7 @@ def counts(value: object, n: int, result: str) -> list[int]:
 
 
 class KeptSteps(Steps):
-    """The steps of a search whose results are kept, for ``sparsemaps.neighbors``. With a `share`,
-    only the steps whose numbers are in it are made."""
+    """The steps of a search whose results are kept, for ``sparsemaps.neighbors``."""
 
     def __init__(
         self,
@@ -288,28 +286,9 @@ class KeptSteps(Steps):
         shown: bool | None,
         share: slice | None = None,
     ) -> None:
-        super().__init__(shown)
-        self._results, self._prefix, self._share = results, prefix, share
-        self._recipe = recipe
+        super().__init__(shown, share)
+        self._results, self._prefix, self._recipe = results, prefix, recipe
         self.folder = results.scratch
-        self.is_share = share is not None
-
-    def run(
-        self,
-        name: str,
-        kind: ArrayKind,
-        find: Callable[..., Array],
-        steps: Sequence[tuple[int, ...]],
-        n_jobs: int | None,
-    ) -> Iterator[Array]:
-        """Run steps as `Steps` do. Where a share of the steps is made, the search goes on with
-        none."""
-        if self._share is None:
-            return super().run(name, kind, find, steps, n_jobs)
-        own = steps[self._share]
-        if own:
-            deque(super().run(name, kind, find, own, n_jobs), maxlen=0)
-        return iter(())
 
     def drawn(self, name: str, make: Callable[[], Any]) -> "tuple[Any, KeptSteps]":
         """Return the value that ``make()`` returned once, and the steps whose results depend on
@@ -328,15 +307,13 @@ class KeptSteps(Steps):
             made.append(make())
             save_array(path, made[0])
 
-        name += ".npy"
-        for _ in range(2):
-            path = self.file(name, write)
-            if made:
-                break
-            with contextlib.suppress(FileNotFoundError, ValueError):
-                return read_array(path, kind)
-            self._results.forget(Place.of(self._prefix + name, self._recipe))
-        return made[0]
+        path = self.file(f"{name}.npy", write)
+        if made:
+            return made[0]
+        with contextlib.suppress(FileNotFoundError, ValueError):
+            return read_array(path, kind)
+        self._results.forget(Place.of(f"{self._prefix}{name}.npy", self._recipe))
+        return self.array(name, kind, make)
 
     def file(self, name: str, make: Callable[[str], object]) -> str:
         """Return the path of the file that ``make(path)`` writes."""

@@ -92,6 +92,22 @@ class Batch:
         batch.weights = None if fields.weight is None else []
         return batch
 
+    def append(
+        self, text: str, label: Any, id: Any, key: Any, weight: Any, record: Any = None
+    ) -> None:
+        """Append the values of a record to the lists; None is no value."""
+        self.texts.append(text)
+        if label is not None:
+            self.labels.append(label)
+        if id is not None:
+            self.ids.append(id)
+        if key is not None:
+            self.keys.append(key)
+        if weight is not None:
+            self.weights.append(weight)
+        if record is not None:
+            self.records.append(record)
+
     def __iter__(self) -> Iterator[Any]:
         yield self.texts
         yield self.labels

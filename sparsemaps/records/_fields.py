@@ -68,15 +68,7 @@ class Fields:
         id = None if self.id is None else self.check_id(_field(record, self.id))
         key = None if self.key is None else self.check_key(_value(record, self.key))
         weight = None if self.weight is None else self.check_weight(_field(record, self.weight))
-        into.texts.append(text)
-        if label is not None:
-            into.labels.append(label)
-        if id is not None:
-            into.ids.append(id)
-        if key is not None:
-            into.keys.append(key)
-        if weight is not None:
-            into.weights.append(weight)
+        into.append(text, label, id, key, weight)
 
     @property
     def are_texts(self) -> bool:

@@ -3,7 +3,7 @@
 import io
 import itertools
 from abc import abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import IO, Any, NamedTuple
 
 from sparsemaps._io import _text_input
@@ -20,10 +20,6 @@ _DECODED_BYTES = 2**18
 
 MARK = b"\xef\xbb\xbf"
 """A byte order mark in UTF-8."""
-
-Reader = Callable[[bytes, bool, Fields, Batch], None]
-"""A function that appends the records of some lines to a batch; the truth value says whether these
-begin the file. A `BadLine` counts from the beginning of the lines."""
 
 
 class Lines(NamedTuple):
@@ -66,25 +62,27 @@ class CutByLines(Format):
 
 
 class LineFormat(CutByLines):
-    """A format of texts whose records are lines. One has a `reader`, and says which lines are
+    """A format of texts whose records are lines: it reads them, and says which lines are
     records."""
 
     @abstractmethod
-    def reader(self) -> Reader:
-        """Return the function that reads lines."""
+    def read(self, lines: Lines, fields: Fields, into: Batch) -> None:
+        """Append the records of some lines to a batch. A `BadLine` counts from the beginning of the
+        lines."""
 
-    def read(self, piece: Lines, fields: Fields, into: Batch) -> None:
-        """Append the records of a piece to a batch, which has none."""
-        self.reader()(piece.text, piece.is_first, fields, into)
+    def records(self, piece: Lines, fields: Fields) -> Batch:
+        """Return the records of a piece, all of which are good."""
+        batch = Batch.empty(fields)
+        self.read(piece, fields, batch)
+        return batch
 
     def line_of(self, lines: Lines, row: int) -> int:
         """Return the line of a record; records are numbered from 0, lines from 1."""
         return row + 1
 
     def batch(self, piece: Lines, fields: Fields) -> Batch:
-        batch = Batch.empty(fields)
         try:
-            self.read(piece, fields, batch)
+            batch = self.records(piece, fields)
         except BadLine:
             if not fields.sets_aside:
                 raise
@@ -95,24 +93,24 @@ class LineFormat(CutByLines):
 
     def _good(self, piece: Lines, fields: Fields) -> Batch:
         """Return the good records, and the bad lines in `Batch.bad`."""
-        read, batch, bad = self.reader(), Batch.empty(fields), []
+        batch, bad = Batch.empty(fields), []
         for number, line in enumerate(io.BytesIO(piece.text)):
             try:
-                read(line, piece.is_first and number == 0, fields, batch)
+                self.read(Lines(line, piece.is_first and number == 0), fields, batch)
             except BadLine as error:
                 bad.append((number, error.message, line))
         batch.bad = bad
         return batch
 
-    def _read_good(self, lines: bytes, is_first: bool, fields: Fields, batch: Batch) -> None:
+    def _read_good(self, lines: Lines, fields: Fields, into: Batch) -> None:
         """Append the records of some lines that are good."""
-        some = self.batch(Lines(lines, is_first), fields)
+        some = self.batch(lines, fields)
         for name in OF_RECORDS:
-            if getattr(batch, name) is not None:
-                getattr(batch, name).extend(getattr(some, name))
+            if getattr(into, name) is not None:
+                getattr(into, name).extend(getattr(some, name))
 
     def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
-        read = self._read_good if fields.sets_aside else self.reader()
+        read = self._read_good if fields.sets_aside else self.read
         name = text.name
         n_lines, size, batch, position = 0, 0, Batch.empty(fields), text.position()
         try:
@@ -124,7 +122,7 @@ class LineFormat(CutByLines):
                     batch.n_bytes = position - before
                     yield batch
                     size, batch = 0, Batch.empty(fields)
-                read(lines, n_lines == 0, fields, batch)
+                read(Lines(lines, n_lines == 0), fields, batch)
                 size += n_new
                 n_lines += n_more
         except _text_input.LineTooLong as error:

@@ -238,8 +238,9 @@ class _Places:
         text = values[self._text]  # type: ignore[index]  # there always is one
         fields.check_lengths([text])
         label: Any = None
-        key: Any = None
-        weight: Any = None
+        id: str | None = None
+        key: complex | None = None
+        weight: float | None = None
         if self._label is not None:
             label = values[self._label]
             if not label:
@@ -248,22 +249,14 @@ class _Places:
                 rule = f"one label in the column {fields.label!r}, as CSV has no lists"
                 raise BadRecord(rule, f"{label[:40]!r}")
             label = fields.check_label(label, "column")
+        if self._id is not None:
+            id = values[self._id]
         if self._key is not None:
             key = fields.check_key(_number_in(values[self._key], fields.key), "column")
         if self._weight is not None:
             number = _number_in(values[self._weight], fields.weight)
             weight = fields.check_weight(number, "column")
-        into.texts.append(text)
-        if label is not None:
-            into.labels.append(label)
-        if self._id is not None:
-            into.ids.append(values[self._id])
-        if key is not None:
-            into.keys.append(key)
-        if weight is not None:
-            into.weights.append(weight)
-        if fields.records:
-            into.records.append(record.raw)
+        into.append(text, label, id, key, weight, record.raw if fields.records else None)
 
 
 def _place_of(field: str, header: list[str], line: str) -> int:

@@ -17,7 +17,6 @@ from sparsemaps.records._line_format import (
     MARK,
     LineFormat,
     Lines,
-    Reader,
     all_lines,
     not_utf8,
     without_mark,
@@ -29,18 +28,19 @@ class JsonRecords(LineFormat):
 
     name, title, endings = "jsonl", "JSON Lines", (".jsonl", ".ndjson", ".json")
 
-    def reader(self) -> Reader:
-        """Return the function that reads lines: by orjson, or the same by the standard library."""
-        return functools.partial(_read_json, _loader())
+    def read(self, lines: Lines, fields: Fields, into: Batch) -> None:
+        loads = _loader()
+        for number, line in enumerate(io.BytesIO(lines.text)):
+            is_first = lines.is_first and number == 0
+            is_record = _read_line(loads, number, line, is_first, fields, into)
+            if is_record and fields.records:
+                into.records.append(line)
 
-    def read(self, piece: Lines, fields: Fields, into: Batch) -> None:
-        """Append the records of a piece. If only texts are read, compiled loops take them from the
+    def records(self, piece: Lines, fields: Fields) -> Batch:
+        """Return the records of a piece. If only texts are read, compiled loops take them from the
         lines, and an object is made of a line that they do not take."""
         texts = self._texts(piece, fields) if fields.are_texts else None
-        if texts is None:
-            super().read(piece, fields, into)
-        else:
-            into.texts = texts
+        return super().records(piece, fields) if texts is None else Batch(texts)
 
     def _texts(self, piece: Lines, fields: Fields) -> Any:
         """Return the texts of a piece in one piece of memory; None if a record is bad."""
@@ -75,15 +75,6 @@ class JsonRecords(LineFormat):
 FORMAT = JsonRecords()
 
 
-def _read_json(
-    loads: Callable[[bytes], Any], piece: bytes, is_first: bool, fields: Fields, into: Batch
-) -> None:
-    for number, line in enumerate(io.BytesIO(piece)):
-        is_record = _read_line(loads, number, line, is_first and number == 0, fields, into)
-        if is_record and fields.records:
-            into.records.append(line)
-
-
 def _read_line(
     loads: Callable[[bytes], Any],
     number: int,
@@ -111,7 +102,9 @@ def _read_line(
     return True
 
 
+@functools.cache
 def _loader() -> Callable[[bytes], Any]:
+    """Return the function that reads a line: by orjson, or the same by the standard library."""
     try:
         orjson = importlib.import_module("orjson")
     except ImportError:

@@ -1,11 +1,16 @@
 """Text files: a text a line."""
 
-import io
-
 from sparsemaps._io._text_input import BadLine
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import BadRecord, Fields
-from sparsemaps.records._line_format import MARK, LineFormat, Lines, Reader, all_lines, not_utf8
+from sparsemaps.records._line_format import (
+    MARK,
+    LineFormat,
+    Lines,
+    all_lines,
+    not_utf8,
+    without_mark,
+)
 
 
 class LineRecords(LineFormat):
@@ -15,31 +20,26 @@ class LineRecords(LineFormat):
     has_fields = False
     may_be_rows = True
 
-    def reader(self) -> Reader:
-        return _read
+    def read(self, lines: Lines, fields: Fields, into: Batch) -> None:
+        try:
+            text = without_mark(lines).decode()
+        except UnicodeDecodeError as error:
+            raise not_utf8(error, 0) from None
+        if not text:
+            return
+        if "\r" in text:
+            text = text.replace("\r\n", "\n")
+        texts = text.removesuffix("\n").split("\n")
+        try:
+            fields.check_lengths(texts)
+        except BadRecord as error:
+            raise BadLine(error.number + 1, f": {error}") from None
+        into.texts.extend(texts)
+        if fields.records:
+            into.records.extend(all_lines(lines))
 
     def lines_of_records(self, lines: Lines) -> list[bytes]:
         return [] if lines.is_first and lines.text == MARK else all_lines(lines)
 
 
 FORMAT = LineRecords()
-
-
-def _read(lines: bytes, is_first: bool, fields: Fields, into: Batch) -> None:
-    content = lines.removeprefix(MARK) if is_first else lines
-    try:
-        text = content.decode()
-    except UnicodeDecodeError as error:
-        raise not_utf8(error, 0) from None
-    if not text:
-        return
-    if "\r" in text:
-        text = text.replace("\r\n", "\n")
-    texts = text.removesuffix("\n").split("\n")
-    try:
-        fields.check_lengths(texts)
-    except BadRecord as error:
-        raise BadLine(error.number + 1, f": {error}") from None
-    into.texts.extend(texts)
-    if fields.records:
-        into.records.extend(io.BytesIO(lines))

@@ -13,7 +13,6 @@ from _data.strange_texts import strange_texts
 from sparsemaps import MinHash
 from sparsemaps._loops import text as _loops
 from sparsemaps.files import Texts, deduplicate_files
-from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._line_format import LineFormat, Lines
 from sparsemaps.records.jsonl import FORMAT
@@ -85,10 +84,9 @@ def fields(name="text", **more):
 
 def read(lines, by_loops, is_first=True, **more):
     """The texts of a piece, or its error."""
-    batch = Batch.empty(fields(**more))
+    records = type(FORMAT).records if by_loops else LineFormat.records
     try:
-        read = type(FORMAT).read if by_loops else LineFormat.read
-        read(FORMAT, Lines(lines, is_first), fields(**more), batch)
+        batch = records(FORMAT, Lines(lines, is_first), fields(**more))
     except ValueError as error:
         return str(error)
     assert isinstance(batch.texts, _loops.Utf8Texts) == by_loops
