@@ -271,16 +271,20 @@ def exact_turns(fitted, X):
             of = (_loops.QUANTILES, column, W[column], draw.quantiles)
             _loops.draw(vectors, *(of if draw.quantiles is not None else (kind, *of[1:3])))
         W, scales = W[:, :n], draw._scales(lengths, n)
-    turns, sums = [], []
-    for row in X.tolist():
-        x = np.array([Fraction(value) for value in row])
-        terms = [
-            x * np.array([Fraction(float(w)) for w in column]) * Fraction(float(scale))
-            for column, scale in zip(W.T, scales, strict=True)
-        ]
-        turns.append([sum(t) for t in terms])
-        sums.append([sum(map(abs, t)) for t in terms])
-    return turns, sums
+    (X, unit_of_rows), (W, unit) = whole(X), whole(W)
+    units = [unit_of_rows * unit * Fraction(scale) for scale in scales.tolist()]
+    return tuple(
+        [[number * unit for number, unit in zip(row, units, strict=True)] for row in found.tolist()]
+        for found in (X @ W, abs(X) @ abs(W))
+    )
+
+
+def whole(numbers):
+    """Whole numbers, and the power of 2 that these numbers are multiples of."""
+    ratios = [number.as_integer_ratio() for number in numbers.ravel().tolist()]
+    divisor = max(divisor for _, divisor in ratios)
+    found = [number * (divisor // of_number) for number, of_number in ratios]
+    return np.array(found, object).reshape(numbers.shape), Fraction(1, divisor)
 
 
 def features_of(fitted, turns):
