@@ -1,6 +1,7 @@
 """Fixtures, and the list of maps that the tests over all maps run through."""
 
 import bz2
+import faulthandler
 import gzip
 import os
 import signal
@@ -30,6 +31,19 @@ def pytest_configure(config):
         config.option.hypothesis_seed = str(chance.NUMBER)
     # A shell starts what it runs in the background with interrupts ignored; tests send some.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+    _tell_where_tests_hang(config)
+
+
+def _tell_where_tests_hang(config):
+    """Print where the tests stand every ten minutes, more than twice what all of them take.
+
+    pytest's own limit, for each test, takes a fortieth of the time of the suite.
+    """
+    with config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
+        errors = open(os.dup(2), "w")  # noqa: SIM115
+    config.add_cleanup(errors.close)
+    config.add_cleanup(faulthandler.cancel_dump_traceback_later)
+    faulthandler.dump_traceback_later(600, repeat=True, file=errors)
 
 
 def _maps():
