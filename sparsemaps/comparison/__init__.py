@@ -162,11 +162,14 @@ def compare_by(
         X = X.toarray()
         test = None if test is None else (test[0].toarray(), test[1])
     n_threads = _threads.resolve_n_jobs(n_jobs)
-    goal = Goal(is_regression, n_jobs, budget.clock, threads_of_trees(n_threads))
+    goal = Goal(is_regression, n_jobs, threads_of_trees(n_threads))
     search = _halving.Halving(
         X, y, goal, budget, Preparations(vectorizer), generator, ordered=ordered
     )
     candidates = candidates_of(facts, X[:1500])
+    neighbours_alike = not (ordered or is_text) and are_neighbours_alike(
+        X, _halving.strata_of(y, is_regression)
+    )
     measurement = _measurement.Measurement(search, test)
     quiet = warnings.catch_warnings(action="ignore")
     with quiet, _threads.libraries_take(n_threads):  # of candidates that do not suit the rows well
@@ -187,9 +190,7 @@ def compare_by(
         n_rows=n_rows,
         n_used=len(y),
         seconds=budget.spent(),
-        neighbours_alike=not ordered
-        and not is_text
-        and are_neighbours_alike(X, _halving.strata_of(y, is_regression)),
+        neighbours_alike=neighbours_alike,
         untried=(
             *(one for one in families if one not in measured and one not in failed),
             *measurement.left_out(),

@@ -2,12 +2,17 @@
 
 import time
 from collections.abc import Callable, Hashable
+from math import inf
 
 Clock = Callable[[], float]
 
 
 class OutOfTime(Exception):
-    """The time ended during a step."""
+    """The time ended during a step, or a fit is expected to take some seconds that it has not."""
+
+    def __init__(self, seconds: float = 0.0) -> None:
+        super().__init__(seconds)
+        self.seconds = seconds
 
 
 def _ignore(line: str) -> None:
@@ -37,11 +42,6 @@ class Budget:
         rest = max(self.seconds - self._begun, 0.0)
         return self._begun + share * rest - self.spent()
 
-    def check(self, share: float = 1.0) -> None:
-        """Raise `OutOfTime` if nothing is left of a share of the time."""
-        if self.left(share) < 0:
-            raise OutOfTime
-
 
 class Costs:
     """What a step costs, by those before it: seconds for one fit, a row and a component."""
@@ -55,3 +55,55 @@ class Costs:
     def expected(self, key: Hashable, work: float) -> float:
         """Return the seconds of some work, 0 if nothing is known."""
         return self._rates.get(key, 0.0) * work
+
+
+class Step:
+    """A step of the search or the measurement: the fits of one candidate, in their time.
+
+    `left` is for what may begin, and `rest` for what goes on: a fit of scikit-learn, which cannot
+    be stopped, gets at most as many iterations as have time, by the time of earlier ones.
+
+    Parameters
+    ----------
+    seconds : float
+        After which no fit begins.
+    end : float or None
+        The share of the whole time at which a fit is stopped; None stops none.
+    reserved : float
+        Seconds before the end that are needed after the fits.
+    """
+
+    def __init__(
+        self, budget: Budget, costs: Costs, candidate: Hashable, *, seconds: float = inf,
+        end: float | None = None, reserved: float = 0.0,
+    ) -> None:  # fmt: skip
+        self._budget, self._costs, self._candidate = budget, costs, candidate
+        self._seconds, self._end, self._reserved = seconds, end, reserved
+        self._began = budget.spent()
+
+    def spent(self) -> float:
+        return self._budget.spent() - self._began
+
+    def left(self, share: float = 1.0) -> float:
+        """Return the seconds that are left of a share of the step."""
+        return min(self._budget.seconds - self._began, share * self._seconds) - self.spent()
+
+    def rest(self) -> float:
+        """Return the seconds after which a fit is stopped."""
+        return inf if self._end is None else self._budget.left(self._end) - self._reserved
+
+    def check(self) -> None:
+        """Raise `OutOfTime` if a fit has to stop."""
+        if self.rest() < 0:
+            raise OutOfTime
+
+    def iteration(self, strength: float, size: float) -> float:
+        """Return the seconds of an iteration on rows of some size, 0 if nothing is known: by fits
+        of the same strength, or else by the last ones."""
+        known = self._costs.expected((self._candidate, "iteration", strength), size)
+        return known or self._costs.expected((self._candidate, "iteration"), size)
+
+    def note_iterations(self, strength: float, size: float, n: int, seconds: float) -> None:
+        """Note how long some iterations have taken."""
+        for key in (self._candidate, "iteration", strength), (self._candidate, "iteration"):
+            self._costs.note(key, n * size, seconds)

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from sparsemaps._tools._typing import Array
-from sparsemaps.comparison._budget import Budget, Costs
+from sparsemaps.comparison._budget import Budget, Costs, OutOfTime, Step
 from sparsemaps.comparison._candidates import LINEAR, Candidate, Preparations, neighbours_of
 from sparsemaps.comparison._learners import Goal
 
@@ -51,8 +51,12 @@ Linear models have one for each preparation: they are cheap, and which one suits
 known.
 """
 
-_WARM, _FEW_ROWS = 0.25, 64
-"""The share of the time that imports may take, and the rows for which they are made."""
+_WARM, _FEW_ROWS, _FEW_SAMPLES = 0.25, 64, 16
+"""The share of the time that imports may take, and the rows and the size of maps for which they are
+made."""
+
+_SHORT = 0.05
+"""Seconds of a run on few rows that say nothing about more rows."""
 
 _HOPELESS = 0.1
 """Families this far behind are searched no longer."""
@@ -115,7 +119,8 @@ class Halving:
         tried: set[str] = set()
         for place, one in enumerate(alive):
             family = one.candidate.family
-            is_first = number == 0 and (family == LINEAR or family not in tried)
+            is_new = number == 0 and family not in tried
+            is_first = is_new or (number == 0 and family == LINEAR)
             tried.add(family)
             learner = one.candidate.learner
             size = learner.components(rung.size, searched=True)
@@ -126,15 +131,16 @@ class Halving:
                 expected += self.preparing(one.candidate, len(some))
             step = rung.step * self.budget.seconds
             end = _FIRST if is_first else rung.end
-            is_late = self.budget.left(end) < expected or expected > step
-            if is_late and any(other.rung >= 0 for other in alive):  # the first has time always
+            is_late = self.budget.left(end) < expected or (expected > step and not is_new)
+            has_any = any(other.rung >= 0 for other in alive)  # the first has time always
+            if is_late and has_any:
                 continue
             where = f"search {number + 1}: {place + 1} of {len(alive)}"
             self.budget.watch(f"{where}, {one.candidate.name}")
             try:
                 self._prepare(one.candidate, rows, prepared)
                 start = self.budget.spent()
-                scores = self._scores(one, rung, y, splits, prepared)
+                scores = self._scores(one, rung, y, splits, prepared, _FIRST if has_any else None)
             except ValueError as error:  # the rows are beyond the map, or a class is missing
                 one.problem = str(error)
                 continue
@@ -169,19 +175,20 @@ class Halving:
             self.costs.note(name, rows.shape[0], self.budget.spent() - start)
 
     def _scores(
-        self, one: Found, rung: Rung, y: Array, splits: Any, prepared: dict[str, Any]
-    ) -> Array:
-        """Return the scores of a candidate in a round; `prepared` are rows by their preparation."""
-        candidate = one.candidate
-        began, step = self.budget.spent(), rung.step * self.budget.seconds
-
-        def allows(more: float, share: float) -> bool:
-            spent = self.budget.spent()
-            return spent + more < min(self.budget.seconds, began + share * step)
-
-        return candidate.learner.scores(
-            self.goal, prepared[candidate.preparation], y, splits, rung.size, one.strengths, allows
-        )
+        self, one: Found, rung: Rung, y: Array, splits: Any, prepared: dict[str, Any],
+        end: float | None,
+    ) -> Array:  # fmt: skip
+        """Return the scores of a candidate in a round; `prepared` are rows by their preparation,
+        and `end` is the share of the time at which fits are stopped."""
+        candidate, seconds = one.candidate, rung.step * self.budget.seconds
+        step = Step(self.budget, self.costs, candidate, seconds=seconds, end=end)
+        rows = prepared[candidate.preparation]
+        try:
+            return candidate.learner.scores(
+                self.goal, rows, y, splits, rung.size, one.strengths, step
+            )
+        except OutOfTime:
+            return np.full((len(splits), len(one.strengths)), np.nan)
 
     def _take(self, one: Found, scores: Array, number: int, n_test: int) -> None:
         complete = np.isfinite(scores).all(axis=0)
@@ -202,22 +209,31 @@ def warm_up(search: Halving, candidates: Sequence[Candidate]) -> None:
     of the time at most.
 
     What is imported and started meanwhile does not count as the cost of a candidate, or of a
-    preparation.
+    preparation. A second run says which families take long on few rows already.
     """
     some = search.order[:_FEW_ROWS]
     rows, y = search.rows[some], search.y[some]
+    strata = strata_of(y, search.goal.is_regression)
+    more = search.y[search.order[: RUNGS[0].n_rows]]
+    share = 1.0 if search.goal.is_regression else len(np.unique(y)) / len(np.unique(more))
     first: dict[str, Candidate] = {}
     for one in candidates:
         first.setdefault(one.family, one)
         first.setdefault(f" + {one.preparation}", one)
     for one in dict.fromkeys(first.values()):
-        if search.budget.left(_WARM) < 0:
-            break
-        with contextlib.suppress(ValueError):  # which the search says
-            Z = prepare(search.preparations.steps(one.preparation), rows)
-            strata = strata_of(y, search.goal.is_regression)
-            how = _splits(strata, 1), 16, one.learner.strengths[:1], lambda *_: True
-            one.learner.scores(search.goal, Z, y, *how)
+        learner = one.learner
+        how = _splits(strata, 1), _FEW_SAMPLES, learner.strengths[:1]
+        with contextlib.suppress(ValueError, OutOfTime):  # which the search says
+            for is_second in (False, True):
+                if search.budget.left(_WARM) < 0:
+                    return
+                Z = prepare(search.preparations.steps(one.preparation), rows)
+                step = Step(search.budget, Costs(), one, end=_FIRST)
+                learner.scores(search.goal, Z, y, *how, step)
+                if is_second and step.spent() > _SHORT:
+                    size = learner.components(_FEW_SAMPLES, searched=True)
+                    work = share * learner.work(len(some), size, learner.strengths[:1], 1)
+                    search.costs.note(one.family, work, step.spent() - _SHORT)
 
 
 def _in_turns(candidates: Sequence[Candidate]) -> list[Candidate]:

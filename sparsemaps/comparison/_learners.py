@@ -4,6 +4,7 @@ A learner scores held-out rows for several values of its strength: C, or the num
 also makes the estimator of one strength, which users train.
 """
 
+import contextlib
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -15,19 +16,17 @@ import scipy.sparse as sp
 
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._typing import Array, Vectorizer
+from sparsemaps.comparison._budget import OutOfTime, Step
 from sparsemaps.linear import (
     KernelClassifier,
     KernelClassifierCV,
     KernelRegressor,
     KernelRegressorCV,
 )
+from sparsemaps.linear._model import watched
 
 Splits = Sequence[tuple[Array, Array]]
 """Pairs of the numbers of rows to train on, and of rows to score."""
-
-Allows = Callable[[float, float], bool]
-"""Whether there is time for some more seconds within a share of a step."""
-
 
 TOLERANCE = 0.01
 """The tolerance of linear models. Those of a smaller one are as accurate and take longer."""
@@ -43,6 +42,14 @@ _NEXT = 2.0
 """How long the next strength takes, in times of the one before: there are as many trees again, and
 a larger C converges later."""
 
+_PORTION = 0.25
+"""The share of the time that is left which the next trees may take, if there are more to come."""
+
+_MOST_ITERATIONS = 2**30
+
+_FIRST_ITERATIONS = 100
+"""The most iterations of a solver for each row, if nothing is known of their time."""
+
 
 @dataclass(frozen=True)
 class Goal:
@@ -50,7 +57,6 @@ class Goal:
 
     is_regression: bool
     n_jobs: int | None
-    clock: Callable[[], float]
     n_threads_of_trees: int = 1
 
 
@@ -64,12 +70,14 @@ def score_of(goal: Goal, found: Any, y: Array) -> float:
 class Learner:
     """The base of learners. `exponent` is how training time grows with rows, `shared` how many fits
     take as long as what all of them share, and `slower` what a fit takes in times of one of the
-    search, which may end before it has converged."""
+    search, which may end before it has converged. `margin` is how much time is needed for a fit to
+    begin, in times of the expected: it cannot be stopped if it takes longer."""
 
     strengths: tuple[float, ...]
     exponent: float = 1.0
     shared: float = 0.0
     slower: float = 2.0
+    margin = 2.0
     of_trees = False
     takes_long = False
     """Whether only the best candidate of its family has the last round of the search."""
@@ -97,26 +105,37 @@ class Learner:
 
     def scores(
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
-        strengths: Sequence[float], allows: Allows,
+        strengths: Sequence[float], step: Step,
     ) -> Array:  # fmt: skip
         """Return the scores (splits, strengths), NaN if time ran out."""
         found = np.full((len(splits), len(strengths)), np.nan)
         for number, (train, test) in enumerate(splits):
-            path = self._path(goal, Z, y, train, test, size, strengths)
-            before = goal.clock()
-            for place, guess in enumerate(path):
-                found[number, place] = score_of(goal, guess, y[test])
-                before, last = goal.clock(), goal.clock() - before
-                if not allows(_NEXT * last, (number + 1) / len(splits)):
-                    break
+            path = self._path(goal, Z, y, train, test, size, strengths, step)
+            before = step.spent()
+            with contextlib.suppress(OutOfTime):
+                for place, guess in enumerate(path):
+                    found[number, place] = score_of(goal, guess, y[test])
+                    before, last = step.spent(), step.spent() - before
+                    if step.left((number + 1) / len(splits)) < _NEXT * last:
+                        break
         return found
 
     def _path(
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
-        strengths: Sequence[float],
+        strengths: Sequence[float], step: Step,
     ) -> Iterator[Array]:  # fmt: skip
         """Yield the predictions for the rows of the test, for each strength."""
         raise NotImplementedError
+
+    def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
+        """Fit an estimator of this learner, or one that ends with it.
+
+        Raises
+        ------
+        OutOfTime
+            If there is no time for it.
+        """
+        model.fit(X, y)
 
     def estimator(
         self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
@@ -155,6 +174,7 @@ class OnCodes(_OnMap):
 
     strengths = (0.3, 3.0, 30.0)
     shared = 1.0
+    margin = 1.0
 
     @property
     def slower(self) -> float:  # type: ignore[override]
@@ -176,7 +196,7 @@ class OnCodes(_OnMap):
 
     def scores(
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
-        strengths: Sequence[float], allows: Allows,
+        strengths: Sequence[float], step: Step,
     ) -> Array:  # fmt: skip
         """Return the scores: all splits and strengths share the codes.
 
@@ -189,8 +209,14 @@ class OnCodes(_OnMap):
         kind: Any = KernelRegressorCV if goal.is_regression else KernelClassifierCV
         if goal.is_regression:
             how["epsilon"] = 0.0
-        with _no_warnings():
-            return np.asarray(kind(map, **how).fit(codes, y).scores_)
+        model = kind(map, **how)
+        with _no_warnings(), watched(model, lambda *_: step.check()):
+            return np.asarray(model.fit(codes, y).scores_)
+
+    def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
+        """Stop between two passes over the rows."""
+        with watched(_last(model), lambda *_: step.check()):
+            model.fit(X, y)
 
     def estimator(
         self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
@@ -230,14 +256,14 @@ class OnFeatures(_OnMap):
 
     def scores(
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
-        strengths: Sequence[float], allows: Allows,
+        strengths: Sequence[float], step: Step,
     ) -> Array:  # fmt: skip
         map = self.map_of(size).set_params(n_jobs=goal.n_jobs)
-        return super().scores(goal, map.fit_transform(Z), y, splits, size, strengths, allows)
+        return super().scores(goal, map.fit_transform(Z), y, splits, size, strengths, step)
 
     def _path(
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
-        strengths: Sequence[float],
+        strengths: Sequence[float], step: Step,
     ) -> Iterator[Array]:  # fmt: skip
         """One decomposition serves all strengths."""
         A, B = Z[train], Z[test]
@@ -262,6 +288,11 @@ class OnFeatures(_OnMap):
         return float(self.map_of(size).fit(Z[:1]).transform(Z[:1]).nbytes)
 
 
+def _last(model: Any) -> Any:
+    """Return an estimator, or the last step of a pipeline."""
+    return model[-1] if isinstance(model, _sklearn.Pipeline) else model
+
+
 def rounded_inverse(strength: float) -> float:
     return float(f"{1 / strength:.6g}")
 
@@ -279,15 +310,35 @@ def _winners(classes: Array, scores: Array) -> Array:
     return found
 
 
+class _Bounded(Learner):
+    """An SVM of scikit-learn, which cannot be stopped: it gets as many iterations as have time."""
+
+    def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
+        last = _last(model)
+        if not isinstance(last, (_sklearn.LinearSVC, _sklearn.SVC, _sklearn.SVR)):
+            model.fit(X, y)  # least squares, whose time is known
+            return
+        usual, rest, of_one = last.max_iter, step.rest(), step.iteration(strength, len(y))
+        if rest < np.inf:
+            most = max(1.0, rest / of_one if of_one else _FIRST_ITERATIONS * len(y))
+            last.set_params(max_iter=int(min(most, usual if usual > 0 else _MOST_ITERATIONS)))
+        start = step.spent()
+        model.fit(X, y)
+        n_made = int(np.max(last.n_iter_))
+        step.note_iterations(strength, len(y), n_made, step.spent() - start)
+        if n_made >= last.max_iter > 0 and last.max_iter != usual:
+            raise OutOfTime
+
+
 @dataclass(frozen=True, eq=False)
-class OnRows(Learner):
+class OnRows(_Bounded):
     """A linear model on the rows themselves."""
 
     strengths = (0.01, 0.1, 1.0, 10.0, 100.0)
 
     def _path(
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
-        strengths: Sequence[float],
+        strengths: Sequence[float], step: Step,
     ) -> Iterator[Array]:  # fmt: skip
         A, B = Z[train], Z[test]
         for strength in strengths:
@@ -295,8 +346,8 @@ class OnRows(Learner):
             if not goal.is_regression:
                 model.set_params(tol=1e-2, max_iter=200)
             with _no_warnings():
-                found = model.fit(A, y[train]).predict(B)
-            yield found
+                self.fit(model, A, y[train], step, strength)
+            yield model.predict(B)
 
     def estimator(
         self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
@@ -307,7 +358,7 @@ class OnRows(Learner):
 
 
 @dataclass(frozen=True, eq=False)
-class ByKernel(Learner):
+class ByKernel(_Bounded):
     """An SVM with an exact kernel, a function of two matrices."""
 
     kernel: Callable[..., Array]
@@ -318,18 +369,19 @@ class ByKernel(Learner):
 
     def scores(
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
-        strengths: Sequence[float], allows: Allows,
+        strengths: Sequence[float], step: Step,
     ) -> Array:  # fmt: skip
-        return super().scores(goal, self.kernel(Z, Z), y, splits, size, strengths, allows)
+        return super().scores(goal, self.kernel(Z, Z), y, splits, size, strengths, step)
 
     def _path(
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
-        strengths: Sequence[float],
+        strengths: Sequence[float], step: Step,
     ) -> Iterator[Array]:  # fmt: skip
         A, B = Z[np.ix_(train, train)], Z[np.ix_(test, train)]
         for strength in strengths:
             model = self._model(goal, "precomputed", strength)
-            yield model.fit(A, y[train]).predict(B)
+            self.fit(model, A, y[train], step, strength)
+            yield model.predict(B)
 
     def _model(self, goal: Goal, kernel: Any, strength: float) -> Any:
         if goal.is_regression:
@@ -346,7 +398,7 @@ class ByKernel(Learner):
 
 
 @dataclass(frozen=True, eq=False)
-class ByRbf(Learner):
+class ByRbf(_Bounded):
     """An SVM with the Gaussian kernel of many rows, whose matrix is not in memory."""
 
     gamma: float
@@ -357,10 +409,12 @@ class ByRbf(Learner):
 
     def _path(
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
-        strengths: Sequence[float],
+        strengths: Sequence[float], step: Step,
     ) -> Iterator[Array]:  # fmt: skip
         for strength in strengths:
-            yield self.estimator(goal, size, strength).fit(Z[train], y[train]).predict(Z[test])
+            model = self.estimator(goal, size, strength)
+            self.fit(model, Z[train], y[train], step, strength)
+            yield model.predict(Z[test])
 
     def estimator(
         self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
@@ -381,6 +435,7 @@ class ByTrees(Learner):
     strengths = (6.0, 12.0, 25.0, 50.0, 100.0, 200.0, 400.0)
     exponent = 0.6
     slower = 1.0
+    margin = 1.0
     of_trees = True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
@@ -389,15 +444,38 @@ class ByTrees(Learner):
 
     def _path(
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
-        strengths: Sequence[float],
+        strengths: Sequence[float], step: Step,
     ) -> Iterator[Array]:  # fmt: skip
         """Trees are added to those before."""
-        model = self.estimator(goal, size, strengths[0]).set_params(warm_start=True)
+        model = self.estimator(goal, size, strengths[0])
         A, B = Z[train], Z[test]
         for strength in strengths:
             with _threads.libraries_take(goal.n_threads_of_trees):
-                found = model.set_params(max_iter=int(strength)).fit(A, y[train]).predict(B)
+                model.set_params(max_iter=int(strength))
+                self.fit(model, A, y[train], step, strength)
+                found = model.predict(B)
             yield found
+
+    def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
+        """Add trees to those of the model, as many at a time as certainly have time."""
+        n_trees, n_made = model.max_iter, getattr(model, "n_iter_", 0)
+        size = float(len(y)) ** self.exponent
+        of_one = step.iteration(strength, size)
+        model.set_params(warm_start=True)
+        while n_made < n_trees:
+            rest, n_left = step.rest(), n_trees - n_made
+            if rest < 0:
+                raise OutOfTime
+            if rest < np.inf:
+                n_left = min(n_left, max(1, int(_PORTION * rest / of_one)) if of_one else 1)
+            start = step.spent()
+            model.set_params(max_iter=n_made + n_left).fit(X, y)
+            of_one = (step.spent() - start) / n_left
+            n_made += n_left
+            step.note_iterations(strength, size, n_left, step.spent() - start)
+            # A single tree takes longer, for what is done once.
+            if n_left > 1 and (n_trees - n_made) * of_one > step.rest():
+                raise OutOfTime(n_trees * of_one)
 
     def estimator(
         self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None

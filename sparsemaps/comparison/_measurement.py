@@ -9,13 +9,11 @@ import numpy as np
 
 from sparsemaps._tools import _sklearn, _threads
 from sparsemaps._tools._typing import Array
-from sparsemaps.comparison._budget import OutOfTime
+from sparsemaps.comparison._budget import OutOfTime, Step
 from sparsemaps.comparison._candidates import LINEAR, Candidate
 from sparsemaps.comparison._comparison import Measured
 from sparsemaps.comparison._halving import RUNGS, Found, Halving, prepare
 from sparsemaps.comparison._learners import OnCodes
-from sparsemaps.linear import KernelClassifier, KernelRegressor
-from sparsemaps.linear._model import watched
 
 N_FOLDS = 5
 
@@ -208,13 +206,15 @@ class Measurement:
         self, entry: Entry, n_rows: int, n_others: int, share: float = 1.0
     ) -> bool:  # fmt: skip
         has_room = entry.candidate.learner.has_room(n_rows, entry.size)
-        return has_room and self._expected(entry, n_rows, n_others) <= self.budget.left(share)
+        expected = self._expected(entry, n_rows, n_others) * entry.candidate.learner.margin
+        return has_room and expected <= self.budget.left(share)
 
-    def _with_time(self, entry: Entry, train: Array, n_others: int) -> Array:
-        """Return as many of some rows as there is time to train the entry on, but not fewer than
-        the first round of the search has had. If these are not all, the entry says so."""
-        expected = self._expected(entry, len(train), n_others)
-        left = max(self.budget.left(), 0.0)
+    def _with_time(self, entry: Entry, train: Array, n_others: int, *, n_fits: int = 1) -> Array:
+        """Return as many of some rows as there is time to train the entry on, some times, but not
+        fewer than the first round of the search has had. If these are not all, the entry says
+        so."""
+        expected = self._expected(entry, len(train), n_others) * entry.candidate.learner.margin
+        left = max(self.budget.left(), 0.0) / n_fits
         if expected <= left:
             return train
         share = (left / expected) ** (1 / entry.candidate.learner.exponent)
@@ -235,28 +235,27 @@ class Measurement:
         OutOfTime
             If a share of the time ends while it is trained. With None, it is trained to the end.
         """
-        estimator, trees = self.estimator(entry), entry.candidate.learner.of_trees
+        estimator, learner = self.estimator(entry), entry.candidate.learner
+        costs, key = self.search.costs, (entry.candidate, entry.size, "predictions")
         with_threads(estimator, self.goal.n_jobs)
         rows, y = self.search.rows[train], self.search.y[train]
         with contextlib.ExitStack() as stack:
-            if trees:
+            if learner.of_trees:
                 stack.enter_context(_threads.libraries_take(self.goal.n_threads_of_trees))
-            last = estimator[-1] if isinstance(estimator, _sklearn.Pipeline) else estimator
-            if share is not None and isinstance(last, (KernelClassifier, KernelRegressor)):
-                stack.enter_context(watched(last, lambda *_: self.budget.check(share)))
-            start = self.budget.spent()
+            reserved = costs.expected(key, others.shape[0])
+            step = Step(self.budget, costs, entry.candidate, end=share, reserved=reserved)
             try:
-                estimator.fit(rows, y)
-            except OutOfTime:  # it takes longer than this
-                self._note_fit(entry, len(train), self.budget.spent() - start)
+                learner.fit(estimator, rows, y, step, entry.strength)
+            except OutOfTime as error:  # it takes longer than this
+                self._note_fit(entry, len(train), max(step.spent(), error.seconds))
                 raise
-            fitted = self.budget.spent()
+            fitted = step.spent()
+            self._note_fit(entry, len(train), fitted)
+            step.check()
             guess = estimator.predict(others)
-            predicted = self.budget.spent()
-        self._note_fit(entry, len(train), fitted - start)
-        key = entry.candidate, entry.size, "predictions"
-        self.search.costs.note(key, others.shape[0], predicted - fitted)
-        return guess, fitted - start, predicted - fitted
+            seconds = step.spent() - fitted
+        costs.note(key, others.shape[0], seconds)
+        return guess, fitted, seconds
 
     def _note_fit(self, entry: Entry, n_rows: int, seconds: float) -> None:
         self.search.costs.note((entry.candidate, "measured"), entry.work(n_rows), seconds)
@@ -269,7 +268,8 @@ class Measurement:
         train, test = self.folds[fold]
         search = self.search
         if in_any_case:
-            train = self._with_time(entry, train, len(test))
+            n_fits = 1 if self.test is None else 2
+            train = self._with_time(entry, train, len(test), n_fits=n_fits)
         elif len(entry.losses) != fold or not self._has_time(entry, len(train), len(test), share):
             return False
         self.budget.watch(f"fold {fold + 1}: {entry.candidate.name}, {entry.size}")

@@ -75,7 +75,9 @@ class _OverC(CodesModel):
             return scorer(model, codes[held_out.rows], held_out.y)
 
         of_rows = None if scorer is None else score
-        found = scores_along(self, rows, len(names), folds, Cs, self._of_one_C, of_rows)
+        found = scores_along(
+            self, rows, len(names), folds, Cs, self._of_one_C, of_rows, self._watch
+        )
         self.Cs_, self.scores_ = np.array(Cs), found.of_folds
         self.C_ = Cs[found.best]
         if self.refit:

@@ -7,6 +7,7 @@ from _data.chance import SEED
 from sklearn.linear_model import Ridge, RidgeClassifier
 
 import sparsemaps
+from sparsemaps.comparison._budget import Budget, Costs, Step
 from sparsemaps.comparison._candidates import Preparations, candidates_of, neighbours_of
 from sparsemaps.comparison._comparison import Measured
 from sparsemaps.comparison._facts import facts_of
@@ -102,12 +103,17 @@ def labels(is_regression):
     return y + rng.random(N) if is_regression else np.array(["a", "b", "c"])[y]
 
 
+def step_of(candidate):
+    """Return a step that has all the time."""
+    return Step(Budget(np.inf), Costs(), candidate)
+
+
 @pytest.mark.parametrize("kind", ROWS)
 @pytest.mark.parametrize("is_regression", [False, True])
 def test_every_candidate_is_searched_measured_and_written(kind, is_regression):
     """The text of an estimator makes an equal one."""
     rows, y = ROWS[kind], labels(is_regression)
-    goal = Goal(is_regression, None, lambda: 0.0)
+    goal = Goal(is_regression, None)
     preparations = Preparations("word:1" if kind == "texts" else None)
 
     class Searched:
@@ -127,7 +133,7 @@ def test_every_candidate_is_searched_measured_and_written(kind, is_regression):
     for one in some if is_complete else some[::5]:
         strengths = (2.0, 4.0) if one.learner.of_trees else one.learner.strengths[:2]
         Z = prepare(preparations.steps(one.preparation), rows)
-        found = one.learner.scores(goal, Z, y, splits, 16, strengths, lambda *_: True)
+        found = one.learner.scores(goal, Z, y, splits, 16, strengths, step_of(one))
         assert np.isfinite(found).all(), one.name
         assert one.learner.row_bytes(Z, 16) > 0
         estimator = measurement.estimator(Entry(one, 16, strengths[0]))
@@ -143,12 +149,12 @@ def test_one_decomposition_serves_all_strengths(is_regression):
     """The predictions are those of scikit-learn's estimators."""
     rows, y = ROWS["reals"], labels(is_regression)
     learner = OnFeatures(sparsemaps.RandomFourier(n_components=64, random_state=0))
-    goal = Goal(is_regression, None, lambda: 0.0)
+    goal = Goal(is_regression, None)
     Z = learner.map_of(64).fit_transform(rows)
     train, test = np.arange(0, N, 2), np.arange(1, N, 2)
     for C, found in zip(
         (0.1, 1.0, 100.0),
-        learner._path(goal, Z, y, train, test, 64, (0.1, 1.0, 100.0)),
+        learner._path(goal, Z, y, train, test, 64, (0.1, 1.0, 100.0), step_of(None)),
         strict=True,
     ):
         model = (Ridge if is_regression else RidgeClassifier)(alpha=1 / C)

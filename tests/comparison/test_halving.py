@@ -37,14 +37,14 @@ class Known(Learner):
         self.clock, self.share, self.cost, self.best = clock, share, cost, best
         self.n_rows = []
 
-    def scores(self, goal, Z, y, splits, size, strengths, allows):
+    def scores(self, goal, Z, y, splits, size, strengths, step):
         found = np.full((len(splits), len(strengths)), np.nan)
         for number, (train, _) in enumerate(splits):
             for place, strength in enumerate(strengths):
                 self.clock.now += self.cost * len(train)
                 far = abs(np.log10(strength / self.best))
                 found[number, place] = self.share - 0.1 * far
-                if not allows(self.cost * len(train), (number + 1) / len(splits)):
+                if step.left((number + 1) / len(splits)) < self.cost * len(train):
                     break
         self.n_rows.append(len(Z))
         return found
@@ -70,7 +70,7 @@ class KnownModel(BaseEstimator):
 def search_of(clock, seconds, n_rows=20_000):
     y = np.arange(n_rows) % 2
     rows = y[:, None].astype(float)
-    goal = Goal(is_regression=False, n_jobs=None, clock=clock)
+    goal = Goal(is_regression=False, n_jobs=None)
     return Halving(
         rows, y, goal, Budget(seconds, clock), Preparations(), np.random.default_rng(SEED)
     )
@@ -225,7 +225,7 @@ def test_strengths_move_to_the_best(best):
 
 def test_of_equal_strengths_the_usual_stays():
     class Flat(Known):
-        def scores(self, goal, Z, y, splits, size, strengths, allows):
+        def scores(self, goal, Z, y, splits, size, strengths, step):
             return np.ones((len(splits), len(strengths)))
 
     clock = Clock()

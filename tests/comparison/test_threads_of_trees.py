@@ -7,6 +7,7 @@ from threadpoolctl import threadpool_info
 
 from sparsemaps._tools import _threads
 from sparsemaps.comparison import _learners
+from sparsemaps.comparison._budget import Budget, Costs, Step
 from sparsemaps.comparison._learners import ByTrees, Goal, threads_of_trees
 
 
@@ -39,8 +40,9 @@ def test_trees_are_trained_by_so_many_threads(monkeypatch):
     )
     X = np.arange(60.0)[:, None]
     splits = [(np.arange(40), np.arange(40, 60))]
-    goal = Goal(False, None, lambda: 0.0, n_threads_of_trees=3)
-    ByTrees().scores(goal, X, X[:, 0] % 2, splits, 1, (1.0, 2.0), lambda *_: True)
+    goal = Goal(False, None, n_threads_of_trees=3)
+    step = Step(Budget(np.inf), Costs(), None)
+    ByTrees().scores(goal, X, X[:, 0] % 2, splits, 1, (1.0, 2.0), step)
     assert seen == [3, 3]
 
 

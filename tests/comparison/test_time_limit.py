@@ -9,7 +9,7 @@ from sklearn.base import BaseEstimator
 from sklearn.model_selection import StratifiedKFold
 
 from sparsemaps import MinHash
-from sparsemaps.comparison._budget import Budget, OutOfTime
+from sparsemaps.comparison._budget import Budget, Costs, OutOfTime, Step
 from sparsemaps.comparison._candidates import Candidate, Preparations
 from sparsemaps.comparison._facts import are_neighbours_alike
 from sparsemaps.comparison._halving import RUNGS, Found, Halving, strata_of, stretches, warm_up
@@ -34,7 +34,7 @@ class Slow(Learner):
         self.clock, self.seconds, self.factor = clock, seconds, factor
         self.n_rows = []
 
-    def _path(self, goal, Z, y, train, test, size, strengths):
+    def _path(self, goal, Z, y, train, test, size, strengths, step):
         for _ in strengths:
             self.clock.now += self.seconds * len(train)
             yield y[test]
@@ -58,7 +58,7 @@ class SlowModel(BaseEstimator):
 
 def search_of(clock, seconds, n_rows=50_000):
     y = np.arange(n_rows) % 2
-    goal = Goal(is_regression=False, n_jobs=None, clock=clock)
+    goal = Goal(is_regression=False, n_jobs=None)
     return Halving(y[:, None].astype(float), y, goal, Budget(seconds, clock), Preparations(),
                    np.random.default_rng(SEED))  # fmt: skip
 
@@ -84,16 +84,17 @@ def test_the_limit_holds_however_slow_the_only_family_is(limit, seconds, has_tes
 
 
 def test_of_few_rows_there_are_as_many_as_have_time():
-    """Of 30 s, 12 are left; a fit to all rows takes 40, and the entry says how many there were."""
+    """Of 30 s, 12 are left; a fit to all rows takes 40, twice as many are needed, and the entry
+    says how many there were."""
     clock = Clock()
     search = search_of(clock, 30)
     one = Candidate("slow", "", "", Slow(clock, 1e-3))
     search.costs.note(one, 1000, 0.5)  # half as long: the learner expects twice as much
     clock.now = 18.0
     (entry,) = Measurement(search, None).run([Found(one, score=1.0, rung=0)])
-    assert entry.n_train == 12_000
-    assert one.learner.n_rows == [12_000]
-    assert clock.now == pytest.approx(30)
+    assert entry.n_train == 6_000
+    assert one.learner.n_rows == [6_000]
+    assert clock.now == pytest.approx(24)
 
 
 class Endless(KernelClassifier):
@@ -112,7 +113,6 @@ def test_training_is_stopped(share, monkeypatch):
     """Between passes over the rows. What has to be measured in any case goes on."""
     CLOCK.now = 0.0
     monkeypatch.setattr("sparsemaps.comparison._learners.KernelClassifier", Endless)
-    monkeypatch.setattr("sparsemaps.comparison._measurement.KernelClassifier", Endless)
     search = search_of(CLOCK, 100, n_rows=60)
     one = Candidate("minhash", "", "", OnCodes(MinHash(bits=8, random_state=0)))
     entry, measurement = Entry(one, 16, 1.0), Measurement(search, None)
@@ -122,7 +122,7 @@ def test_training_is_stopped(share, monkeypatch):
     assert not measurement._measure(entry, 0, share)
     assert not measurement.entries
     with pytest.raises(OutOfTime):
-        search.budget.check(share)
+        Step(search.budget, Costs(), one, end=share).check()
     # It is not begun again, unless there is more time.
     assert measurement._expected(entry) >= 1000
     CLOCK.now = 0.0
@@ -141,7 +141,7 @@ def test_sizes_that_had_no_time_are_named():
 
 
 def test_imports_are_made_before_the_search():
-    """Of each family and of each preparation, as long as there is time for it."""
+    """Of each family and of each preparation, twice, as long as there is time for it."""
     clock, begun = Clock(), []
 
     class Importing(Slow):
@@ -152,10 +152,10 @@ def test_imports_are_made_before_the_search():
     search = search_of(clock, 100)
     search.preparations.steps = lambda name: []
     names = [("a", ""), ("a", "x"), ("a", "x"), ("b", "x"), ("c", "y"), ("d", "")]
-    some = [Candidate(family, "", name, Importing(clock, 8)) for family, name in names]
+    some = [Candidate(family, "", name, Importing(clock, 4)) for family, name in names]
     warm_up(search, some)
-    assert begun == [some[number].learner for number in (0, 1, 3, 4)]
-    assert clock.now == 32
+    assert begun == [some[number].learner for number in (0, 0, 1, 1, 3, 3, 4)]
+    assert clock.now == 28
 
 
 def test_the_cost_of_preparation_is_noted():
@@ -186,18 +186,15 @@ def test_preparation_is_expected():
 
 
 def test_the_next_strength_is_expected_to_take_twice_as_long():
-    clock, asked = Clock(), []
+    clock = Clock()
     learner = Slow(clock, 0.01)
-
-    def allows(more, share):
-        asked.append((more, share))
-        return len(asked) < 2
-
     splits = [(np.arange(75), np.arange(75, 100))]
-    goal = Goal(is_regression=False, n_jobs=None, clock=clock)
-    found = learner.scores(goal, np.zeros((100, 1)), np.zeros(100), splits, 1, (1, 2, 3), allows)
-    assert asked == [(1.5, 1.0), (1.5, 1.0)]
-    assert np.isfinite(found).tolist() == [[True, True, False]]
+    goal = Goal(is_regression=False, n_jobs=None)
+    for seconds, n in [(2.2, 1), (2.3, 2), (3.1, 3)]:  # .75 for each, and 1.5 for the next
+        step = Step(Budget(10, clock), Costs(), None, seconds=seconds)
+        rows = np.zeros((100, 1)), np.zeros(100)
+        found = learner.scores(goal, *rows, splits, 1, (1, 2, 3), step)
+        assert np.isfinite(found).sum() == n
 
 
 def test_work_of_features_is_that_of_their_inner_products():
@@ -232,7 +229,7 @@ def test_rows_that_are_held_out(ordered):
     """Of rows in an order of time the last ones, and else some of all."""
     clock = Clock()
     y = np.arange(1000) % 2
-    goal = Goal(is_regression=False, n_jobs=None, clock=clock)
+    goal = Goal(is_regression=False, n_jobs=None)
     search = Halving(y[:, None], y, goal, Budget(9, clock), Preparations(),
                      np.random.default_rng(SEED), ordered=ordered)  # fmt: skip
     tests = [test for _, test in Measurement(search, None).folds]
