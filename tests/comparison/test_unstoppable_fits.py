@@ -273,7 +273,7 @@ def test_the_search_stops_training_on_codes(monkeypatch):
     CLOCK.now = 0.0
     search.budget = Budget(10, CLOCK)
     found = search.run([Candidate("quick", "", "", Quick()), other])
-    assert [one.rung for one in found] == [2, -1]
+    assert [one.rung for one in found] == [0, -1]
     work = other.learner.work(1000, 128, other.learner.strengths, 2)
     assert search.costs.expected(other, work) >= 6
 
