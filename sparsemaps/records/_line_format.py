@@ -4,6 +4,7 @@ import io
 import itertools
 from abc import abstractmethod
 from collections.abc import Iterator
+from functools import partial
 from typing import IO, Any, NamedTuple
 
 from sparsemaps._io import _text_input
@@ -76,30 +77,39 @@ class LineFormat(CutByLines):
         self.read(piece, fields, batch)
         return batch
 
-    def line_of(self, lines: Lines, row: int) -> int:
-        """Return the line of a record; records are numbered from 0, lines from 1."""
-        return row + 1
-
     def batch(self, piece: Lines, fields: Fields) -> Batch:
         try:
             batch = self.records(piece, fields)
+            batch.line_of = partial(self._line_of, piece)
         except BadLine:
             if not fields.sets_aside:
                 raise
             batch = self._good(piece, fields)
         batch.n_bytes, batch.n_lines = len(piece.text), _loops.count_line_ends(piece.text)
-        batch.line_of = lambda row: self.line_of(piece, row)
         return batch
+
+    def _line_of(self, piece: Lines, row: int) -> int:
+        """Return the line of a record of a piece without bad lines; records are numbered from 0,
+        lines from 1."""
+        lines = enumerate(all_lines(piece), 1)
+        of_records = (
+            number
+            for number, line in lines
+            if self.lines_of_records(Lines(line, piece.is_first and number == 1))
+        )
+        return next(itertools.islice(of_records, row, None))
 
     def _good(self, piece: Lines, fields: Fields) -> Batch:
         """Return the good records, and the bad lines in `Batch.bad`."""
-        batch, bad = Batch.empty(fields), []
+        batch, bad, numbers = Batch.empty(fields), [], list[int]()
         for number, line in enumerate(io.BytesIO(piece.text)):
             try:
                 self.read(Lines(line, piece.is_first and number == 0), fields, batch)
             except BadLine as error:
                 bad.append((number, error.message, line))
-        batch.bad = bad
+            if len(batch.texts) > len(numbers):
+                numbers.append(number + 1)
+        batch.bad, batch.line_of = bad, numbers.__getitem__
         return batch
 
     def _read_good(self, lines: Lines, fields: Fields, into: Batch) -> None:

@@ -19,7 +19,6 @@ from sparsemaps.records._line_format import (
     Lines,
     all_lines,
     not_utf8,
-    without_mark,
 )
 
 
@@ -65,11 +64,6 @@ class JsonRecords(LineFormat):
         if lines.is_first and found and not found[0].removeprefix(MARK).strip():
             del found[0]
         return [line for line in found if not line.isspace()]
-
-    def line_of(self, lines: Lines, row: int) -> int:
-        text = without_mark(lines)
-        numbers = (n for n, line in enumerate(text.split(b"\n"), 1) if line.strip())
-        return next(n for record, n in enumerate(numbers) if record == row)
 
 
 FORMAT = JsonRecords()
