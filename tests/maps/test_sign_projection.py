@@ -258,6 +258,20 @@ def test_projections_of_zero(parameters, dtype):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_sums", [40, 64, 100])  # parts of tiles, and whole ones
+def test_sums_that_are_not_numbers(n_sums, dtype):
+    """A sum of two infinities is decided like one of 0, though no other sum of its row is 0."""
+    X = pair(0.3, n=10).astype(dtype)
+    for column in (0, n_sums - 1):
+        zero, nan = np.full((2, n_sums), 2, dtype), np.full((2, n_sums), 2, dtype)
+        zero[:, column], nan[:, column] = 0, np.nan
+        for sums in (zero, nan):
+            loops.settle_zeros(X.data, X.indices, X.indptr.astype(np.int64), 11, sums)
+        assert (abs(nan[:, column]) == 1).all()
+        np.testing.assert_array_equal(nan, zero)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
 @pytest.mark.parametrize("n", [1, 5, 64, 300])
 def test_second_projections(n, dtype):
     """The signs that take the place of zeros agree at the rate of acos, whatever zeros are stored;
