@@ -26,16 +26,22 @@ def bad_lines(input: Input, n_before: int, bad: Any) -> Iterator[bytes]:
     """Yield lines of the table: file, line and reason, and the whole line. `n_before` lines of the
     file stand before those that are numbered in `bad`. A record of several lines becomes one, in
     which backslashes and line ends are escaped."""
-    given = getattr(input, "given", getattr(input, "path", input))
-    name = "" if hasattr(given, "read") else str(given)
-    name = "standard input" if name == "-" else name
+    name = name_in_table(input)
     for number, reason, line in bad:
         reason = escaped(" ".join(reason.lstrip(":, ").split()))
-        head = f"{escaped(name)}\t{n_before + number + 1}\t{reason}\t"
+        head = f"\t{n_before + number + 1}\t{reason}\t"
         record = line.rstrip(b"\r\n")
         if b"\n" in record:
             record = record.replace(b"\\", b"\\\\").replace(b"\n", b"\\n").replace(b"\r", b"\\r")
-        yield head.encode("utf-8", "surrogateescape") + record + b"\n"
+        yield name + head.encode("utf-8", "surrogateescape") + record + b"\n"
+
+
+def name_in_table(input: Input) -> bytes:
+    """Return what the table calls an input."""
+    given = getattr(input, "given", getattr(input, "path", input))
+    name = "" if hasattr(given, "read") else str(given)
+    name = "standard input" if name == "-" else name
+    return escaped(name).encode("utf-8", "surrogateescape")
 
 
 class BadRecords:
@@ -51,12 +57,18 @@ class BadRecords:
         self._first = b""
         self._next = b"", 1
 
-    def add(self, n_good: int, lines: Iterable[bytes]) -> None:
-        """Count good records, and lines of a table of bad ones: file, line, reason, record."""
-        for line in lines:
+    def add(self, n_good: int, lines: Iterable[bytes], n_leading: int | None = None) -> None:
+        """Count good records, and lines of a table of bad ones: file, line, reason, record.
+
+        `n_leading` bad records stand before the first good one; if it is None, those whose lines
+        follow on one another.
+        """
+        for place, line in enumerate(lines):
             self._first = self._first or line
             name, number = line.split(b"\t", 2)[:2]
             is_next = int(number) == 1 or (name, int(number)) == self._next
+            if n_leading is not None:
+                is_next = place < n_leading
             if self._n_good or (n_good and not is_next):  # a good record may stand before it
                 break
             self._n_leading += 1
@@ -96,15 +108,15 @@ class BadTable:
         """Begin with the records of other inputs, which must not be all bad either."""
         self._counts = BadRecords()
 
-    def add(self, input: Input, n_before: int, bad: Any, n_good: int) -> None:
+    def add(self, input: Input, n_before: int, bad: Any, n_good: int, n_leading: int) -> None:
         """Write the bad records of a block of an input, after `n_before` lines of it, and count the
-        good ones."""
+        good ones; `n_leading` bad ones stand before these."""
         lines = []
         if bad:
             lines = list(bad_lines(input, n_before + getattr(input, "lines_before", 0), bad))
         self.n_bad += len(lines)
         if self._counts is not None:
-            self._counts.add(n_good, lines)
+            self._counts.add(n_good, lines, n_leading)
         if lines:
             self._write(b"".join(lines))
 

@@ -20,7 +20,7 @@ from sparsemaps._io._sources import Input
 from sparsemaps._tools import _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
-from sparsemaps.files._bad_records import MOST, BadRecords
+from sparsemaps.files._bad_records import MOST, BadRecords, name_in_table
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import PairSearch
@@ -92,10 +92,22 @@ class CodedInputs:
 
     def n_bad(self) -> int:
         """Return the number of records that could not be read."""
-        if not _paths.exists(self.path + _sources.BAD):
-            return 0
-        with open_regular(self.path + _sources.BAD) as file:
-            return sum(1 for _ in file)
+        return sum(1 for _ in self._bad_lines())
+
+    def refuse_bad_inputs(self) -> None:
+        """Raise a ValueError if all records of an input are bad: its output would be empty."""
+        pairs = zip(self.inputs, self.n_records, strict=True)
+        empty = {name_in_table(input): input for input, n in pairs if not n}
+        for line in self._bad_lines() if empty else ():
+            if line.partition(b"\t")[0] in empty:
+                alone = BadRecords()
+                alone.add(0, [line])
+                alone.finish()
+
+    def _bad_lines(self) -> Iterator[bytes]:
+        if _paths.exists(self.path + _sources.BAD):
+            with open_regular(self.path + _sources.BAD) as file:
+                yield from file
 
 
 def _numbers(path: str, ending: str, n_records: int) -> Array:

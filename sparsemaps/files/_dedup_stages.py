@@ -7,7 +7,14 @@ import numpy as np
 
 from sparsemaps._io import _output_files, _paths
 from sparsemaps._io._array_files import ArrayKind, read_array, save_array
-from sparsemaps._io._sources import BESIDE_ROWS, SIMILARITY, InputFile, n_bytes_of, refuse_changes
+from sparsemaps._io._sources import (
+    BESIDE_ROWS,
+    SIMILARITY,
+    InputFile,
+    is_directory,
+    n_bytes_of,
+    refuse_changes,
+)
 from sparsemaps.files._coded_records import CodedInputs, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import counted
@@ -41,6 +48,8 @@ def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
     """Return the stages of a plan. The choice of records needs nothing but codes."""
     job = yield from counted(plan.job, plan.inputs, results)
     coded = yield from encode(job, plan.inputs, results)
+    if results is not NOWHERE and is_directory(plan.output):
+        coded.refuse_bad_inputs()
     against = [[file.recipe for file in earlier.files] for earlier in plan.earlier]
     recipe = {"codes": coded.digest, **plan.search.recipe, "against": against}
     removals = Task(REMOVED, {**recipe, "keep": plan.removal.keep}, (plan, coded))

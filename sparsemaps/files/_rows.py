@@ -41,7 +41,7 @@ def read_rows(
 
     def step(piece: Any) -> tuple[tuple[Any, int], int]:
         block = source.block(piece)
-        more = block.bad, block.n_lines, block.n_rows
+        more = block.bad, block.n_lines, block.n_rows, block.n_leading_bad
         return ((convert(block), *more), block.n_rows), block.n_lines
 
     with contextlib.closing(read_pieces(source, input, step, **how)) as pieces:
@@ -60,8 +60,8 @@ def read_counted(
     """Yield what `read_rows` does, for all records of an input whose n-grams were counted. The
     batches are let go, one by one."""
 
-    def step(block: Batch) -> tuple[T, Any, int, int]:
-        return convert(block), block.bad, block.n_lines, block.n_rows
+    def step(block: Batch) -> tuple[T, Any, int, int, int]:
+        return convert(block), block.bad, block.n_lines, block.n_rows, block.n_leading_bad
 
     def each() -> Iterator[tuple[Batch]]:
         batches.reverse()
@@ -72,13 +72,13 @@ def read_counted(
 
 
 def _without_bad(
-    pieces: Iterable[tuple[T, Any, int, int]], input: Input, aside: BadTable | None
+    pieces: Iterable[tuple[T, Any, int, int, int]], input: Input, aside: BadTable | None
 ) -> Iterator[T]:
     """Yield the results of the pieces of an input. Their bad records go to the table `aside`."""
     n_before = 0
-    for converted, bad, n_lines, n_good in pieces:
+    for converted, bad, n_lines, n_good, n_leading in pieces:
         if aside is not None:
-            aside.add(input, n_before, bad, n_good)
+            aside.add(input, n_before, bad, n_good, n_leading)
         n_before += n_lines
         yield converted
 

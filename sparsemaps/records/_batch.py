@@ -145,6 +145,14 @@ class Batch:
     def n_rows(self) -> int:
         return len(self.heads.label_ends)
 
+    @property
+    def n_leading_bad(self) -> int:
+        """How many bad records stand before the first good one."""
+        if not self.bad or not self.n_rows:
+            return len(self.bad)
+        first = self.line_of(0)
+        return sum(number + 1 < first for number, *_ in self.bad)
+
     def exact_heads(self) -> Heads:
         """Return the beginnings of lines. Of labels that are whole numbers, all digits are
         there."""
@@ -244,6 +252,11 @@ class CountedBatch(Batch):
 
 _RECORD_BYTES = 100
 """What an entry of a dict and an object take beside their content, nearly."""
+
+
+def place_in(places: list[int], record: int) -> int:
+    """Return the line or row of a record, from 1, by the places of the records, from 0."""
+    return places[record] + 1
 
 
 def _within(line_of: Callable[[int], int], start: int, n_before: int, row: int) -> int:

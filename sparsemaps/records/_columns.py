@@ -15,7 +15,7 @@ from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._blocks import cut_by_size, sums_of_rows
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
-from sparsemaps.records._batch import OF_RECORDS, Batch
+from sparsemaps.records._batch import OF_RECORDS, Batch, place_in
 from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels
 from sparsemaps.records._format import Format, Raw
 
@@ -295,7 +295,7 @@ def _without(
     if fields.records:
         batch.records = _some_rows(rows, good)
     batch.bad = [(row, f": {reason}", b"") for row, reason in bad]
-    batch.n_lines, batch.line_of = len(rows), partial(_place_in, good)
+    batch.n_lines, batch.line_of = len(rows), partial(place_in, good)
     return batch
 
 
@@ -306,10 +306,6 @@ def _some_rows(rows: Any, places: list[int]) -> Any:
     is_one[places] = True
     columns = [column.chunk(0) for column in chosen(rows, is_one).columns]
     return pa.RecordBatch.from_arrays(columns, schema=rows.schema)
-
-
-def _place_in(rows: list[int], record: int) -> int:
-    return rows[record] + 1
 
 
 def _strings(column: Any, name: str) -> Any:

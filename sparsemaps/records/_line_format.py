@@ -107,6 +107,8 @@ class LineFormat(CutByLines):
                 self.read(Lines(line, piece.is_first and number == 0), fields, batch)
             except BadLine as error:
                 bad.append((number, error.message, line))
+            except LineError as error:  # which no job sets aside
+                raise LineError(number + error.line, error.message) from error.__cause__
             if len(batch.texts) > len(numbers):
                 numbers.append(number + 1)
         batch.bad, batch.line_of = bad, numbers.__getitem__

@@ -15,7 +15,7 @@ from sparsemaps._io._sources import is_regular, open_input
 from sparsemaps._io._text_input import LineTooLong, Text, UnreadableRecord
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
-from sparsemaps.records._batch import Batch
+from sparsemaps.records._batch import Batch, place_in
 from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, number_in
 from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other_columns
 from sparsemaps.records._line_format import MARK
@@ -205,13 +205,9 @@ def _pieces(text: Text, fields: Fields, n_bytes: int) -> Iterator[_Piece]:
 
 def _ended(batch: Batch, lines: list[int], bad: list[Any], n_lines: int, n_bytes: int) -> Batch:
     """Return a batch with the places of its records: the numbers of lines before each."""
-    batch.line_of, batch.bad, batch.n_lines = partial(_line_in, lines), bad, n_lines
+    batch.line_of, batch.bad, batch.n_lines = partial(place_in, lines), bad, n_lines
     batch.n_bytes = n_bytes
     return batch
-
-
-def _line_in(lines: list[int], record: int) -> int:
-    return lines[record] + 1
 
 
 class _Places:
