@@ -40,6 +40,8 @@ class Measured:
         The model, not fitted.
     n_train : int or None
         How many rows it was trained on, if there was no time for all.
+    fold_scores : tuple of float
+        The score on each fold that was measured, the first ones of all.
     """
 
     name: str
@@ -56,6 +58,7 @@ class Measured:
     takes_dense: bool
     estimator: Any
     n_train: int | None = None
+    fold_scores: tuple[float, ...] = ()
 
     @property
     def program(self) -> str:
@@ -118,9 +121,10 @@ class Comparison(Sequence[Measured]):
 
     @property
     def choice(self) -> Measured:
-        """The model of the fewest bytes a row within a standard error of the best."""
-        least = self.best.score - self.best.standard_error
-        near = (row for row in self.rows if row.score >= least)
+        """The model of the fewest bytes a row within a standard error of the best, on the folds
+        that both were measured on."""
+        best, error = self.best, self.best.standard_error
+        near = (row for row in self.rows if _difference(best, row) <= error)
         return min(near, key=lambda row: (row.row_bytes, row.row_seconds))
 
     def plot(self, ax: Any = None) -> Any:
@@ -214,6 +218,14 @@ class Comparison(Sequence[Measured]):
             )
         for failed in self.failed:
             yield f"Some rows are not for {failed}"
+
+
+def _difference(one: Measured, other: Measured) -> float:
+    """Return how much the score of one model is above that of another, on the same folds."""
+    folds = list(zip(one.fold_scores, other.fold_scores, strict=False))
+    if not folds:
+        return one.score - other.score
+    return sum(first - second for first, second in folds) / len(folds)
 
 
 _PLAIN = {"linear": "the linear model", "boosted": "boosted trees", "exact": "the exact kernel"}

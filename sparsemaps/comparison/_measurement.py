@@ -185,6 +185,10 @@ class Measurement:
             row_seconds=float(np.mean(entry.predict_seconds)), row_bytes=entry.row_bytes,
             takes_dense=isinstance(self.search.rows, np.ndarray) and self.search.rows.ndim == 2,
             estimator=self.estimator(entry), n_train=entry.n_train,
+            fold_scores=tuple(
+                outcome_of(losses, spread).score
+                for losses, spread in zip(entry.losses, entry.spreads, strict=True)
+            ),
         )  # fmt: skip
 
     def _best_first(self) -> list[Entry]:

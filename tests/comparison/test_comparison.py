@@ -138,6 +138,16 @@ def test_the_choice_is_the_smallest_within_a_standard_error():
     assert table(rows[0], row("a", 0.9, 64, row_seconds=2e-6), row("b", 0.9, 64)).choice.name == "b"
 
 
+def test_of_models_with_fewer_folds_the_choice_is_made_by_these():
+    """An easy first fold makes no model as good as the best."""
+    best = row("minmax", 0.9, 1024, fold_scores=(0.95, 0.85))
+    assert table(best, row("binning", 0.93, 64, fold_scores=(0.93,))).choice is best
+    near = row("binning", 0.945, 64, fold_scores=(0.945,))
+    assert table(best, near).choice is near
+    near = row("binning", 0.892, 64, fold_scores=(0.9, 0.884))
+    assert table(best, near).choice is near
+
+
 def test_it_says_when_no_map_wins():
     said = str(table(row("boosted trees", 0.9, 64), row("minmax", 0.8, 32, size=1024)))
     assert "Best: boosted trees, 90.0 +- 1.0." in said
