@@ -21,6 +21,7 @@ cdef extern from "c/linear/one_hot.h" nogil:
 cdef extern from "c/linear/dual_descent.h" nogil:
     enum:
         MOST_MODELS
+        MODELS_OF_FLOAT64
         BLOCK_ROWS
     ctypedef struct dual_problem:
         coded_rows rows
@@ -60,6 +61,7 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         uint32_t *columns
         Py_ssize_t stride
         unsigned going
+        int64_t n_turns
         dual_model models[MOST_MODELS]
     ctypedef struct dual_descent_loops:
         const char *const *losses
@@ -121,17 +123,21 @@ cdef class Descent:
 
     def __init__(self, Py_ssize_t n_codes, int bits, str loss, int end, double epsilon,
                  double bias, double tol, double cost, uint64_t key,
-                 const double[:, ::1] factors, double[:, ::1] v):
+                 const double[:, ::1] factors, double[:, ::1] v, bint is_float32=False):
         """`loss` is a name, `end` the rule that ends its passes (c/linear/dual_descent.h).
 
         `factors` has a row for each model: what C is multiplied by for rows on its negative
         side, and on its positive side.
 
         `v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
-        of which as many count as there are models; it is aligned to 64 bytes."""
+        of which as many count as there are models; it is aligned to 64 bytes. If it
+        `is_float32`, it has `most_of_float32` columns of such numbers, in the memory of half as
+        many of float64."""
         cdef Py_ssize_t n_models = factors.shape[0], m
-        cdef Py_ssize_t stride = stride_of(n_models)
-        if (factors.shape[1] != 2 or v.shape[0] != n_codes << bits or v.shape[1] != stride
+        cdef Py_ssize_t stride = MOST_MODELS if is_float32 else stride_of(n_models)
+        if (factors.shape[1] != 2 or v.shape[0] != n_codes << bits
+                or not 1 <= n_models <= MOST_MODELS
+                or v.shape[1] != (MOST_MODELS // 2 if is_float32 else stride)
                 or <size_t>&v[0, 0] % 64):
             raise ValueError("the arrays do not fit")
         self.v, self.memory = v, Scratch.__new__(Scratch)
@@ -164,6 +170,14 @@ cdef class Descent:
             model.intercept *= factors[m]
             model.kept_violation = model.first_violation
             model.n_passes, model.inner_tol = 0, 1e-2
+
+    def take(self, Py_ssize_t m, Descent other, Py_ssize_t of_other):
+        """Take the intercept and the passes of a model of another solver. The caller copies its
+        weights and its dual variables."""
+        if not (0 <= m < self.problem.n_models and 0 <= of_other < other.problem.n_models):
+            raise IndexError(m)
+        self.state.models[m] = other.state.models[of_other]
+        self.state.n_turns = max(self.state.n_turns, other.state.n_turns)
 
     def turn(self, const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
              const uint8_t[::1] sides, const double[::1] targets, const double[::1] weights,
@@ -226,14 +240,15 @@ cdef class Descent:
         return self.state.models[m]
 
 
-most_models = MOST_MODELS  # that are trained together
+most_models = MODELS_OF_FLOAT64  # that are trained together
+most_of_float32 = MOST_MODELS  # those with such weights
 
 
 def stride_of(Py_ssize_t n_models):
     """Return the number of columns of the weights of some models that are trained together."""
-    if not 1 <= n_models <= MOST_MODELS:
-        raise ValueError(f"at most {MOST_MODELS} models are trained together, got {n_models}")
-    return 1 if n_models == 1 else MOST_MODELS
+    if not 1 <= n_models <= MODELS_OF_FLOAT64:
+        raise ValueError(f"at most {MODELS_OF_FLOAT64} models are trained together, got {n_models}")
+    return 1 if n_models == 1 else MODELS_OF_FLOAT64
 
 
 def add_scores(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_codes,

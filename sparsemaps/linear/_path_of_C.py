@@ -273,7 +273,7 @@ def scores_along(
     together = _together(model, rows, folds) if len(folds) > 1 else None
     most = 1  # folds of a path
     if together is not None:
-        most = len(folds) if n_models == 1 else _solver.MOST_TOGETHER
+        most = len(folds) if n_models == 1 else _solver.MOST_OF_FLOAT32
     for some in _parts_of(len(folds), n_models, rows):
         paths = []
         for first, stop in _blocks.ranges(some.start, some.stop, most):
@@ -282,10 +282,12 @@ def scores_along(
                 of_path = model._weighted(rows, folds[numbers[0]].costs())
             else:
                 of_path = together.of_folds(numbers)
-            objective = model._objective(Cs[0])
+            largest = None  # of numbers, and of one model: weights of float64
+            if of_path.labels is not None and n_models * len(folds) > 1:
+                largest = (of_path if together is None else together).largest_cost
             path = _solver.Path(
-                of_path, objective, n_models * len(numbers), tol=float(model.tol), seed=seed,
-                n_jobs=n_jobs,
+                of_path, model._objective(Cs[0]), n_models * len(numbers), tol=float(model.tol),
+                seed=seed, n_jobs=n_jobs, largest_cost=largest,
             )  # fmt: skip
             paths.append((path, numbers))
         for place, C in enumerate(Cs):
@@ -329,10 +331,15 @@ class _Together(NamedTuple):
     factors: list[Array] | None
     """Those of each fold."""
 
+    @property
+    def largest_cost(self) -> float:
+        factors = None if self.factors is None else np.concatenate(self.factors)
+        return self.rows._replace(factors=factors).largest_cost
+
     def of_folds(self, numbers: range) -> TrainingRows:
         """Return the rows for models of some folds."""
-        n, factors = len(self.rows.codes), None
-        some = slice(numbers.start, numbers.stop)
+        n, some = len(self.rows.codes), slice(numbers.start, numbers.stop)
+        factors = None
         if self.factors is not None:
             factors = np.stack(self.factors[some], axis=1).reshape(-1, 2)
         members = [np.unpackbits(bits, count=n).astype(bool) for bits in self.members[some]]

@@ -23,6 +23,13 @@ BLOCK_BYTES = 2**28
 MOST_TOGETHER = _loops.most_models
 """The largest number of models that are trained together, as a group."""
 
+MOST_OF_FLOAT32 = _loops.most_of_float32
+"""The same of models with weights of float32."""
+
+_LARGEST_OF_FLOAT32 = 1e4
+"""The largest factor of a loss, in tolerances, with which weights are float32. Beyond it
+errors of rounding make more passes necessary."""
+
 _SECONDS = 0.1
 """Seconds that threads work on groups. Then signals are handled."""
 
@@ -61,6 +68,12 @@ class TrainingRows(NamedTuple):
     members: Sequence[Array] | None = None
     """Parts of the rows, bool. Each problem, that is, one set of labels or targets, has a model for
     each part: the first models belong to the first problem. None is one part of all rows."""
+
+    @property
+    def largest_cost(self) -> float:
+        """How much a row counts at most, in any model."""
+        given = (array for array in (self.weights, self.factors) if array is not None)
+        return float(np.prod([array.max(initial=0.0) for array in given]))
 
     @property
     def n_parts(self) -> int:
@@ -267,7 +280,16 @@ class _Turns:
 
 class Path:
     """Models of the same rows for one C after the other, growing: each begins where the one before
-    has ended."""
+    has ended.
+
+    Weights of classes are float32 while C is small, so that twice as many models are trained
+    together. Dual variables are float64 always.
+
+    Parameters
+    ----------
+    largest_cost : float or None
+        How much a row counts at most. None has weights of float64 for each C.
+    """
 
     def __init__(
         self,
@@ -278,14 +300,13 @@ class Path:
         tol: float,
         seed: int,
         n_jobs: int = 1,
+        largest_cost: float | None = None,
     ) -> None:
         key, self._key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
         rows, self._alike = rows.distinct(n_models)
-        self._rows, self._tol = rows, tol
-        self._groups = [
-            _Group(rows, objective, range(first, stop), tol, key)
-            for first, stop in itertools.pairwise(cuts(len(self._alike), n_jobs))
-        ]
+        self._rows, self._objective, self._tol, self._key = rows, objective, tol, key
+        self._n_jobs, self._largest_cost = n_jobs, largest_cost
+        self._groups = self._new_groups(self._are_float32(objective.C))
         self._is_begun = False
 
     def jobs(self, C: float, max_iter: int, n_jobs: int = 1) -> list[Iterator[None]]:
@@ -293,6 +314,11 @@ class Path:
         threads run to their ends. Codes that are read in blocks have one, whose turns are divided
         among threads."""
         is_begun, self._is_begun = self._is_begun, True
+        if self._groups[0].is_float32 and not self._are_float32(C):
+            models = [(group, m) for group in self._groups for m in range(len(group.numbers))]
+            self._groups = self._new_groups(False)
+            for group in self._groups:
+                group.take(models[number] for number in group.numbers)
         if is_begun:
             for group in self._groups:
                 group.go_on(C)
@@ -302,6 +328,20 @@ class Path:
             self._rows, self._groups, self._tol, max_iter, self._key_of_blocks, n_jobs, None
         )
         return []
+
+    def _are_float32(self, C: float) -> bool:
+        if self._largest_cost is None or _are_read_by_blocks(self._rows.codes):
+            return False
+        return C * self._largest_cost <= _LARGEST_OF_FLOAT32 * self._tol
+
+    def _new_groups(self, are_float32: bool) -> list["_Group"]:
+        most = MOST_OF_FLOAT32 if are_float32 else MOST_TOGETHER
+        return [
+            _Group(
+                self._rows, self._objective, range(first, stop), self._tol, self._key, are_float32
+            )
+            for first, stop in itertools.pairwise(cuts(len(self._alike), self._n_jobs, most))
+        ]
 
     def solutions(self, part: int = 0) -> Iterator[tuple[int, Solution]]:
         """Return the models of a part of the rows, with the numbers of their problems."""
@@ -355,13 +395,13 @@ def _are_read_by_blocks(codes: PackedCodes) -> bool:
     return codes.array.nbytes > BLOCK_BYTES and mapped_file(codes.array) is not None
 
 
-def cuts(n_models: int, n_jobs: int) -> list[int]:
-    """Return the first models of groups that are trained together, and the number of models.
+def cuts(n_models: int, n_jobs: int, full: int = MOST_TOGETHER) -> list[int]:
+    """Return the first models of groups that are trained together, up to `full` in each, and the
+    number of models.
 
     A small group costs little less than a full one, so all groups but the first are full. If that
     left threads without a group, there is a group of about equal size for each thread.
     """
-    full = MOST_TOGETHER
     if n_models > n_jobs * full:
         rest = n_models % full
         return [0] * (rest > 0) + list(range(rest, n_models + 1, full))
@@ -395,6 +435,8 @@ class _Group:
     ----------
     numbers : range
         The models.
+    is_float32 : bool
+        Whether weights are float32; dual variables are float64 in any case.
     """
 
     def __init__(
@@ -404,6 +446,7 @@ class _Group:
         numbers: range,
         tol: float,
         key: int,
+        is_float32: bool = False,
     ) -> None:
         codes = rows.codes
         self._rows, self._objective, self.numbers = rows, objective, numbers
@@ -413,12 +456,16 @@ class _Group:
             factors[:] = rows.factors[numbers.start : numbers.stop]
         self._factors = factors
         self._check_C(objective.C)
-        stride = _loops.stride_of(len(numbers))
+        self.is_float32 = is_float32
+        stride = MOST_OF_FLOAT32 // 2 if is_float32 else _loops.stride_of(len(numbers))
         self._v = aligned_zeros(check_width(codes), stride)
+        self._weights = self._v.view(np.float32) if is_float32 else self._v
+        """The weights, times a factor; `_v` is the same memory as float64."""
         self._dual = np.zeros((len(codes), len(numbers)))
         self._descent = _loops.Descent(
             codes.n_hashes, codes.bits, objective.loss.name, objective.loss.end,
             objective.epsilon, objective.bias, tol, objective.C, key, factors, self._v,
+            is_float32,
         )  # fmt: skip
         self.model = self._descent.model
         self._scratch: tuple[Array, Array, Array, Array | None] | None = None
@@ -470,18 +517,28 @@ class _Group:
         if not self.goes_on:
             self.going = not_within
 
+    def take(self, models: Iterable[tuple["_Group", int]]) -> None:
+        """Begin at the solutions of models of other groups. The problems are the same."""
+        for m, (group, of_group) in enumerate(models):
+            self._weights[:, m] = group._weights[:, of_group]
+            self._dual[:, m] = group._dual[:, of_group]
+            self._descent.take(m, group._descent, of_group)
+            self._objective, self._begun = group._objective, group._begun
+
     def go_on(self, C: float) -> None:
         """Take another C, and begin at multiples of the last solutions."""
         self._check_C(C)
         n_models = len(self.numbers)
         factors = np.empty(n_models)
-        squares = np.einsum("ij,ij->j", self._v, self._v) / self._rows.codes.n_hashes
+        # Each model is a row, so that sums have one order whatever other models there are.
+        weights = np.ascontiguousarray(self._weights.T[:n_models], np.float64)
+        squares = np.square(weights).sum(axis=1) / self._rows.codes.n_hashes
         for m, number in enumerate(self.numbers):
             square = float(squares[m] + self.model(m)["intercept"] ** 2)
             y, costs = self._rows.y(number), self._rows.costs(number)
             variables = self._dual[:, m]
             factors[m] = self._objective.scale(C, y, variables, costs, square)
-        self._v[:, :n_models] *= factors
+        self._weights[:, :n_models] *= factors.astype(self._weights.dtype)
         self._objective = self._objective._replace(C=C)
         self._descent.go_on(C, factors)
         self.going, self.n_rounds = 2**n_models - 1, [None] * n_models
@@ -492,7 +549,7 @@ class _Group:
 
     def solution(self, m: int) -> Solution:
         """Return a model at the end of its turns."""
-        weights = self._v[:, m] / np.sqrt(self._rows.codes.n_hashes)
+        weights = self._weights[:, m] / np.sqrt(self._rows.codes.n_hashes)
         model = self.model(m)
         last, dual = model["intercept"], None
         if self.going >> m & 1:

@@ -17,7 +17,7 @@ from _data.variants import MAPS
 from sparsemaps import codes, kernels, libsvm, neighbors, text
 from sparsemaps._loops import text as loops_of_texts
 from sparsemaps.codes import _packed
-from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.linear import KernelClassifier, KernelClassifierCV, KernelRegressor
 from sparsemaps.neighbors import _bands
 
 
@@ -177,6 +177,10 @@ def of_texts():
             yield f"frequencies, {shape}, {power}", weights.to_config()["table"].encode()
 
 
+def _sum_of_scores(model, rows, _):
+    return model.decision_function(rows).sum()
+
+
 def of_linear_models():
     X = inputs()["few columns"]
     y = np.arange(X.shape[0]) % 3
@@ -186,6 +190,11 @@ def of_linear_models():
             model = KernelClassifier(map, loss=loss, random_state=0).fit(X, y)
             yield f"{loss}, {bits} bits", (model.coef_, model.intercept_)
             yield f"{loss}, {bits} bits, scores", model.decision_function(X)
+            path = KernelClassifierCV(
+                map, Cs=[1, 10, 100], cv=3, scoring=_sum_of_scores, loss=loss, refit=False,
+                random_state=0,
+            )  # fmt: skip
+            yield f"{loss}, {bits} bits, path of C", path.fit(X, y).scores_
         for loss in ("squared_epsilon_insensitive", "epsilon_insensitive"):
             model = KernelRegressor(map, loss=loss, random_state=0).fit(X, y)
             yield f"{loss}, {bits} bits", (model.coef_, model.intercept_)

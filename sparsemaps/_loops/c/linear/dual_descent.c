@@ -3,16 +3,12 @@
 #include <math.h>
 
 #include "losses.h"
+#include "models.h"
 #include "random.h"
 #include "simd.h"
 #include "vectors.h"
 
 #define NOT_INLINE __attribute__((noinline))
-
-/* The numbers of a column of several models. */
-typedef double models_f64 __attribute__((vector_size(MOST_MODELS * sizeof(double)), may_alias));
-typedef double models_f64_anywhere
-    __attribute__((vector_size(MOST_MODELS * sizeof(double)), aligned(8), may_alias));
 
 /* ---- features ------------------------------------------------------------------------------ */
 
@@ -63,10 +59,15 @@ INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
     if (stride == 1) {
         for (ptrdiff_t j = first; j < stop; j++)
             v[column_of(row, j, width)] += numbers[0];
-    } else {
-        const models_f64 all = *(const models_f64_anywhere *)numbers;
+    } else if (stride == 4) {
+        const four_f64 all = four_of(numbers);
         for (ptrdiff_t j = first; j < stop; j++)
-            *(models_f64 *)(v + column_of(row, j, width) * MOST_MODELS) += all;
+            ((four_f64 *)v)[column_of(row, j, width)] += all;
+    } else {
+        const eight_f32 all = eight_of_f64(numbers);
+#pragma GCC unroll 8
+        for (ptrdiff_t j = first; j < stop; j++)
+            ((eight_f32 *)v)[column_of(row, j, width)] += all;
     }
 }
 
@@ -75,13 +76,45 @@ INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
  * than loads one by one on many machines. */
 #define LANES_SUM(x) (((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])))
 
+INLINE four_f64 sum_of_four(const four_f64 *v, features row, ptrdiff_t first, ptrdiff_t stop,
+                            ptrdiff_t width)
+{
+    four_f64 lanes[SUM_LANES] = {{0.0}};
+    ptrdiff_t j = first;
+    for (; j + SUM_LANES <= stop; j += SUM_LANES)
+#pragma GCC unroll 8
+        for (int l = 0; l < SUM_LANES; l++)
+            lanes[l] += v[column_of(row, j + l, width)];
+#pragma GCC unroll 8
+    for (int l = 0; l < SUM_LANES - 1; l++)
+        if (l < stop - j)
+            lanes[l] += v[column_of(row, j + l, width)];
+    return LANES_SUM(lanes);
+}
+
+INLINE eight_f32 sum_of_eight(const eight_f32 *v, features row, ptrdiff_t first, ptrdiff_t stop,
+                              ptrdiff_t width)
+{
+    eight_f32 lanes[SUM_LANES] = {{0.0f}};
+    ptrdiff_t j = first;
+    for (; j + SUM_LANES <= stop; j += SUM_LANES)
+#pragma GCC unroll 8
+        for (int l = 0; l < SUM_LANES; l++)
+            lanes[l] += v[column_of(row, j + l, width)];
+#pragma GCC unroll 8
+    for (int l = 0; l < SUM_LANES - 1; l++)
+        if (l < stop - j)
+            lanes[l] += v[column_of(row, j + l, width)];
+    return LANES_SUM(lanes);
+}
+
 /* Add v at the features first to stop of a row to the numbers of the row. */
 INLINE void sum_some(const double *v, features row, ptrdiff_t first, ptrdiff_t stop,
                      double *numbers, ptrdiff_t width, ptrdiff_t stride)
 {
-    ptrdiff_t j = first;
     if (stride == 1) {
         double lanes[SUM_LANES] = {0.0};
+        ptrdiff_t j = first;
         for (; j + SUM_LANES <= stop; j += SUM_LANES)
 #pragma GCC unroll 8
             for (int l = 0; l < SUM_LANES; l++)
@@ -89,17 +122,10 @@ INLINE void sum_some(const double *v, features row, ptrdiff_t first, ptrdiff_t s
         for (int l = 0; l < stop - j; l++)
             lanes[l] += v[column_of(row, j + l, width)];
         numbers[0] += LANES_SUM(lanes);
+    } else if (stride == 4) {
+        add_four(numbers, sum_of_four((const four_f64 *)v, row, first, stop, width));
     } else {
-        models_f64 lanes[SUM_LANES] = {{0.0}};
-        for (; j + SUM_LANES <= stop; j += SUM_LANES)
-#pragma GCC unroll 8
-            for (int l = 0; l < SUM_LANES; l++)
-                lanes[l] += *(const models_f64 *)(v + column_of(row, j + l, width) * MOST_MODELS);
-#pragma GCC unroll 8
-        for (int l = 0; l < SUM_LANES - 1; l++)
-            if (l < stop - j)
-                lanes[l] += *(const models_f64 *)(v + column_of(row, j + l, width) * MOST_MODELS);
-        *(models_f64_anywhere *)numbers += LANES_SUM(lanes);
+        add_eight(numbers, sum_of_eight((const eight_f32 *)v, row, first, stop, width));
     }
 }
 
@@ -120,6 +146,17 @@ INLINE void move_by(double *v, ptrdiff_t k, const row_numbers *from, row_numbers
     }
 }
 
+INLINE void move_of(double *v, ptrdiff_t k, const row_numbers *from, row_numbers *to,
+                    ptrdiff_t width, ptrdiff_t stride)
+{
+    if (width == 256) /* as a constant, a tenth faster */
+        move_by(v, k, from, to, 256, stride);
+    else if (width > 0)
+        move_by(v, k, from, to, width, stride);
+    else
+        move_by(v, k, from, to, 0, stride);
+}
+
 /* The loops over codes are a function of their own: a call costs nothing beside them, and the compiler
  * takes half the time, as there is one of each instead of one for each loss. */
 static NOT_INLINE void move(double *v, const coded_rows *rows, const row_numbers *from,
@@ -127,20 +164,12 @@ static NOT_INLINE void move(double *v, const coded_rows *rows, const row_numbers
 {
     const ptrdiff_t k = rows->n_codes;
     const ptrdiff_t width = rows->bits > 8 ? 0 : (ptrdiff_t)1 << rows->bits;
-    if (stride == 1) {
-        if (width == 256) /* as a constant, a tenth faster */
-            move_by(v, k, from, to, 256, 1);
-        else if (width > 0)
-            move_by(v, k, from, to, width, 1);
-        else
-            move_by(v, k, from, to, 0, 1);
-    } else if (width == 256) {
-        move_by(v, k, from, to, 256, MOST_MODELS);
-    } else if (width > 0) {
-        move_by(v, k, from, to, width, MOST_MODELS);
-    } else {
-        move_by(v, k, from, to, 0, MOST_MODELS);
-    }
+    if (stride == 1)
+        move_of(v, k, from, to, width, 1);
+    else if (stride == 4)
+        move_of(v, k, from, to, width, 4);
+    else
+        move_of(v, k, from, to, width, 8);
 }
 
 /* The number of features that two rows share. */
@@ -257,17 +286,84 @@ INLINE unsigned visit(const dual_problem *p, dual_state *s, block *b, ptrdiff_t 
     return changed;
 }
 
+/* The numbers of models m to m + 3 that visits look at and change. */
+INLINE four_models take_four(const dual_problem *p, const dual_state *s, ptrdiff_t m)
+{
+    four_models all;
+    for (ptrdiff_t l = 0; l < 4; l++) {
+        const dual_model *model = &s->models[m + l];
+        all.intercept[l] = model->intercept;
+        all.highest[l] = model->highest;
+        all.lowest[l] = model->lowest;
+        all.bound_above[l] = model->bound_above;
+        all.bound_below[l] = model->bound_below;
+        all.factors[0][l] = p->factors[m + l][0];
+        all.factors[1][l] = p->factors[m + l][1];
+    }
+    return all;
+}
+
+INLINE void put_four(dual_state *s, ptrdiff_t m, const four_models *all)
+{
+    for (ptrdiff_t l = 0; l < 4; l++) {
+        s->models[m + l].intercept = all->intercept[l];
+        s->models[m + l].highest = all->highest[l];
+        s->models[m + l].lowest = all->lowest[l];
+    }
+}
+
+/* What `visit` does, of models m to m + 3 with a hinge loss. */
+INLINE unsigned visit_four(const dual_problem *p, dual_state *s, block *b, ptrdiff_t r,
+                           unsigned models, int first, int loss, ptrdiff_t m, ptrdiff_t stride,
+                           four_models *all, double *changes)
+{
+    const four_i64 side = mask_of_four(b->sides[r] >> m);
+    const four_f64 ones = {1.0, 1.0, 1.0, 1.0}, sums = four_of(b->sums.numbers + r * stride + m);
+    four_visited at = {.y = chosen(side, ones, -ones),
+                       .score = sums * s->per_code + all->intercept * p->bias,
+                       .cost = b->costs[r] * chosen(side, all->factors[1], all->factors[0]),
+                       .square = b->squares[r],
+                       .dual = four_of(b->duals + r * stride + m),
+                       .first = first,
+                       .models = mask_of_four(models >> m)};
+    const four_f64 change = visit_four_hinges(all, &at, loss);
+    const unsigned leaving = bits_of(at.leave);
+    all->intercept += change * p->bias;
+    *(four_f64_anywhere *)(b->duals + r * stride + m) = at.dual;
+    *(four_f64_anywhere *)(changes + m) = change;
+    if (leaving != 0) {
+        s->active[b->rows[r]] &= (uint8_t)~(leaving << m);
+        for (ptrdiff_t l = 0; l < 4; l++)
+            s->models[m + l].n_active -= leaving >> l & 1;
+    }
+    return bits_of(change != 0.0) << m;
+}
+
 /* Add the changes of the models at row r of a block to the sums at its rows. */
 INLINE void spread(block *b, ptrdiff_t r, const double *changes, ptrdiff_t stride)
 {
-    if (stride == 1) {
+    if (stride == 1)
         for (ptrdiff_t other = 0; other < BLOCK_ROWS; other++)
             b->sums.numbers[other] += changes[0] * b->shared[r][other];
-    } else {
-        const models_f64 all = *(const models_f64_anywhere *)changes;
+    for (ptrdiff_t m = 0; stride > 1 && m < stride; m += 4) {
+        const four_f64 some = four_of(changes + m);
         for (ptrdiff_t other = 0; other < b->sums.n; other++)
-            *(models_f64_anywhere *)(b->sums.numbers + other * MOST_MODELS) +=
-                all * b->shared[r][other];
+            add_four(b->sums.numbers + other * stride + m, some * b->shared[r][other]);
+    }
+}
+
+/* Count the changes at a row, and find the largest. */
+INLINE void count_changes(const double *changes, ptrdiff_t stride, double *largest,
+                          int64_t *n_changed)
+{
+    if (stride == 1) {
+        largest[0] = fabs(changes[0]) > largest[0] ? fabs(changes[0]) : largest[0];
+        n_changed[0] += changes[0] != 0.0;
+    }
+    for (ptrdiff_t m = 0; stride > 1 && m < stride; m += 4) {
+        const four_f64 size = size_of_four(four_of(changes + m)), most = four_of(largest + m);
+        *(four_f64_anywhere *)(largest + m) = chosen(size > most, size, most);
+        *(four_i64_anywhere *)(n_changed + m) -= size != 0.0;
     }
 }
 
@@ -276,23 +372,33 @@ INLINE void spread(block *b, ptrdiff_t r, const double *changes, ptrdiff_t strid
  * sums too. */
 INLINE void sweep_by(const dual_problem *p, dual_state *s, block *b, int loss, ptrdiff_t stride)
 {
+    enum { FOURS = MOST_MODELS / 4 };
+    const int by_four = IS_HINGE(loss) && stride > 1;
     double first[MOST_MODELS] = {0.0};
     unsigned models = s->going, changed[BLOCK_ROWS];
+    four_models fours[FOURS];
+    for (ptrdiff_t m = 0; by_four && m < stride; m += 4)
+        fours[m / 4] = take_four(p, s, m);
     for (ptrdiff_t r = 0; r < b->sums.n; r++)
         changed[r] = s->active[b->rows[r]];
     for (int number = 0; number < MOST_SWEEPS && models; number++) {
         double largest[MOST_MODELS] = {0.0};
-        int n_changed[MOST_MODELS] = {0};
+        int64_t n_changed[MOST_MODELS] = {0};
         for (ptrdiff_t r = 0; r < b->sums.n; r++) {
             double changes[MOST_MODELS] = {0.0};
-            changed[r] = visit(p, s, b, r, changed[r] & models, number == 0, loss, stride, changes);
+            const unsigned some = changed[r] & models;
+            changed[r] = 0;
+            if (!by_four)
+                changed[r] = visit(p, s, b, r, some, number == 0, loss, stride, changes);
+            for (ptrdiff_t m = 0; by_four && m < stride; m += 4)
+                if (some >> m & 15)
+                    changed[r] |= visit_four(p, s, b, r, some, number == 0, loss, m, stride,
+                                             &fours[m / 4], changes);
             if (!changed[r])
                 continue;
-            for (ptrdiff_t m = 0; m < stride; m++) {
+            for (ptrdiff_t m = 0; m < stride; m++)
                 b->changes[r * stride + m] += changes[m];
-                largest[m] = fabs(changes[m]) > largest[m] ? fabs(changes[m]) : largest[m];
-                n_changed[m] += changes[m] != 0.0;
-            }
+            count_changes(changes, stride, largest, n_changed);
             spread(b, r, changes, stride);
         }
         for (ptrdiff_t m = 0; m < p->n_models; m++) {
@@ -301,14 +407,18 @@ INLINE void sweep_by(const dual_problem *p, dual_state *s, block *b, int loss, p
                 models &= ~(1u << m);
         }
     }
+    for (ptrdiff_t m = 0; by_four && m < stride; m += 4)
+        put_four(s, m, &fours[m / 4]);
 }
 
 INLINE void sweep_of(const dual_problem *p, dual_state *s, block *b, int loss)
 {
     if (s->stride == 1)
         sweep_by(p, s, b, loss, 1);
+    else if (s->stride == 4)
+        sweep_by(p, s, b, loss, 4);
     else
-        sweep_by(p, s, b, loss, MOST_MODELS);
+        sweep_by(p, s, b, loss, 8);
 }
 
 /* Sweeps alone are compiled for each loss: what is before and after them knows no loss. */
@@ -381,44 +491,70 @@ typedef struct {
     double rest; /* of the dual objective of the point that is tried: all but |w|^2 / 2 */
 } jump;
 
-/* Add the products of some numbers of v. */
-#define ADD_PRODUCTS(SUMS, HERE, BEFORE, STEP)                                                     \
-    SUMS(HERE_HERE) += HERE * HERE;                                                                \
-    SUMS(HERE_CHANGE) += HERE * (HERE - BEFORE);                                                   \
-    SUMS(HERE_STEP) += HERE * STEP;                                                                \
-    SUMS(CHANGE_CHANGE) += (HERE - BEFORE) * (HERE - BEFORE);                                      \
-    SUMS(CHANGE_STEP) += (HERE - BEFORE) * STEP;                                                   \
-    SUMS(STEP_STEP) += STEP * STEP
+/* Add the products of some numbers of v: n of them. */
+INLINE void add_products(four_f64 *sums, int n, const four_f64 *of)
+{
+    const four_f64 here = of[0], change = here - of[1], step = of[2];
+    sums[HERE_HERE] += here * here;
+    if (n == 1)
+        return;
+    sums[HERE_CHANGE] += here * change;
+    sums[HERE_STEP] += here * step;
+    sums[CHANGE_CHANGE] += change * change;
+    sums[CHANGE_STEP] += change * step;
+    sums[STEP_STEP] += step * step;
+}
 
-/* The products of v. Sums have MOST_MODELS lanes: lane l has the columns l, l + 4, ... So they are the
+/* The first n products of v. Sums have four lanes: lane l has the columns l, l + 4, ... So they are the
  * same, bit for bit, for one model and for several. A vector has some columns of one model, or one of
  * several. */
-INLINE void products_by(const dual_state *s, ptrdiff_t n, ptrdiff_t stride, jump *jumps)
+INLINE void products_by(const dual_state *s, ptrdiff_t n_columns, ptrdiff_t stride, int n,
+                        jump *jumps)
 {
-    models_f64 lanes[MOST_MODELS][N_PRODUCTS] = {{{0.0}}};
-    const ptrdiff_t n_vectors = n * stride / MOST_MODELS;
-    for (ptrdiff_t i = 0; i < n_vectors; i++) {
-        const models_f64 here = ((const models_f64_anywhere *)s->v)[i];
-        const models_f64 before = ((const models_f64_anywhere *)s->v_before)[i];
-        const models_f64 step = ((const models_f64_anywhere *)s->v_step)[i];
-        models_f64 *const sums = lanes[stride == 1 ? 0 : i % MOST_MODELS];
-#define SUMS(NUMBER) sums[NUMBER]
-        ADD_PRODUCTS(SUMS, here, before, step);
-#undef SUMS
-    }
-    for (ptrdiff_t i = n_vectors * MOST_MODELS; i < n * stride; i++) { /* of one model */
-        const double here = s->v[i], before = s->v_before[i], step = s->v_step[i];
-#define SUMS(NUMBER) lanes[0][NUMBER][i % MOST_MODELS]
-        ADD_PRODUCTS(SUMS, here, before, step);
-#undef SUMS
+    four_f64 lanes[4][N_PRODUCTS] = {{{0.0}}};
+    const double *const v[3] = {s->v, s->v_before, s->v_step};
+    ptrdiff_t i = 0;
+    for (; i + 4 <= n_columns; i += 4)
+#pragma GCC unroll 4
+        for (ptrdiff_t l = 0; l < stride; l++) {
+            const ptrdiff_t at = i * stride + 4 * l;
+            add_products(lanes[l], n,
+                         (four_f64[]){four_of(v[0] + at), four_of(v[1] + at), four_of(v[2] + at)});
+        }
+    for (ptrdiff_t l = 0; l < n_columns - i; l++) {
+        four_f64 last[3] = {{0.0}};
+        for (int number = 0; number < 3; number++)
+            if (stride == 4)
+                last[number] = four_of(v[number] + 4 * (i + l));
+            else
+                last[number][l] = v[number][i + l];
+        add_products(lanes[stride == 4 ? l : 0], n, last);
     }
     for (ptrdiff_t m = 0; m < stride; m++)
-        for (int number = 0; number < N_PRODUCTS; number++) {
-            double sums[MOST_MODELS];
-            for (int l = 0; l < MOST_MODELS; l++)
+        for (int number = 0; number < n; number++) {
+            double sums[4];
+            for (int l = 0; l < 4; l++)
                 sums[l] = stride == 1 ? lanes[0][number][l] : lanes[l][number][m];
             jumps[m].products[number] = (sums[0] + sums[2]) + (sums[1] + sums[3]);
         }
+}
+
+/* Those of eight models with weights of float32. */
+INLINE void products_of_eight(const dual_state *s, ptrdiff_t n_columns, int n, jump *jumps)
+{
+    const float *const v[3] = {(float *)s->v, (float *)s->v_before, (float *)s->v_step};
+    four_f64 sums[2][N_PRODUCTS] = {{{0.0}}};
+    for (ptrdiff_t i = 0; i < n_columns; i++)
+#pragma GCC unroll 2
+        for (ptrdiff_t half = 0; half < 2; half++) {
+            const ptrdiff_t at = 8 * i + 4 * half;
+            add_products(sums[half], n,
+                         (four_f64[]){four_of_f32(v[0] + at), four_of_f32(v[1] + at),
+                                      four_of_f32(v[2] + at)});
+        }
+    for (ptrdiff_t m = 0; m < 8; m++)
+        for (int number = 0; number < n; number++)
+            jumps[m].products[number] = sums[m / 4][number][m % 4];
 }
 
 /* The dual variable of a row and a model, its sign in beta, and its part of the dual problem. */
@@ -515,18 +651,61 @@ static int begin_jump(const dual_problem *p, const dual_state *s, ptrdiff_t m, j
            && j->along_change < FARTHEST && fabs(j->along_step) < FARTHEST;
 }
 
+/* Weights of some models in a vector: what is to be in it, and what it keeps. */
+#define ONLY(TYPE, BITS, MASK, NEW, OLD) (TYPE)(((BITS)(NEW) & (MASK)) | ((BITS)(OLD) & ~(MASK)))
+
+/* Set the weights of some models to 0, in vectors of TYPE. */
+#define CLEAR_BY(TYPE, BITS, MASK)                                                                 \
+    for (ptrdiff_t i = 0; i < n; i++)                                                              \
+    ((TYPE *)s->v)[i] = (TYPE)((BITS)((TYPE *)s->v)[i] & ~(MASK))
+
+static void clear(const dual_problem *p, dual_state *s, unsigned models)
+{
+    const ptrdiff_t n = p->rows.n_codes << p->rows.bits;
+    const four_i64 of_four = mask_of_four(models);
+    const eight_i32 of_eight = mask_of_eight(models);
+    if (s->stride == 8)
+        CLEAR_BY(eight_f32, eight_i32, of_eight);
+    else if (s->stride == 4)
+        CLEAR_BY(four_f64, four_i64, of_four);
+    else
+        memset(s->v, 0, (size_t)n * sizeof *s->v);
+}
+
+/* Move the weights of some models to those before, and the difference to the step. */
+#define REMEMBER_BY(TYPE, BITS, MASK)                                                              \
+    for (ptrdiff_t i = 0; i < n; i++) {                                                            \
+        const TYPE here = ((const TYPE *)s->v)[i];                                                 \
+        TYPE *const before = (TYPE *)s->v_before + i, *const step = (TYPE *)s->v_step + i;         \
+        *step = ONLY(TYPE, BITS, MASK, here - *before, *step);                                     \
+        *before = ONLY(TYPE, BITS, MASK, here, *before);                                           \
+    }
+
+static void remember_weights(const dual_problem *p, dual_state *s, unsigned models)
+{
+    const ptrdiff_t n = p->rows.n_codes << p->rows.bits;
+    const four_i64 of_four = mask_of_four(models);
+    const eight_i32 of_eight = mask_of_eight(models);
+    if (s->stride == 8)
+        REMEMBER_BY(eight_f32_anywhere, eight_i32, of_eight)
+    else if (s->stride == 4)
+        REMEMBER_BY(four_f64_anywhere, four_i64, of_four)
+    else
+        for (ptrdiff_t i = 0; i < n; i++) {
+            s->v_step[i] = s->v[i] - s->v_before[i];
+            s->v_before[i] = s->v[i];
+        }
+}
+
 /* Add v up from dual variables, for some models. The rows of the turn are all rows: of blocks of rows a
  * turn has too few passes for a jump. */
 static void add_up(const dual_problem *p, dual_state *s, unsigned models, const double *dual)
 {
-    const ptrdiff_t n = p->rows.n_codes << p->rows.bits;
-    for (ptrdiff_t m = 0; models >> m; m++) {
-        if (!(models >> m & 1))
-            continue;
-        s->models[m].intercept = 0.0;
-        for (ptrdiff_t i = m; i < n * s->stride; i += s->stride)
-            s->v[i] = 0.0;
-    }
+    for (ptrdiff_t m = 0; models >> m; m++)
+        if (models >> m & 1)
+            s->models[m].intercept = 0.0;
+    if (models != 0)
+        clear(p, s, models);
     for (ptrdiff_t row = 0; row < p->n_rows && models != 0; row++) {
         row_numbers all = {.n = 1}, none = {.n = 0};
         int some = 0;
@@ -545,12 +724,25 @@ static void add_up(const dual_problem *p, dual_state *s, unsigned models, const 
     }
 }
 
-static void products_of(const dual_problem *p, const dual_state *s, jump *jumps)
+INLINE void some_products(const dual_problem *p, const dual_state *s, int n, jump *jumps)
 {
+    const ptrdiff_t n_columns = p->rows.n_codes << p->rows.bits;
     if (s->stride == 1)
-        products_by(s, p->rows.n_codes << p->rows.bits, 1, jumps);
+        products_by(s, n_columns, 1, n, jumps);
+    else if (s->stride == 4)
+        products_by(s, n_columns, 4, n, jumps);
     else
-        products_by(s, p->rows.n_codes << p->rows.bits, MOST_MODELS, jumps);
+        products_of_eight(s, n_columns, n, jumps);
+}
+
+static NOT_INLINE void squares_of(const dual_problem *p, const dual_state *s, jump *jumps)
+{
+    some_products(p, s, HERE_HERE + 1, jumps);
+}
+
+static NOT_INLINE void products_of(const dual_problem *p, const dual_state *s, jump *jumps)
+{
+    some_products(p, s, N_PRODUCTS, jumps);
 }
 
 /* Go some way to the best points of some models. Returns those that are better off there; v of the
@@ -574,7 +766,7 @@ static unsigned try_way(const dual_problem *p, dual_state *s, unsigned models, j
         }
     }
     add_up(p, s, models, s->dual_tried);
-    products_of(p, s, there);
+    squares_of(p, s, there);
     for (ptrdiff_t m = 0; models >> m; m++) {
         const double intercept = s->models[m].intercept;
         const double square = there[m].products[HERE_HERE] * s->per_code + intercept * intercept;
@@ -590,15 +782,11 @@ static unsigned try_way(const dual_problem *p, dual_state *s, unsigned models, j
 /* Remember where some models are, for their next jumps. */
 static void remember(const dual_problem *p, dual_state *s, unsigned models)
 {
-    const ptrdiff_t n = p->rows.n_codes << p->rows.bits;
+    remember_weights(p, s, models);
     for (ptrdiff_t m = 0; models >> m; m++) {
         dual_model *model = &s->models[m];
         if (!(models >> m & 1))
             continue;
-        for (ptrdiff_t i = m; i < n * s->stride; i += s->stride) {
-            s->v_step[i] = s->v[i] - s->v_before[i];
-            s->v_before[i] = s->v[i];
-        }
         for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models) {
             s->dual_step[i] = s->dual[i] - s->dual_before[i];
             s->dual_before[i] = s->dual[i];

@@ -29,9 +29,10 @@
  * violations against that of the first pass. */
 enum { END_BY_RANGE, END_BY_LARGEST, END_BY_SUM };
 
-/* Models that are trained together at most. With 8, a column fills a line of the cache, but twice as
- * many columns are in use; a model then takes as long, within a tenth, and threads are less even. */
-enum { MOST_MODELS = 4 };
+/* Models that are trained together at most: with weights of float64, and of float32, a column of each
+ * takes half a line of the cache. If it takes a whole line, twice as many columns are in use, and a
+ * model takes as long, within a tenth. */
+enum { MODELS_OF_FLOAT64 = 4, MOST_MODELS = 8 };
 
 /* Rows that are visited together, and sweeps over them at most. Visits but the first read no codes.
  * Blocks of 4 or 16 rows take as long, within a tenth; 16 sweeps are slower where C is large and rows
@@ -78,7 +79,7 @@ typedef struct {
 } dual_model;
 
 typedef struct {
-    /* Of each column `stride` numbers, of which n_models count. */
+    /* Of each column `stride` numbers, of which n_models count. They are float32 if there are eight. */
     double *v;
     /* Of each row and model: alpha_i; of regression beta_i. Of LOG_LOSS the nearer of the distances to
      * 0 and to C_i, as a negative number for the latter. */
@@ -90,7 +91,7 @@ typedef struct {
     uint32_t *order;     /* of the rows that this pass visits */
     uint8_t *active;     /* of each row: the models which it has not left */
     uint32_t *columns;   /* scratch: those of 2 BLOCK_ROWS rows */
-    ptrdiff_t stride;    /* 1, or MOST_MODELS */
+    ptrdiff_t stride;    /* 1 or MODELS_OF_FLOAT64; MOST_MODELS if v is float32 */
     unsigned going;      /* models that have not converged in this turn */
     ptrdiff_t n_weighed; /* rows whose C_i is not 0 */
     double per_code;     /* 1 / k */
