@@ -83,7 +83,13 @@ def _count_all(
     no parts."""
     form = _WEIGHTS if given.max_df is None else _form(inputs, given.max_df)
     of_all = job.source, form, job.counted, job.options.checksums
-    facts = {"texts": job.options.texts, "options": job.source.options(), "form": form}
+    facts: dict[str, Any] = {
+        "texts": job.options.texts,
+        "options": job.source.options(),
+        "form": form,
+    }
+    if job.options.weights is not None:  # records of weight 0 do not count
+        facts["weights"] = job.options.weights
     ranges = [one for input in inputs for one in ranges_of(job, input)]
     tasks = []
     for number, one in enumerate(ranges):
@@ -195,20 +201,23 @@ def add_records(
     counted: CountedRows | None = None,
     checksums: bool = False,
 ) -> None:
-    """Count the n-grams of the records of an input in a table, in place. As far as `counted` has
-    room, it takes these n-grams, with checksums of the texts if they are wanted."""
+    """Count the n-grams of the records of an input in a table, in place; records of weight 0 do not
+    count. As far as `counted` has room, it takes these n-grams, with checksums of the texts if they
+    are wanted."""
     source = replace(source, numbers_labels=False)
     loops = compiled_loops(source.vectorizer)
     has_sets, has_room = getattr(loops, "has_sets", False), counted is not None
 
     def found(block: Batch) -> tuple[list[Buckets], CountedBatch | None]:
+        weights = None if block.weights is None else np.array(block.weights, float)
         if not has_sets:
             rows = reader_of(block)
             some = rows.block(0, rows.n_rows)
-            return [table.buckets(some.indices, some.indptr)], None
-        buckets, sets, is_held = [], [], has_room
+            return [table.buckets(*_of_weight(weights, 0, some.indices, some.indptr))], None
+        buckets, sets, is_held, n_rows = [], [], has_room, 0
         for columns, indptr in sets_of_texts(loops, block.texts):
-            buckets.append(table.buckets(columns, indptr))
+            buckets.append(table.buckets(*_of_weight(weights, n_rows, columns, indptr)))
+            n_rows += len(indptr) - 1
             if is_held:
                 sets.append((columns.copy(), indptr))
         return buckets, block.counted(sets, checksums) if is_held else None
@@ -223,6 +232,19 @@ def add_records(
                 table.add_buckets(buckets)
             if counted is not None and has_room:
                 has_room = batch is not None and counted.add(input, batch)
+
+
+def _of_weight(
+    weights: Array | None, first: int, columns: Array, indptr: Array
+) -> tuple[Array, Array]:
+    """Return the columns of consecutive rows but for those of weight 0; `first` is the number of
+    the first one."""
+    if weights is None:
+        return columns, indptr
+    lengths = np.diff(indptr)
+    counts = weights[first : first + len(lengths)] > 0
+    ends = np.append(0, np.cumsum(lengths[counts])).astype(indptr.dtype)
+    return columns[indptr[0] : indptr[-1]][np.repeat(counts, lengths)], ends
 
 
 def _join(parts: list[str], form: tuple[int, int], path: str, run: TaskRun) -> int:

@@ -310,7 +310,9 @@ def _folds(
         held_out = HeldOut(others.codes, None, labels, others.weights)
         return [Fold(lambda: costs, held_out, "fold 1 of 1")]
     key = _seeding.keys(seed, "linear", 3)[2]
-    number = np.floor(_N_FOLDS * _seeding.uniforms(key, rows.n_records))
+    counts = costs[: rows.n_records] > 0  # others have no number, as if they were absent
+    number = np.zeros(rows.n_records)
+    number[counts] = np.floor(_N_FOLDS * _seeding.uniforms(key, int(counts.sum())))
     of_rows = number if rows.records is None else number[rows.records]
     n_scored = len(rows.codes) if with_snippets else rows.n_records
     folds = []

@@ -75,7 +75,9 @@ class CodesModel(ModelState):
             vars(self).pop(name, None)
         if self.vectorizer is not None:
             is_of_sets = self.map.law.is_of_sets
-            made = _model_checks.fitted_vectorizer(self.vectorizer, X, is_of_sets=is_of_sets)
+            made = _model_checks.fitted_vectorizer(
+                self.vectorizer, X, weights, is_of_sets=is_of_sets
+            )
             self.vectorizer_, X = made
         if isinstance(X, PackedCodes):
             self.map_ = _model_checks.map_of(self, checked("X", X))

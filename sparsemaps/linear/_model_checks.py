@@ -76,7 +76,9 @@ def map_of(model: ModelState, codes: PackedCodes) -> Any:
     return made
 
 
-def fitted_vectorizer(vectorizer: Any, X: Any, *, is_of_sets: bool) -> tuple[Any, Any]:
+def fitted_vectorizer(
+    vectorizer: Any, X: Any, sample_weight: Array | None, *, is_of_sets: bool
+) -> tuple[Any, Any]:
     """Return a copy of the vectorizer of a parameter for the texts `X`, and these, which an
     `IdfWeights` in it may count first; of codes in their place, nothing is counted. Of a map of
     sets, what says n-grams means sets of them."""
@@ -90,7 +92,7 @@ def fitted_vectorizer(vectorizer: Any, X: Any, *, is_of_sets: bool) -> tuple[Any
     of_codes = isinstance(X, PackedCodes)
     if isinstance(X, Iterator):  # which can be read once
         X = list(X)
-    return _weighted_ngrams.fitted(vectorizer, None if of_codes else X), X
+    return _weighted_ngrams.fitted(vectorizer, None if of_codes else X, sample_weight), X
 
 
 def refuse_other_codes(model: ModelState, codes: PackedCodes) -> None:

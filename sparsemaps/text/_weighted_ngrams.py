@@ -5,6 +5,7 @@ becomes one vectorizer, whose rows are weighted in place.
 """
 
 import copy
+import itertools
 from collections.abc import Callable, Iterable
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -118,9 +119,10 @@ def plain(vectorizer: Any) -> Any:
     return vectorizer if parts is None else parts[0]
 
 
-def fitted(vectorizer: Any, texts: Iterable[Any] | None) -> Any:
+def fitted(vectorizer: Any, texts: Iterable[Any] | None, sample_weight: Array | None) -> Any:
     """Return the vectorizer for a model that learns from texts: a copy. In it, an `IdfWeights`
-    that is not fitted counts the texts. `texts` is None if there are codes in their place."""
+    that is not fitted counts the texts, but for those of weight 0. `texts` is None if there are
+    codes in their place."""
     if isinstance(vectorizer, WeightedNgrams):
         return vectorizer
     parts = _parts_of(vectorizer)
@@ -135,8 +137,12 @@ def fitted(vectorizer: Any, texts: Iterable[Any] | None) -> Any:
             "fit it first, or fit the model to texts"
         )
     weights = _sklearn.clone(weights)
-    for _, block in _inputs.blocks(texts):
-        weights.partial_fit(inner.transform(_inputs.as_list(block)))
+    for first, block in _inputs.blocks(texts):
+        some = _inputs.as_list(block)
+        if sample_weight is not None:
+            counts = sample_weight[first : first + len(some)] > 0
+            some = list(itertools.compress(some, counts.tolist()))
+        weights.partial_fit(inner.transform(some))
     return WeightedNgrams(inner, weights)
 
 

@@ -32,10 +32,11 @@ def records(n=90, seed=0):
     ]
 
 
-def folds_of(n, seed=0):
-    """The folds of n records of `train_files`, as row numbers."""
-    number = np.floor(5 * _seeding.uniforms(_seeding.keys(seed, "linear", 3)[2], n))
-    return [(np.flatnonzero(number != fold), np.flatnonzero(number == fold)) for fold in range(5)]
+def folds_of(n, seed=0, weights=None):
+    """The folds of n records of `train_files`, as row numbers; those of weight 0 are in none."""
+    rows = np.arange(n) if weights is None else np.flatnonzero(weights)
+    number = np.floor(5 * _seeding.uniforms(_seeding.keys(seed, "linear", 3)[2], len(rows)))
+    return [(rows[number != fold], rows[number == fold]) for fold in range(5)]
 
 
 def write_jsonl(path, some):

@@ -51,9 +51,7 @@ def test_scores_are_those_of_the_estimators(is_regression, is_weighted, tmp_path
         else (KernelClassifier, KernelClassifierCV)
     )  # fmt: skip
     found = files.train_files(kind(MAP, random_state=0), path, tmp_path / "model", C=CS[::-1])
-    folds = folds_of(200)
-    if is_weighted:
-        folds = [(train, test[weights[test] > 0]) for train, test in folds]
+    folds = folds_of(200, weights=weights)
     expected = cv(MAP, Cs=CS, cv=folds, random_state=0).fit(X, y, sample_weight=weights)
     assert [one.C for one in found.scores] == CS
     np.testing.assert_allclose(
@@ -211,7 +209,7 @@ def test_lists_of_labels_have_the_best_micro_f1(weight_field, tmp_path):
     Y = MultiLabelBinarizer().fit_transform([one["y"] for one in some])
     for place, C in enumerate(CS):
         scores = []
-        for train, test in folds_of(len(some)):
+        for train, test in folds_of(len(some), weights=weights):
             texts = np.array([one["text"] for one in some], object)
             model = text_model(C=C).fit(
                 texts[train].tolist(), sp.csr_array(Y[train]), weights[train]

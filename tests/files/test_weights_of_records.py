@@ -149,7 +149,7 @@ def test_weights_count_in_a_calibration(tmp_path):
     path = write_jsonl(tmp_path / "in.jsonl", [*some, of_no_class])
     for name, part in (("a", some[:100]), ("b", [of_no_class, *some[100:]])):
         write_jsonl(tmp_path / f"{name}.jsonl", part)
-    folds = [(train, test[weights[test] > 0]) for train, test in folds_of(200)]
+    folds = folds_of(200, weights=weights)
     every, (first, last) = slice(200), (slice(100), slice(100, 200))
     for inputs, validation, own, others, cv in (
         (path, None, every, every, folds),
