@@ -325,18 +325,18 @@ def encode(new_map):
         (
             MinHash(random_state=SEED),
             MinHash(random_state=SEED + 1),
-            f"their seed are {SEED} and {SEED + 1}",
+            f"seed is {SEED} in one and {SEED + 1} in the other",
         ),
         (MinHash(bits=4, random_state=SEED), MinHash(bits=8, random_state=SEED), "of the same map"),
         (
             MinHash(random_state=SEED),
             ConsistentWeightedSampling(random_state=SEED),
-            "class are MinHash",
+            "class is MinHash in one",
         ),
         (
             RandomFourier(gamma=1.0, random_state=SEED),
             RandomFourier(gamma=2.0, random_state=SEED),
-            "their gamma are 1.0 and 2.0",
+            "gamma is 1.0 in one and 2.0 in the other",
         ),
     ],
 )

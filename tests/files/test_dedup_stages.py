@@ -340,9 +340,9 @@ def test_a_directory_of_runs(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"map": MinHash(n_hashes=128, random_state=1)}, "their seed are 0 and 1"),
-        ({"map": MinHash(n_hashes=64, random_state=0)}, "their n_hashes are 128 and 64"),
-        ({"source": "word:2"}, r"vectorized alike: their ngram_range are \[3, 3\] and \[2, 2\]"),
+        ({"map": MinHash(n_hashes=128, random_state=1)}, "seed is 0 in one and 1 in the other"),
+        ({"map": MinHash(n_hashes=64, random_state=0)}, "n_hashes is 128 in one and 64"),
+        ({"source": "word:2"}, r"vectorized alike: ngram_range is \[3, 3\] in one and \[2, 2\]"),
         ({"output": "old"}, r"a stage, is the input .*codes\.npy; write to another file"),
         ({"clusters": "old.stages/codes.npy"}, r"is the input .*codes\.npy"),
         ({"against": "old.stages/none.npy"}, None),

@@ -256,11 +256,11 @@ def test_what_counts_needs_a_table(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "vectorized alike: their max_df are 5 and None"),
-        ({"max_df": 6, "min_own": 3}, "their max_df are 5 and 6"),
-        ({"max_df": 5, "min_own": 4}, "their min_own are 3 and 4"),
+        ({}, "vectorized alike: max_df is 5 in one and None in the other"),
+        ({"max_df": 6, "min_own": 3}, "max_df is 5 in one and 6 in the other"),
+        ({"max_df": 5, "min_own": 4}, "min_own is 3 in one and 4 in the other"),
         ({"max_df": 5, "min_own": 3, "frequencies": "other.stages/frequencies.npy"},
-         "their frequencies are '[0-9a-f]{64}' and '[0-9a-f]{64}'"),
+         "frequencies is '[0-9a-f]{64}' in one and '[0-9a-f]{64}' in the other"),
     ],
 )  # fmt: skip
 def test_codes_of_two_tables_do_not_compare(tmp_path, monkeypatch, options, message):

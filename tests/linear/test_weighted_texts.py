@@ -94,7 +94,7 @@ def test_codes_of_texts(trained):
     others = min_max().fit_any_width().encode_texts(other, TEXTS, packed=True)
     with pytest.raises(ValueError, match="codes of texts that `vectorizer` vectorizes"):
         trained.predict(others)
-    with pytest.raises(ValueError, match="vectorized alike: their frequencies are"):
+    with pytest.raises(ValueError, match="vectorized alike: frequencies is"):
         PackedCodes.concatenate([codes, others])
 
 

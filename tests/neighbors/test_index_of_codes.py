@@ -85,9 +85,9 @@ def test_codes_of_something_else():
     with pytest.raises(ValueError, match="X and the rows of the index must be codes of texts"):
         index.kneighbors(pairs)
     for other, message in (
-        (MinHash(n_hashes=64, random_state=1), "their seed are"),
-        (MinHash(n_hashes=32, random_state=0), "of the same map: their"),
-        (MAPS["signs"], "their class are SignProjection and MinHash"),
+        (MinHash(n_hashes=64, random_state=1), "seed is"),
+        (MinHash(n_hashes=32, random_state=0), "of the same map: "),
+        (MAPS["signs"], "class is SignProjection in one and MinHash in the other"),
     ):
         codes = other.fit(X).encode(X, packed=True)
         for method in (index.kneighbors, KernelNeighbors(MAPS["MinHash"]).fit):
