@@ -154,7 +154,7 @@ class RowReader:
         self,
         X: Csr | Array,
         nonnegative_rule: str | None = None,
-        container: Any = sp.csr_array,
+        container: object = sp.csr_array,
         first: int = 0,
     ) -> None:
         self._nonnegative_rule = nonnegative_rule
@@ -259,7 +259,7 @@ class SetReader(RowReader):
 
 
 @contextmanager
-def conversion(X: Any, name: str) -> Iterator[None]:
+def conversion(X: object, name: str) -> Iterator[None]:
     """Check that `X` has numbers, and make errors of its conversion a TypeError or a ValueError."""
     _refuse_no_numbers(X, name)
     try:
@@ -277,7 +277,7 @@ def is_error(raised: BaseException) -> bool:
     return isinstance(raised, Exception) or type(raised).__name__ == "PanicException"
 
 
-def _refuse_no_numbers(X: Any, name: str) -> None:
+def _refuse_no_numbers(X: object, name: str) -> None:
     """Raise an error for masked values and for times, which NumPy converts to numbers without a
     word: of masked ones, to those below the mask."""
     if np.ma.is_masked(X):

@@ -32,7 +32,7 @@ class Csr(NamedTuple):
     shape: tuple[int, int]
 
 
-def sound_csr(X: Any, name: str = "X") -> Csr:
+def sound_csr(X: object, name: str = "X") -> Csr:
     """Return a sparse matrix of any format as sound CSR arrays, all columns within the width.
 
     Values keep their type. `indices` is a copy, as is `indptr`.
@@ -51,7 +51,7 @@ def with_sound_indices(csr: Csr, name: str) -> Csr:
     return csr._replace(values=csr.values[: csr.indptr[-1]], indices=indices)
 
 
-def sound_matrix(X: Any, name: str = "X") -> Any:
+def sound_matrix(X: object, name: str = "X") -> Any:
     """Make a sparse matrix a ``csr_array`` that SciPy and scikit-learn may compute with.
 
     The index arrays of `X` are copied and checked. `X` is returned unchanged if it is not sparse.
@@ -83,7 +83,7 @@ def _without_entries(container: Any, shape: tuple[int, int]) -> Any:
     return container(shape)
 
 
-def own_rows(X: Any) -> Any:
+def own_rows(X: object) -> Any:
     """Make a matrix of any kind a sound ``csr_array`` all of whose arrays are copies."""
     return sp.csr_array(sound_matrix(X), copy=True)
 
@@ -128,7 +128,7 @@ _HOSTILE = (AttributeError, IndexError, OverflowError, RuntimeError, TypeError)
 TypeError of the functions here has the reason."""
 
 
-def _open_csr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
+def _open_csr(X: object, name: str, shape: tuple[int, int]) -> Csr:
     values, indices, indptr = _checked_compressed(X, name, shape[0])
     if values.dtype.kind == "u":  # the largest would become negative numbers
         values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
@@ -137,7 +137,7 @@ def _open_csr(X: Any, name: str, shape: tuple[int, int]) -> Csr:
     return Csr(values, native(indices), indptr, shape)
 
 
-def _csr_of_csc(X: Any, name: str, shape: tuple[int, int]) -> Any:
+def _csr_of_csc(X: object, name: str, shape: tuple[int, int]) -> Any:
     values, indices, indptr = _checked_compressed(X, name, shape[1])
     indices = _private(indices, f"CSC matrix {name}", shape[0])
     return sp.csc_array((_convertible(values), indices, indptr), shape=shape).tocsr()

@@ -13,7 +13,7 @@ from sparsemaps._io._urls import is_url
 from sparsemaps._tools._typing import StrPath
 
 
-def as_path(path: Any) -> Any:
+def as_path(path: object) -> Any:
     """Return the path of a URL of this machine's files, and anything else unchanged."""
     if isinstance(path, str) and path.lower().startswith("file://"):
         return _urls.system_of(path)[1]

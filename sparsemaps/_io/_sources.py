@@ -48,7 +48,7 @@ def is_standard(path: object) -> bool:
 
 @contextlib.contextmanager
 def open_input(
-    input: Any, max_line_bytes: int = _text_input.MAX_LINE_BYTES
+    input: object, max_line_bytes: int = _text_input.MAX_LINE_BYTES
 ) -> Iterator[_text_input.Text]:
     """Yield the text of an input: a path, "-", a file object, or an object that has
     ``open_text``."""
@@ -158,7 +158,7 @@ _IDENTITY = "size", "time in nanoseconds", "inode"
 class SpooledInput:
     """The content of an input that can be read once, in a temporary file, for several readings."""
 
-    def __init__(self, input: Any, stack: contextlib.ExitStack) -> None:
+    def __init__(self, input: object, stack: contextlib.ExitStack) -> None:
         self.path = input
         self._file = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115
         with open_input(input) as text:
@@ -217,7 +217,7 @@ def is_regular(input: object) -> TypeGuard[StrPath]:
     return os.path.isfile(input) or not os.path.exists(input)
 
 
-def _stream(input: Any) -> Any:
+def _stream(input: object) -> Any:
     """Return a value that tells apart inputs that can be read once."""
     if not isinstance(input, (str, os.PathLike)):
         return id(input)

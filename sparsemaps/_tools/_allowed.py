@@ -57,7 +57,7 @@ class Allowed:
         """The range of numbers, in words; "" if the type says all."""
         return ""
 
-    def default(self, value: Any, help: str = "", **how: Any) -> Any:
+    def default(self, value: object, help: str = "", **how: Any) -> Any:
         """Return the field of a parameter with this range and default; `help` and `how` are for
         options of jobs (see ``_option_fields``)."""
         return field(default=value, metadata={"allowed": self, "help": help, **how})
@@ -67,7 +67,7 @@ class Allowed:
         if it is not allowed."""
         return None if self.none and value is None else self._checked(name, value)
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         raise NotImplementedError
 
 
@@ -145,7 +145,7 @@ class Real(Allowed):
         low = f"at least {self.least}" if self.above is None else f"above {self.above}"
         return low + (f" and at most {self.most:,}" if self.most < math.inf else "")
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         low = self.least if self.above is None else self.above
         low = -math.inf if low is None else low
         number = _checks.check_real(name, value, low, open_low=self.above is not None)
@@ -160,7 +160,7 @@ class Reals(Real):
 
     words = "float or sequence of float"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         if isinstance(value, str) or not isinstance(value, Iterable):
             return super()._checked(name, value)
         numbers = tuple(super(Reals, self)._checked(name, one) for one in value)
@@ -194,7 +194,7 @@ class Choice(Allowed):
         choices = [f'"{choice}"' for choice in self.choices]
         return "{" + ", ".join(["None"] * self.none + choices) + "}"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         return _checks.check_choice(name, value, self.choices)
 
 
@@ -207,7 +207,7 @@ class NumberOr(Choice):
 
     range = "above 0"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         if not isinstance(value, str):
             return _checks.check_real(name, value, 0, open_low=True)
         if value not in self.choices:
@@ -227,7 +227,7 @@ class ChoiceOrSeries(Choice):
     def type(self) -> str:
         return f"{super().type} or sequence of float"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         if isinstance(value, str):
             return super()._checked(name, value)
         coefficients = list(value) if isinstance(value, Iterable) else []
@@ -250,7 +250,7 @@ class String(Allowed):
 
     words = "str"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         if not isinstance(value, str):
             raise ParameterError(name, repr(value), "a string")
         return value
@@ -265,7 +265,7 @@ class PathTo(Allowed):
     def type(self) -> str:
         return "str, path-like or None" if self.none else self.words
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         if not isinstance(value, (str, os.PathLike)):
             raise ParameterError(name, repr(value), "a path or None" if self.none else "a path")
         return value
@@ -278,7 +278,7 @@ class Function(Allowed):
     none: bool = True
     words = "callable"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         if not callable(value):
             raise ParameterError(name, repr(value), self.type)
         return value

@@ -413,7 +413,7 @@ class KernelApproximationDisplay:
         n_pairs: int = 10_000,
         n_seeds: int = 10,
         random_state: RandomState = None,
-        ax: Any = None,
+        ax: object = None,
     ) -> "KernelApproximationDisplay":
         """Measure a map on rows of `X`, and draw it.
 
@@ -449,7 +449,7 @@ class KernelApproximationDisplay:
         display = cls(exact=pairs.kernel, estimate=estimate, errors=errors, name=type(map).__name__)
         return display.plot(ax=ax)
 
-    def plot(self, *, ax: Any = None) -> "KernelApproximationDisplay":
+    def plot(self, *, ax: object = None) -> "KernelApproximationDisplay":
         """Draw both plots.
 
         Parameters

@@ -92,7 +92,7 @@ class _Signalled(BaseException):
 def _warnings_are_lines() -> Iterator[None]:
     """Let warnings be lines of the command on standard error, without a place in the source."""
 
-    def show(message: Warning | str, category: Any, filename: str, *place: Any) -> None:
+    def show(message: Warning | str, category: object, filename: str, *place: Any) -> None:
         said = " ".join(str(message).split())
         print_line(f"sparsemaps: warning: {said}", error=True)
 

@@ -2,7 +2,6 @@
 
 import argparse
 import re
-from typing import Any
 
 from sparsemaps._tools._option_fields import options_of
 from sparsemaps._tools._parameters import Wording
@@ -66,6 +65,6 @@ class ShellWording(Wording):
         return name if name in self._options else None
 
 
-def _typed(value: Any) -> str:
+def _typed(value: object) -> str:
     """Return a value as text, whole numbers without a point."""
     return re.sub(r"^(-?\d+)\.0$", r"\1", str(value))

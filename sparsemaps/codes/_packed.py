@@ -384,7 +384,7 @@ def checked(name: str, codes: object) -> PackedCodes:
         raise ValueError(f"{name}: {error}") from None
 
 
-def mapped_file(array: Any) -> mmap.mmap | None:
+def mapped_file(array: object) -> mmap.mmap | None:
     """Return the map of a file that an array is a part of; None of an array in memory."""
     while array is not None and not isinstance(array, mmap.mmap):
         array = getattr(array, "base", None)

@@ -108,7 +108,7 @@ class BadTable:
         """Begin with the records of other inputs, which must not be all bad either."""
         self._counts = BadRecords()
 
-    def add(self, input: Input, n_before: int, bad: Any, n_good: int, n_leading: int) -> None:
+    def add(self, input: Input, n_before: int, bad: object, n_good: int, n_leading: int) -> None:
         """Write the bad records of a block of an input, after `n_before` lines of it, and count the
         good ones; `n_leading` bad ones stand before these."""
         lines = []

@@ -1,7 +1,7 @@
 """The stages of a deduplication: codes, the search, clusters, and the records that are kept."""
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -141,7 +141,7 @@ def _write_output(
     coded: CodedInputs,
     file_of_kept: str,
     own: slice,
-    output: Any,
+    output: object,
     against: list[InputFile],
     path: str,
     run: TaskRun,

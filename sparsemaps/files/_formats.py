@@ -275,7 +275,7 @@ class RecordsFormat(_CodesFormat):
         **dict.fromkeys((_sources.IDS, _sources.COMMENTS, _sources.BAD)),
     }
 
-    def _begin(self, path: Any) -> None:
+    def _begin(self, path: object) -> None:
         super()._begin(path)
         for ending in (
             _sources.LENGTHS,

@@ -213,7 +213,7 @@ GivenSource: TypeAlias = Texts | Svmlight | str | None
 class _Order(String):
     """Which records come first."""
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         if not isinstance(value, str) or not value:
             raise ParameterError(name, repr(value), "'first', 'longest' or the name of a field")
         return value
@@ -226,7 +226,7 @@ class Paths(PathTo):
     def type(self) -> str:
         return "str, path-like, a sequence of these, or None"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         for one in value if isinstance(value, (list, tuple)) else [value]:
             super()._checked(name, one)
         return value
@@ -336,7 +336,7 @@ class Removal(Values):
 class _BadRecords(PathTo):
     """The path of a table, or "error"."""
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         if not isinstance(value, (str, os.PathLike)):
             raise ParameterError(name, repr(value), "'error' or the path of a file")
         return value
@@ -510,7 +510,7 @@ class Inputs(_allowed.Allowed):
 
     words = "inputs"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         several = list(value) if isinstance(value, (list, tuple)) else [value]
         for one in several:
             if not isinstance(one, (str, os.PathLike)) and not hasattr(one, "read"):
@@ -581,7 +581,7 @@ class _Header(_allowed.Allowed):
 
     words = "bool or str"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         return value if isinstance(value, str) else Bool().check(name, value)
 
 
@@ -727,7 +727,7 @@ class Jobs(_allowed.Allowed):
 
     words = "int"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         from sparsemaps._tools import _threads  # here, as it imports NumPy
 
         _threads.resolve_n_jobs(value)
@@ -739,7 +739,7 @@ class _Engine(_allowed.Allowed):
 
     words = "Engine"
 
-    def _checked(self, name: str, value: Any) -> Any:
+    def _checked(self, name: str, value: object) -> Any:
         if not callable(getattr(value, "run", None)):
             rule = "None or an engine, such as sparsemaps.dask.Workers(client)"
             raise ParameterError(name, repr(value), rule)
@@ -751,7 +751,7 @@ class _TasksOf(_allowed.Allowed):
 
     words = "tuple (stage, i, n)"
 
-    def _checked(self, name: str, value: Any) -> tuple[str, int, int]:
+    def _checked(self, name: str, value: object) -> tuple[str, int, int]:
         parts = tuple(value) if isinstance(value, Iterable) else ()
         if len(parts) != 3 or not isinstance(parts[0], str):
             raise ParameterError(name, repr(value), "a tuple (stage, i, n)")

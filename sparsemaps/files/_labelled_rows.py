@@ -282,7 +282,7 @@ def _names_in(path: str) -> list[str]:
 
 def source_for(
     map: SparseMap,
-    vectorizer: Any,
+    vectorizer: object,
     source: GivenSource,
     paths: list[Any],
     *,

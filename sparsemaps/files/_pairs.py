@@ -309,7 +309,7 @@ def _find_pairs(
     return PairCounts(sides[0].n_rows, 0 if sides[1] is None else sides[1].n_rows, len(i))
 
 
-def _write_output(pairs: str, sides: Sides, output: Any, path: str, run: TaskRun) -> bool:
+def _write_output(pairs: str, sides: Sides, output: object, path: str, run: TaskRun) -> bool:
     """Write lines of the two names of a pair, its similarity, and the comments of its rows, unless
     an input has changed."""
     given = [side for side in sides if side is not None]

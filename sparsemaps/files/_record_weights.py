@@ -16,7 +16,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.records._fields import ALLOWED_WEIGHTS, is_weight, number_in
 
 
-def weights_beside(input: Any, n_rows: int) -> Array | None:
+def weights_beside(input: object, n_rows: int) -> Array | None:
     """Return the weights of the rows of an input, from the file beside it; None if there is none.
 
     The file has a number for each row: an array, INPUT.weights.npy, or text, INPUT.weights.txt.

@@ -111,7 +111,7 @@ def read_raw(source: Source, input: Input, n_jobs: int | None, bar: Progress) ->
     at a time."""
     format, fields = source.format(input), dataclasses.replace(source.fields, records=True)
 
-    def step(piece: Any) -> tuple[Raw, int]:  # fields remember the labels of a piece
+    def step(piece: object) -> tuple[Raw, int]:  # fields remember the labels of a piece
         return format.raw(piece, dataclasses.replace(fields)), 0
 
     with open_input(input, source.given.max_line_bytes) as text:
@@ -127,7 +127,7 @@ def read_each(
 ) -> Generator[Any, None, None]:
     """Return the records that `take` makes of each piece of an input, in order."""
 
-    def step(piece: Any) -> tuple[tuple[Any, int], int]:
+    def step(piece: object) -> tuple[tuple[Any, int], int]:
         records = take(piece)
         return (records, len(records)), 0
 
@@ -161,7 +161,7 @@ def codes_of(map: Any, block: Batch) -> PackedCodes:
     return codes
 
 
-def of_rows(function: Callable[[Any], T], block: Batch, X: Any, width: int) -> T:
+def of_rows(function: Callable[[Any], T], block: Batch, X: object, width: int) -> T:
     """Return ``function(X)`` for the rows `X` of a block, with `width` columns and at least one."""
     with errors_of(block):
         return function(with_width(X, max(width, 1)))

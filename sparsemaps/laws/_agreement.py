@@ -280,7 +280,7 @@ class ByProduct(AgreementLaw):
 _LAWS: tuple[type[AgreementLaw], ...] = ByChance, BySigns, ByProduct
 
 
-def law_described_by(description: Any) -> AgreementLaw:
+def law_described_by(description: object) -> AgreementLaw:
     """Return the law that `AgreementLaw.described` described; a ValueError if it is of another
     form."""
     if not isinstance(description, dict):

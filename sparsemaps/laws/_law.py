@@ -2,7 +2,7 @@
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
@@ -108,7 +108,7 @@ class Law(ABC):
         if there are none."""
         return ""
 
-    def rounding(self, rows: Any, kernel: Array) -> Array:
+    def rounding(self, rows: object, kernel: Array) -> Array:
         """Return the variance, at most, of the kernel of rows that are rounded to whole levels, for
         all pairs of different rows of a CSR matrix, whose exact kernel is given."""
         return np.zeros_like(kernel)

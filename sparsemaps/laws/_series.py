@@ -13,7 +13,7 @@ from sparsemaps.laws._law import ONE_NUMBER_RULE, Law
 from sparsemaps.laws._moments import Bias, Moments, Pairs
 
 
-def name_of(kernel: Any) -> str:
+def name_of(kernel: object) -> str:
     """Return the kernel's name; "" for the coefficients of a series, which may be an array."""
     return kernel if isinstance(kernel, str) else ""
 

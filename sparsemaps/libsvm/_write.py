@@ -152,7 +152,7 @@ def _sound_rows(X: Any) -> Any:
     return X
 
 
-def _sound_labels(y: Any) -> Any:
+def _sound_labels(y: object) -> Any:
     """Return labels as an array or a sound sparse matrix."""
     y = _sparse.sound_matrix(y, "y")
     if _is_plain(y):
@@ -176,7 +176,7 @@ class _LabelTuples(NamedTuple):
         return Heads(self.labels[first:last], ends - first, _no_qids)
 
 
-def _are_tuples(y: Any) -> bool:
+def _are_tuples(y: object) -> bool:
     """Return whether labels are a list of tuples. Other lists are arrays."""
     return isinstance(y, list) and len(y) > 0 and all(isinstance(row, tuple) for row in y)
 

@@ -70,16 +70,16 @@ class HasCodes(SparseMap[Output]):
 
     @overload
     def encode_texts(
-        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[False] = False
+        self, vectorizer: object, texts: Iterable[Any], *, packed: Literal[False] = False
     ) -> Bytes: ...
 
     @overload
     def encode_texts(
-        self, vectorizer: Any, texts: Iterable[Any], *, packed: Literal[True]
+        self, vectorizer: object, texts: Iterable[Any], *, packed: Literal[True]
     ) -> PackedCodes: ...
 
     def encode_texts(
-        self, vectorizer: Any, texts: Iterable[Any], *, packed: bool = False
+        self, vectorizer: object, texts: Iterable[Any], *, packed: bool = False
     ) -> Bytes | PackedCodes:
         """Map raw texts to packed codes, some texts at a time.
 

@@ -8,7 +8,6 @@ similarity of each pair of classes needs.
 
 import math
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 import scipy
@@ -309,7 +308,7 @@ def _extremes(
     return smallest, largest, _least_similarity(smallest, largest, threshold)
 
 
-def _with_sizes(name: str, codes: Any) -> PackedCodes:
+def _with_sizes(name: str, codes: object) -> PackedCodes:
     codes = checked(name, codes)
     if codes.sizes is None:
         raise ValueError(

@@ -99,7 +99,7 @@ def load(path: str, make: Callable[..., Any], mmap_mode: Literal["r", "c"] | Non
 
 
 def _rows_with_tables(
-    path: str, codes: PackedCodes, rows: Any, contents: _file.Contents
+    path: str, codes: PackedCodes, rows: object, contents: _file.Contents
 ) -> IndexRows:
     """Return the rows of a file, with its tables if it has any."""
     description, further = contents.description, contents.further

@@ -65,7 +65,7 @@ class RowBlocks:
         self._blocks = blocks
         self._ends = np.cumsum([block.shape[0] for block in blocks])
 
-    def followed_by(self, rows: Any) -> "RowBlocks":
+    def followed_by(self, rows: object) -> "RowBlocks":
         blocks = [*self._blocks, rows]
         while len(blocks) > 1 and blocks[-2].shape[0] < 2 * blocks[-1].shape[0]:
             blocks[-2:] = [sp.csr_array(sp.vstack(blocks[-2:]))]
@@ -96,7 +96,7 @@ class IndexRows:
     def __init__(
         self,
         codes: PackedCodes,
-        rows: Any = None,
+        rows: object = None,
         tables: BandTables | None = None,
         target: Target | None = None,
         bands: Bands | None = None,
@@ -144,7 +144,7 @@ class IndexRows:
 
     # ---- adding and removing ---------------------------------------------------------------------
 
-    def append(self, codes: PackedCodes, rows: Any = None) -> None:
+    def append(self, codes: PackedCodes, rows: object = None) -> None:
         """Add rows, whose numbers continue from the rows before."""
         with self.lock:
             _brute.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
@@ -243,7 +243,7 @@ class IndexRows:
             tail = self._made(tail, state.bands)
         return state._replace(blocks=(*others, tail)), tail
 
-    def _publish(self, state: State, tail: IndexBlock, n_tail: int, rows: Any) -> None:
+    def _publish(self, state: State, tail: IndexBlock, n_tail: int, rows: object) -> None:
         """Let readers see the rows that were added: `state`, whose last block is now `tail`, with
         `n_tail` rows. An index that keeps its rows gets those that were added as CSR. When the
         number of rows passes a power of 4 (`_rows_of_choice`), all tables may be made anew, which

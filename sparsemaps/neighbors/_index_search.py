@@ -43,7 +43,7 @@ class IndexSearch(NamedTuple):
         return Target(_search.least_agreeing(codes, threshold), self.recall)
 
     def similar_to(
-        self, queries: PackedCodes, rows: Any, threshold: float, inserts: bool = False
+        self, queries: PackedCodes, rows: object, threshold: float, inserts: bool = False
     ) -> tuple[Array, Array, Array]:
         """Return pairs of a query and a row whose similarity is at least `threshold`; `inserts`
         says that queries without a pair will be inserted."""
@@ -70,7 +70,7 @@ class IndexSearch(NamedTuple):
         )  # fmt: skip
         return i, j, kernel(i, j)
 
-    def nearest(self, queries: PackedCodes, rows: Any, k: int) -> tuple[Array, Array]:
+    def nearest(self, queries: PackedCodes, rows: object, k: int) -> tuple[Array, Array]:
         """Return the k nearest rows of each query and their distances, ascending."""
         if self.rerank:
             return self._nearest_by_kernel(queries, rows, k)

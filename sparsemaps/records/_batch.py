@@ -93,7 +93,13 @@ class Batch:
         return batch
 
     def append(
-        self, text: str, label: Any, id: Any, key: Any, weight: Any, record: Any = None
+        self,
+        text: str,
+        label: object,
+        id: object,
+        key: object,
+        weight: object,
+        record: object = None,
     ) -> None:
         """Append the values of a record to the lists; None is no value."""
         self.texts.append(text)

@@ -48,25 +48,25 @@ class ColumnFormat(Format):
 # ---- types of columns ----------------------------------------------------------------------------
 
 
-def is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
+def is_one_of(kind: object, names: tuple[str, ...]) -> bool:
     """Return whether a type of Arrow is one of the named ones."""
     types = library("pyarrow", "reading Parquet").types
     tests = (getattr(types, f"is_{name}", None) for name in names)  # older releases have no views
     return any(test is not None and test(kind) for test in tests)
 
 
-def is_text(kind: Any) -> bool:
+def is_text(kind: object) -> bool:
     """Return whether a type of Arrow is one of texts: strings, bytes that are UTF-8, or numbers of
     these in a dictionary. A column of the type null has nulls only."""
     return _is_one_of(kind, (*STRINGS, "null"))
 
 
-def is_number(kind: Any) -> bool:
+def is_number(kind: object) -> bool:
     """Return whether a type of Arrow is one of numbers."""
     return _is_one_of(kind, ("integer", "floating", "decimal", "null"))
 
 
-def is_id(kind: Any) -> bool:
+def is_id(kind: object) -> bool:
     """Return whether a type of Arrow is one of ids: texts or numbers."""
     return is_text(kind) or is_number(kind)
 
@@ -82,7 +82,7 @@ def is_label(kind: Any) -> bool:
 _LISTS = "list", "large_list", "fixed_size_list", "list_view", "large_list_view"
 
 
-def is_list(kind: Any) -> bool:
+def is_list(kind: object) -> bool:
     """Return whether a type of Arrow is one of lists."""
     return is_one_of(kind, _LISTS)
 
@@ -214,7 +214,12 @@ def _lengths_of_views(column: Any) -> Array:
 
 
 def batches_of(
-    rows: Any, fields: Fields, paths: dict[str, FieldPath], n_bytes: int, n_before: int, name: str
+    rows: object,
+    fields: Fields,
+    paths: dict[str, FieldPath],
+    n_bytes: int,
+    n_before: int,
+    name: str,
 ) -> Iterator[Batch]:
     """Yield batches of some rows, of `n_bytes`, nearly. `n_before` rows of the file stand before
     them. Bad rows are set aside, or errors."""
@@ -333,7 +338,7 @@ def _strings(column: Any, name: str) -> Any:
     return column
 
 
-def _scalars(column: Any, check: Callable[[Any, str], Any]) -> list[Any]:
+def _scalars(column: object, check: Callable[[Any, str], Any]) -> list[Any]:
     """Return the labels, ids, keys or weights of a column."""
     checked = []
     for row, value in enumerate(_values(column)):

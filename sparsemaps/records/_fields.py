@@ -75,7 +75,7 @@ class Fields:
         """Whether nothing but the text is taken of a record."""
         return not self.records and self.id is None and not self._numbers
 
-    def check_lengths(self, texts: Any) -> None:
+    def check_lengths(self, texts: object) -> None:
         """Raise a `BadRecord` for the first text that is too short or too long."""
         least, most = self.lengths
         if least is None and most is None:
@@ -89,7 +89,7 @@ class Fields:
             upper = "or more" if most is None else f"to {most}"
             raise BadRecord(f"{least} {upper} characters", f"{lengths[number]}", number)
 
-    def check_label(self, label: Any, place: str = "field") -> Any:
+    def check_label(self, label: object, place: str = "field") -> Any:
         """Return a label: a string, a boolean, or a number as `number_of` has it; of a list or
         another iterable of them, a tuple of the different ones. `place` is the word for fields in
         errors."""
@@ -230,7 +230,7 @@ def _check_size(value: object, allowed: str) -> None:
         raise BadRecord(allowed, "a larger one")
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: object) -> Any:
     """Return a value of a column as str, bool, int or float: bytes are UTF-8."""
     if isinstance(value, bytes):
         try:
@@ -257,7 +257,7 @@ def _field(record: dict[str, Any], name: str) -> Any:
 _MISSING = object()
 
 
-def _value(record: dict[str, Any], path: str, missing: Any = None) -> Any:
+def _value(record: dict[str, Any], path: str, missing: object = None) -> Any:
     """Return the value of a field, or of one within objects, whose names have points between them.
     A field whose own name is the path comes first."""
     if path in record:
@@ -289,7 +289,7 @@ def _kind(value: object) -> str:
     return "null" if value is None else names.get(type(value), "a number")
 
 
-def lengths_of(texts: Any) -> Array:
+def lengths_of(texts: object) -> Array:
     """Return the numbers of characters of texts: a list, Arrow's array or `Utf8Texts`."""
     if isinstance(texts, Utf8Texts):
         return np.asarray(texts.lengths())

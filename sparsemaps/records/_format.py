@@ -123,6 +123,6 @@ def name_of(text: Text) -> str:
     return text.name.removesuffix(": ") or "a file object"
 
 
-def other_columns(one: Any, other: Any) -> ValueError:
+def other_columns(one: object, other: object) -> ValueError:
     """Return the error of two inputs whose rows cannot stand in one file."""
     return ValueError(f"{one} and {other} have different columns; write to a directory")

@@ -107,7 +107,7 @@ class Opened(NamedTuple):
     most_rows: int
 
     @classmethod
-    def of(cls, file: Any, name: str, fields: Fields | None, **options: Any) -> "Opened":
+    def of(cls, file: object, name: str, fields: Fields | None, **options: Any) -> "Opened":
         """Open a file: the columns of the fields, or all if rows are wanted or no fields are.
         Strings within others are read as numbers in lists only."""
         parquet = library("pyarrow.parquet", "reading Parquet")
@@ -409,7 +409,7 @@ def _difference(kinds: list[tuple[str, str]], written: list[tuple[str, str]]) ->
     return None
 
 
-def _check_instants(input: Any) -> None:
+def _check_instants(input: object) -> None:
     """Raise a ValueError if a time of type INT96 is beyond Arrow's nanoseconds, as it would be
     read as another time."""
     unit = {"coerce_int96_timestamp_unit": "ms"}

@@ -156,7 +156,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
             )
         return low, high
 
-    def _check(self, X: Any) -> None:
+    def _check(self, X: object) -> None:
         """Raise ValueError unless parameters and `X` are sound."""
         _checks.check_bool("binary", self.binary)
         _checks.check_bool("lowercase", self.lowercase)

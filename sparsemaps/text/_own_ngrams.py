@@ -118,7 +118,7 @@ class _OwnLoops(NamedTuple):
     def has_sets(self) -> bool:
         return bool(getattr(self.loops, "has_sets", False))
 
-    def rows(self, first: int, block: Any, sets: bool = False) -> tuple[Array, Any, Array, int]:
+    def rows(self, first: int, block: object, sets: bool = False) -> tuple[Array, Any, Array, int]:
         """Return what `Vectorizer.rows` does, of the entries that count."""
         rows = self.loops.rows(first, block, True) if sets else self.loops.rows(first, block)
         columns, values, ends, _ = rows
@@ -130,5 +130,5 @@ class _OwnLoops(NamedTuple):
         own, _, ends = self.own.own(columns, None, indptr[1:])
         return own, ends
 
-    def give_back(self, columns: Array, values: Any) -> None:
+    def give_back(self, columns: Array, values: object) -> None:
         self.loops.give_back(columns, values)

@@ -122,7 +122,7 @@ def snippets(
     return found, np.array(index, np.int64)
 
 
-def _as_str(text: Any, number: int) -> str:
+def _as_str(text: object, number: int) -> str:
     if isinstance(text, str):
         return text
     try:

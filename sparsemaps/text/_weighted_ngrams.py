@@ -48,7 +48,7 @@ class NgramsByTable(WeightedNgrams):
     """A `WeightedNgrams` whose frequencies are in a file, which is read when the first text comes:
     it is small wherever it is sent."""
 
-    def __init__(self, vectorizer: Any, table: str, power: float, levels: float) -> None:
+    def __init__(self, vectorizer: object, table: str, power: float, levels: float) -> None:
         self.vectorizer, self.table, self.power, self.levels = vectorizer, table, power, levels
 
     def __reduce__(self) -> Any:
@@ -84,7 +84,7 @@ class _WeightedLoops(NamedTuple):
     loops: Any
     weigh: Callable[..., None]
 
-    def rows(self, first: int, block: Any) -> tuple[Array, Array, Array, int]:
+    def rows(self, first: int, block: object) -> tuple[Array, Array, Array, int]:
         columns, values, ends, n = self.loops.rows(first, block)
         self.weigh(columns, values, values)
         return columns, values, ends, n
