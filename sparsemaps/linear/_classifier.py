@@ -558,15 +558,17 @@ def _weights_of(
     if not isinstance(class_weight, dict):
         raise ParameterError("class_weight", repr(class_weight), "None, a dictionary or 'balanced'")
     weights, unknown = np.ones(len(classes)), []
-    numbers = {label: number for number, label in enumerate(classes.tolist())}
+    as_given = _model_checks.as_given
+    numbers = {as_given(label): number for number, label in enumerate(classes.tolist())}
     for label, weight in class_weight.items():
         _checks.check_real(f"class_weight of the class {label!r}", weight, 0)
-        if label in numbers:
-            weights[numbers.pop(label)] = weight
+        if as_given(label) in numbers:
+            weights[numbers.pop(as_given(label))] = weight
         else:
             unknown.append(label)
     if unknown and numbers:  # a class may be missing in a fold, but a key may not be misspelt
-        found = f"one for {shown(unknown[0])} and none for {shown(next(iter(numbers)))}"
+        (missing, _), *_ = numbers
+        found = f"one for {shown(unknown[0])} and none for {shown(missing)}"
         raise ParameterError("class_weight", found, "weights of classes that rows have")
     if not weights.any():
         raise ValueError(f"{named('class_weight')} must be above 0 for a class, got 0 for all")

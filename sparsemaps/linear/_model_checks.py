@@ -210,13 +210,22 @@ def refuse_other_lengths(rows: Any, y: Any) -> None:
 
 
 def number_of_label(classes: Array, label: object) -> int | None:
-    """Return the number of a class; None if there is no such class. Labels are compared as they
-    are: a string is not a number."""
-    is_string = isinstance(label, str)
+    """Return the number of a class; None if there is no such class."""
+    wanted = as_given(label)
     for number, one in enumerate(classes.tolist()):
-        if isinstance(one, str) == is_string and one == label:
+        if as_given(one) == wanted:
             return number
     return None
+
+
+def as_given(label: object) -> tuple[object, type]:
+    """Return what labels are compared by: a string is not a number, and neither is a boolean, which
+    equals one in Python."""
+    kinds = (kind for kind, types in _KINDS if isinstance(label, types))
+    return label, next(kinds, float)
+
+
+_KINDS: tuple[tuple[type, Any], ...] = (str, str), (bool, (bool, np.bool_))
 
 
 def refuse_beyond_float64(weights: Array, intercepts: Array, n_codes: int) -> None:

@@ -96,6 +96,9 @@ def test_labels_that_are_not_allowed(name):
         (chosen("01", "1"), 1, False),
         (chosen(False, True), True, True),
         (chosen(False, True), "True", False),
+        (chosen(False, True), np.True_, True),
+        (chosen(False, True), 1, False),
+        (chosen(0, 1), True, False),
     ],
     ids=repr,
 )
