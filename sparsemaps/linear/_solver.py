@@ -30,6 +30,10 @@ _LARGEST_OF_FLOAT32 = 1e4
 """The largest factor of a loss, in tolerances, with which weights are float32. Beyond it
 errors of rounding make more passes necessary."""
 
+_LEAST_OF_FLOAT32 = 1e-20
+"""The least factor of a loss with which weights are float32. They are about as large, and with
+smaller ones would lose digits, or become 0."""
+
 _SECONDS = 0.1
 """Seconds that threads work on groups. Then signals are handled."""
 
@@ -332,7 +336,8 @@ class Path:
     def _are_float32(self, C: float) -> bool:
         if self._largest_cost is None or _are_read_by_blocks(self._rows.codes):
             return False
-        return C * self._largest_cost <= _LARGEST_OF_FLOAT32 * self._tol
+        largest = C * self._largest_cost
+        return _LEAST_OF_FLOAT32 <= largest <= _LARGEST_OF_FLOAT32 * self._tol
 
     def _new_groups(self, are_float32: bool) -> list["_Group"]:
         most = MOST_OF_FLOAT32 if are_float32 else MOST_TOGETHER

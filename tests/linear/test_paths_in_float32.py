@@ -208,6 +208,8 @@ def are_float32(monkeypatch):
         ({"Cs": [1, 10]}, 1.0, [True]),
         ({"Cs": [1, 11]}, 1.0, [True, False]),
         ({"Cs": [11]}, 1.0, [False]),
+        ({"Cs": [1e-21, 1]}, 1.0, [False]),
+        ({"Cs": [1e-19]}, 1.0, [True]),
         ({"Cs": [1], "tol": 1e-5}, 1.0, [False]),
         ({"Cs": [1]}, 11.0, [False]),
         ({"Cs": [1], "class_weight": {False: 1, True: 11}}, 1.0, [False]),
