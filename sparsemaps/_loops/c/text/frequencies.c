@@ -200,6 +200,7 @@ static void look_up_weights(const idf_weighting *idf, uint32_t *restrict frequen
     double computed[TILE];
     uint32_t places[TILE];
     ptrdiff_t n_beyond = 0;
+    uint32_t most = 0;
     if (idf->n_weights == 0) {
         weights_of(idf, frequencies, n, weights);
         return;
@@ -207,6 +208,12 @@ static void look_up_weights(const idf_weighting *idf, uint32_t *restrict frequen
     for (ptrdiff_t i = 0; i < n; i++) {
         const uint32_t df = frequencies[i];
         weights[i] = known[df < last ? df : last];
+        most = df > most ? df : most;
+    }
+    if (most <= last)
+        return;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint32_t df = frequencies[i];
         places[n_beyond] = (uint32_t)i;
         frequencies[n_beyond] = df;
         n_beyond += df > last;
