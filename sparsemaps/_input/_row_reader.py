@@ -360,11 +360,11 @@ def _canonical(block: Block) -> Block:
 
 def _without_zeros(block: Block) -> Block:
     """Return a copy of a block without the entries that are 0."""
-    first, last = block.indptr[0], block.indptr[-1]
-    # The comparison makes a private array: flatnonzero fails if another thread changes its input.
-    kept = np.flatnonzero(block.values[first:last] != 0)
-    values, indices = block.values[first:last][kept], block.indices[first:last][kept]
-    return Block.of(values, indices, np.searchsorted(kept, block.indptr - first))
+    n = block.indptr[-1] - block.indptr[0]
+    values, indices = np.empty(n, block.values.dtype), np.empty(n, block.indices.dtype)
+    indptr = np.empty(len(block.indptr), np.int64)
+    n = _rows.without_zeros(*block, values, indices, indptr)
+    return Block.of(values[:n], indices[:n], indptr)
 
 
 def _find(

@@ -29,6 +29,8 @@ cdef extern from "c/rows/rows.h" nogil:
                       uint64_t n_columns) noexcept nogil
         void (*reverse)(const void *values, const void *indices, Py_ssize_t n, void *out_values,
                         void *out_indices) noexcept nogil
+        Py_ssize_t (*nonzeros)(const void *values, const void *indices, Py_ssize_t n,
+                               void *out_values, void *out_indices) noexcept nogil
         uint64_t (*largest)(const void *indices, Py_ssize_t n) noexcept nogil
         Py_ssize_t (*descents)(const void *indices, Py_ssize_t n) noexcept nogil
         int (*order)(const void *indices, Py_ssize_t n) noexcept nogil
@@ -238,6 +240,29 @@ def canonical(const value_t[::1] values, const index_t[::1] indices, int64_t[::1
         if twice:
             n = sum_duplicates(&out_values[0], &out_indices[0], &indptr[0], n_rows)
     give_back_scratch(scratch)
+    return n
+
+
+def without_zeros(values, indices, indptr, out_values, out_indices, int64_t[::1] out_indptr):
+    """Write the entries of the rows that `indptr` delimits whose values are not 0. The outputs have
+    room for all of them. `out_indptr` delimits the written rows, from 0 on. Returns how many
+    entries were written."""
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    cdef array_t out = array_of(out_values, FLOATS, rows.value_size, 1, True)
+    cdef array_t places = array_of(out_indices, INTEGERS, rows.index_size, 1, True)
+    cdef const rows_loops *loops = rows_at(level, rows.value_size, rows.index_size)
+    cdef int64_t first = rows.indptr[0], start
+    cdef Py_ssize_t row, n = 0, most = rows.indptr[rows.n_rows] - first
+    if min(out.shape[0], places.shape[0]) < most or out_indptr.shape[0] != rows.n_rows + 1:
+        raise ValueError("the output is too short for the rows")
+    with nogil:
+        out_indptr[0] = 0
+        for row in range(rows.n_rows):
+            start = rows.indptr[row]
+            n += loops.nonzeros(values_from(&rows, start), indices_from(&rows, start),
+                                rows.indptr[row + 1] - start, out.data + n * out.size,
+                                places.data + n * places.size)
+            out_indptr[row + 1] = n
     return n
 
 

@@ -28,6 +28,7 @@ INLINE double absolute_f64(double value)
 #define LOOPS(TYPES)                                                                               \
     {.faults = faults_##TYPES,                                                                     \
      .reverse = reverse_##TYPES,                                                                   \
+     .nonzeros = nonzeros_##TYPES,                                                                 \
      .largest = largest_##TYPES,                                                                   \
      .descents = descents_##TYPES,                                                                 \
      .order = order_##TYPES}

@@ -33,6 +33,9 @@ typedef struct {
     /* Entries from the last to the first. */
     void (*reverse)(const void *values, const void *indices, ptrdiff_t n, void *out_values,
                     void *out_indices);
+    /* Those of n entries whose values are not 0; returns how many. The output has room for n. */
+    ptrdiff_t (*nonzeros)(const void *values, const void *indices, ptrdiff_t n, void *out_values,
+                          void *out_indices);
     /* The largest index, as an unsigned number of its own width, so that negative ones are large. */
     uint64_t (*largest)(const void *indices, ptrdiff_t n);
     /* How many indices are not above the one before. */

@@ -35,6 +35,23 @@ static void NAME(reverse)(const void *any_values, const void *any_indices, ptrdi
         out_indices[i] = indices[n - 1 - i];
 }
 
+static ptrdiff_t NAME(nonzeros)(const void *any_values, const void *any_indices, ptrdiff_t n,
+                                void *any_out_values, void *any_out_indices)
+{
+    const VALUE *restrict values = any_values;
+    const INDEX *restrict indices = any_indices;
+    VALUE *restrict out_values = any_out_values;
+    INDEX *restrict out_indices = any_out_indices;
+    ptrdiff_t total = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const VALUE value = values[i];
+        out_values[total] = value;
+        out_indices[total] = indices[i];
+        total += value != 0;
+    }
+    return total;
+}
+
 static uint64_t NAME(largest)(const void *any_indices, ptrdiff_t n)
 {
     const INDEX *indices = any_indices;
