@@ -13,6 +13,9 @@
  * number at a time. */
 #define INLINE static inline __attribute__((always_inline))
 
+/* And larger ones need the registers for themselves. */
+#define NOT_INLINE __attribute__((noinline))
+
 /* A word of eight bytes that are the same. */
 #define EVERY_BYTE(BYTE) (UINT64_C(0x0101010101010101) * (BYTE))
 

@@ -8,8 +8,6 @@
 #include "simd.h"
 #include "vectors.h"
 
-#define NOT_INLINE __attribute__((noinline))
-
 /* ---- features ------------------------------------------------------------------------------ */
 
 /* Where the features of a row are: its codes, if they have up to 8 bits, in a byte each; else a list of

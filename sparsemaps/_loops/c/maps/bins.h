@@ -2,6 +2,7 @@
 #ifndef SPARSEMAPS_BINS_H
 #define SPARSEMAPS_BINS_H
 
+#include "marked_bins.h"
 #include "simd.h"
 
 #define EMPTY UINT64_MAX
@@ -37,6 +38,50 @@ static ptrdiff_t count_empty(const uint64_t *bins, ptrdiff_t k)
     return total;
 }
 
+/* A bit for each of k <= MARKED_BINS bins, set where the highest bit of the bin is: in EMPTY, for one.
+ * Returns how many are set. */
+static ptrdiff_t mark_bins(const uint64_t *bins, uint64_t k, uint32_t *restrict marks)
+{
+    enum { LANES = REGISTER_BYTES / 8 };
+    ptrdiff_t total = 0;
+    uint64_t j = 0;
+    memset(marks, 0, MARKED_BINS / 8);
+    for (; j + LANES <= k; j += LANES) {
+        register_u64 some;
+        memcpy(&some, bins + j, sizeof some);
+        marks[j / 32] |= (uint32_t)register_bits_f64(some) << j % 32;
+    }
+    for (; j < k; j++)
+        marks[j / 32] |= (uint32_t)(bins[j] >> 63) << j % 32;
+    for (int i = 0; i < MARKED_BINS / 32; i++)
+        total += __builtin_popcount(marks[i]);
+    return total;
+}
+
+/* Which of n members go to a bin that is marked; returns how many. */
+static ptrdiff_t find_marked(const uint32_t *restrict numbers, ptrdiff_t n,
+                             const uint32_t *restrict marks, uint32_t *restrict hits)
+{
+    ptrdiff_t n_hits = 0, i = 0;
+#if defined(__AVX512F__)
+    const __m512i known = _mm512_loadu_si512(marks), one = _mm512_set1_epi32(1);
+    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    for (; i + 16 <= n; i += 16) {
+        const __m512i bin = _mm512_loadu_si512(numbers + i);
+        const __m512i words = _mm512_permutexvar_epi32(_mm512_srli_epi32(bin, 5), known);
+        const __mmask16 hit = _mm512_test_epi32_mask(words, _mm512_rolv_epi32(one, bin));
+        _mm512_storeu_si512(hits + n_hits, _mm512_maskz_compress_epi32(hit, position));
+        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
+        n_hits += __builtin_popcount(hit);
+    }
+#endif
+    for (; i < n; i++) {
+        hits[n_hits] = (uint32_t)i;
+        n_hits += marks[numbers[i] / 32] >> numbers[i] % 32 & 1;
+    }
+    return n_hits;
+}
+
 /* The largest value of the bins: a member whose value is not below it changes none. */
 static uint64_t largest_value(const uint64_t *bins, ptrdiff_t k)
 {
@@ -54,7 +99,7 @@ static ptrdiff_t find_below(const uint64_t *restrict values, ptrdiff_t n, uint64
 #if defined(__AVX512F__)
     const __m512i bounds = _mm512_set1_epi64((long long)bound);
     __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
-    for (; i + 16 <= n; i += 16) {
+    for (const ptrdiff_t whole = n - n % 16; i < whole; i += 16) {
         __m512i low = _mm512_loadu_si512(values + i), high = _mm512_loadu_si512(values + i + 8);
         unsigned some = _mm512_cmplt_epu64_mask(low, bounds)
                         | (unsigned)_mm512_cmplt_epu64_mask(high, bounds) << 8;

@@ -25,10 +25,18 @@ enum {
     ROUND_BINS = 64, /* bins for which there is one more round */
     FULL = 4,        /* members a bin and round, before which some bin is most likely empty */
     MANY = 16,       /* levels a bin, from which on few of them can win */
+    MARKED = 384,    /* levels, from which on bits tell which bins are empty */
     SCANNED = 128,   /* entries among which those of several levels are sought at once */
-    POINTS = 256,    /* of streams, that are drawn together */
+    LANES = 8,       /* levels of an entry that are hashed together */
+    STREAMS = 16,    /* whose points are drawn together, */
+    POINTS = 8,      /* so many of each */
+    DRAWN = STREAMS * POINTS,
+    OWN = 4 * DRAWN, /* points of levels of the row, that go to their bins together */
     FILLED = 8       /* bins that are filled together */
 };
+
+/* Whether the processor tells in few steps which of a register's numbers are below a bound. */
+#define FINDS_FAST (REGISTER_BYTES == 64)
 
 /* What turns a member's word into its word of a round, and that into a value. */
 typedef struct {
@@ -183,6 +191,24 @@ static uint32_t read_levels(const csr_block *rows, int64_t first, ptrdiff_t n, c
     return least;
 }
 
+/* Of n entries, write the last ones over those that have no levels. Returns how many are left. */
+static ptrdiff_t leave_out_zeros(ptrdiff_t n, uint64_t *restrict starts, uint64_t *restrict ids,
+                                 uint32_t *restrict counts, level_scratch *s)
+{
+    uint32_t *restrict above = s->numbers; /* levels above 0, where there are any */
+    for (ptrdiff_t i = 0; i < n; i++)
+        above[i] = counts[i] - 1;
+    const ptrdiff_t n_zeros = find_above(above, n, UINT32_MAX - 1, s->hits);
+    for (ptrdiff_t h = n_zeros - 1; h >= 0; h--) {
+        const uint32_t i = s->hits[h];
+        n--;
+        starts[i] = starts[n];
+        ids[i] = ids[n];
+        counts[i] = counts[n];
+    }
+    return n;
+}
+
 /* The entries of a row that have levels, their levels, and where their words start. */
 static level_row read_row(const csr_block *rows, ptrdiff_t row, const level_map *map,
                           level_scratch *s)
@@ -200,15 +226,8 @@ static level_row read_row(const csr_block *rows, ptrdiff_t row, const level_map 
         for (ptrdiff_t i = 0; i < here; i++)
             ids[i] = id + ((uint64_t)i << ID_BITS);
         id += (uint64_t)here << ID_BITS;
-        if (read_levels(rows, first, here, map, starts, s->weights, counts, &found) == 0) {
-            n = 0;
-            for (ptrdiff_t i = 0; i < here; i++) {
-                starts[n] = starts[i];
-                ids[n] = ids[i];
-                counts[n] = counts[i];
-                n += counts[i] > 0;
-            }
-        }
+        if (read_levels(rows, first, here, map, starts, s->weights, counts, &found) == 0)
+            n = leave_out_zeros(here, starts, ids, counts, s);
         if (found.most > FIRST_LEVELS) {
             const ptrdiff_t n_heavy = find_above(counts, n, FIRST_LEVELS, s->hits);
             for (ptrdiff_t h = 0; h < n_heavy; h++)
@@ -374,6 +393,97 @@ INLINE void keep_high(level_scratch *s, uint64_t bin, uint64_t value, uint32_t l
     s->high[bin] = is_less ? level : level_before;
 }
 
+/* Of n values of a tile, those below a bound go to the bins that the products have. */
+static void keep_below(ptrdiff_t n, uint64_t bound, level_scratch *s)
+{
+    const uint64_t *restrict products = s->products, *restrict values = s->values;
+    uint64_t *restrict bins = s->bins;
+    const ptrdiff_t n_hits = find_below(values, n, bound, s->hits);
+    for (ptrdiff_t h = 0; h < n_hits; h++) {
+        const uint32_t i = s->hits[h];
+        const uint64_t bin = products[i] >> 32;
+        bins[bin] = smaller(bins[bin], values[i]);
+    }
+}
+
+/* Level 0 of each entry goes to its bin of the first round, if its value is below a bound. */
+static void offer_level_0(const level_row *row, uint64_t bound, uint64_t k, level_scratch *s)
+{
+    const uint64_t mask = row->mask;
+    uint64_t *restrict products = s->products, *restrict values = s->values;
+    for (ptrdiff_t first = 0; first < row->n_entries; first += LEVELS_TILE) {
+        const uint64_t *restrict starts = s->starts + first, *restrict ids = s->ids + first;
+        const ptrdiff_t rest = row->n_entries - first, n = rest < LEVELS_TILE ? rest : LEVELS_TILE;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const uint64_t product = bin_and_fraction(starts[i], k);
+            const uint64_t value = (product << 32 | (starts[i] & UINT32_MAX)) >> (64 - VALUE_BITS);
+            products[i] = product;
+            values[i] = (value & ~mask) | ids[i];
+        }
+        keep_below(n, bound, s);
+    }
+}
+
+/* The same for the levels from 1 to below FIRST_LEVELS, which are hashed LANES at a time and not
+ * written: values of levels beyond the last one are all ones. */
+static void offer_low(const level_row *row, uint64_t bound, uint64_t k, level_scratch *s)
+{
+    const lanes_u64 each = {0, 1, 2, 3, 4, 5, 6, 7};
+    const uint64_t mask = row->mask;
+    uint64_t beyond[FIRST_LEVELS + LANES];
+    for (int i = 0; i < FIRST_LEVELS + LANES; i++)
+        beyond[i] = i < FIRST_LEVELS ? 0 : UINT64_MAX;
+    for (uint32_t level = 1; level < FIRST_LEVELS && level < row->most; level += LANES) {
+        const lanes_u64 levels = each + level, steps = levels * LEVEL_STEP;
+        ptrdiff_t n = 0;
+        for (ptrdiff_t first = 0; first < row->n_entries; first += LEVELS_TILE) {
+            const uint64_t *restrict starts = s->starts + first, *restrict ids = s->ids + first;
+            const uint32_t *restrict counts = s->counts + first;
+            const ptrdiff_t rest = row->n_entries - first;
+            const ptrdiff_t here = rest < LEVELS_TILE ? rest : LEVELS_TILE;
+            const ptrdiff_t n_longer = find_above(counts, here, level, s->numbers);
+            /* From here on `beyond` is all ones where the entry has no level. */
+            for (ptrdiff_t i = 0; i < here; i++)
+                s->tile_members[i] =
+                    FIRST_LEVELS + level - (counts[i] < FIRST_LEVELS ? counts[i] : FIRST_LEVELS);
+            for (ptrdiff_t h = 0; h < n_longer; h++) {
+                const uint32_t i = s->numbers[h];
+                const lanes_u64 words = mix_lanes(starts[i] + steps);
+                const lanes_u64 product = (words >> 32) * k;
+                lanes_u64 value = (product << 32 | (words & UINT32_MAX)) >> (64 - VALUE_BITS), none;
+                memcpy(&none, beyond + s->tile_members[i], sizeof none);
+                value = (value & ~mask) | (levels + ids[i]) | none;
+                memcpy(s->values + n, &value, sizeof value);
+                memcpy(s->products + n, &product, sizeof product);
+                n += LANES;
+                if (n == LEVELS_TILE) {
+                    keep_below(n, bound, s);
+                    n = 0;
+                }
+            }
+        }
+        keep_below(n, bound, s);
+    }
+}
+
+/* Members of a round after the first one go to their bins, if these were empty before it. */
+static void offer_to_empty(const level_row *row, const level_round *round, int is_high, uint64_t k,
+                           level_scratch *s)
+{
+    level_cursor at = {0, 0, 0};
+    for (;;) {
+        const level_members members = next_members(row, is_high, &at, s);
+        if (members.n == 0)
+            return;
+        bins_and_values(&members, round, k, row->mask, s->numbers, s->values);
+        const ptrdiff_t n_hits = find_marked(s->numbers, members.n, s->empty, s->hits);
+        for (ptrdiff_t h = 0; h < n_hits; h++) {
+            const uint32_t i = s->hits[h];
+            keep_high(s, s->numbers[i], s->values[i], is_high ? members.levels[i] : 0);
+        }
+    }
+}
+
 /* Members of a round go to their bins, if their values are below a bound; EMPTY is none. */
 static void offer(const level_row *row, const level_round *round, int is_high, uint64_t bound,
                   uint64_t k, level_scratch *s)
@@ -425,82 +535,102 @@ INLINE uint64_t value_of_time(double t)
 
 /* Exponential numbers of rate 1, of the upper halves of words: -ln(1 - u), by its series where it is
  * small, so that the least ones have all their bits. */
-INLINE void exponentials(const uint64_t *restrict words, ptrdiff_t n, double *restrict out)
+INLINE void exponentials(const uint64_t *restrict words, uint32_t *restrict small,
+                         double *restrict out)
 {
-    float logs[POINTS];
-    for (ptrdiff_t i = 0; i < n; i++)
-        logs[i] = -log_f32((float)(int32_t)((uint32_t)(~words[i] >> 40) | 1) * 0x1p-24f);
-    for (ptrdiff_t i = 0; i < n; i++) {
-        const double u = ((double)(int32_t)(words[i] >> 33) + 0.5) * 0x1p-31;
+    for (ptrdiff_t i = 0; i < DRAWN; i++) {
+        /* An exclusive or: for a complement, GCC's code waits for the number before. */
+        const uint32_t rest = (uint32_t)(words[i] >> 40) ^ UINT32_C(0xffffff);
+        out[i] = (double)-log_f32((float)(int32_t)(rest | 1) * 0x1p-24f);
+    }
+    const ptrdiff_t n_small = find_below(words, DRAWN, UINT64_C(1) << 58, small); /* u < 2^-6 */
+    for (ptrdiff_t j = 0; j < n_small; j++) {
+        const double u = ((double)(int32_t)(words[small[j]] >> 33) + 0.5) * 0x1p-31;
         double p = 1.0 / 6.0;
         p = p * u + 1.0 / 5.0;
         p = p * u + 1.0 / 4.0;
         p = p * u + 1.0 / 3.0;
         p = p * u + 1.0 / 2.0;
-        p = u + p * (u * u);
-        out[i] = u < 0x1p-6 ? p : (double)logs[i];
+        out[small[j]] = u + p * (u * u);
     }
 }
 
-/* Points `number` to `number + repeats` (exclusive) of n streams from `first` on: levels of the row
- * whose times are below the limit go to their bins. n * repeats <= POINTS. */
-static void draw_points(const level_row *row, double limit, ptrdiff_t first, ptrdiff_t n,
-                        uint64_t number, ptrdiff_t repeats, uint64_t k, level_scratch *s)
+/* Points of levels of the row, below the limit. */
+typedef struct {
+    uint64_t words[OWN], ids[OWN]; /* then the bins, and the values */
+    double times[OWN];
+    uint32_t levels[OWN];
+    ptrdiff_t n;
+} level_points;
+
+/* Draw the next POINTS points of STREAMS streams from `first` on. */
+static void draw_points(double limit, ptrdiff_t first, level_streams *streams, level_points *own)
 {
-    level_streams *streams = &s->streams;
-    const uint64_t *starts = streams->words + first, *bits = streams->bits + first;
-    const uint64_t *counts = streams->counts + first;
-    double *times = streams->times + first;
-    uint64_t words[POINTS], levels[POINTS], keys[POINTS], values[POINTS];
-    double steps[POINTS];
-    uint32_t sources[POINTS], own[POINTS];
-    for (ptrdiff_t c = 0; c < repeats; c++) {
-        const uint64_t here = number + (uint64_t)c;
-        for (ptrdiff_t i = 0; i < n; i++)
-            words[c * n + i] = mix64(starts[i] + here * STEP);
-    }
-    if (number == 0)
-        memcpy(words, starts, (size_t)n * sizeof *words);
-    exponentials(words, n * repeats, steps);
-    for (ptrdiff_t c = 0; c < repeats; c++) {
-        const ptrdiff_t from = c * n;
-        for (ptrdiff_t i = 0; i < n; i++) {
+    const uint64_t *restrict starts = streams->starts + first;
+    const uint64_t *restrict bits = streams->bits + first;
+    const uint64_t *restrict counts = streams->counts + first;
+    double *restrict times = streams->times + first;
+    uint64_t words[DRAWN], levels[DRAWN], keys[DRAWN];
+    double steps[DRAWN];
+    uint32_t hits[DRAWN];
+    memcpy(words, streams->words + first, STREAMS * sizeof *words);
+    for (ptrdiff_t c = 1; c < POINTS; c++)
+        for (ptrdiff_t i = 0; i < STREAMS; i++)
+            words[c * STREAMS + i] = mix64(starts[i] + (uint64_t)c * STEP);
+    exponentials(words, hits, steps);
+    for (ptrdiff_t c = 0; c < POINTS; c++) {
+        const ptrdiff_t from = c * STREAMS;
+        for (ptrdiff_t i = 0; i < STREAMS; i++) {
             const uint64_t low = words[from + i] & UINT32_MAX;
             times[i] += steps[from + i] * bits_to_double((1023 - bits[i]) << 52);
             levels[from + i] = ((UINT64_C(1) << 32) + low) >> (32 - bits[i]);
             /* Numbers that are not negative are in the order of their bits. */
             keys[from + i] = levels[from + i] < counts[i] ? double_to_bits(times[i]) : UINT64_MAX;
-            sources[from + i] = (uint32_t)i;
         }
     }
-    const ptrdiff_t n_own = find_below(keys, n * repeats, double_to_bits(limit), own);
+    const ptrdiff_t n_own = find_below(keys, DRAWN, double_to_bits(limit), hits);
     for (ptrdiff_t j = 0; j < n_own; j++) {
-        words[j] = streams->columns[first + sources[own[j]]] + levels[own[j]] * LEVEL_STEP;
-        steps[j] = bits_to_double(keys[own[j]]);
+        const uint32_t hit = hits[j];
+        const ptrdiff_t stream = first + hit % STREAMS, to = own->n + j;
+        own->words[to] = streams->columns[stream] + levels[hit] * LEVEL_STEP;
+        own->ids[to] = streams->ids[stream] | FIRST_LEVELS;
+        own->times[to] = bits_to_double(keys[hit]);
+        own->levels[to] = (uint32_t)levels[hit];
     }
-    for (ptrdiff_t j = 0; j < n_own; j++) {
-        words[j] = bin_and_fraction(mix64(words[j]), k) >> 32;
-        values[j] = (value_of_time(steps[j]) & ~row->mask) | FIRST_LEVELS;
-    }
-    for (ptrdiff_t j = 0; j < n_own; j++) {
-        const uint64_t value = values[j] | streams->ids[first + sources[own[j]]];
-        keep_high(s, words[j], value, (uint32_t)levels[own[j]]);
-    }
+    own->n += n_own;
 }
 
-/* All points of n streams below the limit. */
+/* The points go to their bins. */
+static void keep_points(level_points *own, uint64_t k, uint64_t mask, level_scratch *s)
+{
+    for (ptrdiff_t j = 0; j < own->n; j++) {
+        own->words[j] = bin_and_fraction(mix64(own->words[j]), k) >> 32;
+        own->ids[j] |= value_of_time(own->times[j]) & ~mask;
+    }
+    for (ptrdiff_t j = 0; j < own->n; j++)
+        keep_high(s, own->words[j], own->ids[j], own->levels[j]);
+    own->n = 0;
+}
+
+/* All points of n streams below the limit that are levels of the row go to their bins. */
 static void read_streams(const level_row *row, double limit, ptrdiff_t n, uint64_t k,
                          level_scratch *s)
 {
     level_streams *streams = &s->streams;
-    for (uint64_t number = 0; n > 0;) {
-        /* Of few streams several points at once, so that vectors are full. */
-        const ptrdiff_t repeats = n < 16 ? 16 : n < 64 ? 4 : 1;
-        const ptrdiff_t step = POINTS / repeats;
+    level_points own;
+    own.n = 0;
+    while (n > 0) {
         ptrdiff_t n_left = 0;
-        for (ptrdiff_t i = 0; i < n; i += step)
-            draw_points(row, limit, i, n - i < step ? n - i : step, number, repeats, k, s);
-        number += (uint64_t)repeats;
+        for (ptrdiff_t i = n; i % STREAMS != 0;
+             i++) { /* of no levels, so that all loops are full */
+            streams->words[i] = streams->starts[i] = streams->bits[i] = streams->counts[i] = 0;
+            streams->times[i] = 0.0;
+        }
+        for (ptrdiff_t i = 0; i < n; i += STREAMS) {
+            draw_points(limit, i, streams, &own);
+            if (own.n > OWN - DRAWN)
+                keep_points(&own, k, row->mask, s);
+        }
         for (ptrdiff_t i = 0; i < n; i++) {
             streams->left[n_left] = (uint32_t)i;
             n_left += streams->times[i] < limit;
@@ -508,7 +638,8 @@ static void read_streams(const level_row *row, double limit, ptrdiff_t n, uint64
         n = n_left;
         for (ptrdiff_t i = 0; i < n; i++) {
             const uint32_t from = streams->left[i];
-            streams->words[i] = streams->words[from];
+            streams->starts[i] = streams->starts[from] + POINTS * STEP;
+            streams->words[i] = mix64(streams->starts[i]);
             streams->columns[i] = streams->columns[from];
             streams->ids[i] = streams->ids[from];
             streams->times[i] = streams->times[from];
@@ -516,6 +647,7 @@ static void read_streams(const level_row *row, double limit, ptrdiff_t n, uint64
             streams->bits[i] = streams->bits[from];
         }
     }
+    keep_points(&own, k, row->mask, s);
 }
 
 /* The levels of blocks whose times are below the limit go to their bins. A time is at least the
@@ -538,7 +670,7 @@ static void offer_blocks(const level_row *row, double limit, uint64_t k, level_s
             n_hits = find_below(words, n_heavy, bound, s->hits);
             for (ptrdiff_t h = 0; h < n_hits; h++) {
                 const uint64_t entry = heavy[s->hits[h]];
-                streams->words[n] = words[s->hits[h]];
+                streams->words[n] = streams->starts[n] = words[s->hits[h]];
                 streams->columns[n] = s->starts[entry];
                 streams->ids[n] = s->ids[entry];
                 streams->times[n] = 0.0;
@@ -561,14 +693,21 @@ static void offer_blocks(const level_row *row, double limit, uint64_t k, level_s
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
-/* The first round. Of many levels those below a limit of time, of which no bin is likely to be left
- * empty, then those below a limit twice as large, and so on. */
-static void first_round(const level_row *row, uint64_t k, level_scratch *s)
+/* The time below which each of k bins has a level, with a probability of .95: of `total` levels,
+ * ln k + 3 a bin. It is infinite where those are most levels. */
+static double first_limit(uint64_t total, uint64_t k)
 {
-    const level_round round = round_of(0, 0);
-    double limit = INFINITY;
-    if (row->total > MANY * k)
-        limit = (log_f64((double)k) + 4.0) * (double)k / (double)row->total;
+    const double share = (log_f64((double)k) + 3.0) * (double)k / (double)total;
+    return total > MANY * k && share < 1.0 ? -log_f64(1.0 - share) : INFINITY;
+}
+
+/* The first round. Of many levels those below a limit of time, of which no bin is likely to be left
+ * empty, then those below a limit twice as large, and so on. As part of its caller, a tenth slower:
+ * too few registers are left for the innermost loops. */
+static NOT_INLINE void first_round(const level_row *row, uint64_t k, level_scratch *s)
+{
+    const level_round round = first_of_rounds;
+    double limit = first_limit(row->total, k);
     for (;; limit *= 2.0) {
         /* As times and values are rounded, what is near the limit is seen as beyond it. */
         uint64_t bound = EMPTY;
@@ -576,7 +715,12 @@ static void first_round(const level_row *row, uint64_t k, level_scratch *s)
             bound = value_of_time(limit);
         else if (limit < 8.0)
             bound = (uint64_t)((1.0 - exp_f64(-limit)) * 0x1p62);
-        offer(row, &round, 0, bound, k, s);
+        if (row->n_kept > 0 || !FINDS_FAST) {
+            offer(row, &round, 0, bound, k, s);
+        } else {
+            offer_level_0(row, bound, k, s);
+            offer_low(row, bound, k, s);
+        }
         if (row->n_heavy > 0) {
             offer_blocks(row, limit < LEVEL_TIME ? limit : LEVEL_TIME, k, s);
             if (limit >= LEVEL_TIME)
@@ -584,6 +728,30 @@ static void first_round(const level_row *row, uint64_t k, level_scratch *s)
         }
         if (bound == EMPTY || largest_value(s->bins, (ptrdiff_t)k) < bound - (bound >> 20))
             return;
+    }
+}
+
+/* The rounds after the first one, while there are empty bins. Returns whether none is left. */
+static int later_rounds(const level_row *row, uint64_t n_rounds, uint64_t k, level_scratch *s)
+{
+    const int marks = FINDS_FAST && k <= MARKED_BINS && row->total >= MARKED;
+    for (uint64_t number = 1;; number++) {
+        if (number * row->total >= FULL * k && count_empty(s->bins, (ptrdiff_t)k) == 0)
+            return 1;
+        if (number >= n_rounds)
+            return 0;
+        const level_round round = round_of(number, 64 - __builtin_clzll(n_rounds));
+        if (marks)
+            mark_bins(s->bins, k, s->empty);
+        if (marks) {
+            offer_to_empty(row, &round, 0, k, s);
+            if (row->n_heavy > 0)
+                offer_to_empty(row, &round, 1, k, s);
+        } else {
+            offer(row, &round, 0, EMPTY, k, s);
+            if (row->n_heavy > 0)
+                offer(row, &round, 1, EMPTY, k, s);
+        }
     }
 }
 
@@ -688,20 +856,12 @@ static ptrdiff_t sample_row(const csr_block *rows, ptrdiff_t row_number, const l
         return -1;
     if (row.total == 0)
         return 0;
-    if (row.total <= LEVELS_KEPT)
+    /* After the first round of many levels, bins are rarely empty. */
+    if (row.total <= LEVELS_KEPT && !(FINDS_FAST && row.total > MANY * k))
         keep_members(&row, s);
     memset(s->bins, 0xff, k * sizeof *s->bins);
     first_round(&row, k, s);
-    int is_full = row.total >= FULL * k && count_empty(s->bins, (ptrdiff_t)k) == 0;
-    for (uint64_t number = 1; number < n_rounds && !is_full; number++) {
-        const level_round round = round_of(number, 64 - __builtin_clzll(n_rounds));
-        offer(&row, &round, 0, EMPTY, k, s);
-        if (row.n_heavy > 0)
-            offer(&row, &round, 1, EMPTY, k, s);
-        if ((number + 1) * row.total >= FULL * k)
-            is_full = count_empty(s->bins, (ptrdiff_t)k) == 0;
-    }
-    if (!is_full)
+    if (!later_rounds(&row, n_rounds, k, s))
         fill_empty_bins(&row, k, n_rounds, s);
     read_samples(rows, row_number, map, &row, s, columns, levels);
     return row.n_entries;

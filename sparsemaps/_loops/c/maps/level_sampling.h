@@ -25,6 +25,7 @@
 
 #include "csr_block.h"
 #include "levels.h"
+#include "marked_bins.h"
 
 enum {
     LEVEL_BITS = 4,      /* lower levels than 2^LEVEL_BITS are in no block */
@@ -36,7 +37,8 @@ enum {
 
 /* Streams of blocks, each at the time of its last point. */
 typedef struct {
-    uint64_t words[LEVEL_STREAMS];   /* where the stream starts */
+    uint64_t words[LEVEL_STREAMS];   /* of the next point */
+    uint64_t starts[LEVEL_STREAMS];  /* where the words of the points after it start */
     uint64_t columns[LEVEL_STREAMS]; /* where the words of its column start */
     uint64_t ids[LEVEL_STREAMS];
     double times[LEVEL_STREAMS];
@@ -45,8 +47,18 @@ typedef struct {
     uint32_t left[LEVEL_STREAMS];   /* those whose last point is below the limit */
 } level_streams;
 
-/* Memory of a row of up to n entries; m = max(n, LEVELS_KEPT) + LEVELS_MORE. */
+/* Memory of a row of up to n entries; m = max(n, LEVELS_KEPT) + LEVELS_MORE. Arrays of a tile begin
+ * at multiples of 64 bytes, as the memory does. */
 typedef struct {
+    double weights[LEVELS_TILE];
+    uint64_t values[LEVELS_TILE];
+    uint64_t products[LEVELS_TILE]; /* the bin of each value is the upper half, */
+    uint32_t numbers[LEVELS_TILE];  /* or this */
+    uint32_t hits[LEVELS_TILE];
+    uint64_t tile_starts[LEVELS_TILE], tile_ids[LEVELS_TILE];
+    uint32_t tile_members[LEVELS_TILE];
+    uint32_t empty[MARKED_BINS / 32]; /* a bit for each bin that was empty before the round */
+    level_streams streams;
     uint64_t *starts;  /* m: the words of level 0 of each entry, then those of other members */
     uint64_t *ids;     /* m: 2^(LEVEL_BITS + 1) * position of the entry + level, if that is low */
     uint32_t *members; /* m: the levels of members, where they are high */
@@ -54,13 +66,6 @@ typedef struct {
     uint64_t *heavy;   /* n: entries that have levels in blocks */
     uint64_t *bins;    /* k */
     uint32_t *high;    /* k: the level in a bin, where it is in a block */
-    double weights[LEVELS_TILE];
-    uint64_t values[LEVELS_TILE];
-    uint32_t numbers[LEVELS_TILE]; /* a bin for each value */
-    uint32_t hits[LEVELS_TILE];
-    uint64_t tile_starts[LEVELS_TILE], tile_ids[LEVELS_TILE];
-    uint32_t tile_members[LEVELS_TILE];
-    level_streams streams;
 } level_scratch;
 
 typedef struct {

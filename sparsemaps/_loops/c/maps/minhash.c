@@ -88,16 +88,13 @@ static ptrdiff_t first_round(const void *columns, size_t itemsize, ptrdiff_t n, 
     return count_empty(s->bins, (ptrdiff_t)k);
 }
 
-/* Set a bit for each bin that is empty after the first round. It pays for sets that are not tiny: a
- * register of bits that were changed one by one is slow to read. */
+/* Mark the bins that are empty after the first round. It pays for sets that are not tiny: a register
+ * of bits that were changed one by one is slow to read. */
 static void find_open(ptrdiff_t n, uint64_t k, minhash_scratch *s)
 {
-    s->knows_open = k <= OPEN_KNOWN && n >= TINY;
-    if (!s->knows_open)
-        return;
-    memset(s->open, 0, sizeof s->open);
-    for (uint64_t j = 0; j < k; j++)
-        s->open[j / 32] |= (uint32_t)(s->bins[j] >> 63) << j % 32;
+    s->knows_open = k <= MARKED_BINS && n >= TINY;
+    if (s->knows_open)
+        mark_bins(s->bins, k, s->open);
 }
 
 /* Which members go to a bin that is OPEN; returns how many. */
@@ -110,17 +107,12 @@ static ptrdiff_t find_hits(const uint32_t *restrict numbers, ptrdiff_t n,
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
     /* 16 bins at a time: their bits, or the upper halves, whose sign is OPEN. */
     const int *upper_halves = (const int *)bins + 1;
-    const int knows_open = s->knows_open;
-    const __m512i known = _mm512_loadu_si512(s->open), one = _mm512_set1_epi32(1);
     __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    if (s->knows_open)
+        return find_marked(numbers, n, s->open, hits);
     for (; i + 16 <= n; i += 16) {
-        __m512i bin = _mm512_loadu_si512(numbers + i);
-        __mmask16 hit;
-        if (knows_open)
-            hit = _mm512_test_epi32_mask(_mm512_permutexvar_epi32(_mm512_srli_epi32(bin, 5), known),
-                                         _mm512_rolv_epi32(one, bin));
-        else
-            hit = _mm512_movepi32_mask(_mm512_i32gather_epi32(bin, upper_halves, 8));
+        const __m512i bin = _mm512_loadu_si512(numbers + i);
+        const __mmask16 hit = _mm512_movepi32_mask(_mm512_i32gather_epi32(bin, upper_halves, 8));
         _mm512_storeu_si512(hits + n_hits, _mm512_maskz_compress_epi32(hit, position));
         position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
         n_hits += __builtin_popcount(hit);

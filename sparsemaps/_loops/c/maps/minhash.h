@@ -10,22 +10,20 @@
 #include <stdint.h>
 
 #include "levels.h"
+#include "marked_bins.h"
 
 /* Members that are hashed at once; those whose starts are kept from one round to the next. */
 enum { MEMBERS_TILE = 512, MEMBERS_KEPT = 16384 };
 
-/* The most bins of which a bit tells whether a round may still fill them. */
-enum { OPEN_KNOWN = 512 };
-
 typedef struct {
     uint64_t starts[MEMBERS_KEPT]; /* where the words of members start */
     uint64_t values[MEMBERS_TILE];
-    uint32_t numbers[MEMBERS_TILE]; /* a bin for each value */
-    uint32_t hits[MEMBERS_TILE];    /* members that may change their bin */
-    uint32_t open[OPEN_KNOWN / 32]; /* a bit for each bin */
-    uint64_t *bins;                 /* k */
-    uint32_t *filled;               /* k + 1: bins that the round fills */
-    int knows_open;                 /* whether the row has the bits */
+    uint32_t numbers[MEMBERS_TILE];  /* a bin for each value */
+    uint32_t hits[MEMBERS_TILE];     /* members that may change their bin */
+    uint32_t open[MARKED_BINS / 32]; /* a bit for each bin that a round may still fill */
+    uint64_t *bins;                  /* k */
+    uint32_t *filled;                /* k + 1: bins that the round fills */
+    int knows_open;                  /* whether the row has the bits */
 } minhash_scratch;
 
 typedef struct {

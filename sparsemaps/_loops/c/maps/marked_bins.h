@@ -1,0 +1,7 @@
+/* How many bins at most are marked by a bit each: the marks fit in a register. */
+#ifndef SPARSEMAPS_MARKED_BINS_H
+#define SPARSEMAPS_MARKED_BINS_H
+
+enum { MARKED_BINS = 512 };
+
+#endif
