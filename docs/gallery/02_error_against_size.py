@@ -52,7 +52,7 @@ for ax, (name, make) in zip(axes.flat, maps.items()):
     ax.set_xticks(sizes, [str(size) for size in sizes])
     ax.minorticks_off()
 figure.supxlabel("components")
-figure.supylabel("root mean square error of the kernel")
+figure.supylabel("error of the kernel (RMS)")
 plt.show()
 
 # %%

@@ -28,7 +28,7 @@ left.imshow(Z.toarray() > 0, aspect="auto", cmap="Blues", interpolation="nearest
 left.set(xlabel="column: 24 samples, 16 columns each", ylabel="row")
 left.set_xticks(np.arange(0, Z.shape[1] + 1, 64))
 image = right.imshow((Z @ Z.T).toarray(), cmap="Blues", vmin=0, vmax=1)
-right.set(title="share of samples that agree")
+right.set(title="samples that agree")
 for ax in (left, right):
     ax.set_yticks([6, 18, 30], ["0", "1", "4"])
 right.set_xticks([6, 18, 30], ["0", "1", "4"])

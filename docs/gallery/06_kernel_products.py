@@ -63,7 +63,7 @@ for name, values in curves.items():
 right.set(xlabel="samples", ylabel="test accuracy, %")
 right.set_xticks(sizes, [str(size) for size in sizes])
 right.minorticks_off()
-right.legend()
+right.legend(title="dotted: exact kernel")
 plt.show()
 
 # %%

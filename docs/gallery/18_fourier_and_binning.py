@@ -67,7 +67,7 @@ for features in (fourier, binning, half_of_each):
     name = features.__name__.replace("_", " ")
     ax.loglog(sizes, errors, "o-", markersize=4, label=name)
     print(name, np.round(errors, 3))
-ax.set(xlabel="features of a row", ylabel="root mean square error on test rows")
+ax.set(xlabel="features of a row", ylabel="root mean square error")
 ax.set_xticks(sizes, [str(size) for size in sizes])
 ax.set_yticks([0.1, 0.2, 0.3, 0.4], ["0.1", "0.2", "0.3", "0.4"])
 ax.minorticks_off()

@@ -74,7 +74,7 @@ for offset, values, color, name in (
     left.bar_label(bars, fmt="%.1f")
 left.set(ylabel="test error, %")
 left.set_xticks(range(2), list(tasks))
-left.margins(y=0.45)
+left.margins(y=0.75)
 left.legend(loc="upper left")
 names = ["a map for each task", "one map for both"]
 right.bar(names, [2 * mapping, mapping], color="C0", label="mapping")
