@@ -95,17 +95,14 @@ def check_delivery(draw, folder, which, how, before, deliveries):
         share = 0.25 if how["sets_aside"] and part else 0
         inputs.append(draw_records(draw, n, format, before, share))
         paths.append(folder / f"in{which}{part}.{format}{ending}")
-        write_file(draw, paths[-1], inputs[-1], how["type"])
     source, is_good = source_of(how), good_of(how)
+    if how["is_folder"]:  # an output of bad records alone would be empty, which is an error
+        inputs = [some if any(map(is_good, some)) else [] for some in inputs]
+    for path, some in zip(paths, inputs, strict=True):
+        write_file(draw, path, some, how["type"])
     good = [record for some in inputs for record in some if is_good(record)]
     if not good or (keep == "n" and all(record.number is None for record in good)):
         return Delivery(None, [], [], None, [], [])
-    if how["is_folder"]:  # an output of bad records alone would be empty, which is an error
-        for path, some in zip(paths, inputs, strict=True):
-            if some and not any(map(is_good, some)):
-                some.append(good[0])
-                write_file(draw, path, some, how["type"])
-        good = [record for some in inputs for record in some if is_good(record)]
     sets, X = sets_of(how, good), rows_of(how, good)
     name = f"out{which}.{format}"
     output = f"{folder / name}/" if how["is_folder"] else folder / (name + ending)
