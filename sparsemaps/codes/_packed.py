@@ -427,11 +427,6 @@ def open_file(path: str, mmap_mode: Literal["r", "c"] | None) -> tuple[PackedCod
     return codes, contents
 
 
-def description_of(codes: PackedCodes) -> dict[str, Any]:
-    """Return the entries of a file that describe codes."""
-    return {"config": codes.config, "n_hashes": codes.n_hashes, "law": codes.law.described()}
-
-
 def save_blocks(
     path: StrPath,
     blocks: Iterable[PackedCodes],
@@ -442,7 +437,8 @@ def save_blocks(
     blocks are taken twice, in the same order."""
     like, sampled, sizes = joined_facts(blocks)
     further = {**(further or {}), **({} if sizes is None else {"sizes": sizes})}
-    about = {**(about or {}), **description_of(like)}
+    own = {"config": like.config, "n_hashes": like.n_hashes, "law": like.law.described()}
+    about = {**(about or {}), **own}
     shape = len(sampled), like.shape[1]
     _file.write(path, (codes.array for codes in blocks), shape, sampled, about, further)
 

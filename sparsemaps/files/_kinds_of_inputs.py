@@ -6,7 +6,7 @@ from typing import Any
 
 from sparsemaps._tools._parameters import ParameterError, setting
 from sparsemaps.files._job_options import GivenSource, Svmlight, Texts
-from sparsemaps.records._table import cannot_be_rows, is_text_file
+from sparsemaps.records._table import cannot_be_rows, format_by_name
 
 
 def as_source(source: GivenSource) -> Texts | Svmlight | None:
@@ -27,7 +27,7 @@ def by_names(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
 
 def are_texts(paths: Iterable[Any]) -> bool:
     """Return whether inputs are texts by their names; a ValueError if only some are."""
-    kinds = {is_text_file(path): path for path in paths}
+    kinds = {format_by_name(path) is not None: path for path in paths}
     if len(kinds) > 1:
         raise ValueError(
             f"by their names, {kinds[True]} is a file of texts, and {kinds[False]} is not; take "

@@ -19,13 +19,13 @@ def config_of(map: SparseMap) -> dict[str, Any]:
     return config
 
 
-def read_receipt(text: bytes) -> dict[str, Any] | None:
-    """Return a receipt; None if it is damaged, as a loss of power may leave it."""
+def read_receipt(text: bytes) -> dict[str, Any]:
+    """Return a receipt; empty if it is damaged, as a loss of power may leave it."""
     try:
         receipt = json.loads(text)
     except (ValueError, RecursionError):
-        return None
-    return receipt if isinstance(receipt, dict) else None
+        return {}
+    return receipt if isinstance(receipt, dict) else {}
 
 
 def digest(recipe: object) -> str:

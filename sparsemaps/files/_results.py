@@ -117,7 +117,7 @@ class Results:
             (place.receipt, place.file) if delivered else (place.undelivered, place.undelivered)
         )
         receipt = read_receipt(self._files.read(name + RECEIPT))
-        if receipt is None or not isinstance(receipt.get("files"), dict):
+        if not isinstance(receipt.get("files"), dict):
             return None
         as_read = json.loads(json.dumps(place.recipe))
         if receipt.get("recipe") != as_read or receipt.get("value") is None:
@@ -188,7 +188,7 @@ class Results:
 
     def value(self, file: str, digest_of_recipe: str) -> Any:
         """Return the value of the result in a file; None if it is not there."""
-        receipt = read_receipt(self._files.read(file + RECEIPT)) or {}
+        receipt = read_receipt(self._files.read(file + RECEIPT))
         return receipt.get("value") if digest(receipt.get("recipe")) == digest_of_recipe else None
 
     def forget(self, place: Place) -> None:

@@ -204,7 +204,7 @@ def _of_receipt_beside(output: str) -> Iterator[str]:
     """Yield lines about the map of an output, if its receipt names it."""
     with contextlib.suppress(OSError):
         with open(output + RECEIPT, "rb") as file:
-            recipe = (read_receipt(file.read()) or {}).get("recipe")
+            recipe = read_receipt(file.read()).get("recipe")
         if isinstance(recipe, dict):
             yield from _of_config(recipe.get("map"))
 

@@ -21,9 +21,11 @@ ENDINGS = {ending: format for format in FORMATS.values() for ending in format.en
 """The formats of texts that the endings of names tell."""
 
 
-def format_by_name(name: Any) -> Format | None:
+def format_by_name(name: object) -> Format | None:
     """Return the format that the name of a file tells, with or without an ending of compression;
-    None if it tells none."""
+    None if it tells none, or if this is no name."""
+    if not isinstance(name, (str, os.PathLike)):
+        return None
     return ENDINGS.get(_text_input.ending_of(_text_input.without_compression(os.fspath(name))))
 
 
@@ -63,14 +65,9 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
     return known
 
 
-def is_text_file(path: object) -> bool:
-    """Return whether an input is texts, by its name."""
-    return isinstance(path, (str, os.PathLike)) and format_by_name(path) is not None
-
-
 def cannot_be_rows(path: object) -> bool:
     """Return whether a file cannot be LIBSVM text, by its name."""
-    known = format_by_name(path) if isinstance(path, (str, os.PathLike)) else None
+    known = format_by_name(path)
     return known is not None and not known.may_be_rows
 
 
