@@ -92,22 +92,17 @@ class CodedInputs:
 
     def n_bad(self) -> int:
         """Return the number of records that could not be read."""
-        return sum(1 for _ in self._bad_lines())
+        return sum(1 for _ in _bad_lines(self.path))
 
     def refuse_bad_inputs(self) -> None:
         """Raise a ValueError if all records of an input are bad: its output would be empty."""
         pairs = zip(self.inputs, self.n_records, strict=True)
         empty = {name_in_table(input): input for input, n in pairs if not n}
-        for line in self._bad_lines() if empty else ():
+        for line in _bad_lines(self.path) if empty else ():
             if line.partition(b"\t")[0] in empty:
                 alone = BadRecords()
                 alone.add(0, [line])
                 alone.finish()
-
-    def _bad_lines(self) -> Iterator[bytes]:
-        if _paths.exists(self.path + _sources.BAD):
-            with open_regular(self.path + _sources.BAD) as file:
-                yield from file
 
 
 def _numbers(path: str, ending: str, n_records: int) -> Array:
@@ -201,7 +196,7 @@ def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
     n_records = [len(PackedCodes.load(part)) for part in parts]
     bad_records = BadRecords()
     for part, n in zip(parts, n_records, strict=True):
-        bad_records.add(n, _bad_lines(part))
+        bad_records.add(n, itertools.islice(_bad_lines(part), MOST))
     bad_records.finish()
     have_ids = all(_paths.exists(part + _sources.IDS) for part in parts)
     with ExitStack() as stack:
@@ -233,12 +228,11 @@ def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
     return n_records
 
 
-def _bad_lines(part: str) -> list[bytes]:
-    """Return the first lines about bad records of a part."""
-    if not _paths.exists(part + _sources.BAD):
-        return []
-    with open_regular(part + _sources.BAD) as file:
-        return list(itertools.islice(file, MOST))
+def _bad_lines(codes: str) -> Iterator[bytes]:
+    """Yield the lines about bad records beside a file of codes."""
+    if _paths.exists(codes + _sources.BAD):
+        with open_regular(codes + _sources.BAD) as file:
+            yield from file
 
 
 # ---- pairs ---------------------------------------------------------------------------------------
