@@ -24,8 +24,8 @@ from sparsemaps.comparison import Comparison, Measured, compare_by
 from sparsemaps.comparison._budget import Budget
 from sparsemaps.comparison._programs import given_parameters
 from sparsemaps.files._bad_records import TABLE, BadTable, opened_table
+from sparsemaps.files._finite_labels import ALL_FINITE, not_finite
 from sparsemaps.files._job_options import Aside, Texts
-from sparsemaps.files._record_labels import ALL_FINITE, not_finite
 from sparsemaps.files._rows import read_rows
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.libsvm import load_svmlight_files

@@ -18,7 +18,7 @@ from sparsemaps._tools._typing import MatrixLike
 from sparsemaps.cli import _given
 from sparsemaps.cli._last_line import say, words_of
 from sparsemaps.cli._options import KERNELS, load
-from sparsemaps.files import _kernel_matrix, _summary
+from sparsemaps.files import _kernel_matrix
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Aside, MappedRows, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import rows_unless_said
@@ -118,6 +118,8 @@ def kernel(options: argparse.Namespace) -> None:
 
 
 def info(options: argparse.Namespace) -> None:
+    from sparsemaps.files import _summary  # which imports the models, slowly
+
     lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
     if options.json:
         pairs = (line.partition(" ")[::2] for line in lines)

@@ -26,10 +26,10 @@
   records that are judged by their own n-grams share, and ``_report`` makes a page of the contents
   of the report.
 - ``_learning`` trains models of ``linear`` on files (`train_files`): on ``_labelled_rows``, with
-  the labels of ``_record_labels`` and the weights of ``_record_weights``. ``_validation`` says how
-  well they do. ``_labels`` reads records for them: ``_predict`` has `predict_files`, and
-  ``_filter`` has `filter_files`. ``_label_lines`` has the lines about records, and ``_fractions``
-  those with the highest scores of several inputs.
+  the labels of ``_record_labels``, which must be finite (``_finite_labels``), and the weights of
+  ``_record_weights``. ``_validation`` says how well they do. ``_labels`` reads records for them:
+  ``_predict`` has `predict_files`, and ``_filter`` has `filter_files`. ``_label_lines`` has the
+  lines about records, and ``_fractions`` those with the highest scores of several inputs.
 - ``_kernel_matrix`` writes a Gram matrix in LIBSVM's precomputed format, for ``sparsemaps kernel``.
 - ``_summary`` counts the contents of a file, for ``sparsemaps info``.
 

@@ -27,8 +27,8 @@ from sparsemaps._tools._whole_numbers import joined
 from sparsemaps.codes._code_checks import TEXTS
 from sparsemaps.codes._packed import PackedCodes, joined_facts, save_blocks, with_rows
 from sparsemaps.files._bad_records import BadTable
+from sparsemaps.files._finite_labels import check_labels
 from sparsemaps.files._libsvm_rows import comments_of_rows, with_comments
-from sparsemaps.files._record_labels import check_labels
 from sparsemaps.files._row_names import comment_lines
 from sparsemaps.files._rows import apply, codes_of
 from sparsemaps.libsvm._write import format_codes, format_rows

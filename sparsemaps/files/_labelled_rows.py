@@ -20,17 +20,15 @@ from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import BadTable
+from sparsemaps.files._finite_labels import ALL_FINITE, check_labels, not_finite
 from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_of_sets
 from sparsemaps.files._job_options import GivenSource, Reading, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import as_source
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._record_labels import (
-    ALL_FINITE,
     Labels,
-    check_labels,
     joined_labels,
     labels_beside,
-    not_finite,
     values_of,
     with_values,
 )

@@ -12,7 +12,6 @@ from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps._tools._whole_numbers import MixedNumbers, joined
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._indicators import LabelLists
-from sparsemaps.records._batch import Batch
 
 Model = KernelClassifier | KernelRegressor
 
@@ -23,24 +22,6 @@ Labels = Array | LabelLists
 def values_of(labels: Labels) -> Array:
     """Return all labels, one after the other."""
     return labels.values if isinstance(labels, LabelLists) else labels
-
-
-ALL_FINITE = "all labels must be finite"
-
-
-def not_finite(labels: Array) -> int | None:
-    """Return the place of the first label that is NaN or infinite; None if there is none."""
-    wrong = ~np.isfinite(labels) if labels.dtype.kind == "f" else np.zeros(0, bool)
-    return int(wrong.argmax()) if wrong.any() else None
-
-
-def check_labels(block: Batch) -> None:
-    """Raise an error that names the line if a label of some records is NaN or infinite."""
-    heads = block.heads
-    place = not_finite(heads.labels)
-    if place is not None:
-        row = int(np.searchsorted(heads.label_ends, place, "right"))
-        raise block.error(row, 0, f": the label is {heads.labels[place]}; {ALL_FINITE}")
 
 
 def as_lists(labels: Labels) -> LabelLists:
