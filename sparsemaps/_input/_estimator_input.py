@@ -1,5 +1,7 @@
 """The matrix that an estimator reads, with the checks of scikit-learn."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -21,17 +23,24 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
         rows = _row_reader.open_matrix(X, nonnegative_rule)
         _check_shape(estimator, X, reset)
         return rows
+    with explained(type(estimator).__name__, X), _row_reader.conversion(X, "X"):
+        X = _sklearn.validate_data(
+            estimator,
+            X,
+            reset=reset,
+            accept_sparse="csr",  # data frames of sparse columns become CSR
+            dtype=[np.float64, np.float32],
+            ensure_all_finite=False,  # RowReader checks this, and names the row
+            ensure_min_samples=1 if reset else 0,
+        )
+    return _row_reader.open_matrix(X, nonnegative_rule)
+
+
+@contextlib.contextmanager
+def explained(name: str, X: Any) -> Iterator[None]:
+    """Say what to do with texts, or columns of strings, in errors of what takes matrices."""
     try:
-        with _row_reader.conversion(X, "X"):
-            X = _sklearn.validate_data(
-                estimator,
-                X,
-                reset=reset,
-                accept_sparse="csr",  # data frames of sparse columns become CSR
-                dtype=[np.float64, np.float32],
-                ensure_all_finite=False,  # RowReader checks this, and names the row
-                ensure_min_samples=1 if reset else 0,
-            )
+        yield
     except (TypeError, ValueError) as error:
         column = _column_of_strings(X)
         what = f"strings in column {column!r}" if column is not None else _texts_or_tokens(X)
@@ -39,8 +48,7 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
             raise
         cure = _OF_TEXTS if column is None else _OF_COLUMNS
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        raise kind(f"{type(estimator).__name__} takes a matrix, got {what}: {cure}") from error
-    return _row_reader.open_matrix(X, nonnegative_rule)
+        raise kind(f"{name} takes a matrix, got {what}: {cure}") from error
 
 
 _OF_TEXTS = (

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
+from sparsemaps._input._estimator_input import explained
 from sparsemaps._tools import _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
@@ -221,7 +222,8 @@ def _are_to_predict(y: Array) -> bool:
 
 def _rows(name: str, X: Any, is_text: bool) -> Any:
     if not is_text:
-        return _sklearn.check_array(X, accept_sparse="csr", dtype=np.float64, input_name=name)
+        with explained("compare", X):
+            return _sklearn.check_array(X, accept_sparse="csr", dtype=np.float64, input_name=name)
     if isinstance(X, (str, bytes)):
         raise ValueError(f"{name} must be texts, got a single {type(X).__name__}")
     texts = list(X)

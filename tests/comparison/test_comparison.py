@@ -1,6 +1,7 @@
 """`compare`: what it takes, what it refuses, and what its table says."""
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from _data.clocks import Ticking
@@ -87,6 +88,9 @@ def test_rows_beyond_the_most_are_left_out(monkeypatch):
     assert f"Measured on 100 of {len(X)} rows" in str(found)
 
 
+TABLE = pd.DataFrame({"age": range(len(X)), "city": "Paris"})
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -105,6 +109,8 @@ def test_rows_beyond_the_most_are_left_out(monkeypatch):
         ({"ordered": 1}, "ordered must be True or False, got 1"),
         ({"regression": "yes"}, "regression must be True or False, got 'yes'"),
         ({"regression": True, "y": [str(one) for one in Y]}, "could not convert|numeric"),
+        ({"X": TABLE}, "compare takes a matrix, got strings in column 'city': .*OneHotEncoder"),
+        ({"X": ["a text"] * len(X)}, "compare takes a matrix, got texts: .*HashingVectorizer"),
         ({"vectorizer": "word:1", "X": "a text"}, "X must be texts, got a single str"),
     ],
 )
