@@ -282,8 +282,8 @@ def scores_along(
                 of_path = model._weighted(rows, folds[numbers[0]].costs())
             else:
                 of_path = together.of_folds(numbers)
-            largest = None  # of numbers, and of one model: weights of float64
-            if of_path.labels is not None and n_models * len(folds) > 1:
+            largest = None  # of numbers, of one model and of one C: weights of float64
+            if of_path.labels is not None and n_models * len(folds) > 1 and len(Cs) > 1:
                 largest = (of_path if together is None else together).largest_cost
             path = _solver.Path(
                 of_path, model._objective(Cs[0]), n_models * len(numbers), tol=float(model.tol),

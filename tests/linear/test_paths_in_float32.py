@@ -204,20 +204,20 @@ def are_float32(monkeypatch):
 @pytest.mark.parametrize(
     ("parameters", "weight", "expected"),
     [
-        ({}, 1.0, [True]),
+        ({}, 1.0, [False]),
         ({"Cs": [1, 10]}, 1.0, [True]),
         ({"Cs": [1, 11]}, 1.0, [True, False]),
-        ({"Cs": [11]}, 1.0, [False]),
+        ({"Cs": [11, 12]}, 1.0, [False]),
         ({"Cs": [1e-21, 1]}, 1.0, [False]),
-        ({"Cs": [1e-19]}, 1.0, [True]),
-        ({"Cs": [1], "tol": 1e-5}, 1.0, [False]),
-        ({"Cs": [1]}, 11.0, [False]),
-        ({"Cs": [1], "class_weight": {False: 1, True: 11}}, 1.0, [False]),
-        ({"Cs": [1], "cv": [(range(100), range(100, N))]}, 1.0, [False]),
+        ({"Cs": [1e-19, 1]}, 1.0, [True]),
+        ({"Cs": [1, 2], "tol": 1e-5}, 1.0, [False]),
+        ({"Cs": [1, 2]}, 11.0, [False]),
+        ({"Cs": [1, 2], "class_weight": {False: 1, True: 11}}, 1.0, [False]),
+        ({"Cs": [1, 2], "cv": [(range(100), range(100, N))]}, 1.0, [False]),
     ],
 )
 def test_which_are_float32(parameters, weight, expected, are_float32):
-    """Those of a C that is small beside the tolerance, unless there is one model alone."""
+    """Those of a C that is small beside the tolerance, unless there is one model or one C alone."""
     packed, y = coded()
     map = ConsistentWeightedSampling(n_hashes=32, random_state=0)
     model = KernelClassifierCV(map, random_state=0, refit=False, **{"Cs": [1], **parameters})
