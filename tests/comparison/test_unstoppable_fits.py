@@ -106,7 +106,9 @@ X, Y = np.zeros((1000, 1)), np.arange(1000) % 2
 GOAL = Goal(is_regression=False, n_jobs=None)
 
 
-@pytest.mark.parametrize("learner", [OnRows(), ByKernel(np.dot), ByRbf(1.0)], ids=repr)
+@pytest.mark.parametrize(
+    "learner", [OnRows(), ByKernel(np.dot), ByRbf(1.0)], ids=["rows", "kernel", "rbf"]
+)
 @pytest.mark.parametrize("is_regression", [False, True])
 def test_a_solver_has_as_many_iterations_as_have_time(learner, is_regression):
     if is_regression and isinstance(learner, OnRows):
