@@ -7,6 +7,7 @@ import pyarrow
 import pyarrow.feather
 import pyarrow.parquet
 import pytest
+from _data.chance import SEED
 from sklearn.pipeline import make_pipeline
 
 from sparsemaps import ConsistentWeightedSampling, cli
@@ -20,7 +21,7 @@ TOPICS = {"pets": "cat dog mouse bird", "money": "tax bank coin euro", "sea": "s
 
 
 def records(n, seed, weights):
-    draw = np.random.default_rng(seed)
+    draw = np.random.default_rng(SEED + seed)
     for number in range(n):
         label = list(TOPICS)[draw.integers(3)]
         words = [str(word) for word in draw.choice(TOPICS[label].split(), 5)]
