@@ -287,7 +287,7 @@ INLINE unsigned visit(const dual_problem *p, dual_state *s, block *b, ptrdiff_t 
 /* The numbers of models m to m + 3 that visits look at and change. */
 INLINE four_models take_four(const dual_problem *p, const dual_state *s, ptrdiff_t m)
 {
-    four_models all;
+    four_models all = {.intercept = {0.0}};
     for (ptrdiff_t l = 0; l < 4; l++) {
         const dual_model *model = &s->models[m + l];
         all.intercept[l] = model->intercept;
