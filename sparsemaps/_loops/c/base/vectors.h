@@ -16,6 +16,10 @@
 /* And larger ones need the registers for themselves. */
 #define NOT_INLINE __attribute__((noinline))
 
+/* Four numbers, which begin at a multiple of their size or anywhere. */
+typedef double four_f64 __attribute__((vector_size(32), may_alias));
+typedef double four_f64_anywhere __attribute__((vector_size(32), aligned(8), may_alias));
+
 /* A word of eight bytes that are the same. */
 #define EVERY_BYTE(BYTE) (UINT64_C(0x0101010101010101) * (BYTE))
 

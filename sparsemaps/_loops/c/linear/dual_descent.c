@@ -74,37 +74,13 @@ INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
  * than loads one by one on many machines. */
 #define LANES_SUM(x) (((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])))
 
-INLINE four_f64 sum_of_four(const four_f64 *v, features row, ptrdiff_t first, ptrdiff_t stop,
-                            ptrdiff_t width)
-{
-    four_f64 lanes[SUM_LANES] = {{0.0}};
-    ptrdiff_t j = first;
-    for (; j + SUM_LANES <= stop; j += SUM_LANES)
-#pragma GCC unroll 8
-        for (int l = 0; l < SUM_LANES; l++)
-            lanes[l] += v[column_of(row, j + l, width)];
-#pragma GCC unroll 8
-    for (int l = 0; l < SUM_LANES - 1; l++)
-        if (l < stop - j)
-            lanes[l] += v[column_of(row, j + l, width)];
-    return LANES_SUM(lanes);
-}
+#define MODELS four_f64
+#define NAME sum_of_four
+#include "sum_of_models.template.h"
 
-INLINE eight_f32 sum_of_eight(const eight_f32 *v, features row, ptrdiff_t first, ptrdiff_t stop,
-                              ptrdiff_t width)
-{
-    eight_f32 lanes[SUM_LANES] = {{0.0f}};
-    ptrdiff_t j = first;
-    for (; j + SUM_LANES <= stop; j += SUM_LANES)
-#pragma GCC unroll 8
-        for (int l = 0; l < SUM_LANES; l++)
-            lanes[l] += v[column_of(row, j + l, width)];
-#pragma GCC unroll 8
-    for (int l = 0; l < SUM_LANES - 1; l++)
-        if (l < stop - j)
-            lanes[l] += v[column_of(row, j + l, width)];
-    return LANES_SUM(lanes);
-}
+#define MODELS eight_f32
+#define NAME sum_of_eight
+#include "sum_of_models.template.h"
 
 /* Add v at the features first to stop of a row to the numbers of the row. */
 INLINE void sum_some(const double *v, features row, ptrdiff_t first, ptrdiff_t stop,

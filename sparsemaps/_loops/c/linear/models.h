@@ -8,8 +8,6 @@
 
 #include "vectors.h"
 
-typedef double four_f64 __attribute__((vector_size(32), may_alias));
-typedef double four_f64_anywhere __attribute__((vector_size(32), aligned(8), may_alias));
 typedef int64_t four_i64 __attribute__((vector_size(32), may_alias));
 typedef int64_t four_i64_anywhere __attribute__((vector_size(32), aligned(8), may_alias));
 typedef float four_f32_anywhere __attribute__((vector_size(16), aligned(4), may_alias));

@@ -16,8 +16,6 @@
 #include "score_sums.template.h"
 
 #if REGISTER_BYTES > 32
-typedef double four_f64 __attribute__((vector_size(32), may_alias));
-typedef double four_f64_anywhere __attribute__((vector_size(32), aligned(8), may_alias));
 #define NAME(function) function##_four
 #define VECTOR four_f64
 #define VECTOR_ANYWHERE four_f64_anywhere

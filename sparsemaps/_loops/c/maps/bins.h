@@ -58,6 +58,19 @@ static ptrdiff_t mark_bins(const uint64_t *bins, uint64_t k, uint32_t *restrict 
     return total;
 }
 
+#if defined(__AVX512F__)
+/* Of 16 members, which are looked at together, in a loop over all. */
+#define FIRST_POSITIONS _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
+
+/* Write the positions that are chosen, and go on to the next ones. Returns how many were written. */
+INLINE int write_positions(uint32_t *out, __mmask16 chosen, __m512i *position)
+{
+    _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(chosen, *position));
+    *position = _mm512_add_epi32(*position, _mm512_set1_epi32(16));
+    return __builtin_popcount(chosen);
+}
+#endif
+
 /* Which of n members go to a bin that is marked; returns how many. */
 static ptrdiff_t find_marked(const uint32_t *restrict numbers, ptrdiff_t n,
                              const uint32_t *restrict marks, uint32_t *restrict hits)
@@ -65,14 +78,12 @@ static ptrdiff_t find_marked(const uint32_t *restrict numbers, ptrdiff_t n,
     ptrdiff_t n_hits = 0, i = 0;
 #if defined(__AVX512F__)
     const __m512i known = _mm512_loadu_si512(marks), one = _mm512_set1_epi32(1);
-    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i position = FIRST_POSITIONS;
     for (; i + 16 <= n; i += 16) {
         const __m512i bin = _mm512_loadu_si512(numbers + i);
         const __m512i words = _mm512_permutexvar_epi32(_mm512_srli_epi32(bin, 5), known);
         const __mmask16 hit = _mm512_test_epi32_mask(words, _mm512_rolv_epi32(one, bin));
-        _mm512_storeu_si512(hits + n_hits, _mm512_maskz_compress_epi32(hit, position));
-        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
-        n_hits += __builtin_popcount(hit);
+        n_hits += write_positions(hits + n_hits, hit, &position);
     }
 #endif
     for (; i < n; i++) {
@@ -98,15 +109,12 @@ static ptrdiff_t find_below(const uint64_t *restrict values, ptrdiff_t n, uint64
     ptrdiff_t n_below = 0, i = 0;
 #if defined(__AVX512F__)
     const __m512i bounds = _mm512_set1_epi64((long long)bound);
-    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i position = FIRST_POSITIONS;
     for (const ptrdiff_t whole = n - n % 16; i < whole; i += 16) {
         __m512i low = _mm512_loadu_si512(values + i), high = _mm512_loadu_si512(values + i + 8);
         unsigned some = _mm512_cmplt_epu64_mask(low, bounds)
                         | (unsigned)_mm512_cmplt_epu64_mask(high, bounds) << 8;
-        _mm512_storeu_si512(below + n_below,
-                            _mm512_maskz_compress_epi32((__mmask16)some, position));
-        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
-        n_below += __builtin_popcount(some);
+        n_below += write_positions(below + n_below, (__mmask16)some, &position);
     }
 #endif
     for (; i < n; i++) {
@@ -123,12 +131,10 @@ static inline ptrdiff_t find_above(const uint32_t *restrict numbers, ptrdiff_t n
     ptrdiff_t n_above = 0, i = 0;
 #if defined(__AVX512F__)
     const __m512i bounds = _mm512_set1_epi32((int)bound);
-    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i position = FIRST_POSITIONS;
     for (; i + 16 <= n; i += 16) {
         const __mmask16 some = _mm512_cmpgt_epu32_mask(_mm512_loadu_si512(numbers + i), bounds);
-        _mm512_storeu_si512(above + n_above, _mm512_maskz_compress_epi32(some, position));
-        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
-        n_above += __builtin_popcount(some);
+        n_above += write_positions(above + n_above, some, &position);
     }
 #endif
     for (; i < n; i++) {

@@ -107,15 +107,13 @@ static ptrdiff_t find_hits(const uint32_t *restrict numbers, ptrdiff_t n,
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
     /* 16 bins at a time: their bits, or the upper halves, whose sign is OPEN. */
     const int *upper_halves = (const int *)bins + 1;
-    __m512i position = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
+    __m512i position = FIRST_POSITIONS;
     if (s->knows_open)
         return find_marked(numbers, n, s->open, hits);
     for (; i + 16 <= n; i += 16) {
         const __m512i bin = _mm512_loadu_si512(numbers + i);
         const __mmask16 hit = _mm512_movepi32_mask(_mm512_i32gather_epi32(bin, upper_halves, 8));
-        _mm512_storeu_si512(hits + n_hits, _mm512_maskz_compress_epi32(hit, position));
-        position = _mm512_add_epi32(position, _mm512_set1_epi32(16));
-        n_hits += __builtin_popcount(hit);
+        n_hits += write_positions(hits + n_hits, hit, &position);
     }
 #endif
     for (; i < n; i++) {
