@@ -46,16 +46,16 @@ class Wording:
         return name
 
 
-_library = _wording = Wording()
+_library = Wording()
 
 _of_thread = threading.local()
-"""For each thread, ``wording`` has the words of the task that it works on, if it is another
-program's."""
+"""``wording`` has the words of what a thread works on; without it, they are those of the library."""
 
 
 def current_wording() -> Wording:
     """Return the words of this thread."""
-    return getattr(_of_thread, "wording", None) or _wording
+    found: Wording = getattr(_of_thread, "wording", _library)
+    return found
 
 
 def named(parameter: str, plain: str = "") -> str:
@@ -98,19 +98,9 @@ def offered(name: str, value: object) -> str | None:
 
 @contextlib.contextmanager
 def wording_settings(wording: Wording) -> Iterator[None]:
-    """Let errors have the words of `wording`, in all threads, as a program of one user needs it."""
-    global _wording
-    before, _wording = _wording, wording
-    try:
-        yield
-    finally:
-        _wording = before
-
-
-@contextlib.contextmanager
-def wording_of_task(wording: Wording) -> Iterator[None]:
-    """Let errors of a task have the words of the program that asked for it, in this thread."""
-    before = getattr(_of_thread, "wording", None)
+    """Let errors in this thread, and in tasks that it gives to others, name parameters as this
+    `wording` does."""
+    before = current_wording()
     _of_thread.wording = wording
     try:
         yield

@@ -16,7 +16,7 @@ from queue import SimpleQueue
 from typing import Any, TypeVar
 
 from sparsemaps._tools._checks import LARGEST_INT32
-from sparsemaps._tools._parameters import ParameterError, absent, current_wording, wording_of_task
+from sparsemaps._tools._parameters import ParameterError, absent, current_wording, wording_settings
 
 T = TypeVar("T")
 
@@ -228,7 +228,7 @@ class _Share:
             return
         self._thread = _thread.get_ident()
         try:
-            with wording_of_task(self._wording):
+            with wording_settings(self._wording):
                 while True:
                     self._tasks.popleft().run(kept=BaseException)
         except IndexError:  # there are none

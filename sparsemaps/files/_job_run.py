@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from sparsemaps._io._progress import Progress, counted
 from sparsemaps._tools import _threads
-from sparsemaps._tools._parameters import Wording, current_wording, wording_of_task
+from sparsemaps._tools._parameters import Wording, current_wording, wording_settings
 from sparsemaps.files._job_options import Run, Share
 from sparsemaps.files._results import Result, Results
 from sparsemaps.files._tasks import Made, Stage, Task, TaskRun
@@ -116,7 +116,7 @@ class _Make:
     wording: Wording
 
     def __call__(self, task: Task) -> Made:
-        with wording_of_task(self.wording):
+        with wording_settings(self.wording):
             return task.name, self.stage.make_one(task, TaskRun(self.n_jobs))
 
 

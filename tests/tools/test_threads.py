@@ -397,7 +397,7 @@ def test_threads_have_the_words_of_the_caller():
 
     for _ in range(2):
         own = _parameters.Wording()
-        with _parameters.wording_of_task(own):
+        with _parameters.wording_settings(own):
             assert _threads.run(words, [(0,), (1,)], 2) == [own, own]
     library = _threads.run(words, [(0,), (1,)], 2)
     assert own not in library
