@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import secrets
 import shutil
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
@@ -90,7 +89,9 @@ class Folder:
         if {*old, *(target for _, target in new)} == {pairs[0][1]}:  # nothing beside it
             self.move(*pairs[0])
             return
-        aside = [(target, _paths.join(_paths.folder_of(target), _hidden_name())) for target in old]
+        aside = [
+            (target, _paths.join(_paths.folder_of(target), _urls.hidden_name())) for target in old
+        ]
         done: list[tuple[str, str]] = []
         try:
             for pair in (*aside, *reversed(new)):
@@ -224,11 +225,6 @@ def writing(folder: str, *, shared: bool = False) -> Iterator[None]:
 # ---- outputs -------------------------------------------------------------------------------------
 
 
-def _hidden_name(ending: str = ".tmp") -> str:
-    """Return a name that no file has."""
-    return f".sparsemaps-{secrets.token_hex(8)}{ending}"
-
-
 @contextlib.contextmanager
 def staged(output: Any, endings: Sequence[str]) -> Iterator[Any]:
     """Yield where an output, and files beside it with some endings, are written: a path of this
@@ -249,7 +245,7 @@ def _staged_here(output: str, endings: Sequence[str]) -> Iterator[str]:
     """Yield a hidden path in the folder of an output, as `staged` does."""
     output, files = os.path.abspath(output), Folder(os.path.dirname(output))
     compression = output.removeprefix(_text_input.without_compression(output))
-    path = os.path.join(os.path.dirname(output), _hidden_name("") + compression)
+    path = os.path.join(os.path.dirname(output), _urls.hidden_name("") + compression)
     try:
         with _output_files.instead_of(output, path, endings):
             yield path
@@ -268,14 +264,14 @@ def _staged_here(output: str, endings: Sequence[str]) -> Iterator[str]:
 def _staged_at_url(url: str, endings: Sequence[str]) -> Iterator[str]:
     """Yield a path of this machine, as `staged` does. All files are uploaded before the first one
     gets its name."""
-    files = UrlFolder(url.rpartition("/")[0])
+    files = UrlFolder(_paths.folder_of(url))
     with _urls.written_here(url) as path:
         yield path
         made = [ending for ending in endings if os.path.exists(path + ending)]
         if made == [""] and not any(files.has(url + ending) for ending in endings[1:]):
             _urls.put(path, url)
             return
-        hidden = files.place(_hidden_name(""))
+        hidden = files.place(_urls.hidden_name(""))
         try:
             for ending in made:
                 _urls.put(path + ending, hidden + ending)

@@ -7,7 +7,6 @@ import gzip
 import lzma
 import os
 import re
-import secrets
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
@@ -90,7 +89,7 @@ def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
     Its name is short, as the name of `target` may be as long as names can be. Only a process that
     is killed leaves the temporary file.
     """
-    temporary = os.path.join(os.path.dirname(target), f".sparsemaps-{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(os.path.dirname(target), _urls.hidden_name())
     try:
         with open(temporary, "x+b", opener=partial(_open_as_private, _mode_of(target))) as file:
             yield file

@@ -247,6 +247,11 @@ def written_here(url: str) -> Iterator[str]:
         shutil.rmtree(os.path.dirname(path), ignore_errors=True)
 
 
+def hidden_name(ending: str = ".tmp") -> str:
+    """Return a name that no file has, here or at a URL."""
+    return f".sparsemaps-{secrets.token_hex(8)}{ending}"
+
+
 def put(path: str, url: str) -> None:
     """Give a file of this machine a URL, where it appears complete."""
     with _errors_naming(url):
@@ -256,7 +261,7 @@ def put(path: str, url: str) -> None:
             fs.put_file(path, place)
             return
         parent = place.rpartition("/")[0]
-        temporary = f"{parent}/.sparsemaps-{secrets.token_hex(8)}.tmp"
+        temporary = f"{parent}/{hidden_name()}"
         with contextlib.suppress(OSError, NotImplementedError):
             fs.makedirs(parent, exist_ok=True)
         try:

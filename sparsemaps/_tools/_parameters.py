@@ -49,7 +49,7 @@ class Wording:
 _library = Wording()
 
 _of_thread = threading.local()
-"""``wording`` has the words of what a thread works on; without it, they are those of the library."""
+"""``wording`` has the words of errors of this thread; without it, they are the library's."""
 
 
 def current_wording() -> Wording:

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from sparsemaps._io import _output_files, _paths
-from sparsemaps._io._sources import WEIGHTS, expand, known_inputs
+from sparsemaps._io import _output_files
+from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools import _checks, _sklearn
 from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._typing import Array
@@ -26,6 +26,7 @@ from sparsemaps.comparison._programs import given_parameters
 from sparsemaps.files._bad_records import TABLE, BadTable, opened_table
 from sparsemaps.files._finite_labels import ALL_FINITE, not_finite
 from sparsemaps.files._job_options import Aside, Texts
+from sparsemaps.files._record_weights import files_of_weights
 from sparsemaps.files._rows import read_rows
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.libsvm import load_svmlight_files
@@ -113,12 +114,11 @@ def _are_typed(source: Texts, path: str) -> bool:
 def _check_rows(path: str, X: Any, y: Array, first_index: int) -> None:
     """Raise a ValueError if rows have weights, which compare does not use, or if a label or a value
     is not finite."""
-    for one in (path + ending for ending in WEIGHTS):
-        if _paths.exists(one):
-            raise ValueError(
-                f"compare takes rows of equal weight, and {path} has weights in {one}; move that "
-                "file elsewhere"
-            )
+    for one in files_of_weights(path):
+        raise ValueError(
+            f"compare takes rows of equal weight, and {path} has weights in {one}; move that file "
+            "elsewhere"
+        )
     row = not_finite(y)
     if row is not None:
         raise ValueError(f"{path}: row {row + 1}: the label is {y[row]}; {ALL_FINITE}")

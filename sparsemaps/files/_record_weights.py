@@ -12,7 +12,7 @@ from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import WEIGHTS, is_regular
 from sparsemaps._tools._checks import LARGEST_REAL
-from sparsemaps._tools._typing import Array
+from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps.records._fields import ALLOWED_WEIGHTS, is_weight, number_in
 
 
@@ -24,19 +24,24 @@ def weights_beside(input: object, n_rows: int) -> Array | None:
     path = getattr(input, "path", input)
     if not is_regular(path):
         return None
-    names = [os.fspath(path) + ending for ending in WEIGHTS]
-    found = [name for name in names if _paths.exists(name)]
+    found = files_of_weights(path)
     if not found:
         return None
     if len(found) > 1:
         raise ValueError(f"{path} has two files of weights, {found[0]} and {found[1]}")
-    weights = _of_array(found[0]) if found[0] == names[0] else _of_text(found[0])
+    weights = _of_array(found[0]) if found[0].endswith(WEIGHTS[0]) else _of_text(found[0])
     if len(weights) != n_rows:
         raise ValueError(
             f"{found[0]}: expected {n_rows} weights, one for each row of {path}; found "
             f"{len(weights)}"
         )
     return weights
+
+
+def files_of_weights(path: StrPath) -> list[str]:
+    """Return the files of weights beside an input."""
+    names = (os.fspath(path) + ending for ending in WEIGHTS)
+    return [name for name in names if _paths.exists(name)]
 
 
 def joined_weights(inputs: Sequence[Any], weights: Sequence[Array | None]) -> Array | None:
