@@ -40,7 +40,7 @@ def _tell_where_tests_hang(config):
     pytest's own limit, for each test, takes a fortieth of the time of the suite.
     """
     with config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
-        errors = open(os.dup(2), "w")  # noqa: SIM115
+        errors = open(os.dup(2), "w")  # noqa: SIM115 (closed when pytest ends)
     config.add_cleanup(errors.close)
     config.add_cleanup(faulthandler.cancel_dump_traceback_later)
     faulthandler.dump_traceback_later(600, repeat=True, file=errors)

@@ -73,7 +73,7 @@ def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
 
 
 class Codes(Protocol):
-    """The facts of `PackedCodes` by which codes are told apart."""
+    """The attributes of `PackedCodes` that identify the map of the codes."""
 
     config: dict[str, Any]
     bits: int

@@ -8,7 +8,8 @@ Clock = Callable[[], float]
 
 
 class OutOfTime(Exception):
-    """The time ended during a step, or a fit is expected to take some seconds that it has not."""
+    """Raised when the time ends during a step, or when a fit is expected to take `seconds`, more
+    than are left."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         super().__init__(seconds)
@@ -58,7 +59,7 @@ class Costs:
 
 
 class Step:
-    """A step of the search or the measurement: the fits of one candidate, in their time.
+    """Track the time of the fits of one candidate in a step of the search or the measurement.
 
     `left` is for what may begin, and `rest` for what goes on: a fit of scikit-learn, which cannot
     be stopped, gets at most as many iterations as have time, by the time of earlier ones.

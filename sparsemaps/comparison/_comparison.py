@@ -121,8 +121,8 @@ class Comparison(Sequence[Measured]):
 
     @property
     def choice(self) -> Measured:
-        """The model of the fewest bytes a row within a standard error of the best, on the folds
-        that both were measured on."""
+        """The model with the fewest bytes per row whose score is within one standard error of the
+        best. Scores are compared on the folds that both models were measured on."""
         best, error = self.best, self.best.standard_error
         near = (row for row in self.rows if _difference(best, row) <= error)
         return min(near, key=lambda row: (row.row_bytes, row.row_seconds))

@@ -52,8 +52,8 @@ known.
 """
 
 _WARM, _FEW_ROWS, _FEW_SAMPLES = 0.25, 64, 16
-"""The share of the time that imports may take, and the rows and the size of maps for which they are
-made."""
+"""The largest share of the time for imports, and the number of rows and the size of the maps that
+they are tried with."""
 
 _SHORT = 0.05
 """Seconds of a run on few rows that say nothing about more rows."""

@@ -43,12 +43,12 @@ _NEXT = 2.0
 a larger C converges later."""
 
 _PORTION = 0.25
-"""The share of the time that is left which the next trees may take, if there are more to come."""
+"""The largest share of the remaining time for the next trees, if more trees follow."""
 
 _MOST_ITERATIONS = 2**30
 
 _FIRST_ITERATIONS = 100
-"""The most iterations of a solver for each row, if nothing is known of their time."""
+"""The largest number of iterations of a solver per row, as long as their time is unknown."""
 
 
 @dataclass(frozen=True)
@@ -311,7 +311,7 @@ def _winners(classes: Array, scores: Array) -> Array:
 
 
 class _Bounded(Learner):
-    """An SVM of scikit-learn, which cannot be stopped: it gets as many iterations as have time."""
+    """Limit the iterations of an SVM of scikit-learn, which cannot be stopped, to the time."""
 
     def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
         last = _last(model)

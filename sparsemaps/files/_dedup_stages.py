@@ -69,10 +69,10 @@ def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
             _check_kept(kept, results)
         tasks = output_tasks(plan, coded, kept, results)
         endings = () if plan.folder is None else ("", *BESIDE_ROWS)
-        about = "the records that are kept"
         yield Stage(
-            "outputs", tasks, _write_output, results, endings, about=about, replaces_all=True
-        )
+            "outputs", tasks, _write_output, results, endings, about="the kept records",
+            replaces_all=True,
+        )  # fmt: skip
 
 
 def _find_clusters(

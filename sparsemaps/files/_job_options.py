@@ -560,7 +560,7 @@ class Training(Values):
         False,
         "Turn scores into probabilities, as ``KernelClassifier.calibrate`` does, by the records "
         "of `validation`, or else by five folds of the records, whose numbers decide the fold. "
-        "Training then takes about six times as long.",
+        "Training then takes 6 to 18 times as long.",
     )
     snippets: Sequence[int] | None = Ints(1, LARGEST_INT32, MOST_SNIPPETS, none=True).default(
         None,

@@ -169,13 +169,13 @@ class KernelClassifierCV(_OverC, KernelClassifier):
     -----
     Solutions of the dual problem are multiplied before training goes on with a larger C: by the
     factor that gives the highest dual objective among those that this C allows. The model of each C
-    is within `tol`, as if it were trained alone, but not equal to that in all digits. While C
-    is small, weights are float32, and eight models, of five folds or more, are trained together, on
-    one reading of the codes; then they are float64, and four are. That takes
-    the memory of a model for each fold, and 8 bytes for each row, fold and class. If it is more
-    than a gigabyte, some folds are trained after the others. Folds in which rows have other
-    weights, as `class_weight="balanced"` gives them where classes are several, are trained one by
-    one. `save` writes a `KernelClassifier`, which ``KernelClassifier.load`` opens.
+    is within `tol` of the model that is trained alone, but not equal to it in all digits. If there
+    are several values of C, the weights for small ones are float32, and eight models are trained
+    together, on one reading of the codes. For larger ones they are float64, and four models are
+    trained together. This takes the memory of a model for each fold, and 8 bytes for each row, fold
+    and class. If it is more than a gigabyte, some folds are trained after the others. Folds whose
+    rows have different weights, as with `class_weight="balanced"` and several classes, are trained
+    one by one. `save` writes a `KernelClassifier`, which ``KernelClassifier.load`` opens.
 
     See Also
     --------

@@ -237,7 +237,9 @@ def test_workers_have_the_same_words(name, monkeypatch):
             file.write('{"text": "a b", "y": 1}\n' + line + "\n")
         words, texts = f"{OF_TASKS[name]} {options}".replace("IN", f"{number}.jsonl"), []
         for engine in (None, OtherProcess()):
-            monkeypatch.setattr(_given, "engine_of", lambda _: contextlib.nullcontext(engine))  # noqa: B023
+            monkeypatch.setattr(
+                _given, "engine_of", lambda _, engine=engine: contextlib.nullcontext(engine)
+            )
             done = command(*words.split(), "--fresh")
             texts.append(done.stderr.decode().replace(f"{os.getcwd()}{os.sep}", ""))
         assert texts[0] == texts[1]
