@@ -9,7 +9,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _row_reader
 from sparsemaps._input._row_reader import RowReader
-from sparsemaps._tools import _sklearn
+from sparsemaps._tools import _blocks, _sklearn
 
 
 def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool) -> RowReader:
@@ -24,7 +24,7 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
         _check_shape(estimator, X, reset)
         return rows
     with explained(type(estimator).__name__, X), _row_reader.conversion(X, "X"):
-        X = _sklearn.validate_data(
+        made = _sklearn.validate_data(
             estimator,
             X,
             reset=reset,
@@ -33,7 +33,27 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
             ensure_all_finite=False,  # RowReader checks this, and names the row
             ensure_min_samples=1 if reset else 0,
         )
-    return _row_reader.open_matrix(X, nonnegative_rule)
+    rows = _row_reader.open_matrix(made, nonnegative_rule)
+    rows.names = getattr(X, "columns", None)
+    return rows
+
+
+def read_float64(name: str, X: Any, of: str) -> Any:
+    """Return the rows `X` of a function `of` as CSR or as an array of float64, all of them checked.
+    Errors call them `name`."""
+    with explained(of, X), _row_reader.conversion(X, name):
+        made = _sklearn.check_array(
+            X, accept_sparse="csr", dtype=np.float64, input_name=name, ensure_all_finite=False
+        )
+    rows = _row_reader.open_matrix(made)
+    rows.names = getattr(X, "columns", None)
+    row_bytes = 1 if sp.issparse(made) else 12 * made.shape[1]
+    try:
+        for start, stop in _blocks.cut_by_bytes(made.shape[0], row_bytes):
+            rows.block(start, stop)
+    except _row_reader.EntryError as error:
+        raise ValueError(str(error).replace("X", name, 1)) from None
+    return made
 
 
 @contextlib.contextmanager
@@ -42,6 +62,10 @@ def explained(name: str, X: Any) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
+        if (twice := _repeated_name(X)) is not None:
+            raise ValueError(
+                f"{name} takes a table whose columns have different names, got {twice!r} twice"
+            ) from error
         column = _column_of_strings(X)
         what = f"strings in column {column!r}" if column is not None else _texts_or_tokens(X)
         if not what:
@@ -78,7 +102,7 @@ def _check_shape(estimator: Any, X: Any, reset: bool) -> None:
 def _column_of_strings(X: Any) -> Any:
     """Return the name, or else the number, of the first column of a table that begins with a
     string; None if there is none."""
-    if len(getattr(X, "shape", ())) != 2 or not len(X):
+    if len(getattr(X, "shape", ())) != 2 or not X.shape[0] or sp.issparse(X):
         return None
     try:
         row = np.asarray(X[:1], object)[0]
@@ -89,6 +113,16 @@ def _column_of_strings(X: Any) -> Any:
     for number, value in enumerate(row):
         if isinstance(value, (str, bytes)):
             return getattr(X, "columns", range(len(row)))[number]
+    return None
+
+
+def _repeated_name(X: Any) -> Any:
+    """Return the first name of a table that an earlier column has too; None if there is none."""
+    seen: set[Any] = set()
+    for name in getattr(X, "columns", ()):
+        if name in seen:
+            return name
+        seen.add(name)
     return None
 
 

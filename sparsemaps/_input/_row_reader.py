@@ -14,6 +14,9 @@ from sparsemaps._tools import _blocks, _sklearn
 from sparsemaps._tools._checks import LARGEST_INT32
 from sparsemaps._tools._typing import Array
 
+FILL_MISSING = "; sklearn.impute.SimpleImputer fills in missing values"
+"""The remedy in errors about NaN."""
+
 _EXPONENTS = {4: 127, 8: 1023}
 """By size of the type, the largest exponent of two."""
 
@@ -147,6 +150,9 @@ class RowReader:
     `first` is the number of the first row, for errors.
     """
 
+    names: Any = None
+    """The names of the columns, for errors; None if they have none."""
+
     weights: Array | None = None
     """How often each row counts if parameters are computed from the rows; None is once."""
 
@@ -234,13 +240,20 @@ class RowReader:
         row, column, value = _find(block, self.first + start, lambda value, _: ~np.isfinite(value))
         kind = "NaN" if np.isnan(value) else "infinity"
         rule = "all values must be finite"
-        message = f"X contains {kind} in row {row}, column {column}; {rule}"
+        cure = FILL_MISSING if kind == "NaN" else ""
+        message = f"X contains {kind} in row {row}, {self._column(column)}; {rule}{cure}"
         raise EntryError(message, row, column, f"the value is {kind}", rule)
 
     def _fail_negative(self, block: Block, start: int, rule: str) -> NoReturn:
         row, column, value = _find(block, self.first + start, lambda value, _: value < 0)
-        message = f"Negative values in data: X has {value} in row {row}, column {column}; {rule}"
+        where = f"row {row}, {self._column(column)}"
+        message = f"Negative values in data: X has {value} in {where}; {rule}"
         raise EntryError(message, row, column, f"the value {value:g} is negative", rule)
+
+    def _column(self, column: int) -> str:
+        """Return the words for a column in an error: its number, and its name if it has one."""
+        name = "" if self.names is None else f" ({self.names[column]!r})"
+        return f"column {column}{name}"
 
 
 class SetReader(RowReader):

@@ -10,6 +10,8 @@ import sys
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Literal, overload
 
+import numpy as np
+
 from sparsemaps._tools._parameters import ParameterError
 
 if TYPE_CHECKING:
@@ -152,7 +154,15 @@ def check_targets(y: Any, *, classes: bool) -> Any:
     from sklearn.utils.multiclass import check_classification_targets
 
     y = column_or_1d(y, warn=True)
-    y = check_array(y, ensure_2d=False, dtype=None if classes else "numeric", input_name="y")
+    y = check_array(
+        y, ensure_2d=False, dtype=None if classes else "numeric", input_name="y",
+        ensure_all_finite=False,
+    )  # fmt: skip
+    missing = ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(0, bool)
+    if missing.any():
+        row = int(missing.argmax())
+        kind = "NaN" if np.isnan(y[row]) else "infinity"
+        raise ValueError(f"y contains {kind} in row {row}; all labels and targets must be finite")
     if classes:
         check_classification_targets(y)
     return y

@@ -64,7 +64,8 @@ def compare(options: argparse.Namespace) -> None:
     if options.plot is not None:
         picture_of({os.path.basename(options.input): comparison}, options.plot)
     n_bad = 0 if table is None else table.n_bad
-    words = f"{len(comparison)} models, {comparison.seconds:.1f} s"
+    models = f"{len(comparison)} model{'' if len(comparison) == 1 else 's'}"
+    words = f"{models}, {comparison.seconds:.1f} s"
     words += f", {n_bad} bad records" if n_bad else ""
     say(options, words, {**figures_of(comparison), "bad": n_bad})
 
@@ -90,7 +91,8 @@ def read(
         return made
     if source.label_field is None:
         rows = "; tables of numbers are for Python: sparsemaps.comparison.compare"
-        is_table = any(".csv" in os.path.basename(path).lower() for path in paths)
+        names = [os.path.basename(path).lower() for path in paths]
+        is_table = any(ending in name for name in names for ending in (".csv", ".parquet"))
         raise ValueError(
             "texts need --label-field FIELD, the field of their labels" + (rows if is_table else "")
         )
@@ -126,9 +128,13 @@ def _check_rows(path: str, X: Any, y: Array, first_index: int) -> None:
     if entry is not None:
         row, index = int(np.searchsorted(X.indptr, entry, "right")), X.indices[entry] + first_index
         value = X.data[entry]
+        cure = "; leave such entries out, and they are 0" if np.isnan(value) else ""
         raise ValueError(
-            f"{path}: row {row}, index {index}: the value is {value}; all values must be finite"
+            f"{path}: row {row}, index {index}: the value is {value}; all values must be "
+            f"finite{cure}"
         )
+    if len(y) and not X.shape[1]:
+        raise ValueError(f"{path}: no row has an entry")
 
 
 def _check_labels(path: str, y: Array, is_regression: bool) -> None:

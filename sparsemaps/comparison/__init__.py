@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps._input._estimator_input import explained
+from sparsemaps._input._estimator_input import read_float64
 from sparsemaps._tools import _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
@@ -28,6 +28,7 @@ from sparsemaps.comparison._candidates import Preparations, candidates_of
 from sparsemaps.comparison._comparison import Comparison, Measured
 from sparsemaps.comparison._facts import Facts, are_neighbours_alike, facts_of
 from sparsemaps.comparison._learners import Goal, threads_of_trees
+from sparsemaps.linear._model_checks import checked_labels, labels_of_one_type, of_rows
 
 __all__ = ["Comparison", "Measured", "compare"]
 
@@ -202,10 +203,9 @@ def compare_by(
 
 def _targets(y: Any, regression: bool | None) -> tuple[Array, bool]:
     """Return labels or numbers, and whether they are numbers to predict."""
-    y = _sklearn.check_targets(y, classes=False) if regression else np.asarray(y)
     if regression is None:
-        regression = _are_to_predict(y)
-    y = _sklearn.check_targets(y, classes=not regression)
+        regression = _are_to_predict(labels_of_one_type(of_rows("y", y)))
+    y = checked_labels(y, classes=not regression)
     y = np.array(y.tolist()) if y.dtype.kind == "O" else y
     return (y.astype(float) if regression else y), regression
 
@@ -222,11 +222,16 @@ def _are_to_predict(y: Array) -> bool:
 
 def _rows(name: str, X: Any, is_text: bool) -> Any:
     if not is_text:
-        with explained("compare", X):
-            return _sklearn.check_array(X, accept_sparse="csr", dtype=np.float64, input_name=name)
+        return read_float64(name, X, "compare")
     if isinstance(X, (str, bytes)):
         raise ValueError(f"{name} must be texts, got a single {type(X).__name__}")
     texts = list(X)
+    for row, text in enumerate(texts):
+        if text is None or isinstance(text, float) or type(text).__name__ == "NAType":
+            raise ValueError(
+                f"{name} must have a text for each row, got {text!r} in row {row}; leave the row "
+                'out, or give the text ""'
+            )
     made = np.empty(len(texts), object)
     made[:] = texts
     return made

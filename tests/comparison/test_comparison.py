@@ -88,6 +88,7 @@ def test_rows_beyond_the_most_are_left_out(monkeypatch):
     assert f"Measured on 100 of {len(X)} rows" in str(found)
 
 
+WITH_NAN = np.where(X.max() == X, np.nan, X)
 TABLE = pd.DataFrame({"age": range(len(X)), "city": "Paris"})
 
 
@@ -101,21 +102,49 @@ TABLE = pd.DataFrame({"age": range(len(X)), "city": "Paris"})
             "at most 1,000 classes, got 1,001; numbers to predict need regression=True",
         ),
         ({"y": Y[:-1]}, "inconsistent numbers of samples"),
-        ({"X": np.where(X.max() == X, np.nan, X)}, "X contains NaN"),
-        ({"y": np.where(Y == 0, np.nan, Y)}, "NaN"),
+        (
+            {"X": WITH_NAN},
+            "NaN in row 18, column 12; all values",
+        ),
+        (
+            {"X": sp.csr_array(WITH_NAN)},
+            "NaN in row 18, column 12; .*fills",
+        ),
+        (
+            {"X": TABLE[["age"]].replace(0, np.nan)},
+            r"NaN in row 0, column 0 \('age'\)",
+        ),
+        ({"X": TABLE[["age", "age"]]}, "columns have different names, got 'age' twice"),
+        ({"X": TABLE.assign(city=pd.Timestamp(0))}, "must have numbers, got datetime64.* 'city'"),
+        ({"X": X[:, :0]}, "0 feature"),
+        ({"test": (X * np.inf, Y)}, "test contains (NaN|infinity) in row 0, column 0"),
+        ({"y": np.where(Y == 0, np.nan, Y)}, "y contains NaN in row 0; all labels and targets"),
+        ({"y": [None, *Y[1:]]}, "y must have .* for each row, got None in row 0"),
+        ({"y": pd.Series([*Y[1:], None], dtype="Int64")}, "y contains NaN in row 177"),
+        (
+            {"vectorizer": "word:1", "X": [*["a text"] * 177, None]},
+            "a text .*, got None in row",
+        ),
+        (
+            {"vectorizer": "word:1", "X": pd.Series([*["a"] * 177, None])},
+            "got (None|nan) in row",
+        ),
         ({"test": (X[:, 1:], Y)}, "test has 12 columns, but X has 13"),
         ({"test": (X, Y[1:])}, "inconsistent numbers of samples"),
         ({"seconds": 0}, "seconds must be a finite number above 0, got 0"),
         ({"ordered": 1}, "ordered must be True or False, got 1"),
         ({"regression": "yes"}, "regression must be True or False, got 'yes'"),
-        ({"regression": True, "y": [str(one) for one in Y]}, "could not convert|numeric"),
+        (
+            {"regression": True, "y": [f"a{one}" for one in Y]},
+            "y must have a number for each row, got 'a0' in row 0",
+        ),
         ({"X": TABLE}, "compare takes a matrix, got strings in column 'city': .*OneHotEncoder"),
         ({"X": ["a text"] * len(X)}, "compare takes a matrix, got texts: .*HashingVectorizer"),
         ({"vectorizer": "word:1", "X": "a text"}, "X must be texts, got a single str"),
     ],
 )
 def test_what_is_refused(change, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises((TypeError, ValueError), match=message):
         compare(**({"X": X, "y": Y, "seconds": 1e-9} | change))
 
 
