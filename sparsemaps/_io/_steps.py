@@ -2,6 +2,7 @@
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from sparsemaps._io import _progress
@@ -10,14 +11,14 @@ from sparsemaps._tools import _threads
 from sparsemaps._tools._typing import Array
 
 
+@dataclass(frozen=True, eq=False)
 class Steps:
     """Steps whose results are not kept: each result is made when it is needed. A job over files
     keeps them (``files._results.KeptSteps``). `shown` is as in `Progress`. With a `share`, only the
     steps whose numbers are in it are made."""
 
-    def __init__(self, shown: bool | None = False, share: slice | None = None) -> None:
-        self._shown, self._share = shown, share
-        self.is_share = share is not None
+    shown: bool | None = field(default=False, kw_only=True)
+    share: slice | None = field(default=None, kw_only=True)
 
     def drawn(self, name: str, make: Callable[[], Any]) -> "tuple[Any, Steps]":
         """Return the value that ``make()`` returns, which JSON can hold, and the steps whose
@@ -42,11 +43,11 @@ class Steps:
         def make(*step: int) -> Array:
             return self.array("-".join([name, *map(str, step)]), kind, lambda: find(*step))
 
-        own = steps if self._share is None else steps[self._share]
+        own = steps if self.share is None else steps[self.share]
         arrays = _threads.stream(make, own, n_jobs)
-        if own and self._shown is not False:
-            arrays = _progress.counted(arrays, len(own), self._shown, "pairs")
-        if self.is_share:
+        if own and self.shown is not False:
+            arrays = _progress.counted(arrays, len(own), self.shown, "pairs")
+        if self.share is not None:
             deque(arrays, maxlen=0)
             return iter(())
         return arrays

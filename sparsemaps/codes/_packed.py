@@ -3,6 +3,7 @@
 import mmap
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Literal, overload
 
@@ -443,17 +444,17 @@ def save_blocks(
     _file.write(path, (codes.array for codes in blocks), shape, sampled, about, further)
 
 
+@dataclass(frozen=True)
 class CodesOfFiles:
     """The codes of files of one map, which are mapped into memory one after the other."""
 
-    def __init__(self, paths: Sequence[str]) -> None:
-        self._paths = paths
+    paths: Sequence[str]
 
     def __iter__(self) -> Iterator[PackedCodes]:
-        first = PackedCodes.load(self._paths[0])
-        for path in self._paths:
+        first = PackedCodes.load(self.paths[0])
+        for path in self.paths:
             codes = PackedCodes.load(path)
-            refuse_different(f"{self._paths[0]} and {path}", first, codes)
+            refuse_different(f"{self.paths[0]} and {path}", first, codes)
             yield codes
 
 

@@ -275,11 +275,11 @@ def similar(
     limits = limits._replace(steps=steps.within("rows"))
     new = _search.first_pairs(len(own), None if other is None else len(other))
     rows = find(*sets, *wanted, new, limits)
-    if steps.is_share:
+    if steps.share is not None:
         return *rows, np.empty(0)
     limits = limits._replace(steps=steps.within("exact", run.progress))
     with ExitStack() as stack:
-        kernel = exact_kernel(sides, rows, steps.folder, run, stack)
+        kernel = exact_kernel(sides, rows, steps.results.scratch, run, stack)
 
         def similarity(i: Array, j: Array) -> Array:
             value = kernel(i, j)

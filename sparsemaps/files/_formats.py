@@ -10,6 +10,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, ClassVar, NamedTuple
 
@@ -374,24 +375,28 @@ FORMATS: dict[str, type[OutputFormat]] = {
 }
 
 
+@dataclass
 class _FileBeside:
     """A file beside an output: text, or with a `dtype` a .npy file, whose header is written last.
     It is opened when something is appended, which may be nothing."""
 
-    def __init__(self, path: str, stack: ExitStack, dtype: npt.DTypeLike | None = None) -> None:
-        self._path, self._stack, self.dtype, self.n = path, stack, dtype, 0
-        self.width: int | None = None
-        """The number of columns, of numbers in two dimensions."""
-        self._file: IO[bytes] | None = None
+    path: str
+    stack: ExitStack
+    dtype: npt.DTypeLike | None = None
+    width: int | None = None
+    """The number of columns, of numbers in two dimensions."""
+    n: int = 0
+    """How many bytes of text, or rows of numbers, it has so far."""
+    _file: IO[bytes] | None = None
 
     def append(self, what: Any) -> None:
         if self._file is None:
-            self._file = self._stack.enter_context(_output_files.atomic_output(self._path))
+            self._file = self.stack.enter_context(_output_files.atomic_output(self.path))
             if self.dtype is not None:
                 self._file.write(lasting_header(self.dtype, (0,)))
         if self.dtype is not None:
             what = np.ascontiguousarray(what, self.dtype).data
-        with _output_files.errors_naming(self._path):  # not the file that was opened last
+        with _output_files.errors_naming(self.path):  # not the file that was opened last
             self._file.write(what)
         self.n += len(what)
 
@@ -403,7 +408,7 @@ class _FileBeside:
 
     def finish(self) -> None:
         if self._file is not None and self.dtype is not None:
-            with _output_files.errors_naming(self._path):
+            with _output_files.errors_naming(self.path):
                 self._file.seek(0)
                 shape = (self.n,) if self.width is None else (self.n, self.width)
                 self._file.write(lasting_header(self.dtype, shape))

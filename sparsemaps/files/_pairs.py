@@ -303,7 +303,7 @@ def _find_pairs(
 ) -> PairCounts:
     """Write the pairs and their similarities, and return the numbers of them."""
     i, j, value = similar(sides, search, run, steps)
-    if not steps.is_share:
+    if steps.share is None:
         save_array(path, np.stack([i, j]).astype(np.uint32))
         save_array(path + SIMILARITY, value)
     return PairCounts(sides[0].n_rows, 0 if sides[1] is None else sides[1].n_rows, len(i))

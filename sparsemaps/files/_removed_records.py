@@ -36,12 +36,12 @@ def find_removals(
     if len(sets) > 1:  # joined in a file, once for all tasks
         earlier = PackedCodes.load(steps.file("earlier.npy", lambda path: save_blocks(path, sets)))
     with ExitStack() as stack:
-        near = _near(coded, search, earlier, steps.folder, run, stack)
+        near = _near(coded, search, earlier, steps.results.scratch, run, stack)
         limits = SearchRun(n_jobs=run.n_jobs, steps=steps)
-        if steps.is_share:
+        if steps.share is not None:
             _search.rows_near_others(own, near.least, near.recall, limits, earlier)
             return 0
-        found = _removals.removed_rows(own, earlier, near, key, limits, steps.folder)
+        found = _removals.removed_rows(own, earlier, near, key, limits, steps.results.scratch)
     # A record without samples is near the first of its equals.
     first, later = copies(coded, key)
     removed = np.concatenate([found.removed, later])

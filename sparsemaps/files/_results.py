@@ -6,6 +6,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 from sparsemaps._io import _output_files, _text_input, _urls
@@ -275,28 +276,21 @@ def counts(value: object, n: int, result: str) -> list[int]:
 # ---- steps of a search ---------------------------------------------------------------------------
 
 
+@dataclass(frozen=True, eq=False)
 class KeptSteps(Steps):
-    """The steps of a search whose results are kept, for ``sparsemaps.neighbors``."""
+    """The steps of a search whose results are kept, for ``sparsemaps.neighbors``. Their names begin
+    with `prefix`."""
 
-    def __init__(
-        self,
-        results: Results,
-        prefix: str,
-        recipe: object,
-        shown: bool | None,
-        share: slice | None = None,
-    ) -> None:
-        super().__init__(shown, share)
-        self._results, self._prefix, self._recipe = results, prefix, recipe
-        self.folder = results.scratch
+    results: Results
+    prefix: str
+    recipe: Any
 
     def drawn(self, name: str, make: Callable[[], Any]) -> "tuple[Any, KeptSteps]":
         """Return the value that ``make()`` returned once, and the steps whose results depend on
         it."""
-        place = Place.of(self._prefix + name, self._recipe, ())
-        value = self._results.made(place, lambda _: make()).value
-        recipe = [self._recipe, value]
-        return value, KeptSteps(self._results, self._prefix, recipe, self._shown, self._share)
+        place = Place.of(self.prefix + name, self.recipe, ())
+        value = self.results.made(place, lambda _: make()).value
+        return value, replace(self, recipe=[self.recipe, value])
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
         """Return the array of this kind that ``make()`` returns, also if the array of an earlier
@@ -312,7 +306,7 @@ class KeptSteps(Steps):
             return made[0]
         with contextlib.suppress(FileNotFoundError, ValueError):
             return read_array(path, kind)
-        self._results.forget(Place.of(f"{self._prefix}{name}.npy", self._recipe))
+        self.results.forget(Place.of(f"{self.prefix}{name}.npy", self.recipe))
         return self.array(name, kind, make)
 
     def file(self, name: str, make: Callable[[str], object]) -> str:
@@ -322,10 +316,10 @@ class KeptSteps(Steps):
             make(path)
             return True
 
-        return self._results.made(Place.of(self._prefix + name, self._recipe), write).path
+        return self.results.made(Place.of(self.prefix + name, self.recipe), write).path
 
     def within(self, name: str, shown: bool | None = False) -> "KeptSteps":
         """Return the steps of a part of the search. `shown` is for a search of all steps, as a
         share shows its own bar."""
-        shown = self._shown if self._share is not None else shown
-        return KeptSteps(self._results, f"{self._prefix}{name}-", self._recipe, shown, self._share)
+        shown = shown if self.share is None else self.shown
+        return replace(self, prefix=f"{self.prefix}{name}-", shown=shown)

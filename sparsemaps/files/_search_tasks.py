@@ -27,7 +27,7 @@ def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator
 
     `last` is the stage as if one task made the whole search: ``last.make(*task.of, path, run,
     steps)`` searches, and writes the result of the task. If only some of the steps are to be made
-    (`KeptSteps.is_share`), it ends after these, and writes nothing. The results of steps, whose
+    (`KeptSteps.share`), it ends after these, and writes nothing. The results of steps, whose
     names begin with `prefix`, are removed after the last stage, unless processes share the folder.
     """
     (task,) = last.tasks
@@ -58,7 +58,7 @@ def _make(
     """Make the steps of a search whose numbers are in a share, and return True. Without a share,
     make all steps and the result of the search, and return its value."""
     shown = False if share is None else run.progress
-    steps = KeptSteps(run.results, f"{prefix}-", task.recipe, shown, share)
+    steps = KeptSteps(run.results, f"{prefix}-", task.recipe, shown=shown, share=share)
     value = search(*task.of, path, run, steps)
     return value if share is None else True
 

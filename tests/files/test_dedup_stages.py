@@ -425,7 +425,7 @@ def test_steps_of_another_search_are_not_taken(tmp_path):
     """A run was killed in the midst of the search."""
 
     def step(recipe, drawn, made):
-        steps = KeptSteps(Results(str(tmp_path)), "search-", recipe, False)
+        steps = KeptSteps(Results(str(tmp_path)), "search-", recipe)
         _, steps = steps.drawn("hashing", lambda: drawn)
         return (
             steps.within("more")

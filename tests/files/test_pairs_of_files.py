@@ -363,7 +363,7 @@ def test_stages_are_of_the_same_keys(tmp_path):
     expected = banded(A, 0.6, 0.9)
     plan = None
     for _ in range(3):
-        stages = KeptSteps(Results(str(tmp_path)), "", "the search", False)
+        stages = KeptSteps(Results(str(tmp_path)), "", "the search")
         limits = _hashing.SearchRun(sizes=_hashing.Sizes(part=150), steps=stages)
         found = banded_pairs(A, None, A.n_hashes - 80, _hashing.Bands(3, 9), limits)
         kept = results_in(tmp_path)

@@ -148,7 +148,7 @@ def test_a_damaged_result_is_made_again(tmp_path):
         made.append(True)
         return np.array([1, 2], np.uint32)
 
-    steps = KeptSteps(Results(str(tmp_path)), "", None, False)
+    steps = KeptSteps(Results(str(tmp_path)), "", None)
     kind = ArrayKind(np.uint32, most=2)
     for expected in (1, 1):
         assert steps.array("some", kind, make).tolist() == [1, 2]
@@ -165,10 +165,10 @@ def test_a_damaged_result_is_made_again(tmp_path):
 
 
 def test_damaged_json_is_made_again(tmp_path):
-    steps = KeptSteps(Results(str(tmp_path)), "", None, False)
+    steps = KeptSteps(Results(str(tmp_path)), "", None)
     assert steps.drawn("some", lambda: 3)[0] == 3
     (record,) = tmp_path.iterdir()
     for content in (b"", b"{", b"\xff", b"[" * 10**5):
-        steps = KeptSteps(Results(str(tmp_path)), "", None, False)
+        steps = KeptSteps(Results(str(tmp_path)), "", None)
         record.write_bytes(content)
         assert steps.drawn("some", lambda: 3)[0] == 3

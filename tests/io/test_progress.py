@@ -91,7 +91,11 @@ STEPS = [(0,), (1,), (2,)]
 
 
 def test_steps_have_their_results_whether_shown_or_not(tmp_path, capsys):
-    for steps in (Steps(), Steps(True), KeptSteps(Results(str(tmp_path)), "", None, True)):
+    for steps in (
+        Steps(),
+        Steps(shown=True),
+        KeptSteps(Results(str(tmp_path)), "", None, shown=True),
+    ):
         found = steps.run("square", ArrayKind(np.int64), lambda i: np.array([i * i]), STEPS, None)
         assert [array.tolist() for array in found] == [[0], [1], [4]]
     assert bars(capsys.readouterr().err) == ["pairs: 100%"] * 2

@@ -86,7 +86,7 @@ def test_a_step_holds_fewer_keys_where_it_may(tmp_path):
     codes, bands = PackedCodes(array, 8, {}), _bands.Bands(4, 2)
     before, peaks = None, []
     for keys, n_jobs in ((2**20, 1), (2**12, 1), (2**12, 2)):
-        stages = KeptSteps(Results(str(tmp_path)), "", "the search", False)
+        stages = KeptSteps(Results(str(tmp_path)), "", "the search")
         sizes = _hashing.Sizes(keys=keys, part=2**17, pairs=2**10, call_bytes=2**16, in_place=0)
         tracemalloc.start()
         found = banded_pairs(codes, None, 0, bands, SearchRun(1000, n_jobs, sizes, stages))
