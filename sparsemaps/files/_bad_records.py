@@ -3,6 +3,7 @@
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -44,6 +45,7 @@ def name_in_table(input: Input) -> bytes:
     return escaped(name).encode("utf-8", "surrogateescape")
 
 
+@dataclass
 class BadRecords:
     """The counts of good and bad records of a job, or of its beginning.
 
@@ -52,10 +54,10 @@ class BadRecords:
     format, or a field that is spelt wrongly, is such a case: the output would be empty.
     """
 
-    def __init__(self) -> None:
-        self._n_good = self._n_leading = 0
-        self._first = b""
-        self._next = b"", 1
+    _n_good: int = 0
+    _n_leading: int = 0
+    _first: bytes = b""
+    _next: tuple[bytes, int] = b"", 1
 
     def add(self, n_good: int, lines: Iterable[bytes], n_leading: int | None = None) -> None:
         """Count good records, and lines of a table of bad ones: file, line, reason, record.

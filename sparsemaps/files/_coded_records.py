@@ -74,40 +74,30 @@ class CodedInputs:
     def load(self) -> PackedCodes:
         return PackedCodes.load(self.path)
 
-    def lengths(self) -> Array:
-        return _numbers(self.path, _sources.LENGTHS, self.n_rows)
-
-    def keys(self) -> Array:
-        """Return the number of each record, by which records are ordered, in two parts
-        (`_whole_numbers.in_two`); NaN if it has none."""
-        # Without records, no file is written.
-        return _numbers(self.path, _sources.KEYS, self.n_rows) if self.n_rows else np.empty(0)
-
     def are_equal(self, rows: Array, others: Array) -> Array:
         """Return which pairs of records hold the same, but for chance of 2^-32."""
         same = np.ones(len(rows), bool)
-        for numbers in (_numbers(self.path, _sources.CHECKSUMS, self.n_rows), self.lengths()):
+        for ending in (_sources.CHECKSUMS, _sources.LENGTHS):
+            numbers = numbers_beside(self.path, ending, self.n_rows)
             same &= numbers[rows] == numbers[others]
         return same
-
-    def n_bad(self) -> int:
-        """Return the number of records that could not be read."""
-        return sum(1 for _ in _bad_lines(self.path))
 
     def refuse_bad_inputs(self) -> None:
         """Raise a ValueError if all records of an input are bad: its output would be empty."""
         pairs = zip(self.inputs, self.n_records, strict=True)
         empty = {name_in_table(input): input for input, n in pairs if not n}
-        for line in _bad_lines(self.path) if empty else ():
+        for line in bad_lines_beside(self.path) if empty else ():
             if line.partition(b"\t")[0] in empty:
                 alone = BadRecords()
                 alone.add(0, [line])
                 alone.finish()
 
 
-def _numbers(path: str, ending: str, n_records: int) -> Array:
+def numbers_beside(path: str, ending: str, n_records: int) -> Array:
     """Return the numbers of records in a file beside their codes."""
-    return read_array(path + ending, ArrayKind(RecordsFormat.beside[ending], (n_records,)), True)
+    kind = ArrayKind(RecordsFormat.beside[ending], (n_records,))
+    # Without records, there may be no file.
+    return read_array(path + ending, kind, True) if n_records else np.empty(0, kind.dtype)
 
 
 def digests_of(path: str, n_records: int) -> Array:
@@ -196,7 +186,7 @@ def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
     n_records = [len(PackedCodes.load(part)) for part in parts]
     bad_records = BadRecords()
     for part, n in zip(parts, n_records, strict=True):
-        bad_records.add(n, itertools.islice(_bad_lines(part), MOST))
+        bad_records.add(n, itertools.islice(bad_lines_beside(part), MOST))
     bad_records.finish()
     have_ids = all(_paths.exists(part + _sources.IDS) for part in parts)
     with ExitStack() as stack:
@@ -207,7 +197,7 @@ def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
             if _paths.exists(part + _sources.LENGTHS):
                 for ending in (_sources.LENGTHS, _sources.CHECKSUMS, _sources.KEYS):
                     if _paths.exists(part + ending):
-                        beside[ending].append(_numbers(part, ending, n))
+                        beside[ending].append(numbers_beside(part, ending, n))
                 own = np.array(digests_of(part, n))
                 own[:, 0] += np.uint64(start)
                 beside[_sources.DIGESTS].append(own.reshape(-1))
@@ -228,7 +218,7 @@ def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
     return n_records
 
 
-def _bad_lines(codes: str) -> Iterator[bytes]:
+def bad_lines_beside(codes: str) -> Iterator[bytes]:
     """Yield the lines about bad records beside a file of codes."""
     if _paths.exists(codes + _sources.BAD):
         with open_regular(codes + _sources.BAD) as file:

@@ -7,12 +7,12 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from sparsemaps._io import _output_files
-from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._sources import KEYS, expand, is_directory, spooled
 from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Destination, Inputs
+from sparsemaps.files._coded_records import numbers_beside
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
 from sparsemaps.files._dedup_stages import KeptCounts, stages
 from sparsemaps.files._evidence import write_evidence
@@ -199,11 +199,11 @@ class Dedup(DedupPlan):
                 kept = KeptCounts.of(made["kept"][0].value, "kept")
                 numbers = Deduplicated(files=[], **kept._asdict())
                 files = {name: made[stage][0].path for stage, name in _SHOWN if stage in made}
-                if self.removal.key_field is not None and kept.n_records:
-                    kind = ArrayKind(np.complex128, (kept.n_records,))
-                    keys = read_array(files[CODES] + KEYS, kind)
+                if self.removal.key_field is not None:
+                    keys = numbers_beside(files[CODES], KEYS, kept.n_records)
                     numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))
-                write_evidence(plan, files, numbers.named_counts(), how.n_jobs)
+                if self.tables.files():
+                    write_evidence(plan, files, numbers.named_counts(), how.n_jobs)
         except UnreadableRecord as error:
             given = self.job.source.given
             limits = getattr(given, "min_length", None), getattr(given, "max_length", None)

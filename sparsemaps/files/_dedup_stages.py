@@ -15,7 +15,7 @@ from sparsemaps._io._sources import (
     n_bytes_of,
     refuse_changes,
 )
-from sparsemaps.files._coded_records import CodedInputs, encode
+from sparsemaps.files._coded_records import CodedInputs, bad_lines_beside, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
 from sparsemaps.files._frequency_stages import counted
 from sparsemaps.files._kept_records import Selection, write_kept
@@ -104,7 +104,7 @@ def _choose(
     return KeptCounts(
         n, int(kept.sum()), n_clusters=int((sizes > 1).sum()), largest=int(sizes.max(initial=0)),
         n_equal=n_equal, n_near=n_own - n_equal, n_earlier=len(found.removed) - n_own,
-        n_bad=coded.n_bad(),
+        n_bad=sum(1 for _ in bad_lines_beside(coded.path)),
     )  # fmt: skip
 
 

@@ -295,19 +295,19 @@ class RecordsFormat(_CodesFormat):
         comments = list(comments_of_rows(block.text)) if self._options.comments else []
         checksums = block.checksums() if self._options.checksums else None
         beside = block.lengths(), checksums, columns
-        return (codes, beside, comments, block.without_rows()), len(empty)
+        return (codes, beside, comments, block.keys, block.id_columns), len(empty)
 
     def aside(self, inputs: Sequence[Any]) -> BadTable:
         is_first = any(getattr(input, "is_first", False) for input in inputs)
         return BadTable(self._beside[_sources.BAD].append, is_first)
 
     def write(self, converted: Any) -> None:
-        codes, (lengths, checksums, digests), comments, block = converted
-        if block.keys is not None:
-            self._beside[_sources.KEYS].append(block.keys)
+        codes, (lengths, checksums, digests), comments, keys, ids = converted
+        if keys is not None:
+            self._beside[_sources.KEYS].append(keys)
         if checksums is not None:
             self._beside[_sources.CHECKSUMS].append(checksums)
-        self._append(codes, block.id_columns)
+        self._append(codes, ids)
         n = self._beside[_sources.LENGTHS].n
         if comments:
             self._beside[_sources.COMMENTS].append(comment_lines(comments, n))

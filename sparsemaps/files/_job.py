@@ -96,7 +96,9 @@ class Job(OutputJob):
             if classes and isinstance(output, (str, os.PathLike)):
                 path = os.fspath(output) + CLASSES
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
-            aside = table or target.aside(inputs)
+            aside = table
+            if table is None and self.source.sets_aside:
+                aside = target.aside(inputs)
             numbers = [self._map(one, target, run.n_jobs, bar, aside) for one in inputs]
             if table is not None:
                 table.finish()

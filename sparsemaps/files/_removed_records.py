@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._io._array_files import ArrayKind, read_array, save_array
-from sparsemaps._io._sources import SIMILARITY
+from sparsemaps._io._sources import KEYS, LENGTHS, SIMILARITY
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import PackedCodes, save_blocks
-from sparsemaps.files._coded_records import CodedInputs, Delivery, copies, rows_of
+from sparsemaps.files._coded_records import CodedInputs, Delivery, copies, numbers_beside, rows_of
 from sparsemaps.files._dedup_plan import DedupPlan
 from sparsemaps.files._job_options import Removal, Search
 from sparsemaps.files._results import KeptSteps
@@ -66,8 +66,9 @@ def key_of(codes: CodedInputs, removal: Removal) -> Array | None:
     if removal.keep == "first":
         return None
     if removal.keep == "longest":
-        return -codes.lengths().astype(np.int64)
-    keys = -codes.keys()  # NaN, where a record has no number, is sorted to the end
+        return -numbers_beside(codes.path, LENGTHS, codes.n_rows).astype(np.int64)
+    # In two parts (`_whole_numbers.in_two`); NaN, if a record has no number, is sorted to the end.
+    keys = -numbers_beside(codes.path, KEYS, codes.n_rows)
     if len(keys) and np.isnan(keys).all():
         no_field = "'first', 'longest' or a field of the records; no record has a number in it"
         raise ParameterError("keep", repr(removal.keep), no_field)

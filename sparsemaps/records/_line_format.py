@@ -4,6 +4,7 @@ import io
 import itertools
 from abc import abstractmethod
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, NamedTuple
 
@@ -161,13 +162,13 @@ def _blocks(text: Text, size: int) -> Iterator[bytes]:
         yield block
 
 
+@dataclass
 class LineWriter(RecordWriter):
     """It writes lines. A last line without an end gets one if another line follows."""
 
-    def __init__(self, file: IO[bytes]) -> None:
-        self._file = file
-        self._last = b""  # byte that was written
-        self._is_first = True
+    file: IO[bytes]
+    _last: bytes = b""  # byte that was written
+    _is_first: bool = True
 
     def begin(self) -> None:
         self._is_first = True
@@ -177,7 +178,7 @@ class LineWriter(RecordWriter):
         if self._last and self._is_first and kept[:1].all():
             lines = lines.removeprefix(MARK)  # which stands at the beginning of files only
         if lines:
-            self._file.write(lines if self._last in (b"", b"\n") else b"\n" + lines)
+            self.file.write(lines if self._last in (b"", b"\n") else b"\n" + lines)
             self._last = lines[-1:]
         self._is_first = self._is_first and not raw.n
 
