@@ -18,7 +18,7 @@ from _data.svmlight import write
 from _data.variants import MAPS, make
 
 from sparsemaps.codes import _packed
-from sparsemaps.files import _coded_records
+from sparsemaps.files import _coded_records, _frequency_stages
 
 
 def pytest_report_header():
@@ -116,8 +116,14 @@ def set_limits(monkeypatch):
 
 @pytest.fixture
 def short_ranges(set_limits):
-    """A function that lets the ranges of inputs, of which each task makes codes, be so short."""
-    return lambda n_bytes: set_limits(_coded_records, RANGE_BYTES=n_bytes)
+    """A function that lets the ranges of inputs be so short, of which each task makes codes, or
+    counts n-grams."""
+
+    def set_length(n_bytes):
+        set_limits(_coded_records, RANGE_BYTES=n_bytes)
+        set_limits(_frequency_stages, _TASK_BYTES=0)
+
+    return set_length
 
 
 @pytest.fixture

@@ -1,57 +1,107 @@
-"""The n-grams of records that a stage has counted, in memory for the stage that makes codes of
-them, so that most records are read once."""
+"""The n-grams of records that a stage has counted, in a temporary file for the stage that makes
+codes of them, so that records are read once."""
 
+import contextlib
+import os
+import pickle
+import shutil
+import tempfile
 import threading
-from typing import Any
+import weakref
+from collections.abc import Iterator
+from typing import IO, Any
 
+from sparsemaps._io._output_files import errors_naming
 from sparsemaps._io._sources import Input, InputFile
 from sparsemaps.records._batch import CountedBatch
 
-COUNTED_BYTES = 2**28
-"""The most memory for n-grams between the two stages. Records beyond it are read again."""
+COUNTED_BYTES = 2**36
+"""The largest size of the file, nearly. Records beyond it are read again."""
+
+_SHARE = 4
+"""The file takes at most this part of the space that is free on its disk."""
 
 
 class CountedRows:
     """Batches of counted records, by the range of an input that they are of.
 
-    `max_rows` is the largest number of records of a batch. Any thread may call all methods. Another
-    process has no such rows: it reads records again, and makes the same codes.
+    `max_rows` is the largest number of records of a batch. The file is in `folder`. It has no name,
+    so that it ends with the process, and no other process sees it: that one reads records again,
+    and makes the same codes. Any thread may call all methods.
     """
 
-    def __init__(self, max_rows: int, max_bytes: int | None = None) -> None:
-        self.max_rows = max_rows
-        self._left = COUNTED_BYTES if max_bytes is None else max_bytes
-        self._parts: dict[Any, list[CountedBatch]] = {}
+    def __init__(self, max_rows: int, folder: str, max_bytes: int | None = None) -> None:
+        self.max_rows, self._folder = max_rows, folder
+        self._max_bytes = COUNTED_BYTES if max_bytes is None else max_bytes
+        self._file: IO[bytes] | None = None
+        self._places: dict[Any, list[int]] = {}
+        self._n_waiting = 0
+        """The number of batches that are still to be read."""
         self._lock = threading.Lock()
 
     def __reduce__(self) -> Any:
-        return CountedRows, (self.max_rows, 0)
+        return CountedRows, (self.max_rows, self._folder, 0)
 
-    def add(self, input: Input, batch: CountedBatch) -> bool:
-        """Add a batch of the input, and return True. If the memory is full, forget all batches of
-        the input, and return False."""
-        if not isinstance(input, InputFile):
-            return False
+    def add(self, batch: CountedBatch) -> int | None:
+        """Append a batch to the file, and return its place there, or None if the file has no room.
+        If the disk has none, the file is removed."""
         with self._lock:
-            some = self._parts.setdefault(_key(input), [])
-            if batch.n_held <= self._left:
-                some.append(batch)
-                self._left -= batch.n_held
-                return True
-            self._forget(input)
-            return False
+            try:
+                if (file := self._opened()) is None:
+                    return None
+                place = file.seek(0, os.SEEK_END)
+                if place >= self._max_bytes:
+                    return None
+                pickle.dump(batch, file, pickle.HIGHEST_PROTOCOL)
+                file.flush()
+                return place
+            except OSError:
+                self._places, self._n_waiting, self._max_bytes = {}, 0, 0
+                self._close()
+                return None
 
-    def take(self, input: Input) -> list[CountedBatch] | None:
-        """Return the batches of an input, and let them go; None if they are not here."""
+    def keep(self, input: Input, places: list[int]) -> None:
+        """Keep the batches at some places, which are all those of an input."""
+        assert isinstance(input, InputFile)
         with self._lock:
-            return self._forget(input)
+            if self._file is not None:
+                self._n_waiting += len(places) - len(self._places.get(_key(input), ()))
+                self._places[_key(input)] = places
 
-    def _forget(self, input: Input) -> list[CountedBatch] | None:
-        if not isinstance(input, InputFile):
-            return None
-        some = self._parts.pop(_key(input), None)
-        self._left += sum(batch.n_held for batch in some or ())
-        return some
+    def take(self, input: Input) -> Iterator[CountedBatch] | None:
+        """Return the batches of an input, and forget them; None if they are not here."""
+        with self._lock:
+            places = self._places.pop(_key(input), None) if isinstance(input, InputFile) else None
+            self._close_after_use()
+        return None if places is None else map(self._read, places)
+
+    def _read(self, place: int) -> CountedBatch:
+        with self._lock, errors_naming(self._folder):
+            assert self._file is not None
+            self._file.seek(place)
+            batch: CountedBatch = pickle.load(self._file)
+            self._n_waiting -= 1
+            self._close_after_use()
+        return batch
+
+    def _opened(self) -> IO[bytes] | None:
+        """Return the file, which the first batch opens; None if it may hold nothing."""
+        if self._file is None and self._max_bytes:
+            self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
+            weakref.finalize(self, self._file.close)
+            free = shutil.disk_usage(self._folder).free
+            self._max_bytes = min(self._max_bytes, free // _SHARE)
+        return self._file
+
+    def _close_after_use(self) -> None:
+        if not self._n_waiting:
+            self._close()
+
+    def _close(self) -> None:
+        if self._file is not None:
+            with contextlib.suppress(OSError):  # what had no room is written once more
+                self._file.close()
+            self._file = None
 
 
 def _key(input: InputFile) -> Any:

@@ -80,7 +80,8 @@ def deduplicate_files(
     record, which was not removed, is at least the threshold. For every removed record, the output
     has the record that it duplicates. The other records are written byte for byte, in their order.
     The inputs are read once for the codes, and once more for the output. Only codes are in memory,
-    or mapped into it; with `max_df`, also up to 256 MB of n-grams.
+    or mapped into it; with `max_df`, also a table of up to 1 GB of counts, and n-grams are in a
+    temporary file.
 
     Parameters
     ----------

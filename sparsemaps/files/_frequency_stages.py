@@ -2,7 +2,9 @@
 or weighted ones."""
 
 import os
-from collections.abc import Callable, Generator
+import threading
+from collections import deque
+from collections.abc import Generator
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -10,15 +12,16 @@ from typing import Any
 import numpy as np
 
 from sparsemaps._io import _paths, _sources, _text_input
-from sparsemaps._io._array_files import ArrayKind, read_array, save_array
-from sparsemaps._io._sources import Input
+from sparsemaps._io._progress import Progress
+from sparsemaps._io._sources import Input, InputFile, n_bytes_of
+from sparsemaps._tools._blocks import cut_by_size
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._coded_records import ranges_of
 from sparsemaps.files._counted_rows import CountedRows
 from sparsemaps.files._formats import rows_at_once
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import Run, Texts
-from sparsemaps.files._job_run import run_stages
+from sparsemaps.files._job_run import by_threads, run_stages
 from sparsemaps.files._results import NOWHERE, Results, files_named
 from sparsemaps.files._rows import read_rows, reader_of
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -42,6 +45,10 @@ _BUCKETS = 2**20, 2**30
 _WEIGHTS = 2**22, 4
 """The number of buckets of a table of weights, and the bytes of a count, as in `IdfWeights`."""
 
+_TASK_BYTES = 4
+"""How many bytes of text a task counts for each bucket of its table. To make, write and add tables
+then takes a small part of the time."""
+
 _PACKED = 4
 """The bytes of text that a byte of a compressed input is taken for."""
 
@@ -60,7 +67,7 @@ def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, N
         yield Stage("frequencies", [table], _take, results, about=about)
     else:
         if given.max_df is not None and job.map.law.is_of_sets:
-            job = replace(job, counted=CountedRows(rows_at_once(job.map.size)))
+            job = replace(job, counted=CountedRows(rows_at_once(job.map.size), results.scratch))
         table = yield from _count_all(job, given, inputs, results)
     return job if results is NOWHERE else with_table(job, results.path(table.file))
 
@@ -79,7 +86,7 @@ def count(job: Job, inputs: list[Any], results: Results, how: Run) -> Job:
 def _count_all(
     job: Job, given: Texts, inputs: list[Any], results: Results
 ) -> Generator[Stage, None, Task]:
-    """Yield the stages that count the n-grams of ranges of inputs, and of all. A single range needs
+    """Yield the stages that count the n-grams of ranges of inputs, and of all. A single task needs
     no parts."""
     form = _WEIGHTS if given.max_df is None else _form(inputs, given.max_df)
     of_all = job.source, form, job.counted, job.options.checksums
@@ -91,25 +98,27 @@ def _count_all(
     if job.options.weights is not None:  # records of weight 0 do not count
         facts["weights"] = job.options.weights
     ranges = [one for input in inputs for one in ranges_of(job, input)]
+    sizes = np.array([_text_bytes(one) for one in ranges], np.int64)
     tasks = []
-    for number, one in enumerate(ranges):
-        of_input = (
+    for number, (first, last) in enumerate(cut_by_size(sizes, _TASK_BYTES * form[0])):
+        some = ranges[first:last]
+        of_inputs = [
             [*one.recipe, job.source.format(one).name] if hasattr(one, "recipe") else repr(one)
-        )
-        name = FREQUENCIES if len(ranges) == 1 else f"frequencies-part-{number:06d}.npy"
-        recipe, n_bytes = {**facts, "input": of_input}, _sources.n_bytes_of([one])
-        tasks.append(Task(name, recipe, (*of_all, one), n_bytes))
+            for one in some
+        ]
+        name = FREQUENCIES if last - first == len(ranges) else f"frequencies-part-{number:06d}.npy"
+        recipe, n_bytes = {**facts, "inputs": of_inputs}, n_bytes_of(some)
+        tasks.append(Task(name, recipe, (*of_all, some), n_bytes))
     about = "how many records have each n-gram"
     if len(tasks) == 1:
-        yield Stage("frequencies", tasks, partial(_count, _write), results, about=about)
+        yield Stage("frequencies", tasks, _count, results, about=about)
         return tasks[0]
     whole = {"parts": [task.digest for task in tasks]}
     table = Task(FREQUENCIES, whole, ([results.path(task.file) for task in tasks], form))
     removes = files_named(r"frequencies-part-\d{6}")
     join = Stage("frequencies-join", [table], _join, results, about=about, removes=removes)
     of_ranges = f"{about}, by ranges"
-    yield Stage("frequencies", tasks, partial(_count, _write_part), results, part_of=join,
-                about=of_ranges, stays=False)  # fmt: skip
+    yield Stage("frequencies", tasks, _count, results, part_of=join, about=of_ranges, stays=False)
     yield join
     return table
 
@@ -149,32 +158,35 @@ def with_table_of(job: Job, folder: str) -> Job:
 def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
     """Return how many buckets a table has, one for two to four bytes of text, and how many bytes a
     count has."""
-    n_bytes = 0
-    for input in inputs:
-        path = str(getattr(input, "path", ""))
-        known = format_by_name(path)
-        is_packed = _text_input.without_compression(path) != path
-        is_packed = is_packed or (known is not None and known.is_packed)
-        n_bytes += _sources.n_bytes_of([input]) * (_PACKED if is_packed else 1)
+    n_bytes = sum(map(_text_bytes, inputs))
     least, largest = _BUCKETS
     n_buckets = min(max(1 << (n_bytes // 4).bit_length(), least), largest)
     return n_buckets, 1 if max_df < 255 else 2 if max_df < 2**16 - 1 else 4
 
 
+def _text_bytes(input: Any) -> int:
+    """Return how many bytes of text an input has, nearly."""
+    path = str(getattr(input, "path", ""))
+    known = format_by_name(path)
+    is_packed = _text_input.without_compression(path) != path
+    is_packed = is_packed or (known is not None and known.is_packed)
+    return n_bytes_of([input]) * (_PACKED if is_packed else 1)
+
+
 def _count(
-    write: Callable[[str, Frequencies], None],
     source: TextRows,
     form: tuple[int, int],
     counted: CountedRows | None,
     checksums: bool,
-    input: Input,
+    inputs: list[Input],
     path: str,
     run: TaskRun,
 ) -> int:
-    """Write what is counted of an input by ``write(path, table)``; return the number of records."""
+    """Write the table of some inputs; return the number of records."""
     table = Frequencies(form[0], count_bytes=form[1])
-    add_records(table, source, input, run, counted, checksums)
-    write(path, table)
+    with run.reading(inputs) as bar:
+        add_records(table, source, inputs, bar, run.n_jobs, counted, checksums)
+    _write(path, table)
     return table.n_records
 
 
@@ -182,31 +194,40 @@ def _write(path: str, table: Frequencies) -> None:
     _frequencies.write(path, table, {})
 
 
-def _write_part(path: str, table: Frequencies) -> None:
-    """Write the buckets of a table that are not empty, with their counts, after the number of
-    records."""
-    (counts,) = table.counts
-    buckets = np.flatnonzero(counts)
-    part = np.empty((2, 1 + len(buckets)), np.uint32)
-    part[:, 0] = divmod(table.n_records, 2**32)
-    part[0, 1:], part[1, 1:] = buckets, counts[buckets]
-    save_array(path, part)
-
-
 def add_records(
     table: Frequencies,
     source: TextRows,
-    input: Input,
-    run: TaskRun,
+    inputs: list[Input],
+    bar: Progress,
+    n_jobs: int | None,
     counted: CountedRows | None = None,
     checksums: bool = False,
 ) -> None:
-    """Count the n-grams of the records of an input in a table, in place; records of weight 0 do not
+    """Count the n-grams of the records of inputs in a table, in place; records of weight 0 do not
     count. As far as `counted` has room, it takes these n-grams, with checksums of the texts if they
     are wanted."""
-    source = replace(source, numbers_labels=False)
+    source, lock = replace(source, numbers_labels=False), threading.Lock()
+    add = partial(_add_input, table, lock, source, bar, counted, checksums)
+    deque(by_threads(add, inputs, lambda input: n_bytes_of([input]), n_jobs), maxlen=0)
+
+
+def _add_input(
+    table: Frequencies,
+    lock: threading.Lock,
+    source: TextRows,
+    bar: Progress,
+    counted: CountedRows | None,
+    checksums: bool,
+    input: Input,
+    n_jobs: int | None,
+) -> None:
+    """Count the n-grams of the records of an input, as `add_records`. Others may count in the same
+    table."""
     loops = compiled_loops(source.vectorizer)
-    has_sets, has_room = getattr(loops, "has_sets", False), counted is not None
+    has_sets = getattr(loops, "has_sets", False)
+    places: list[int] | None = None
+    if counted is not None and isinstance(input, InputFile):
+        places = []
 
     def found(block: Batch) -> tuple[list[Buckets], CountedBatch | None]:
         weights = None if block.weights is None else np.array(block.weights, float)
@@ -214,7 +235,7 @@ def add_records(
             rows = reader_of(block)
             some = rows.block(0, rows.n_rows)
             return [table.buckets(*_of_weight(weights, 0, some.indices, some.indptr))], None
-        buckets, sets, is_held, n_rows = [], [], has_room, 0
+        buckets, sets, is_held, n_rows = [], [], places is not None, 0
         for columns, indptr in sets_of_texts(loops, block.texts):
             buckets.append(table.buckets(*_of_weight(weights, n_rows, columns, indptr)))
             n_rows += len(indptr) - 1
@@ -223,15 +244,19 @@ def add_records(
         return buckets, block.counted(sets, checksums) if is_held else None
 
     max_rows = None if counted is None else counted.max_rows
-    if counted is not None:
-        counted.take(input)  # of an attempt before
-    with run.reading([input]) as bar:
-        reading: dict[str, Any] = {"n_jobs": run.n_jobs, "bar": bar, "max_rows": max_rows}
-        for several, batch in read_rows(source, input, found, **reading):
+    for several, batch in read_rows(
+        source, input, found, n_jobs=n_jobs, bar=bar, max_rows=max_rows
+    ):
+        with lock:
             for buckets in several:
                 table.add_buckets(buckets)
-            if counted is not None and has_room:
-                has_room = batch is not None and counted.add(input, batch)
+        if counted is not None and places is not None:
+            if batch is None or (place := counted.add(batch)) is None:
+                places = None
+            else:
+                places.append(place)
+    if counted is not None and places is not None:
+        counted.keep(input, places)
 
 
 def _of_weight(
@@ -249,18 +274,9 @@ def _of_weight(
 
 def _join(parts: list[str], form: tuple[int, int], path: str, run: TaskRun) -> int:
     """Write the table of all parts; return the number of records."""
-    n_buckets, count_bytes = form
-    table = Frequencies(n_buckets, count_bytes=count_bytes)
-    (counts,) = table.counts
-    most = np.iinfo(counts.dtype).max
+    table = Frequencies(form[0], count_bytes=form[1])
     for part in parts:
-        found: Array = read_array(part, ArrayKind(np.uint32, (2, None)))
-        if not found.shape[1] or found[0, 1:].max(initial=0) >= n_buckets:
-            raise ValueError(f"{part} is damaged: expected buckets from 0 to {n_buckets - 1}")
-        high, low = found[:, 0].tolist()
-        table.n_records += high * 2**32 + low
-        buckets = found[0, 1:]
-        counts[buckets] = np.minimum(counts[buckets].astype(np.uint64) + found[1, 1:], most)
+        table.merge(_frequencies.read(part)[0])
     _write(path, table)
     return table.n_records
 

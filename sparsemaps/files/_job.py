@@ -141,12 +141,14 @@ class Job(OutputJob):
                 self.source, input, convert, n_jobs=n_jobs, bar=bar, max_rows=max_rows, aside=aside
             )
         else:
-            bar.add(n_bytes_of([input]), sum(batch.n_rows for batch in batches))
+            bar.add(n_bytes_of([input]), 0)
             rows = read_counted(self.source, input, batches, convert, n_jobs=n_jobs, aside=aside)
         for (converted, n_more_empty), n_more in rows:
             target.write(converted)
             n_rows += n_more
             n_empty += n_more_empty
+            if batches is not None:
+                bar.add(0, n_more)
         n_bad = 0 if aside is None else aside.n_bad - n_bad
         return [n_rows, n_empty, n_bad][: self.n_counts]
 

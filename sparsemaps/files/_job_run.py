@@ -4,8 +4,9 @@ some tasks each."""
 import contextlib
 import itertools
 import secrets
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 from sparsemaps._io._progress import Progress, counted
 from sparsemaps._tools import _threads
@@ -14,8 +15,11 @@ from sparsemaps.files._job_options import Run, Share
 from sparsemaps.files._results import Result, Results
 from sparsemaps.files._tasks import Made, Stage, Task, TaskRun
 
+T = TypeVar("T")
+Item = TypeVar("Item")
+
 _SMALL_BYTES = 2**23
-"""Threads divide a task of at least this size among them; of smaller ones each takes its own."""
+"""What has at least this size is large."""
 
 
 def run_stages(stages: Iterable[Stage], how: Run) -> dict[str, list[Result]]:
@@ -56,7 +60,6 @@ def _run_stage(stage: Stage, how: Run) -> list[Result]:
 
 def _by_threads(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
     """Make the results of some tasks of a stage by threads of this process."""
-    made: dict[str, Result] = {}
     size, progress, n_jobs = sum(task.size for task in tasks), how.progress, how.n_jobs
     # Of a stage without sizes, tasks are counted, and a single one shows a bar of its own.
     shown = progress if size or len(tasks) == 1 else False
@@ -67,18 +70,28 @@ def _by_threads(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
             stage.deliver(task)
             return task.name, result
 
-        for is_small, group in itertools.groupby(tasks, lambda task: task.size < _SMALL_BYTES):
-            some: list[Task] = list(group)
-            answers: Iterable[Made]
-            if is_small and len(some) > 1:
-                each = max(1, _threads.resolve_n_jobs(n_jobs) // len(some))
-                answers = _threads.stream(one, [(task, each) for task in some], n_jobs)
-            else:
-                answers = (one(task, n_jobs) for task in some)
-            if not size and len(tasks) > 1 and progress is not False:
-                answers = counted(answers, len(some), progress, stage.name)
-            made |= dict(answers)
-    return made
+        answers: Iterable[Made] = by_threads(one, tasks, lambda task: task.size, n_jobs)
+        if not size and len(tasks) > 1 and progress is not False:
+            answers = counted(answers, len(tasks), progress, stage.name)
+        return dict(answers)
+
+
+def by_threads(
+    function: Callable[[Item, int | None], T],
+    items: Iterable[Item],
+    size: Callable[[Item], int],
+    n_jobs: int | None,
+) -> Iterator[T]:
+    """Yield ``function(item, n_jobs)`` of each item, in order. Threads divide a large item among
+    them; of successive small ones, each takes its own."""
+    for is_small, group in itertools.groupby(items, lambda item: size(item) < _SMALL_BYTES):
+        some = list(group)
+        if is_small and len(some) > 1:
+            each = max(1, _threads.resolve_n_jobs(n_jobs) // len(some))
+            yield from _threads.stream(function, [(item, each) for item in some], n_jobs)
+        else:
+            for item in some:
+                yield function(item, n_jobs)
 
 
 def _by_engine(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:

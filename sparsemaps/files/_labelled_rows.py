@@ -36,7 +36,6 @@ from sparsemaps.files._record_weights import joined_weights, weights_beside
 from sparsemaps.files._row_source import Source
 from sparsemaps.files._rows import codes_of, read_rows
 from sparsemaps.files._snippet_rows import SnippetRows
-from sparsemaps.files._tasks import TaskRun
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.maps._sparse_map import SparseMap
@@ -225,8 +224,7 @@ def _with_weights(
         counts = Frequencies(weights.n_buckets)
         plain = replace(rows, vectorizer=inner, encoder=None)
         with FileProgress(inputs, progress, "frequencies") as bar:
-            for input in inputs:
-                add_records(counts, plain, input, TaskRun(n_jobs, bar))
+            add_records(counts, plain, inputs, bar, n_jobs)
         weights = IdfWeights.of_frequencies(
             counts, width_of(inner), power=asked.power, levels=asked.levels,
             sublinear_tf=asked.sublinear_tf,

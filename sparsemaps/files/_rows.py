@@ -51,22 +51,20 @@ def read_rows(
 def read_counted(
     source: Source,
     input: Input,
-    batches: list[CountedBatch],
+    batches: Iterator[CountedBatch],
     convert: Callable[[Batch], T],
     *,
     n_jobs: int | None = None,
     aside: BadTable | None = None,
 ) -> Generator[T, None, None]:
-    """Yield what `read_rows` does, for all records of an input whose n-grams were counted. The
-    batches are let go, one by one."""
+    """Yield what `read_rows` does, for all records of an input whose n-grams were counted."""
 
     def step(block: Batch) -> tuple[T, Any, int, int, int]:
         return convert(block), block.bad, block.n_lines, block.n_rows, block.n_leading_bad
 
     def each() -> Iterator[tuple[Batch]]:
-        batches.reverse()
-        while batches:
-            yield (dataclasses.replace(batches.pop(), encoder=source.encoder),)
+        for batch in batches:
+            yield (dataclasses.replace(batch, encoder=source.encoder),)
 
     yield from _without_bad(_threads.stream(step, each(), n_jobs), input, aside)
 

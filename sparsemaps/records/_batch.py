@@ -234,13 +234,6 @@ class CountedBatch(Batch):
     known_contents: Any = None
     """The contents of the records without n-grams, by number."""
 
-    @property
-    def n_held(self) -> int:
-        """The number of bytes of memory, nearly."""
-        arrays = [array for some in self.ngrams or () for array in some]
-        n_bytes = sum(array.nbytes for array in (*arrays, self.known_lengths))
-        return n_bytes + sum(_RECORD_BYTES + len(text) for text in self.known_contents.values())
-
     def lengths(self) -> Array:
         lengths: Array = self.known_lengths
         return lengths
@@ -254,10 +247,6 @@ class CountedBatch(Batch):
 
     def without_rows(self) -> Batch:
         return dataclasses.replace(self, ngrams=None)
-
-
-_RECORD_BYTES = 100
-"""What an entry of a dict and an object take beside their content, nearly."""
 
 
 def place_in(places: list[int], record: int) -> int:

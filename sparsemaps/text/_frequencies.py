@@ -31,6 +31,9 @@ _ESCAPE = 255
 """In a file, a count is a byte; this byte stands for a count of at least so many records, which is
 behind the bytes."""
 
+_AT_ONCE = 2**17
+"""The number of counts that are looked at together, in the cache."""
+
 KEY: int = _seeding.keys(0, "frequencies", 1)[0].item()
 """The key of the hashes, which is the same for all tables, as tables of shards are added."""
 
@@ -108,7 +111,14 @@ def _small_and_large(counts: Array) -> tuple[Array, Array]:
     """Return the counts as bytes, in which `_ESCAPE` stands for large ones; and these, in order."""
     flat = counts.reshape(-1)
     small = flat if flat.itemsize == 1 else np.minimum(flat, _ESCAPE).astype("|u1")
-    return small, flat[small == _ESCAPE].astype("<u4")
+    return small, flat[_escaped(small)].astype("<u4")
+
+
+def _escaped(small: Array) -> Array:
+    """Return the places of `_ESCAPE`. There is no mask as large as the table."""
+    ranges = _blocks.ranges(0, len(small), _AT_ONCE)
+    some = [start + np.flatnonzero(small[start:stop] == _ESCAPE) for start, stop in ranges]
+    return np.concatenate(some)
 
 
 def facts_of(table: Frequencies) -> dict[str, Any]:
@@ -146,7 +156,8 @@ def read_before(file: IO[bytes], facts: dict[str, Any], end: int) -> tuple[Frequ
     small = np.fromfile(file, "|u1", n_rows * n_buckets)
     large = np.fromfile(file, "<u4", n_large)
     table = Frequencies(n_buckets, n_rows=n_rows, count_bytes=facts["count_bytes"])
-    _fill(table, small, large, n_records)
+    table.counts = _counts(table, small, large, n_records)
+    table.n_records = n_records
     return table, start
 
 
@@ -190,17 +201,18 @@ def _checked_shape(description: dict[str, Any], end: int) -> tuple[int, int]:
     return n_rows, n_buckets
 
 
-def _fill(table: Frequencies, small: Array, large: Array, n_records: int) -> None:
-    """Put the counts of a file into a new table; an error unless records can have these counts."""
-    flat = table.counts.reshape(-1)
-    escaped = np.flatnonzero(small == _ESCAPE)
-    most = min(n_records, int(np.iinfo(flat.dtype).max))
+def _counts(table: Frequencies, small: Array, large: Array, n_records: int) -> Array:
+    """Return the counts of a file for a table of their form; an error unless records can have these
+    counts."""
+    dtype, shape = table.counts.dtype, table.counts.shape
+    escaped = _escaped(small)
+    most = min(n_records, int(np.iinfo(dtype).max))
     if len(escaped) != len(large):
         raise ValueError
     if most < _ESCAPE and (len(large) or small.max(initial=0) > most):
         raise ValueError
     if len(large) and not _ESCAPE <= large.min() <= large.max() <= most:
         raise ValueError
-    flat[:] = small
+    flat = small.astype(dtype, copy=False)
     flat[escaped] = large
-    table.n_records = n_records
+    return flat.reshape(shape)

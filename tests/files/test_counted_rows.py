@@ -1,8 +1,11 @@
-"""N-grams that are counted are in memory for the stage that makes codes: with and without room for
+"""N-grams that are counted are in a file for the stage that makes codes: with and without room for
 them, results are the same."""
 
+import errno
 import json
+import os
 import pickle
+import shutil
 
 import numpy as np
 import pytest
@@ -11,10 +14,17 @@ from _data.strange_texts import strange_texts
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps._io._sources import InputFile
-from sparsemaps.files import Texts, _counted_rows, deduplicate_files, similar_pairs_of_files
+from sparsemaps.files import (
+    Texts,
+    _counted_rows,
+    _frequency_stages,
+    deduplicate_files,
+    similar_pairs_of_files,
+)
 from sparsemaps.files._counted_rows import CountedRows
 from sparsemaps.files._text_rows import TextRows
 from sparsemaps.records._batch import Batch
+from sparsemaps.text._csr import sets_of_texts
 
 MINHASH = MinHash(n_hashes=64, random_state=0)
 TEXTS = [*strange_texts(150), *strange_texts(100), "", " ", "one two"]
@@ -34,6 +44,13 @@ def n_read(monkeypatch):
     return read
 
 
+def lent_sets(loops, texts):
+    """The sets of texts, in arrays to which others write when they are given back."""
+    for columns, indptr in sets_of_texts(loops, texts):
+        yield columns, indptr
+        columns[:] = 0
+
+
 def results(folder):
     """All results of a job, by name."""
     return {
@@ -46,9 +63,9 @@ def results(folder):
 @pytest.mark.parametrize(
     ("job", "some", "options"),
     [
-        (deduplicate_files, 6000, {"analyzer": "auto:2", "min_length": 3, "max_length": 250}),
-        (deduplicate_files, 25_000, {"analyzer": "char:3", "id_field": "id"}),
-        (similar_pairs_of_files, 6000, {"analyzer": "word:1", "id_field": "id"}),
+        (deduplicate_files, 45_000, {"analyzer": "auto:2", "min_length": 3, "max_length": 250}),
+        (deduplicate_files, 40_000, {"analyzer": "char:3", "id_field": "id"}),
+        (similar_pairs_of_files, 12_000, {"analyzer": "word:1", "id_field": "id"}),
     ],
 )
 def test_results_do_not_depend_on_room(
@@ -61,6 +78,7 @@ def test_results_do_not_depend_on_room(
         records[90:90], records[200:200] = ["no JSON"], ["{}"]
         more = {"keep": "n", "bad_records": tmp_path / "bad"}
     (tmp_path / "in.jsonl").write_text("\n".join(records))
+    monkeypatch.setattr(_frequency_stages, "sets_of_texts", lent_sets)
     found, n_counted = [], []
     for room, n_jobs in ((0, None), (some, 2), (2**24, None)):
         monkeypatch.setattr(_counted_rows, "COUNTED_BYTES", room)
@@ -109,24 +127,105 @@ def counted_batch(texts):
     return batch.counted([(np.arange(len(texts), dtype=np.int32), ends)], checksums=True)
 
 
-def test_memory_is_bounded_and_let_go(tmp_path):
-    for name in "ab":
+def inputs_of(tmp_path, names):
+    for name in names:
         (tmp_path / name).write_bytes(name.encode())
-    a, b = (InputFile(str(tmp_path / name)) for name in "ab")
-    batch = counted_batch(["one", "two"])
-    rows = CountedRows(100, 2 * batch.n_held)
-    assert rows.add(a, batch)
-    assert rows.add(b, batch)
-    assert not rows.add(b, batch)  # and what b had is let go
-    assert rows.take(b) is None
-    assert rows.add(a, batch)
-    assert len(rows.take(a)) == 2
+    return [InputFile(str(tmp_path / name)) for name in names]
+
+
+def texts_of(batches):
+    """The lengths of the texts of batches, which tell them apart."""
+    return [batch.lengths().tolist() for batch in batches]
+
+
+def test_batches_are_read_in_the_order_of_their_input(tmp_path):
+    a, b = inputs_of(tmp_path, "ab")
+    rows = CountedRows(100, str(tmp_path))
+    places = [rows.add(counted_batch(["x" * n, "two"])) for n in range(6)]
+    rows.keep(a, places[:5:2])
+    rows.keep(b, places[1::2])
+    from_a, from_b = rows.take(a), rows.take(b)
     assert rows.take(a) is None
-    assert rows.add(b, batch)
-    assert not pickle.loads(pickle.dumps(rows)).add(b, batch)
-    assert pickle.loads(pickle.dumps(rows)).max_rows == 100
-    assert not rows.add("-", batch)
     assert rows.take("-") is None
+    some = [next(from_b), next(from_a), next(from_b)]
+    assert texts_of(some) == [[1, 3], [0, 3], [3, 3]]
+    assert texts_of(from_a) == [[2, 3], [4, 3]]
+    rows.keep(a, [rows.add(counted_batch(["later"]))])
+    assert texts_of(rows.take(a)) == [[5]]
+    (last,) = from_b
+    columns, ends = last.ngrams[0]
+    np.testing.assert_array_equal(columns, [0, 1])
+    columns[:] = 3  # as own n-grams take their places
+    assert (columns.dtype, ends.dtype, ends.tolist()) == (np.int32, np.int64, [0, 1, 2])
+
+
+def files_open():
+    """The files without a name that this process has open, by their sizes."""
+    folder = "/proc/self/fd"
+    names = [f"{folder}/{name}" for name in os.listdir(folder)]
+    deleted = [name for name in names if os.path.exists(name) and os.stat(name).st_nlink == 0]
+    return sorted(os.stat(name).st_size for name in deleted)
+
+
+needs_proc = pytest.mark.skipif(not os.path.isdir("/proc/self/fd"), reason="it lists open files")
+
+
+@needs_proc
+def test_the_file_is_closed_when_all_is_read(tmp_path):
+    a, b, c = inputs_of(tmp_path, "abc")
+    before = files_open()
+    rows = CountedRows(100, str(tmp_path))
+    assert files_open() == before
+    for input in (a, b, a):  # a task that runs twice: the second one decides
+        rows.keep(input, [rows.add(counted_batch([input.path[-1] * 7]))])
+    assert len(files_open()) == len(before) + 1
+    assert set(os.listdir(tmp_path)) == set("abc")
+    assert rows.take(c) is None
+    assert texts_of(rows.take(a)) == [[7]]
+    assert len(files_open()) == len(before) + 1
+    assert texts_of(rows.take(b)) == [[7]]
+    assert files_open() == before
+    rows.add(counted_batch(["of an input without room"]))
+    assert len(files_open()) == len(before) + 1
+    assert rows.take(a) is None
+    assert files_open() == before
+    rows.add(counted_batch(["of a run that fails"]))
+    del rows
+    assert files_open() == before
+
+
+def test_the_file_is_bounded(tmp_path, monkeypatch):
+    batch = counted_batch(["one", "two"])
+    rows = CountedRows(100, str(tmp_path))
+    second = [rows.add(batch) for _ in range(2)][1]
+    rows = CountedRows(100, str(tmp_path), second + 1)
+    assert [rows.add(batch) for _ in range(3)] == [0, second, None]
+    assert CountedRows(100, str(tmp_path), 0).add(batch) is None
+    elsewhere = pickle.loads(pickle.dumps(rows))
+    assert (elsewhere.max_rows, elsewhere.add(batch)) == (100, None)
+    usage = shutil.disk_usage(tmp_path)._replace(free=4 * second + 4)
+    monkeypatch.setattr(shutil, "disk_usage", lambda folder: usage)
+    rows = CountedRows(100, str(tmp_path))
+    assert [rows.add(batch) for _ in range(3)] == [0, second, None]
+
+
+@pytest.mark.parametrize("n_written", [0, 2])
+def test_a_full_disk_is_as_no_room(tmp_path, monkeypatch, n_written):
+    a, b = inputs_of(tmp_path, "ab")
+    batch = counted_batch(["one", "two"])
+    rows = CountedRows(100, str(tmp_path))
+    places = [rows.add(batch) for _ in range(n_written)]
+    rows.keep(a, places)
+
+    def full(*_):
+        raise OSError(errno.ENOSPC, "no space")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(pickle, "dump", full)
+        assert rows.add(batch) is None
+    assert rows.add(batch) is None  # no second try
+    rows.keep(b, places)  # of a task that had written all of its batches
+    assert (rows.take(a), rows.take(b)) == (None, None)
 
 
 def test_a_counted_batch_says_what_jobs_write():

@@ -16,6 +16,7 @@ from sparsemaps._input._row_reader import open_matrix
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import (
     Texts,
+    _frequency_stages,
     deduplicate_files,
     map_files,
     similar_pairs_of_files,
@@ -148,8 +149,10 @@ def test_a_table_counts_the_rows_of_the_vectorizer(tmp_path, spec):
     np.testing.assert_array_equal(table.counts, expected.counts)
 
 
-def test_files_are_counted_together(tmp_path, short_ranges):
-    """Ranges and files add up: codes and the table are those of one file, whatever the threads."""
+@pytest.mark.parametrize("ranges_of_a_task", [1, 2, 1000])
+def test_files_are_counted_together(tmp_path, short_ranges, set_limits, ranges_of_a_task):
+    """Ranges and files add up: codes and the table are those of one file, whatever the threads, and
+    however many tasks count."""
     source = Texts("word:3", max_df=5, min_own=3)
     write_lines(tmp_path / "one.jsonl", TEXTS)
     how = {"source": source, "threshold": 0.6}
@@ -159,11 +162,22 @@ def test_files_are_counted_together(tmp_path, short_ranges):
         write_lines(tmp_path / f"in/{part}.jsonl", TEXTS[part * 40 : (part + 1) * 40 or None])
     assert len(TEXTS) <= 120
     short_ranges(3000)
-    for name, more in (("many", {}), ("threads", {"n_jobs": 2})):
+    set_limits(_frequency_stages, _TASK_BYTES=3000 * ranges_of_a_task / 2**20)
+    n_tasks = {}
+
+    class Noting:
+        def run(self, make, tasks):
+            n_tasks[make.stage.name] = len(tasks)
+            return map(make, tasks)
+
+    for name, more in (("many", {"engine": Noting()}), ("threads", {"n_jobs": 2})):
         deduplicate_files(MINHASH, tmp_path / "in", tmp_path / name, **how, **more)
         for file in ("frequencies.npy", "codes.npy", "removed.npy"):
-            one, other = (tmp_path / f"{run}.stages" / file for run in ("one", name))
+            one, other = (tmp_path / f"{output}.stages" / file for output in ("one", name))
             assert one.read_bytes() == other.read_bytes()
+    n = n_tasks["frequencies"]
+    assert (n == 1) == (ranges_of_a_task == 1000)
+    assert (n == n_tasks["codes"]) == (ranges_of_a_task == 1)
     assert not list((tmp_path / "many.stages").glob("frequencies-part*"))
 
 
