@@ -1,8 +1,10 @@
 """Folders of results: one of this machine's, or one at a URL."""
 
 import contextlib
+import errno
 import os
 import shutil
+import stat
 import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
@@ -57,8 +59,12 @@ class Folder:
             file.write(content)
 
     def size(self, name: str) -> int | None:
-        """Return the size of a file; None if it is not there."""
-        return _regular_files.size_of(self.place(name))
+        """Return the size of a regular file; None if it is not there. Links are not followed."""
+        try:
+            about = os.lstat(self.place(name))
+        except (OSError, ValueError):
+            return None
+        return about.st_size if stat.S_ISREG(about.st_mode) else None
 
     def has(self, name: str) -> bool:
         """Return whether there is a file, or a link; no other things are replaced or removed."""
@@ -74,7 +80,22 @@ class Folder:
             return None
 
     def move(self, name: str, target: str) -> None:
-        _output_files.move(self.place(name), self.place(target))
+        """Give a file another name, of another file system too. The file there is replaced, and a
+        link is not followed. Errors name the target."""
+        path, place = self.place(name), self.place(target)
+        try:
+            os.replace(path, place)
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                error.filename = place
+                raise
+            with (
+                open(path, "rb") as file,
+                _output_files.errors_naming(place),
+                _output_files.replacing(place, True) as copy,
+            ):
+                shutil.copyfileobj(file, copy, 2**20)
+            os.unlink(path)
 
     def deliver(self, pairs: Sequence[tuple[str, str]]) -> None:
         """Give the files of an output their names, all of them or none. `pairs` has for each file
@@ -199,10 +220,6 @@ class UrlFolder(Folder):
         for name in names:
             if name in here or _urls.is_url(name):
                 _urls.remove(self.place(name))
-
-
-def folder_at(path: str) -> Folder:
-    return UrlFolder(path) if _urls.is_url(path) else Folder(path)
 
 
 @contextlib.contextmanager

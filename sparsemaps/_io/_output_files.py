@@ -7,7 +7,6 @@ import gzip
 import lzma
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from functools import partial
@@ -60,7 +59,7 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
         return
     with (
         errors_naming(path),
-        _replacing(os.path.realpath(path), synced) as file,
+        replacing(os.path.realpath(path), synced) as file,
         _WRITERS.get(_text_input.ending_of(path), contextlib.nullcontext)(file) as compressed,
     ):
         yield compressed
@@ -70,19 +69,29 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
 def instead_of(target: str, path: str, endings: Iterable[str]) -> Iterator[None]:
     """Give files that are written to `path` with some endings the permissions of the files at
     `target`, which they will replace, from the start. Errors name these."""
-    with contextlib.ExitStack() as stack:
+    made = []
+    try:
         for ending in endings:
-            stack.enter_context(like_file(path + ending, target + ending))
-        try:
-            yield
-        except OSError as error:  # which names what the caller knows
-            if isinstance(error.filename, str) and error.filename.startswith(path):
-                error.filename = target + error.filename.removeprefix(path)
-            raise
+            mode = _mode_of(target + ending)
+            if mode is not None:
+                flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
+                file = _open_as_private(mode, path + ending, flags)
+                made.append((path + ending, os.fstat(file)))
+                os.close(file)
+        yield
+    except OSError as error:  # which names what the caller knows
+        if isinstance(error.filename, str) and error.filename.startswith(path):
+            error.filename = target + error.filename.removeprefix(path)
+        raise
+    finally:
+        for name, empty in made:
+            with contextlib.suppress(OSError):
+                if os.path.samestat(os.lstat(name), empty):  # it was not written
+                    os.unlink(name)
 
 
 @contextlib.contextmanager
-def _replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
+def replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
     """Yield a temporary file in the directory of `target`, which replaces `target` if there is no
     error.
 
@@ -124,25 +133,6 @@ def _open_as_private(mode: int | None, path: str, flags: int) -> int:
     return file
 
 
-@contextlib.contextmanager
-def like_file(path: str, target: str) -> Iterator[None]:
-    """Give a file that is written to `path` the permissions of `target`, if that is there."""
-    mode = _mode_of(target)
-    if mode is None:
-        yield
-        return
-    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL
-    file = _open_as_private(mode, path, flags)
-    empty = os.fstat(file)
-    os.close(file)
-    try:
-        yield
-    finally:
-        with contextlib.suppress(OSError):
-            if os.path.samestat(os.lstat(path), empty):  # it was not written
-                os.unlink(path)
-
-
 def make_folder(folder: str) -> None:
     """Make a folder of outputs, unless it is there; at a URL, a file makes it."""
     if not _urls.is_url(folder):
@@ -155,20 +145,6 @@ def make_folder_like(folder: str, output: str) -> None:
     if mode is not None and os.path.isfile(output):
         with contextlib.suppress(OSError):  # the writer reports the error
             os.mkdir(folder, mode | (mode & 0o444) >> 2 | 0o700)
-
-
-def move(path: str, target: str) -> None:
-    """Give a file another name, of another file system too. The file there is replaced, and a link
-    is not followed. Errors name the target."""
-    try:
-        os.replace(path, target)
-    except OSError as error:
-        if error.errno != errno.EXDEV:
-            error.filename = target
-            raise
-        with open(path, "rb") as file, errors_naming(target), _replacing(target, True) as copy:
-            shutil.copyfileobj(file, copy, 2**20)
-        os.unlink(path)
 
 
 _TEMPORARY = re.compile(r"\.sparsemaps-[0-9a-f]{16}\.tmp")

@@ -13,13 +13,6 @@ from sparsemaps._io._urls import is_url
 from sparsemaps._tools._typing import StrPath
 
 
-def as_path(path: object) -> Any:
-    """Return the path of a URL of this machine's files, and anything else unchanged."""
-    if isinstance(path, str) and path.lower().startswith("file://"):
-        return _urls.system_of(path)[1]
-    return path
-
-
 def full_path(path: StrPath) -> str:
     """Return the path that other processes know a file or a folder by."""
     name = os.fspath(path)

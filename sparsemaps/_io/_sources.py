@@ -272,7 +272,9 @@ def expand(inputs: Any) -> list[Any]:
         if hasattr(input, "read"):
             paths.append(input)
             continue
-        name = os.fspath(_paths.as_path(input))
+        if isinstance(input, str) and input.lower().startswith("file://"):
+            input = _urls.system_of(input)[1]
+        name = os.fspath(input)
         if _paths.is_folder(name):
             files = _inputs_in(name)
         elif glob.has_magic(name) and not _paths.exists(name):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from sparsemaps._io import _output_files, _text_input, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array, save_array
-from sparsemaps._io._folders import folder_at, writing
+from sparsemaps._io._folders import Folder, UrlFolder, writing
 from sparsemaps._io._sources import BESIDE, RECEIPT
 from sparsemaps._io._steps import Steps
 from sparsemaps._tools._typing import Array
@@ -105,7 +105,7 @@ class Results:
     """
 
     def __init__(self, folder: str, *, is_shared: bool = False, is_own: bool = False) -> None:
-        self._files = folder_at(folder)
+        self._files = UrlFolder(folder) if _urls.is_url(folder) else Folder(folder)
         self.folder, self.scratch = folder, self._files.scratch
         self.path = self._files.place
         self._is_shared, self._is_own = is_shared, is_own

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from sparsemaps._io import _urls
-from sparsemaps._io._folders import folder_at
+from sparsemaps._io._folders import UrlFolder
 from sparsemaps._io._sources import InputFile, refuse_inside
 
 fsspec = pytest.importorskip("fsspec")
@@ -44,7 +44,7 @@ def test_another_version_is_another_file(fs):
 
 
 def test_files_of_a_folder_are_removed(fs):
-    folder = folder_at("memory://io")
+    folder = UrlFolder("memory://io")
     folder.write("other", b"more")
     assert set(folder.names()) == {"file", "other"}
     folder.remove(["other", "a file that is not there"])
