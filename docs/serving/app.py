@@ -6,7 +6,7 @@ from fastapi import FastAPI, HTTPException, Request
 from server import LARGEST, Served, texts_of
 
 app = FastAPI()
-served = Served(os.environ["MODEL"])
+served = Served(os.environ["MODEL"], mmap_mode="r")  # the workers share its weights
 
 
 @app.get("/health")

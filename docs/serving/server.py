@@ -11,25 +11,38 @@ LARGEST = 2**20  # bytes of a request
 
 
 class Served:
-    """The model of a file, which is opened again when another file has taken its place."""
+    """The model of a file, which is opened again when the file has changed.
 
-    def __init__(self, path):
-        self.path, self.seen, self.model = path, None, None
+    A model that is read (mmap_mode=None) outlives its file, whatever is written over it.
+    """
+
+    def __init__(self, path, mmap_mode=None):
+        self.path, self.mmap_mode = path, mmap_mode
+        self.model = self.seen = self.said = None
         self.labels_of([""])  # a file that holds no model is an error at the start
 
-    def labels_of(self, texts):
-        """The label of each text."""
-        found = os.stat(self.path)
-        seen = found.st_ino, found.st_size, found.st_mtime_ns
-        if seen != self.seen:
-            try:
-                self.model = load_model(self.path)
-            except ValueError as error:
-                if self.model is None:
-                    raise
+    def newest(self):
+        """The model of the file, or the one before while the file holds none."""
+        try:
+            found = os.stat(self.path)
+            seen = found.st_ino, found.st_size, found.st_mtime_ns
+            if seen != self.seen:
+                self.seen = seen  # other threads go on with the model before
+                self.model = load_model(self.path, mmap_mode=self.mmap_mode)
+        except (OSError, ValueError) as error:
+            if self.model is None:
+                raise
+            if str(error) != self.said:
                 print(f"the model before stays: {error}", file=sys.stderr)
-            self.seen = seen
-        return self.model.predict(texts).tolist()
+            self.said = str(error)
+        return self.model
+
+    def labels_of(self, texts):
+        """The label of each text, or the list of its labels if texts may have several."""
+        model = self.newest()
+        if getattr(model, "multilabel_", False):
+            return [model.classes_[row > 0].tolist() for row in model.decision_function(texts)]
+        return model.predict(texts).tolist()
 
 
 def texts_of(body):
@@ -38,6 +51,7 @@ def texts_of(body):
     texts = found.get("texts") if isinstance(found, dict) else None
     if not isinstance(texts, list) or not all(isinstance(text, str) for text in texts):
         raise ValueError('the body must be {"texts": ["...", ...]}')
+    "".join(texts).encode()  # half of a surrogate pair, such as "\\ud800", is a ValueError
     return texts
 
 
@@ -72,17 +86,25 @@ class Handler(BaseHTTPRequestHandler):
         elif len(length) > 10 or int(length) > LARGEST:
             self.answer(413, error=f"at most {LARGEST} bytes are taken, got {length[:10]}")
         else:
+            body = self.rfile.read(int(length))
+            if len(body) < int(length):  # the client has gone
+                self.close_connection = True
+                return
             try:
-                texts = texts_of(self.rfile.read(int(length)))
+                texts = texts_of(body)
             except (ValueError, RecursionError) as error:
                 self.answer(400, error=str(error))
             else:
                 self.answer(200, labels=self.server.served.labels_of(texts))
 
 
+class Server(ThreadingHTTPServer):
+    request_queue_size = 128  # connections that wait to be accepted; the default is 5
+
+
 if __name__ == "__main__":
     port = int(sys.argv[2]) if len(sys.argv) > 2 else 8000
-    server = ThreadingHTTPServer(("localhost", port), Handler)
+    server = Server(("localhost", port), Handler)
     server.served = Served(sys.argv[1])
     print(f"labels at http://localhost:{server.server_port}/labels", flush=True)
     server.serve_forever()

@@ -5,7 +5,7 @@ import os
 import warnings
 from collections.abc import Callable, Iterable, Iterator
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Literal, Self
 
 import numpy as np
 import numpy.typing as npt
@@ -286,13 +286,15 @@ class CodesModel(ModelState):
             file.writelines(_model_file.content_of(self))
 
     @classmethod
-    def load(cls, path: StrPath) -> Self:
-        """Open a model that was saved; its weights are mapped into memory.
+    def load(cls, path: StrPath, *, mmap_mode: Literal["r"] | None = "r") -> Self:
+        """Open a model that was saved.
 
         Parameters
         ----------
         path : str or path-like
             The file.
+        mmap_mode : "r" or None, default="r"
+            "r" maps the weights into memory; None reads them. `load_model` says when.
 
         Returns
         -------
@@ -305,7 +307,7 @@ class CodesModel(ModelState):
             If the file does not hold a model of this class, is cut short, or is of another version
             or scheme of random numbers.
         """
-        model: Self = _model_file.load(os.fspath(path), cls)
+        model: Self = _model_file.load(os.fspath(path), mmap_mode, cls)
         return model
 
     def __getstate__(self) -> Any:

@@ -8,7 +8,7 @@ import os
 import re
 import warnings
 from collections.abc import Iterator
-from typing import IO, Any
+from typing import IO, Any, Literal
 
 import numpy as np
 import scipy.sparse as sp
@@ -207,9 +207,11 @@ def _refuse_files(vectorizer: Any) -> None:
         )
 
 
-def load(path: str, *classes: Any) -> Any:
+def load(path: str, mmap_mode: Literal["r"] | None, *classes: Any) -> Any:
     """Return the model of a file, of one of the classes."""
-    description, weights, idf = _read(path)
+    if mmap_mode is not None:
+        _checks.check_choice("mmap_mode", mmap_mode, ("r",))
+    description, weights, idf = _read(path, mmap_mode)
     name, known = description.get("class"), {cls.__name__: cls for cls in classes}
     if not isinstance(name, str) or name not in known:
         raise ValueError(f"{path} holds a {name}, not a {' or a '.join(known)}")
@@ -365,7 +367,7 @@ def _vectorizer_of(config: dict[str, Any], idf: Any) -> Any:
     return WeightedNgrams(vectorizer, idf)
 
 
-def _read(path: str) -> tuple[dict[str, Any], Array, Any]:
+def _read(path: str, mmap_mode: Literal["r"] | None = "r") -> tuple[dict[str, Any], Array, Any]:
     """Return the description and the weights of a file, and the `IdfWeights` of its vectorizer or
     None.
 
@@ -389,4 +391,10 @@ def _read(path: str) -> tuple[dict[str, Any], Array, Any]:
                 raise ValueError
         if 0 in shape:
             raise ValueError(f"{path} is damaged: it has no weights")
-        return description, np.memmap(file, "<f8", "r", offset, shape), idf
+        with _described_files.damage_named(path, "its weights"):
+            if mmap_mode is None:
+                file.seek(offset)
+                weights: Array = np.fromfile(file, "<f8", math.prod(shape)).reshape(shape)
+            else:
+                weights = np.memmap(file, "<f8", mmap_mode, offset, shape)
+        return description, weights, idf

@@ -1,6 +1,7 @@
 """The model of a file."""
 
 import os
+from typing import Literal
 
 from sparsemaps._tools._typing import StrPath
 from sparsemaps.linear import _model_file
@@ -8,8 +9,10 @@ from sparsemaps.linear._classifier import KernelClassifier
 from sparsemaps.linear._regressor import KernelRegressor
 
 
-def load_model(path: StrPath) -> KernelClassifier | KernelRegressor:
-    """Open a model that was saved, of either class; its weights are mapped into memory.
+def load_model(
+    path: StrPath, *, mmap_mode: Literal["r"] | None = "r"
+) -> KernelClassifier | KernelRegressor:
+    """Open a model that was saved, of either class.
 
     A process that serves a model is small, and ready after .3 s: scikit-learn is imported by none
     of the methods that label rows, unless the vectorizer has `stop_words`, `strip_accents` or a
@@ -19,6 +22,10 @@ def load_model(path: StrPath) -> KernelClassifier | KernelRegressor:
     ----------
     path : str or path-like
         The file, which ``save`` or ``sparsemaps train`` has written.
+    mmap_mode : "r" or None, default="r"
+        "r" maps the weights into memory, which processes then share; None reads them. A process
+        ends with a bus error if a mapped file is cut short. `save` and ``sparsemaps train`` write
+        another file in its place, but programs such as ``cp`` cut the old one short.
 
     Returns
     -------
@@ -50,6 +57,6 @@ def load_model(path: StrPath) -> KernelClassifier | KernelRegressor:
     ['spam']
     """
     model: KernelClassifier | KernelRegressor = _model_file.load(
-        os.fspath(path), KernelClassifier, KernelRegressor
+        os.fspath(path), mmap_mode, KernelClassifier, KernelRegressor
     )
     return model

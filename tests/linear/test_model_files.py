@@ -44,6 +44,11 @@ def test_what_is_loaded_is_what_was_saved(kind, tmp_path):
     assert (model.coef_ == np.load(tmp_path / "model").T).all()
     packed = map.fit(X).encode(X, packed=True)
     assert (again.predict(packed) == model.predict(X)).all()
+    read = KernelClassifier.load(tmp_path / "model", mmap_mode=None)
+    (tmp_path / "model").write_bytes(b"")  # which ends a process that has mapped it
+    assert read.decision_function(X).tobytes() == model.decision_function(X).tobytes()
+    with pytest.raises(ValueError, match=r"mmap_mode must be 'r'.*got 'c'"):
+        KernelClassifier.load(tmp_path / "model", mmap_mode="c")
     os.remove(tmp_path / "model")
     copied = pickle.loads(pickle.dumps(model))
     assert (copied.predict(X) == model.predict(X)).all()

@@ -63,6 +63,8 @@ def test_health_and_labels(port):
         (b"[]", 400),
         (b'{"texts": "a"}', 400),
         (b'{"texts": [1]}', 400),
+        (b'{"texts": ["a\\ud800"]}', 400),
+        (b"", 400),
     ],
 )
 def test_bodies_that_are_refused(port, body, status):
@@ -86,7 +88,29 @@ def test_another_model_is_opened(port, model):
     saved(model, ["b"] * 4 + ["a"] * 4)
     body = json.dumps({"texts": [TEXTS[0], TEXTS[4]]})
     assert asked(port, body) == (200, {"labels": ["b", "a"]})
+    whole = model.read_bytes()
     damaged = model.with_name("damaged")
     damaged.write_bytes(b"no model")
     damaged.replace(model)
     assert asked(port, body) == (200, {"labels": ["b", "a"]})
+    model.unlink()
+    assert asked(port, body) == (200, {"labels": ["b", "a"]})
+    model.write_bytes(whole)
+    assert asked(port, body) == (200, {"labels": ["b", "a"]})
+    for n_bytes in (0, len(whole) // 2):  # as a program that copies over the file
+        with model.open("r+b") as file:
+            file.truncate(n_bytes)
+        assert asked(port, body) == (200, {"labels": ["b", "a"]})
+
+
+def test_texts_of_several_labels(port, model):
+    saved(model, [[int(label == one) for one in ("pets", "money")] for label in LABELS])
+    body = json.dumps({"texts": [TEXTS[0], TEXTS[4]]})
+    assert asked(port, body) == (200, {"labels": [[0], [1]]})
+
+
+def test_clients_that_leave_within_a_request(port):
+    for _ in range(200):  # more than may wait
+        with socket.create_connection(("localhost", port), timeout=30) as connection:
+            connection.sendall(b"POST /labels HTTP/1.1\r\nContent-Length: 9\r\n\r\n{")
+    assert asked(port, None, path="/health") == (200, {"status": "ok"})
