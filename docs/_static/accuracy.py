@@ -30,6 +30,18 @@ MODELS = {
     "best map": ("D", "#08519c", "linear on a map of sparsemaps"),
 }
 
+NEAR = 0.8
+"""Points that are less than this apart, in percent, would hide each other."""
+
+
+def height(key, found):
+    """Return how far above its line a point is drawn: points near each other stand one above the
+    other."""
+    group = [key]
+    for _ in found:
+        group = [one for one in found if any(abs(found[one] - found[k]) < NEAR for k in group)]
+    return 0.3 * ((len(group) - 1) / 2 - group.index(key))
+
 
 def main():
     """Draw a line for each set: from the least to the best of the models."""
@@ -50,7 +62,8 @@ def main():
         for key, value in found.items():
             marker, color, label = MODELS[key]
             hollow = "none" if key == "exact kernel" else color
-            ax.plot(value, y, marker, color=color, markerfacecolor=hollow, markersize=8,
+            ax.plot(value, y + height(key, found), marker, color=color, markersize=8,
+                    markerfacecolor=hollow,
                     label=label, zorder=3 if key == "best map" else 2)  # fmt: skip
     ax.set_yticks(range(len(SETS)), reversed(SETS.values()))
     ax.set(xlabel="test accuracy, %", ylim=(-0.6, len(SETS) - 0.4))

@@ -1,11 +1,11 @@
 """
-Which map for so many bytes a row?
-==================================
+Which map gives the best accuracy for its size?
+===============================================
 
-On handwritten digits a linear model reaches 95 %, boosted trees 96 %, and an SVM with the exact
-Gaussian kernel 99 %. A linear model on the features of a map lies between. Where it lies depends on
-the map and on the bytes a row: one-hot maps are counted as packed codes (`encode`), dense ones as
-float32.
+On handwritten digits, a linear model reaches 95 %, boosted trees 96 %, and an SVM with the exact
+Gaussian kernel 99 %. A linear model on the features of a map lies in between, depending on the map
+and on the bytes per row. Here, one-hot maps are counted as packed codes (`encode`), and dense maps
+as float32.
 """
 
 import matplotlib.pyplot as plt
@@ -34,7 +34,7 @@ def accuracy(features, train, test):
 
 
 # %%
-# Each map in several sizes. The sizes of a row: k codes of b bits are k b / 8 bytes.
+# Compare each map in several sizes. k codes of b bits take k b / 8 bytes per row.
 
 sizes = [32, 64, 128, 256, 512]
 same = {"random_state": 0}
@@ -67,7 +67,7 @@ plain = {
 }
 
 # %%
-# Accuracy against the size of a row.
+# Plot the accuracy against the bytes per row.
 
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for name, points in curves.items():
@@ -75,11 +75,11 @@ for name, points in curves.items():
 for name, (score, style) in plain.items():
     ax.axhline(score, color="black", linewidth=1, linestyle=style, label=name)
     print(f"{name}: {score:.1f} %")
-ax.set(xlabel="bytes a row", ylabel="test accuracy, %", title="handwritten digits")
+ax.set(xlabel="bytes per row", ylabel="test accuracy, %", title="handwritten digits")
 figure.legend(loc="outside lower center", ncols=3, fontsize=10)
 plt.show()
 
 # %%
-# Codes of one or two bits a sample reach the linear model with some 40 bytes a row; float32
-# features need 250 and more. From a kilobyte on the Gaussian features are ahead of all maps, and
-# near the exact kernel. With so few rows, take the exact kernel.
+# Codes of one or two bits per sample reach the accuracy of the linear model with about 40 bytes per
+# row. Float32 features need 250 bytes or more. From one kilobyte on, Gaussian features are the most
+# accurate map, and come close to the exact kernel. With so few rows, use the exact kernel itself.

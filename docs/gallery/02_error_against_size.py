@@ -1,9 +1,9 @@
 """
-Does theory say how large a map must be?
-========================================
+How large must a map be?
+========================
 
-`kernel_error` measures a map against its exact kernel; the dashed lines are what the maps'
-published variances say.
+`kernel_error` measures the error of a map, compared with its exact kernel. The dashed lines show
+the errors that follow from the published variances.
 """
 
 import matplotlib.pyplot as plt
@@ -36,7 +36,8 @@ maps = {
 }
 
 # %%
-# A map for an error of 0.05, with probability 95 %, for the worst pair of rows:
+# The size of a map whose error is at most 0.05 with a probability of 95 %, for the worst pair of
+# rows:
 
 for make in (RandomFourier(), SignProjection(), ConsistentWeightedSampling(t_bits=8)):
     print(type(make).__name__, min_components(make, 0.05))
@@ -49,13 +50,13 @@ for ax, (name, make) in zip(axes.flat, maps.items()):
     ax.loglog(sizes, [error.rmse for error in errors], "o", markersize=4)
     ax.loglog(sizes, [error.theory_rmse for error in errors], "k--", linewidth=1)
     ax.set_title(name, fontsize=10)
-    ax.set_xticks(sizes, [str(size) for size in sizes])
+    ax.set_xticks(sizes[::3], [str(size) for size in sizes[::3]])
     ax.minorticks_off()
 figure.supxlabel("components")
-figure.supylabel("error of the kernel (RMS)")
+figure.supylabel("RMS error of the kernel")
 plt.show()
 
 # %%
-# It does: the points lie on the lines of theory. A sketch has one set of collisions, which all
-# pairs of rows share, so that the points of the two sketches scatter more than the others. Codes of
-# 4 bits level off: one in 16 agrees by chance, however many samples there are.
+# The measured errors agree with the theory. The points of the two sketches scatter more than the
+# others because all pairs of rows share the collisions of a sketch. The error of 4-bit codes levels
+# off because one in 16 codes agrees by chance, however many samples there are.

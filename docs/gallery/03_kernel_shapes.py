@@ -2,8 +2,8 @@
 How close do 512 features come to a kernel?
 ===========================================
 
-Two rows are turned, or moved, against each other. Lines are the exact kernels, points the inner
-products of 512 features.
+Pairs of rows are rotated, or moved apart, step by step. Lines show the exact kernels, and points
+the inner products of 512 features.
 """
 
 import matplotlib.pyplot as plt
@@ -19,11 +19,11 @@ moved = np.column_stack([distances, np.zeros(40)])
 
 same = {"n_components": size, "random_state": 0}
 panels = [
-    ("by the angle, in degrees", np.degrees(angles), turned, [
+    ("angle, degrees", np.degrees(angles), turned, [
         ("polynomial, ⟨x, y⟩²", TensorSketch(**same), np.cos(angles) ** 2),
         ("acos", SignProjection(n_hashes=size, random_state=0), 1 - angles / np.pi),
     ]),
-    ("by the distance", distances, moved, [
+    ("distance", distances, moved, [
         ("Gaussian", RandomFourier(**same), np.exp(-(distances**2))),
         ("Laplacian", RandomBinning(n_grids=size, random_state=0), np.exp(-distances)),
         ("Cauchy", RandomFourier(kernel="cauchy", **same), 1 / (1 + distances**2)),
@@ -45,5 +45,5 @@ for ax, (title, x, rows, kernels) in zip(axes, panels):
 plt.show()
 
 # %%
-# The points follow the lines within two standard errors of 512 features, of some 0.04 each. They
-# deviate in waves, not one by one, as the same features make all points of a kernel.
+# The points follow the lines within two standard errors, about 0.04 each for 512 features. Their
+# errors vary smoothly along a line, because all points of a kernel use the same features.

@@ -2,8 +2,8 @@
 Do rows of one class share features?
 ====================================
 
-Each sample of `ConsistentWeightedSampling` becomes the 1 of one among 2\\ :sup:`bits` columns. A
-linear model can tell classes apart if rows of one class have their ones in the same columns.
+Each sample of `ConsistentWeightedSampling` sets one of 2\\ :sup:`bits` columns to 1. A linear model
+can separate classes if the rows of a class have their ones in the same columns.
 """
 
 import matplotlib.pyplot as plt
@@ -19,13 +19,13 @@ Z = cws.fit_transform(X[rows])
 print(f"{Z.shape[1]} columns, {Z.nnz // Z.shape[0]} of them not zero in each row")
 
 # %%
-# On the left the features of three times 12 digits; on the right their inner products.
+# Left: the features of 12 rows each of the digits 0, 1 and 4. Right: their inner products.
 
 figure, (left, right) = plt.subplots(
     1, 2, figsize=(8, 4), width_ratios=[2, 1], layout="constrained"
 )
 left.imshow(Z.toarray() > 0, aspect="auto", cmap="Blues", interpolation="nearest")
-left.set(xlabel="column: 24 samples, 16 columns each", ylabel="row")
+left.set(xlabel="column: 24 samples, 16 columns each", ylabel="digit")
 left.set_xticks(np.arange(0, Z.shape[1] + 1, 64))
 image = right.imshow((Z @ Z.T).toarray(), cmap="Blues", vmin=0, vmax=1)
 right.set(title="samples that agree")
@@ -36,4 +36,5 @@ figure.colorbar(image, ax=right)
 plt.show()
 
 # %%
-# They do: the squares on the diagonal are darker than the rest.
+# The squares on the diagonal are darker than the rest, so rows of the same digit share more
+# features.

@@ -2,9 +2,9 @@
 Which map for values of both signs?
 ===================================
 
-The min-max kernel takes values of at least 0. With ``signed=True`` a column becomes two, one of
-its positive values and one of its negative ones: the generalized min-max kernel. It takes
-standardised columns, as the kernels of angles and distances do.
+The min-max kernel requires non-negative values. With ``signed=True``, each column becomes two, one
+for its positive and one for its negative values. The result is the generalized min-max kernel. It
+works on standardized columns, as kernels of angles and distances do.
 """
 
 import matplotlib.pyplot as plt
@@ -60,6 +60,6 @@ figure.legend(loc="outside lower center", ncols=3, fontsize=10)
 plt.show()
 
 # %%
-# On clusters of normal values, as these, the Gaussian kernel is ahead of the generalized min-max
-# kernel, and both are ahead of a linear model from 256 components on. Boosted trees, which look at
-# single columns, are ahead of all of them.
+# These data are clusters of normally distributed values. Here, the Gaussian kernel is more accurate
+# than the generalized min-max kernel, and from 256 components on, both are more accurate than a
+# linear model. Boosted trees, which split on single columns, are the most accurate.

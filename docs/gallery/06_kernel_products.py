@@ -1,15 +1,19 @@
 """
-What is a product of kernels worth?
-===================================
+When does a product of kernels help?
+====================================
 
-`KernelProduct` multiplies two kernels: a pair of rows is close only if both say so. Each sample's
-code gets the bits of the second map, at the same number of entries a row.
+`KernelProduct` multiplies two kernels, so a pair of rows is similar only if both kernels say so.
+The code of each sample includes the bits of the second map, and the number of entries per row stays
+the same.
 """
 
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.model_selection import train_test_split
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import Normalizer
 from sklearn.svm import SVC, LinearSVC
 
 from sparsemaps import ConsistentWeightedSampling, KernelProduct, SignProjection
@@ -43,8 +47,9 @@ exact_kernels = {
 }
 
 # %%
-# On the left the estimates beside the exact product; on the right what the features are worth.
-# Dotted lines are SVMs with the exact kernels.
+# Left: estimates of the product, compared with its exact values. Right: the test accuracy on the
+# features. Horizontal lines show SVMs with the exact kernels (dotted), a linear model on the
+# pixels, and boosted trees.
 
 rows = X[:60]
 exact = min_max_kernel(rows) * acos_kernel(rows)
@@ -54,18 +59,30 @@ upper = np.triu_indices(60, 1)
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), layout="constrained")
 left.plot(exact[upper], (Z @ Z.T).toarray()[upper], ".", markersize=2)
 left.plot([0, exact[upper].max()], [0, exact[upper].max()], color="black", linewidth=1)
-left.set(xlabel="exact min-max × acos", ylabel="estimate by 512 samples")
+left.set(xlabel="exact min-max × acos", ylabel="estimate from 512 samples")
 for name, values in curves.items():
     (line,) = right.semilogx(sizes, values, "o-", markersize=4, label=name)
     score = 100 * SVC(kernel=exact_kernels[name], C=10).fit(X, y).score(X_test, y_test)
     right.axhline(score, color=line.get_color(), linewidth=1, linestyle=":")
-    print(f"{name}: {values[-1]:.1f} % by {sizes[-1]} samples, {score:.1f} % by the exact kernel")
+    print(
+        f"{name}: {values[-1]:.1f} % with {sizes[-1]} samples, {score:.1f} % with the exact kernel"
+    )
+plain = {
+    "linear, on the pixels": (make_pipeline(Normalizer(), LinearSVC(random_state=0)), "--"),
+    "boosted trees": (HistGradientBoostingClassifier(max_features=0.3, random_state=0), "-."),
+}
+for name, (model, style) in plain.items():
+    score = 100 * model.fit(X, y).score(X_test, y_test)
+    right.axhline(score, color="black", linewidth=1, linestyle=style, label=name)
+    print(f"{name}: {score:.1f} %")
 right.set(xlabel="samples", ylabel="test accuracy, %")
 right.set_xticks(sizes, [str(size) for size in sizes])
 right.minorticks_off()
-right.legend(title="dotted: exact kernel")
+right.legend(title="dotted: exact kernels", fontsize=10)
 plt.show()
 
 # %%
-# From 128 samples on the product is ahead of both its factors; with fewer, min-max alone is better.
-# Of the exact kernels, the product and acos are equal here: the gain is that of few samples.
+# With 128 samples or more, the product is more accurate than either of its factors and a linear
+# model; with 256 samples, it is also more accurate than boosted trees. With fewer samples, the
+# min-max kernel alone is better. Among the exact kernels, the product is no better than acos, so
+# the gain comes from using few samples.

@@ -3,8 +3,8 @@ Regression: smooth, or in steps?
 ================================
 
 Ridge regression on random features fits functions that a linear model cannot. `RandomFourier` and
-`Fastfood` give smooth fits, `RandomBinning` gives steps, and so do boosted trees. The function here
-is smooth but for one jump.
+`Fastfood` give smooth fits. `RandomBinning` gives step functions, as boosted trees do. The function
+in this example is smooth except for one jump.
 """
 
 import matplotlib.pyplot as plt
@@ -46,6 +46,6 @@ for ax, (name, model) in zip(axes.flat, models.items()):
 plt.show()
 
 # %%
-# At the jump `RandomBinning` turns within its steps, while the smooth fits round it off and swing
-# beside it. Elsewhere the smooth fits are closer, so that the errors are the same. Boosted trees
-# have half as much error again.
+# `RandomBinning` follows the jump within a few of its steps, while the smooth fits round it off and
+# oscillate around it. Elsewhere, the smooth fits are closer, so the three errors are almost equal.
+# The error of boosted trees is half as large again.

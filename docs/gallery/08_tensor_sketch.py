@@ -1,9 +1,9 @@
 """
-Is TensorSketch the same as PolynomialCountSketch?
-==================================================
+How does TensorSketch compare with PolynomialCountSketch?
+=========================================================
 
-Both are the same sketch, by other random numbers. `TensorSketch` works on the entries of a sparse
-row, scikit-learn's `PolynomialCountSketch` on dense transforms.
+Both are the same sketch with different random numbers. `TensorSketch` processes only the non-zero
+entries of a sparse row. scikit-learn's `PolynomialCountSketch` uses dense transforms.
 """
 
 import time
@@ -40,7 +40,7 @@ for name, points in found.items():
     for ax, values in zip(axes, zip(*points)):
         ax.loglog(sizes, values, "o-", markersize=4, label=name)
 axes[0].set(xlabel="components", ylabel="root mean square error")
-axes[1].set(xlabel="components", ylabel="µs a row")
+axes[1].set(xlabel="components", ylabel="µs per row")
 for ax in axes:
     ax.set_xticks(sizes, [str(size) for size in sizes])
     ax.minorticks_off()
@@ -48,5 +48,5 @@ axes[1].legend()
 plt.show()
 
 # %%
-# The errors are the same, but for the seeds; on rows of 50 entries `TensorSketch` takes a
-# hundredth of the time that the printed version of scikit-learn takes.
+# The errors differ only by chance. On rows with 50 entries, `TensorSketch` takes about a hundredth
+# of the time of the scikit-learn version printed above.

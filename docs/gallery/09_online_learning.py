@@ -2,9 +2,9 @@
 Learning from a stream: does a map help?
 ========================================
 
-A map learns nothing from data, so that each block of a stream can be mapped when it comes.
-`iter_svmlight_file` reads a LIBSVM file in blocks of bounded size; a linear model learns from them
-one after the other.
+A map learns nothing from data, so each block of a stream can be mapped as it arrives.
+`iter_svmlight_file` reads a LIBSVM file in blocks of bounded size, and a linear model learns from
+one block after another.
 """
 
 import tempfile
@@ -15,6 +15,7 @@ import numpy as np
 from sklearn.datasets import load_digits
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import normalize
+from sklearn.svm import LinearSVC
 
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file
@@ -42,10 +43,16 @@ with tempfile.TemporaryDirectory() as directory:
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for name, values in curves.items():
     ax.plot(seen, values, "o-", markersize=3, label=name)
+at_once = LinearSVC(random_state=0).fit(normalize(X[:1200]), y[:1200])
+score = 100 * at_once.score(normalize(X_test), y_test)
+ax.axhline(
+    score, color="black", linewidth=1, linestyle="--", label="pixels, linear SVM on all rows"
+)
 ax.set(xlabel="rows seen", ylabel="test accuracy, %", title="one pass over a stream")
 ax.legend(loc="lower right")
 plt.show()
 
 # %%
-# It does: from the first block to the last, the averaged linear model is one to three points better
-# on the min-max features.
+# From the first block to the last, the averaged linear model is one to three points more accurate
+# on min-max features than on pixels. After 1,000 rows, it is also more accurate than a linear SVM
+# that is trained on the pixels of all rows at once.

@@ -2,8 +2,8 @@
 Are all near-duplicates found?
 ==============================
 
-Each text is the set of its runs of five characters; `MinHash` turns it into 256 bytes, and
-`similar_pairs` finds the pairs whose codes agree often, without comparing all of them.
+Each text is represented by the set of its runs of five characters, which `MinHash` turns into 256
+bytes. `similar_pairs` finds the pairs whose codes often agree, without comparing all pairs.
 """
 
 import matplotlib.pyplot as plt
@@ -15,7 +15,7 @@ from sparsemaps.kernels import min_max_kernel
 from sparsemaps.neighbors import similar_pairs
 
 # %%
-# Texts of random words, of which every tenth is a copy with some words changed.
+# Generate texts of random words. One in ten is a copy with some words changed.
 
 rng = np.random.default_rng(0)
 words = np.array(["".join(rng.choice(list("abcdefghij"), 5)) for _ in range(2000)])
@@ -34,7 +34,7 @@ X = vectorizer.transform(texts)
 X.data[:] = 1  # sets
 
 # %%
-# The pairs whose estimate is 0.5 or more, beside their exact similarity.
+# Compare the pairs with an estimated similarity of at least 0.5 with their exact similarity.
 
 codes = MinHash(n_hashes=256, bits=8, random_state=0).fit(X).encode(X, packed=True)
 first, second, estimate = similar_pairs(codes, 0.5)
@@ -52,6 +52,5 @@ right.set(xlabel="exact Jaccard similarity", ylabel="pairs", title="all pairs of
 plt.show()
 
 # %%
-# They are: pairs that are no copies have a similarity below 0.06, far from the threshold, and the
-# estimates of the others are within some 0.06, twice their standard error, of the exact
-# similarity.
+# Yes: the similarity of unrelated texts is below 0.06, far from the threshold. The other estimates
+# are within about 0.06 of the exact similarity, which is twice their standard error.

@@ -2,8 +2,8 @@
 From raw pages to LIBLINEAR: what does a map add?
 =================================================
 
-Pages of HTML become LIBSVM files of byte counts; `map_files` maps the files in bounded memory;
-LIBLINEAR's programs learn and predict.
+This example turns HTML pages into LIBSVM files of byte counts, maps these files with `map_files` in
+bounded memory, and trains and tests a model with the programs of LIBLINEAR.
 """
 
 import json
@@ -34,8 +34,8 @@ from sparsemaps.text import ByteNgrams, iter_records
 directory = Path(tempfile.mkdtemp())
 
 # %%
-# Pages: the documentation of functions in HTML, as `pydoc` serves it. Which package is a page from?
-# A line of the file is a JSON object with a page and its label.
+# The pages are the documentation of functions in HTML, as `pydoc` serves it. Which package does a
+# page come from? Each line of the file is a JSON object with a page and its label.
 
 packages = [
     (np, np.linalg, np.fft, np.random),
@@ -56,7 +56,7 @@ for part, rows in (("train", order[:half]), ("test", order[half:])):
     (directory / f"{part}.jsonl").write_text("\n".join(pages[row] for row in rows))
 
 # %%
-# Pages to rows. On the command line::
+# Turn pages into rows. The same on the command line::
 #
 #     sparsemaps text train.jsonl --analyzer byte --ngram-range 1 1 --field page \
 #         --label-field package -o train.svm
@@ -69,11 +69,11 @@ for part in ("train", "test"):
     dump_svmlight_file(rows, np.array(labels), directory / f"{part}.svm", zero_based=False)
 
 # %%
-# Rows to features of the min-max kernel, file to file, and LIBLINEAR on these. Its programs are
-# used where they are installed, and scikit-learn's LIBLINEAR elsewhere. ``ones=True`` writes each
-# feature as 1, in a third of the size, and C is divided by their number. Frequent bytes, as those
-# of markup, would decide alone; of the square roots of the counts, by ``power``, rarer ones count
-# too. On the command line::
+# Map the file of rows to a file of min-max features, and run LIBLINEAR on it. If LIBLINEAR's
+# programs are not installed, scikit-learn's LIBLINEAR is used. ``ones=True`` writes each feature as
+# 1, which takes a third of the space; C is then divided by the number of samples. Without
+# ``power``, frequent bytes such as those of markup would dominate. The square roots of the counts
+# give rarer bytes more weight. The same on the command line::
 #
 #     sparsemaps map minmax --power 0.5 --n-hashes 256 --seed 0 --ones train.svm -o train.mapped
 #     sparsemaps map minmax --power 0.5 --n-hashes 256 --seed 0 --ones test.svm -o test.mapped
@@ -108,8 +108,8 @@ sizes = [32, 64, 128, 256, 512, 1024]
 mapped = [accuracy(size) for size in sizes]
 
 # %%
-# Models on the counts themselves, for comparison: linear ones on pages of unit length and on scaled
-# columns, and boosted trees.
+# For comparison, train linear models on rows of unit length and on scaled columns, and boosted
+# trees.
 
 X, y = load_svmlight_file(directory / "train.svm", n_features=256, zero_based=False)
 X_test, y_test = load_svmlight_file(directory / "test.svm", n_features=256, zero_based=False)
@@ -129,12 +129,12 @@ for name, (score, style) in plain.items():
     ax.axhline(100 * score, color="black", linestyle=style, linewidth=1, label=name)
     print(f"{name}: {100 * score:.1f} %")
 print(f"min-max features of {sizes[-1]} bytes: {mapped[-1]:.1f} %")
-ax.set(xlabel="bytes a page", ylabel="test accuracy, %", title=f"{len(pages)} pages, 3 packages")
+ax.set(xlabel="bytes per page", ylabel="test accuracy, %", title=f"{len(pages)} pages, 3 packages")
 ax.set_xticks(sizes, [str(size) for size in sizes])
 ax.minorticks_off()
 ax.legend()
 plt.show()
 
 # %%
-# From 512 bytes a page on LIBLINEAR is more accurate on min-max features than on the counts.
-# Boosted trees are more accurate still: a page has 256 columns, which are few enough for them.
+# With 512 bytes per page or more, LIBLINEAR is more accurate on min-max features than on the
+# counts. Boosted trees are even more accurate: with 256 columns, a page is narrow enough for them.

@@ -2,9 +2,9 @@
 Long runs of words, or short ones?
 ==================================
 
-Some texts of a file are copies of others, with some words replaced. `MinHash` makes 256 bytes of
-the set of the runs of words in each text, and `similar_pairs` finds the pairs. As the copies are
-known here, it can be counted what runs of each length find.
+Some texts of a file are copies of others with some words replaced. `MinHash` represents the set of
+runs of words of each text by 256 bytes, and `similar_pairs` finds similar pairs. Because the copies
+are known, we can count how many of them runs of each length find.
 """
 
 import json
@@ -20,8 +20,8 @@ from sparsemaps.neighbors import clusters, similar_pairs
 from sparsemaps.text import iter_records
 
 # %%
-# Texts of 200 words, drawn by Zipf's law. Every fourth is a copy of another, of which up to 30 % of
-# the words were replaced.
+# Generate texts of 200 words that follow Zipf's law. One text in four is a copy of another, with up
+# to 30 % of its words replaced.
 
 rng = np.random.default_rng(0)
 words = np.array(["".join(rng.choice(list("abcdefghijklmnop"), 6)) for _ in range(400)])
@@ -41,7 +41,7 @@ path = Path(tempfile.mkdtemp()) / "texts.jsonl"
 path.write_text("".join(json.dumps({"text": " ".join(text)}) + "\n" for text in texts))
 
 # %%
-# From the file to codes. The same, on the command line::
+# Compute the codes of the texts in the file. To find pairs on the command line::
 #
 #     sparsemaps pairs minhash --texts word:3 texts.jsonl -o pairs.tsv --threshold 0.5
 
@@ -59,8 +59,8 @@ def pairs_of(size, threshold):
 
 
 # %%
-# What is a copy of what: two texts are copies of each other if one text was copied to both, perhaps
-# in several steps.
+# Two texts count as copies of each other if both descend from the same text, perhaps in several
+# steps.
 
 n = len(texts)
 linked = np.array([[row, original] for row, original in enumerate(copy_of) if original >= 0])
@@ -89,7 +89,7 @@ path.parent.rmdir()
 plt.show()
 
 # %%
-# Short ones, but of two words at least: of the pairs by runs of two all are right here, as of those
-# by longer runs, and they find the most of these. Long runs are broken by few changes: a copy of
-# which a share c of the words was replaced keeps (1 - c)^5 of its runs of five. Single words are
-# shared by texts that have nothing to do with each other: below 0.5 most of their pairs are wrong.
+# Short runs work best, but not single words. With runs of two words, all pairs found are copies, as
+# with longer runs, and the most copies are found. A few changes break most long runs: if a share c
+# of the words is replaced, a copy keeps (1 - c)^5 of its runs of five. Single words also occur in
+# unrelated texts, so most of their pairs below 0.5 are wrong.

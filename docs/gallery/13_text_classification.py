@@ -2,9 +2,9 @@
 Texts: a linear model, a map, or both?
 ======================================
 
-The words of documentation strings tell which package they are from. A linear model on tf-idf is
-the one to beat; `MinHash` turns the set of words of a text into a few bytes, and a `FeatureUnion`
-puts both side by side.
+The words of a docstring indicate which package it comes from. A linear model on tf-idf is the
+baseline. `MinHash` turns the set of words of a text into a few bytes, and a `FeatureUnion` combines
+both.
 """
 
 import pydoc
@@ -27,7 +27,7 @@ from sklearn.svm import LinearSVC
 from sparsemaps import CountSketch, MinHash
 
 # %%
-# Half of the documentation strings are for training. Words that occur once are left out.
+# Train on half of the docstrings. Words that occur only once are ignored.
 
 modules = [
     (np, np.linalg, np.random, np.ma),
@@ -49,8 +49,8 @@ X, X_test = counts.transform(train), counts.transform(test)
 print(f"{len(texts)} texts, {X.shape[1]} words, {X.nnz / X.shape[0]:.0f} in a text")
 
 # %%
-# The sizes of a row: 12 bytes for each word of tf-idf, 4 for each number of a count sketch, 1 for
-# each sample of `MinHash`.
+# A row takes 12 bytes for each word with tf-idf, 4 bytes for each number of a count sketch, and 1
+# byte for each sample of `MinHash`.
 
 tfidf = TfidfTransformer(sublinear_tf=True)
 
@@ -84,7 +84,7 @@ ax.semilogx(
     [row_bytes + size for size in sizes], together, "o-", color="C1", markersize=4,
     label="tf-idf and MinHash",
 )  # fmt: skip
-ax.set(xlabel="bytes a text", ylabel="test accuracy, %", title=f"{len(texts)} texts, 3 packages")
+ax.set(xlabel="bytes per text", ylabel="test accuracy, %", title=f"{len(texts)} texts, 3 packages")
 ticks = [*sizes, 1024]
 ax.set_xticks(ticks, [str(size) for size in ticks])
 ax.minorticks_off()
@@ -92,6 +92,6 @@ ax.legend()
 plt.show()
 
 # %%
-# Take tf-idf where its bytes do not matter: nothing here is more accurate, and `MinHash` beside it
-# adds nothing. Where they do matter take `MinHash`: 32 bytes of it tell more than 512 of a count
-# sketch.
+# If size does not matter, use tf-idf: nothing here is more accurate, and adding `MinHash` does not
+# help. If size matters, use `MinHash`: its accuracy with 32 bytes is higher than that of a count
+# sketch with 512 bytes.

@@ -1,9 +1,9 @@
 """
-Which threshold drops copies, and nothing else?
-===============================================
+Which threshold removes copies, and nothing else?
+=================================================
 
-`deduplicate_files` writes the records of a file without those that are nearly the same as another
-one. As the copies are known here, what it drops can be counted.
+`deduplicate_files` removes near-duplicate records from a file. Because the copies in this file are
+known, we can count what it removes.
 """
 
 import json
@@ -17,8 +17,8 @@ from sparsemaps import MinHash
 from sparsemaps.files import deduplicate_files
 
 # %%
-# 3,000 texts of 150 words, drawn by Zipf's law. Every third is a copy of an earlier one, of which
-# up to a fifth of the words were replaced.
+# Generate 3,000 texts of 150 words that follow Zipf's law. One text in three is a copy of an
+# earlier one, with up to a fifth of its words replaced.
 
 rng = np.random.default_rng(0)
 words = np.array(["".join(rng.choice(list("abcdefghijklmnop"), 6)) for _ in range(2000)])
@@ -38,7 +38,7 @@ with open(corpus, "w") as file:
         file.write(json.dumps({"row": row, "text": " ".join(text)}) + "\n")
 
 # %%
-# Sets of runs of three words, at several thresholds. On the command line::
+# Compare sets of runs of three words, with several thresholds. The same on the command line::
 #
 #     sparsemaps dedup minhash --texts word:3 texts.jsonl -o kept.jsonl --threshold 0.5
 
@@ -55,13 +55,14 @@ directory.cleanup()
 # %%
 
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
-ax.plot(thresholds, others_kept, "o-", color="C0", markersize=4, label="texts that are no copies")
+ax.plot(thresholds, others_kept, "o-", color="C0", markersize=4, label="original texts")
 ax.plot(thresholds, copies_kept, "o-", color="C3", markersize=4, label="copies")
-ax.set(xlabel="threshold of the Jaccard similarity", ylabel="kept, %", ylim=(0, 105))
+ax.set(xlabel="threshold, Jaccard similarity", ylabel="kept, %", ylim=(0, 105))
 ax.legend()
 plt.show()
 
 # %%
-# No text that is no copy is dropped, at any of these thresholds: runs of three words tell texts
-# apart. Nearly all copies are dropped at 0.3. A copy of which a share c of the words was replaced
-# keeps about (1 - c)^3 of its runs, so that a high threshold leaves most copies in.
+# None of these thresholds removes an original text, because runs of three words distinguish
+# unrelated texts. A threshold of 0.3 removes nearly all copies. If a share c of the words is
+# replaced, a copy keeps about (1 - c)^3 of its runs, so a high threshold leaves most copies in the
+# file.

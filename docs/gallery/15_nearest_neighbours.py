@@ -2,8 +2,8 @@
 Ten nearest neighbours: by codes, or by cosine?
 ===============================================
 
-A text gets the label that most of its ten nearest neighbours have. `KernelNeighbors` compares
-packed codes; `rerank=True` orders the best candidates by the exact kernel.
+Each text gets the most frequent label among its ten nearest neighbours. `KernelNeighbors` compares
+packed codes. `rerank=True` sorts the best candidates by the exact kernel.
 """
 
 import pydoc
@@ -31,7 +31,7 @@ from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.neighbors import KernelNeighbors
 
 # %%
-# Counts of the words of documentation strings; the label is the module.
+# The rows are word counts of docstrings. The label is the module.
 
 modules = [
     np, np.linalg, np.random, np.ma, np.fft,
@@ -53,7 +53,7 @@ X, X_test = counts.transform(train).astype(float), counts.transform(test).astype
 print(f"{len(texts)} texts of {len(modules)} modules, {X.nnz / X.shape[0]:.0f} words a text")
 
 # %%
-# The ten nearest by each index, and how often the vote of their labels is right.
+# Find the ten nearest neighbours with each index, and count how often their vote is correct.
 
 
 def vote(index):
@@ -81,7 +81,7 @@ figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), sharey=True, layout="
 names = list(found)
 colors = ["C7", "C0", "C0", "C1", "C1"]
 for ax, values, label in zip(
-    (left, right), zip(*found.values()), ("test accuracy, %", "µs a query, mapping included")
+    (left, right), zip(*found.values()), ("test accuracy, %", "µs per query, with mapping")
 ):
     ax.barh(names, values, color=colors)
     ax.bar_label(ax.containers[0], fmt="%.0f", padding=3)
@@ -92,8 +92,9 @@ left.set_xlim(0, 100)
 plt.show()
 
 # %%
-# Neighbours by codes of 256 bytes are right more often than those by cosine, and are found sooner.
-# Ordering the candidates by the exact kernel adds a point or two, at many times the cost.
+# Neighbours found with codes of 256 bytes are correct more often than those found by cosine, and
+# are found faster. Sorting the candidates by the exact kernel adds a point or two, at many times
+# the cost.
 #
-# On the 20 groups of news20 the vote of ten is right in 39 % by cosine, in 52 % by codes and in
-# 59 % by the exact kernel: see :doc:`the measured pages </results/index>`.
+# On the 20 groups of news20, the vote of ten neighbours is correct for 39 % of the texts by cosine,
+# 52 % by codes, and 59 % by the exact kernel: see :doc:`the results </results/index>`.

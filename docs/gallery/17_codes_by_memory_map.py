@@ -1,9 +1,10 @@
 """
-Codes on disk: how soon is the first answer?
-============================================
+Codes on disk: how long until the first answer?
+===============================================
 
-`PackedCodes.save` writes codes and their map to a file. `PackedCodes.load` opens it by memory map,
-without reading it: the system brings in only the parts that are looked at.
+`PackedCodes.save` writes codes and the configuration of their map to a file. `PackedCodes.load`
+maps the file into memory without reading it. The operating system loads only the parts that are
+used.
 """
 
 import tempfile
@@ -18,8 +19,8 @@ from sparsemaps import MinHash
 from sparsemaps.codes import PackedCodes, collisions
 
 # %%
-# Codes of 128 bytes, of sets of 40 among a million columns, in files of several sizes. (The same
-# 4,000 rows again and again: how long a file takes to open does not depend on what it holds.)
+# The codes take 128 bytes per row. Each row is a set of 40 among a million columns. (The files
+# repeat the same 4,000 rows, because the time to open a file does not depend on its content.)
 
 columns = np.random.default_rng(0).integers(0, 10**6, (4000, 40))
 X = sp.csr_array((np.ones(columns.size), columns.ravel(), np.arange(0, columns.size + 1, 40)))
@@ -33,7 +34,7 @@ for times in repeats:
     paths.append(path)
 
 # %%
-# The first answer is the similarity of the first row and the last one.
+# The first answer is the similarity of the first and the last row.
 
 
 def milliseconds(path, mmap_mode):
@@ -57,7 +58,7 @@ directory.cleanup()
 
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 ax.loglog(sizes, read, "o-", color="C7", markersize=4, label="read into memory")
-ax.loglog(sizes, mapped, "o-", color="C0", markersize=4, label="by memory map, the default")
+ax.loglog(sizes, mapped, "o-", color="C0", markersize=4, label="memory map (default)")
 ax.set(xlabel="size of the file, MB", ylabel="ms until the first answer")
 ax.set_xticks(sizes, [f"{size:.0f}" for size in sizes])
 ax.minorticks_off()
@@ -65,5 +66,5 @@ ax.legend()
 plt.show()
 
 # %%
-# By memory map a file of any size here answers within some milliseconds; reading a file takes a
-# time that grows with its size.
+# With a memory map, the first answer takes a few milliseconds at most for every file size here.
+# Without it, the time grows with the size of the file.

@@ -2,10 +2,9 @@
 Which clusters does k-means miss?
 =================================
 
-k-means tells groups apart by the means of their columns. Here all means are 0, and the groups
-differ only in which columns rise and fall together. `TensorSketch` of degree 2 has the products
-of all pairs of columns in its features, and so their correlations. Does k-means find the groups
-there?
+k-means separates groups by the means of their columns. In this example, all means are 0, and groups
+differ only in which columns vary together. The features of `TensorSketch` with degree 2 contain the
+products of all pairs of columns, and hence their correlations. Can k-means find the groups there?
 """
 
 import matplotlib.pyplot as plt
@@ -18,8 +17,8 @@ from sklearn.preprocessing import PolynomialFeatures, normalize
 from sparsemaps import TensorSketch
 
 # %%
-# Five groups of 300 rows and 200 columns. Each group has its own division of the columns into 20
-# bundles of ten. A row moves four bundles, each of them up or down.
+# There are five groups of 300 rows with 200 columns. Each group divides the columns into 20 bundles
+# of ten in its own way. Each row moves four bundles up or down.
 
 rng = np.random.default_rng(0)
 rows, groups = [], np.repeat(np.arange(5), 300)
@@ -41,7 +40,8 @@ def agreement(features):
 
 
 # %%
-# k-means on the columns, on sketches of several sizes, and on all 20,100 products of two columns.
+# Run k-means on the columns, on sketches of several sizes, and on all 20,100 products of two
+# columns.
 
 columns = agreement(X)
 products = agreement(PolynomialFeatures((2, 2), include_bias=False).fit_transform(X))
@@ -65,5 +65,5 @@ ax.legend()
 plt.show()
 
 # %%
-# On the columns k-means finds nothing; on 1,024 components of the sketch it finds all groups, as it
-# does on all 20,100 products.
+# On the columns, k-means finds nothing. On 1,024 components of the sketch, it finds all groups, as
+# it does on all 20,100 products.

@@ -2,10 +2,10 @@
 Clusters of any shape: does a neighbour graph find them?
 ========================================================
 
-The versions of a document are a chain: each is near the one before, and the last may share no word
-with the first. k-means looks for round clusters. Spectral clustering divides a graph of nearest
-neighbours where it is thinnest. `KernelNeighbors` makes that graph from packed codes, as
-scikit-learn's `SpectralClustering` takes it.
+The versions of a document form a chain: each is similar to the previous one, and the last may not
+share a word with the first. k-means looks for round clusters. Spectral clustering cuts a graph of
+nearest neighbours where it has the fewest edges. `KernelNeighbors` computes this graph from packed
+codes, in the form that scikit-learn's `SpectralClustering` accepts.
 """
 
 import warnings
@@ -22,8 +22,8 @@ from sparsemaps import MinHash
 from sparsemaps.neighbors import KernelNeighbors
 
 # %%
-# Five documents of 200 words in 100 versions. From one version to the next a share of the words is
-# replaced. Words are drawn by Zipf's law, but for the most frequent ones.
+# There are five documents of 200 words in 100 versions each. In each version, a share of the words
+# is replaced. Words follow Zipf's law, without the most frequent ones.
 
 documents = np.repeat(np.arange(5), 100)
 often = 1 / np.arange(5, 3005)
@@ -44,9 +44,9 @@ def versions(share):
 
 
 # %%
-# The graph has the five nearest neighbours of each row, and the row itself. The adjusted Rand index
-# is 1 where the clusters are the documents, and 0 by chance. scikit-learn warns of graphs in
-# several parts; these do no harm here, as they are documents.
+# The graph connects each row with itself and its five nearest neighbours. The adjusted Rand index
+# is 1 if the clusters are the documents, and 0 on average for random clusters. scikit-learn warns
+# if the graph is not connected. This is harmless here because its parts are documents.
 
 warnings.filterwarnings("ignore", message="Graph is not fully connected")
 
@@ -95,5 +95,5 @@ ax.legend(loc="center left", bbox_to_anchor=(0, 0.75))
 plt.show()
 
 # %%
-# It does: on the graph of codes all versions are with their document up to a fifth of the words,
-# and most at two fifths, where the graph of cosines and k-means lose them.
+# With the graph of codes, all versions are assigned to their documents if up to a fifth of the
+# words is replaced, and most of them at two fifths. The graph of cosines and k-means fail there.

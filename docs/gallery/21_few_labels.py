@@ -2,9 +2,9 @@
 How many labels does a neighbour graph save?
 ============================================
 
-Labels are dear, and rows are not. scikit-learn's `LabelSpreading` passes labels on along a graph of
-nearest neighbours, so that rows without labels count too. `KernelNeighbors` makes the graph, here
-from the signs of 2,048 projections: 256 bytes a row.
+Labels are expensive, but rows are not. scikit-learn's `LabelSpreading` propagates labels along a
+graph of nearest neighbours, so that unlabelled rows help too. `KernelNeighbors` computes the graph,
+here from the signs of 2,048 projections: 256 bytes per row.
 """
 
 import matplotlib.pyplot as plt
@@ -24,8 +24,8 @@ graph = graph.maximum(graph.T)  # neighbours are neighbours of each other
 pixels, features = normalize(X), signs.fit_transform(X)
 
 # %%
-# As many rows of each digit have a label; which ones is drawn five times. The labels of all others
-# are to be told.
+# The same number of rows of each digit has a label. These rows are drawn five times. The task is to
+# label all other rows.
 
 
 def spread(labelled):
@@ -73,5 +73,5 @@ ax.legend()
 plt.show()
 
 # %%
-# With two labels of each digit the graph tells as many of the others as a linear model with sixteen
-# of each.
+# With two labels per digit, the graph labels as many of the other rows correctly as a linear model
+# does with sixteen labels per digit.

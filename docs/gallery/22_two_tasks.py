@@ -2,9 +2,9 @@
 Two tasks on one map: what does the second one cost?
 ====================================================
 
-A map learns nothing from labels, so that its features serve every task on the same rows. Here one
-model tells which digit a row is, and another one whether the digit is even. The rows are mapped
-once, and both models read the same features.
+A map learns nothing from labels, so the same features serve every task on the rows. In this
+example, one model recognizes the digit, and another one decides whether the digit is even. The rows
+are mapped once, and both models use the same features.
 """
 
 import time
@@ -24,8 +24,8 @@ X, X_test, y, y_test = train_test_split(X, y, test_size=0.5, random_state=0)
 tasks = {"which digit?": (y, y_test), "is it even?": (y % 2, y_test % 2)}
 
 # %%
-# Both tasks by a linear model, on the pixels and on the features of the map; and by boosted trees
-# and an SVM with the exact Gaussian kernel, which have a model of their own for each.
+# Train a linear model for each task, on the pixels and on the features of the map. For comparison,
+# train boosted trees and an SVM with the exact Gaussian kernel for each task.
 
 cws = ConsistentWeightedSampling(n_hashes=512, random_state=0)
 Z, Z_test = cws.fit_transform(X), cws.transform(X_test)
@@ -48,7 +48,8 @@ on_pixels = [
 ]
 
 # %%
-# The time from rows to labels of the test rows: the least of several calls, of the processor.
+# Measure the time from the rows to the labels of the test rows: the least CPU time of several
+# calls.
 
 
 def microseconds(call):
@@ -82,12 +83,12 @@ bottom = np.array([2 * mapping, mapping])
 for color, task, cost in zip(("C1", "C2"), tasks, answers):
     right.bar(names, cost, bottom=bottom, color=color, label=task)
     bottom += cost
-right.set(ylabel="µs a row, both answers")
+right.set(ylabel="µs per row, both answers")
 right.legend()
 plt.show()
 
 # %%
-# The second task costs its model alone, which is little beside the map; and both tasks have less
-# error on the map than on the pixels, the second one less than half as much. Boosted trees are
-# ahead of the map on the second task, and the exact kernel on both: on some thousand rows it is the
-# one to take.
+# The second task costs only its linear model, which takes little time compared with the map. On
+# both tasks, the map has a smaller error than the pixels, on the second one less than half as
+# large. Boosted trees are better than the map on the second task, and the exact kernel is better on
+# both. With so few rows, use the exact kernel.
