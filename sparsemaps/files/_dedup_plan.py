@@ -93,8 +93,11 @@ class DedupPlan(Plan):
         )
         own_codes = empty_codes(known.map, known.options.texts)
         _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates
+        inputs = "the inputs"
+        if given is not None and given.frequencies is not None:
+            inputs += f" by the table {os.fspath(given.frequencies)}"
         for earlier in against:
-            refuse_different(f"{earlier.codes} and the inputs", earlier.load(), own_codes)
+            refuse_different(f"{earlier.codes} and {inputs}", earlier.load(), own_codes)
         written = outputs_of(paths, output, str)
         files = [(name, own) for name, own, _ in written]
         check_outputs(job.source, files)

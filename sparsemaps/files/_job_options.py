@@ -146,7 +146,7 @@ class Texts(Values):
         "other n-grams. Text that many records share, such as a menu or a licence, then does not "
         "decide. It is for near-duplicates. Choose a number above the size of a usual family of "
         "near copies, and far below the number of records that share a frame. None counts all "
-        "n-grams. The inputs are read once more.",
+        "n-grams. The records that have each n-gram are counted first.",
         metavar="T",
     )
     min_own: int = Int(1, LARGEST_INT32).default(
@@ -174,6 +174,10 @@ class Texts(Values):
         if self.max_df is None and self.idf is None and self.frequencies is not None:
             rule = f"{absent()} without {named_any('max_df', 'idf')}"
             raise ParameterError("frequencies", repr(self.frequencies), rule)
+        for name, of in (("min_own", "max_df"), ("idf_levels", "idf")):
+            value = getattr(self, name)
+            if getattr(self, of) is None and value != getattr(Texts, name):
+                raise ParameterError(name, repr(value), f"left out without {named(of)}")
 
 
 @documented

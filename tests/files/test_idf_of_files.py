@@ -246,6 +246,8 @@ def test_records_of_a_calibration_are_weighted_but_not_counted(tmp_path, file):
         ({"idf": 2.0, "idf_levels": 0}, "idf_levels must be a finite number above 0, got 0"),
         ({"idf": 2.0, "max_df": 5}, "idf must be None with max_df, got 2.0"),
         ({"frequencies": "table"}, "frequencies must be None without max_df or idf"),
+        ({"idf_levels": 8}, "idf_levels must be left out without idf, got 8"),
+        ({"idf_levels": 8, "max_df": 5}, "idf_levels must be left out without idf"),
     ],
 )
 def test_options_that_are_not_allowed(options, message):

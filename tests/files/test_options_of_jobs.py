@@ -239,7 +239,7 @@ def test_values_have_numbers_of_python():
     """As recipes are written as JSON."""
     search = files.Search(threshold=np.float32(0.5), recall=1, exact=np.True_)
     assert [type(value) for value in dataclasses.astuple(search)] == [float, float, bool]
-    assert type(files.Texts(min_own=np.int64(3)).min_own) is int
+    assert type(files.Texts(max_df=9, min_own=np.int64(3)).min_own) is int
 
 
 def test_flags():

@@ -274,6 +274,7 @@ def test_what_counts_needs_a_table(tmp_path):
         ({"max_df": 6, "min_own": 3}, "max_df is 5 in one and 6 in the other"),
         ({"max_df": 5, "min_own": 4}, "min_own is 3 in one and 4 in the other"),
         ({"max_df": 5, "min_own": 3, "frequencies": "other.stages/frequencies.npy"},
+         r"^one\.stages/codes\.npy and the inputs by the table other\.stages/frequencies\.npy must be .*"
          "frequencies is '[0-9a-f]{64}' in one and '[0-9a-f]{64}' in the other"),
     ],
 )  # fmt: skip
@@ -297,6 +298,8 @@ def test_codes_of_two_tables_do_not_compare(tmp_path, monkeypatch, options, mess
         ({"max_df": 5, "min_own": 0}, "min_own must be from 1 to"),
         ({"frequencies": "t"}, "frequencies must be None without max_df"),
         ({"max_df": 5, "frequencies": 3}, "frequencies must be a path or None"),
+        ({"min_own": 3}, "min_own must be left out without max_df, got 3"),
+        ({"min_own": 3, "idf": 2.0}, "min_own must be left out without max_df"),
     ],
 )
 def test_limits_that_are_not_allowed(options, message):
