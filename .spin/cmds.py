@@ -78,7 +78,9 @@ def docs(folder):
 def bench(smoke, arguments):
     """Run benchmarks with the Python that runs this command, where sparsemaps is installed.
 
-    ARGUMENTS are passed on to asv run: -b count_sketch.Dense, for instance. Results stay in build/asv.
+    ARGUMENTS are passed on to asv run: -b count_sketch.Dense, for instance. Results stay in
+    build/asv.
+
     Needs the package with its extra: pip install ".[bench]"
     """
     asv = ["asv", "--config", str(bench_settings())]

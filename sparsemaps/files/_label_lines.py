@@ -1,13 +1,11 @@
 """What `predict_files` writes about a record: a line of a table, or an object of JSON Lines."""
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io import _text_input
 from sparsemaps._io._sources import is_regular
 from sparsemaps._tools._escapes import escaped, unescaped
 from sparsemaps._tools._parameters import setting
@@ -17,6 +15,7 @@ from sparsemaps.files._record_labels import Model, name_of
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.linear._classifier import probabilities
 from sparsemaps.linear._losses import WITH_PROBABILITIES
+from sparsemaps.records._table import format_by_name
 
 UNKNOWN = ""
 """The label of a record without samples, such as a text without an n-gram: no model knows it."""
@@ -106,10 +105,18 @@ def in_one_column(labels: Iterable[str]) -> str:
 
 def names_jsonl(output: Destination) -> bool:
     """Return whether an output is JSON Lines by its name."""
-    if not is_regular(output):
-        return False
-    name = _text_input.without_compression(os.fspath(output))
-    return os.fsdecode(name).lower().endswith((".jsonl", ".ndjson"))
+    format = format_by_name(output) if is_regular(output) else None
+    return format is not None and format.name == "jsonl"
+
+
+def refuse_other_formats(output: Destination) -> None:
+    """Raise a ValueError if the name of an output tells a format that labels are not written in."""
+    format = format_by_name(output)
+    if format is not None and format.name not in ("jsonl", "txt"):
+        raise ValueError(
+            f"{output}: labels are written as a table with tabs (.tsv) or as JSON Lines (.jsonl), "
+            f"not as {format.title}"
+        )
 
 
 class Table:

@@ -21,6 +21,7 @@ from sparsemaps.files._label_lines import (
     check_for,
     has_several,
     labelled,
+    refuse_other_formats,
     scores_of_classes,
 )
 from sparsemaps.files._labels import Labelling, RecordCounts
@@ -148,6 +149,8 @@ class Predicting(Labelling):
 
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
         check_for(self.model, self.lines)
+        for output, _ in outputs:
+            refuse_other_formats(output)
         coded = any(holds_codes(input) for _, inputs in outputs for input in inputs)
         if self.lines.explain and (coded or not self.source.has_ngrams):
             raise ValueError(f"{setting('explain', self.lines.explain)} is for texts")

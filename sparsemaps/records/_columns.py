@@ -16,7 +16,7 @@ from sparsemaps._tools._blocks import cut_by_size, sums_of_rows
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import OF_RECORDS, Batch, place_in
-from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels
+from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels, remedy_for
 from sparsemaps.records._format import Format, Raw
 
 PART_BYTES = 2**24
@@ -152,7 +152,8 @@ def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
         if path is None:
             columns = ", ".join(map(repr, schema.names[:8])) or "no columns"
             more = ", ..." if len(schema.names) > 8 else ""
-            raise ValueError(f"{name}: expected one column {field!r}; found {columns}{more}")
+            found = f"{columns}{more}{remedy_for(field)}"
+            raise ValueError(f"{name}: expected one column {field!r}; found {found}")
         paths[field] = path
         for role, is_allowed in roles:
             if field == role and not is_allowed(path.kind):

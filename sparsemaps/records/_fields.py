@@ -13,6 +13,7 @@ from sparsemaps._loops.text import Utf8Texts
 from sparsemaps._tools import _whole_numbers
 from sparsemaps._tools._checks import LARGEST_REAL
 from sparsemaps._tools._extras import library
+from sparsemaps._tools._parameters import named
 from sparsemaps._tools._typing import Array
 
 RECORD_BYTES = 32
@@ -250,8 +251,15 @@ def _field(record: dict[str, Any], name: str) -> Any:
     value = _value(record, name, _MISSING)
     if value is _MISSING:
         names = ", ".join(map(repr, list(record)[:8])) or "an object without fields"
-        raise BadRecord(f"the field {name!r}", names + (", ..." if len(record) > 8 else ""))
+        more = ", ..." if len(record) > 8 else ""
+        raise BadRecord(f"the field {name!r}", names + more + remedy_for(name))
     return value
+
+
+def remedy_for(missing: str) -> str:
+    """Return the end of an error about a missing field: how to name the field of the texts, if the
+    default is missing."""
+    return f"; name the field of the texts by {named('field')}" if missing == "text" else ""
 
 
 _MISSING = object()

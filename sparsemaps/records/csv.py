@@ -16,7 +16,7 @@ from sparsemaps._io._text_input import LineTooLong, Text, UnreadableRecord
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch, place_in
-from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, number_in
+from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, number_in, remedy_for
 from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other_columns
 from sparsemaps.records._line_format import MARK
 
@@ -258,7 +258,8 @@ class _Places:
 def _place_of(field: str, header: list[str], line: str) -> int:
     if header.count(field) != 1:
         columns = ", ".join(map(repr, header[:8])) + (", ..." if len(header) > 8 else "")
-        raise ValueError(f"{line}: expected one column {field!r}; found {columns}")
+        found = columns + remedy_for(field)
+        raise ValueError(f"{line}: expected one column {field!r}; found {found}")
     return header.index(field)
 
 

@@ -20,7 +20,7 @@ def read(records, **options):
 def test_eight_fields_are_named(n_fields):
     with pytest.raises(ValueError, match="expected the field 'text'; found 'f0'") as raised:
         read([{f"f{n}": "" for n in range(n_fields)}])
-    said = str(raised.value)
+    said = str(raised.value).partition("; name the field")[0]
     assert said.endswith(", ..." if n_fields > 8 else f"'f{n_fields - 1}'")
     assert ("'f7'" in said) == (n_fields >= 8)
     assert "'f8'" not in said
