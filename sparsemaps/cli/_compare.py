@@ -90,13 +90,18 @@ def read(
             _check_labels(path, y, bool(options.regression))
         return made
     if source.label_field is None:
-        rows = "; tables of numbers are for Python: sparsemaps.comparison.compare"
+        advice = "; tables of numbers are for Python: sparsemaps.comparison.compare"
         names = [os.path.basename(path).lower() for path in paths]
         is_table = any(ending in name for name in names for ending in (".csv", ".parquet"))
         raise ValueError(
-            "texts need --label-field FIELD, the field of their labels" + (rows if is_table else "")
+            "texts need --label-field FIELD, the field of their labels"
+            + (advice if is_table else "")
         )
-    made = [_read_texts(source, path, options.n_jobs, aside) for path in paths]
+    rows = TextRows(
+        None, source, numbers_labels=False, sets_aside=aside is not None,
+        of_numbers=bool(options.regression),
+    )  # fmt: skip
+    made = [_read_texts(rows, path, options.n_jobs, aside) for path in paths]
     if not all(_are_typed(source, path) for path in paths):
         numbers = [[number_in(label) for label in labels] for _, labels in made]
         if not any(number is None for some in numbers for number in some):
@@ -149,17 +154,16 @@ def _check_labels(path: str, y: Array, is_regression: bool) -> None:
 
 
 def _read_texts(
-    source: Texts, path: str, n_jobs: int | None, aside: BadTable | None
+    rows: TextRows, path: str, n_jobs: int | None, aside: BadTable | None
 ) -> tuple[list[Any], list[Any]]:
     texts: list[Any] = []
     labels: list[Any] = []
-    rows = TextRows(None, source, numbers_labels=False, sets_aside=aside is not None)
     if aside is not None:
         aside.begin()
     for input in known_inputs(expand(path)):
         for some, some_labels in read_rows(rows, input, _of_batch, n_jobs=n_jobs, aside=aside):
             if any(isinstance(label, tuple) for label in some_labels):
-                field = repr(source.label_field)
+                field = repr(rows.given.label_field)
                 raise ValueError(
                     f"{path}: compare takes one label a record, got a list in the field {field}"
                 )

@@ -217,7 +217,7 @@ def _are_to_predict(y: Array) -> bool:
         return False
     n_different = len(np.unique(y))
     many = n_different > _MANY_VALUES and n_different * _FEW_EACH > len(y)
-    return many or (y.dtype.kind == "f" and bool((y % 1 != 0).any()))
+    return many or (y.dtype.kind == "f" and bool((y[np.isfinite(y)] % 1 != 0).any()))
 
 
 def _rows(name: str, X: Any, is_text: bool) -> Any:

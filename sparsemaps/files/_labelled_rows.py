@@ -5,7 +5,7 @@ import io
 import os
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -78,11 +78,12 @@ def read_labelled(
     reading: Reading | None = None,
     aside: BadTable | None = None,
     snippets: tuple[tuple[int, ...], int] | None = None,
-    may_lack_labels: bool = False,
+    labels: Literal["classes", "lists", "numbers"] = "classes",
 ) -> LabelledRows:
     """Return the codes of the records of some inputs, and their labels: numbers, or strings of
     texts. Those of `snippets` of texts, by their lengths and a seed, follow. Rows of LIBSVM files
-    without a label are errors, unless one has several labels, or they may lack labels.
+    without a label are errors, unless one has several labels, or `labels` are "lists", which may be
+    empty; "numbers" are the targets of a regression.
 
     A file of codes alone is mapped into memory; codes of other inputs are in memory.
     """
@@ -90,10 +91,12 @@ def read_labelled(
     if any(holds_codes(path) for path in inputs):
         return _read_codes(inputs, weight_field, snippets)
     rows: Any = source_for(
-        map, vectorizer, source, inputs, multilabel=may_lack_labels or None, learns=True
+        map, vectorizer, source, inputs, multilabel=labels == "lists" or None, learns=True
     )
     rows = rows.with_fields(weight=weight_field, sets_aside=aside is not None)
     rows.check_labels()
+    if rows.has_ngrams:
+        rows = replace(rows, of_numbers=labels == "numbers")
     _check_snippets(snippets, rows)
     with contextlib.ExitStack() as stack:
         known, counted = inputs, None
@@ -114,10 +117,10 @@ def read_labelled(
     if not any(len(block.codes) for block in blocks):
         raise ValueError(f"{', '.join(str(one) for one in inputs)}: there are no records")
     weights = _weights_of(known, weights_of_inputs)
-    labels = joined_labels(inputs, [block.labels for block in blocks])
-    labels = with_values(labels, rows.named(values_of(labels)))
+    found = joined_labels(inputs, [block.labels for block in blocks])
+    found = with_values(found, rows.named(values_of(found)))
     codes = PackedCodes.concatenate([block.codes for block in blocks])
-    labelled = LabelledRows(codes, labels, counted, weights)
+    labelled = LabelledRows(codes, found, counted, weights)
     return labelled if short is None else _with_snippets(labelled, short)
 
 

@@ -4,7 +4,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, NamedTuple, Unpack
+from typing import Any, Literal, NamedTuple, Unpack
 
 import numpy as np
 
@@ -207,12 +207,15 @@ def _read_all(
     snippets = None
     if training.snippets is not None:
         snippets = tuple(training.snippets), _seeding.draw_seed(model.random_state)
-    rows = read_labelled(map, inputs, snippets=snippets, **how)
+    of_rows: Literal["classes", "lists", "numbers"] = (
+        "numbers" if isinstance(model, KernelRegressor) else "classes"
+    )
+    rows = read_labelled(map, inputs, snippets=snippets, labels=of_rows, **how)
     if not unseen:
         return rows, None
     how["vectorizer"] = rows.vectorizer or model.vectorizer
-    has_lists = isinstance(rows.labels, LabelLists)
-    return rows, read_labelled(map, unseen, may_lack_labels=has_lists, **how)
+    of_others = "lists" if isinstance(rows.labels, LabelLists) else of_rows
+    return rows, read_labelled(map, unseen, labels=of_others, **how)
 
 
 def _fit(

@@ -62,6 +62,8 @@ class TextRows(Source):
     encoder: TextEncoder | None = None
     numbers_labels: bool = True
     """Whether labels have numbers, and are not only read."""
+    of_numbers: bool = False
+    """Whether labels are the targets of a regression."""
     has_ngrams: ClassVar[bool] = True
 
     @property
@@ -71,7 +73,7 @@ class TextRows(Source):
         lengths = given.min_length, given.max_length
         return Fields(
             *names, records=False, key=self.key_field, weight=self.weight_field, lengths=lengths,
-            sets_aside=self.sets_aside,
+            sets_aside=self.sets_aside, of_numbers=self.of_numbers,
         )  # fmt: skip
 
     def format(self, input: Input) -> Format:

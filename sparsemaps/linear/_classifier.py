@@ -294,6 +294,33 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         winners = self._from_scores(X, numbers)  # before classes_, which may not be there
         return np.asarray(self.classes_[winners])
 
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Return the accuracy on rows: the share whose class, or all of whose labels, are right.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in ``fit``.
+        y : array-like of shape (n_samples,)
+            Their classes. If rows may have several labels, an indicator matrix.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            How much each row counts.
+
+        Returns
+        -------
+        score : float
+
+        Raises
+        ------
+        ValueError
+            If a row has no label, or rows are not as in ``fit``.
+        """
+        if _indicators.is_indicator(y):
+            _indicators.checked(y)
+        else:
+            y = _model_checks.checked_labels(y, classes=True)
+        return super().score(X, y, sample_weight)
+
     @_sklearn.available_if(lambda self: _has_probabilities(self))
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class: after ``calibrate``, or with ``loss="log_loss"``.

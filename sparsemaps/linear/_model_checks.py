@@ -179,25 +179,35 @@ def of_rows(name: str, values: Any) -> Any:
 
 
 def _numbers(name: str, values: Any) -> Any:
-    """Return numbers that are objects as float64; a ValueError names the first that is none."""
-    if sp.issparse(values) or (isinstance(values, np.ndarray) and values.dtype != object):
+    """Return numbers that are objects or strings as float64; a ValueError names the first that is
+    not a number, or NaN."""
+    is_array = isinstance(values, np.ndarray)
+    if sp.issparse(values) or (is_array and values.dtype.kind not in "OUST"):
         return values
     array = np.array(values, object)
     if array.ndim != 1 and array.size != len(array):
         return values  # another check reports the shape
     try:
-        return array.astype(np.float64)
+        found = array.astype(np.float64)
     except OverflowError:
         return values  # another check reports numbers beyond float64
     except (TypeError, ValueError):
-        array = array.reshape(-1)
-        for row, value in enumerate(array.tolist()):
-            try:
-                array[row : row + 1].astype(np.float64)
-            except (TypeError, ValueError):
-                rule = f"{name} must have a number for each row"
-                raise ValueError(f"{rule}, got {value!r} in row {row}") from None
-        raise
+        found = None
+    if found is not None and not np.isnan(found).any():
+        return found
+    for row, value in enumerate(array.reshape(-1).tolist()):
+        if not _is_number(value):
+            rule = f"{name} must have a number for each row"
+            raise ValueError(f"{rule}, got {value!r} in row {row}")
+    return values
+
+
+def _is_number(value: object) -> bool:
+    """Return whether float64 takes a value, and it is not missing or NaN."""
+    try:
+        return not np.isnan(np.array([value], object).astype(np.float64)[0])
+    except (TypeError, ValueError, OverflowError):
+        return False
 
 
 def refuse_other_lengths(rows: Any, y: Any) -> None:

@@ -8,7 +8,7 @@ import numpy.typing as npt
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats, RandomState
 from sparsemaps.codes import PackedCodes
-from sparsemaps.linear import _explanation, _losses
+from sparsemaps.linear import _explanation, _losses, _model_checks
 from sparsemaps.linear._losses import OfNumbers
 from sparsemaps.linear._model import CodesModel
 from sparsemaps.linear._solver import TrainingRows
@@ -154,6 +154,30 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
             If rows are not as the map takes them, or codes are of another map.
         """
         return self._from_scores(X, lambda scores: scores[:, 0])
+
+    def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
+        """Return R² on rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
+            As in ``fit``.
+        y : array-like of shape (n_samples,)
+            The number that belongs to each row.
+        sample_weight : array-like of shape (n_samples,) or None, default=None
+            How much each row counts.
+
+        Returns
+        -------
+        score : float
+
+        Raises
+        ------
+        ValueError
+            If a row has no finite number, or rows are not as in ``fit``.
+        """
+        y = _model_checks.checked_labels(y, classes=False)
+        return super().score(X, y, sample_weight)
 
     def explain(self, X: Any, *, total: bool = False) -> Any:
         """Return what each column of a row, or each n-gram of a text, adds to its number.

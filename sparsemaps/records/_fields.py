@@ -5,7 +5,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
@@ -48,6 +48,8 @@ class Fields:
     lengths: tuple[int | None, int | None] = (None, None)
     sets_aside: bool = False
     """Whether bad lines or rows are set aside instead of raising an error."""
+    of_numbers: bool = False
+    """Whether labels are the targets of a regression: one number each."""
     _kind_of_labels: type | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
@@ -90,11 +92,17 @@ class Fields:
             upper = "or more" if most is None else f"to {most}"
             raise BadRecord(f"{least} {upper} characters", f"{lengths[number]}", number)
 
-    def check_label(self, label: object, place: str = "field") -> Any:
+    def check_label(self, label: object, place: str = "field", *, is_typed: bool = True) -> Any:
         """Return a label: a string, a boolean, or a number as `number_of` has it; of a list or
         another iterable of them, a tuple of the different ones. `place` is the word for fields in
-        errors."""
-        if isinstance(label, (str, bytes, float, int, dict)) or not isinstance(label, Iterable):
+        errors. Without types, a number is a string of its digits."""
+        if self.of_numbers and not _may_be_target(label, is_typed=is_typed):
+            if isinstance(label, str):
+                shown = f"{label[:40]!r}"
+            else:
+                shown = "a list" if _is_list(label) else _shown(label)
+            raise BadRecord(f"a finite number in the {place} {self.label!r}", shown)
+        if not _is_list(label):
             one = self._one_label(label, place)
             self._check_kind_of_label(one)
             return one
@@ -212,6 +220,19 @@ def flat_labels(labels: list[Any]) -> tuple[list[Any], Array | None]:
     return [label for some in lists for label in some], np.cumsum(counts)
 
 
+def _is_list(label: object) -> TypeGuard[Iterable[Any]]:
+    """Return whether a label is a list, or another iterable, of labels."""
+    return isinstance(label, Iterable) and not isinstance(label, (str, bytes, dict))
+
+
+def _may_be_target(label: object, *, is_typed: bool) -> bool:
+    """Return whether a label is a number for a regression, which takes booleans too."""
+    label = _plain(label)
+    if isinstance(label, str):
+        return not is_typed and number_in(label) is not None
+    return isinstance(label, (int, float)) and math.isfinite(label)
+
+
 def kind_of_label(label: object) -> type:
     """Return the kind of a label: float of any number, str or bool."""
     return type(label) if isinstance(label, (str, bool)) else float
@@ -287,8 +308,13 @@ def _check_scalar(
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     is_finite = isinstance(value, int) or (is_number and math.isfinite(value))
     if not isinstance(value, str) and not (is_number and is_finite):
-        shown = repr(value) if is_number else _kind(value)
-        raise BadRecord(f"{allowed} in the {place} {name!r}", shown)
+        raise BadRecord(f"{allowed} in the {place} {name!r}", _shown(value))
+
+
+def _shown(value: object) -> str:
+    """Return a number that is not finite, or words for a value of another type."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    return repr(value) if is_number else _kind(value)
 
 
 def _kind(value: object) -> str:

@@ -244,7 +244,7 @@ class _Places:
             if _LIST.fullmatch(label):
                 rule = f"one label in the column {fields.label!r}, as CSV has no lists"
                 raise BadRecord(rule, f"{label[:40]!r}")
-            label = fields.check_label(label, "column")
+            label = fields.check_label(label, "column", is_typed=False)
         if self._id is not None:
             id = values[self._id]
         if self._key is not None:

@@ -241,7 +241,8 @@ def test_classes_of_large_numbers_are_told_apart_or_refused(folder, capsys, kind
     if kind == "svm":
         assert "in.svm: compare takes whole numbers below 2^53 as cl" in refused(capsys, *words)
         return
-    (made,) = _compare.read(Texts("word:1", label_field="y"), words[:1], Namespace(n_jobs=None))
+    options = Namespace(n_jobs=None, regression=None)
+    (made,) = _compare.read(Texts("word:1", label_field="y"), words[:1], options)
     assert sorted(set(made[1].tolist())) == [1, 2**53, 2**53 + 1]
     words = write_labels(folder, kind, [2**53 + 1, 0.5] * 20)
     assert "in.jsonl: of the labels, the numbers 9007199254740993 and" in refused(capsys, *words)
@@ -278,5 +279,5 @@ def test_labels_of_csv_are_numbers_if_all_are(folder, capsys):
     for label, kind in (("x", list), ("7", np.ndarray)):
         Path("one.csv").write_text(f"text,y\na b,{label}\n")
         source = Texts("word:1", label_field="y")
-        made = _compare.read(source, ["in.csv", "one.csv"], Namespace(n_jobs=None))
+        made = _compare.read(source, ["in.csv", "one.csv"], Namespace(n_jobs=None, regression=None))
         assert [type(labels) for _, labels in made] == [kind] * 2

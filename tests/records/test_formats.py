@@ -95,7 +95,7 @@ def test_texts_that_are_compared(folder, format):
     """The comparison of maps takes seconds; it is given the texts and labels of any format."""
     source = Texts("word:1", field="inner.text", label_field="label")
     expected = [row["text"] for row in records()], [row["label"] for row in records()]
-    options = Namespace(n_jobs=2)
+    options = Namespace(n_jobs=2, regression=None)
     assert _compare.read(source, [folder / f"in.{format}"], options) == [expected]
 
 
@@ -124,10 +124,9 @@ def test_labels_of_several_kinds_are_not_compared(tmp_path, monkeypatch):
     lines = [b'{"text": "a", "y": 1}\n', b'{"text": "b", "y": "1"}\n']
     monkeypatch.setattr(_pipeline, "BLOCK_BYTES", 10)
     (tmp_path / "in.jsonl").write_bytes(b"".join(lines))
+    options = Namespace(n_jobs=1, regression=None)
     with pytest.raises(ValueError, match="a number"):
-        _compare.read(
-            Texts("word:1", label_field="y"), [tmp_path / "in.jsonl"], Namespace(n_jobs=1)
-        )
+        _compare.read(Texts("word:1", label_field="y"), [tmp_path / "in.jsonl"], options)
 
 
 def raw_of(path, **options):
