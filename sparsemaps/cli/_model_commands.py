@@ -1,6 +1,7 @@
 """The subcommands train, predict and filter."""
 
 import argparse
+import math
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -80,6 +81,10 @@ def train(options: argparse.Namespace) -> None:
     if texts is not None and options.texts is None:
         figures |= {"texts": texts.analyzer}
         words += f", by --texts {texts.analyzer}"
+    if trained.validation is not None:
+        numbers = trained.validation.figures.items()
+        seen = {name: n if math.isfinite(n) else None for name, n in numbers}
+        figures |= {"validation": {"records": trained.validation.n_records, **seen}}
     say(options, words, figures)
     if trained.validation is not None:
         for line in trained.validation.lines:

@@ -232,6 +232,14 @@ OTHER_NAMES = {
 """Commands by the other names of their maps: classes, and the methods of min-max."""
 
 
+OTHER_COMMANDS = {
+    "classify": "predict", "explain": "predict", "label": "predict", "score": "predict",
+    "fit": "train", "learn": "train", "deduplicate": "dedup", "duplicates": "dedup",
+    "select": "filter", "summary": "info", "encode": "map", "transform": "map",
+}  # fmt: skip
+"""Commands by other names for what they do."""
+
+
 PAIR_MAPS = tuple(name for name, kind in MAPS.items() if kind.has_codes)
 """The maps whose codes are compared by ``sparsemaps pairs``."""
 

@@ -17,7 +17,7 @@ from sparsemaps.cli._help import HelpParser
 from sparsemaps.cli._map_options import DEMO, INFO, KERNEL, MAP, TEXT
 from sparsemaps.cli._model_options import FILTER, PREDICT, TRAIN
 from sparsemaps.cli._near_options import DEDUP, PAIRS
-from sparsemaps.cli._options import OTHER_NAMES
+from sparsemaps.cli._options import OTHER_COMMANDS, OTHER_NAMES
 
 BAD_INPUT = 2
 """Exit status if options, parameters, input or files are bad."""
@@ -59,7 +59,7 @@ class _Parser(HelpParser):
         if action.choices is None or value in action.choices:
             return
         names = _paths(action.choices)
-        other = OTHER_NAMES.get(str(value).casefold())
+        other = (OTHER_COMMANDS | OTHER_NAMES).get(str(value).casefold())
         meant = other if other in names else closest(str(value), names)
         about = argparse.ArgumentError(
             action,

@@ -3,6 +3,7 @@
 import contextlib
 import logging
 import os
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, TypeVar
 
@@ -61,7 +62,9 @@ class Workers:
         A cluster forgets a result after it has arrived. So it is not made again if its worker is
         lost.
         """
-        shared = self.client.submit(_same, make, pure=False)  # made again if its worker is lost
+        with warnings.catch_warnings():  # of a large model, which is sent once
+            warnings.filterwarnings("ignore", "Sending large graph")
+            shared = self.client.submit(_same, make, pure=False)  # made again if its worker is lost
         futures = self.client.map(_call, tasks, make=shared, pure=False)
         try:
             for future, made in distributed.as_completed(futures, with_results=True):

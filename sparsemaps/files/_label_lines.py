@@ -21,7 +21,10 @@ UNKNOWN = ""
 """The label of a record without samples, such as a text without an n-gram: no model knows it."""
 
 
-HAS_PROBA = f"a classifier that is calibrated, or of the loss {' or '.join(WITH_PROBABILITIES)}"
+HAS_PROBA = (
+    f"a classifier that is calibrated, or of the loss {' or '.join(WITH_PROBABILITIES)}: train it "
+    "with --calibrate, or call calibrate"
+)
 """What probabilities need, in errors."""
 
 

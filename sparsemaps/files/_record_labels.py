@@ -79,6 +79,8 @@ def label_of(classes: Array, text: str) -> Any:
     for label in labels:
         if name_of(label) == text:
             return label
+    if classes.dtype.kind == "b":  # as Python writes them, too
+        return {"true": True, "false": False}.get(text.lower(), text)
     if classes.dtype.kind in "iuf":
         for number in (int, float):
             with contextlib.suppress(ValueError):

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import shlex
 from collections.abc import Iterator
 
 import numpy as np
@@ -32,6 +33,7 @@ from sparsemaps.files._rows import read_rows
 from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
 from sparsemaps.linear._training_facts import TrainingFacts
+from sparsemaps.records._table import cannot_be_rows
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 
@@ -96,14 +98,35 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
         return list(_of_text(path, n_jobs, progress))
     if os.path.isfile(path) and is_marked(path, MARK):
         return list(_of_model(path))
-    if path.endswith((LABELS, QIDS, CLASSES, IDS, RECEIPT, WEIGHTS[0])):
+    if path.endswith((LABELS, QIDS, CLASSES, IDS, WEIGHTS[0])) or _is_receipt(path):
         raise ValueError(
             f"{path}: expected a LIBSVM file, codes, an index or a model; info of an output "
             "describes the files beside it"
         )
     if path.endswith(".npy"):
         return list(_of_npy(path))
-    return [*_of_text(path, n_jobs, progress), *_of_receipt_beside(path)]
+    if cannot_be_rows(path):
+        raise ValueError(
+            f"{path} is a file of texts by its name, and {_DESCRIBED}; "
+            f"'sparsemaps text {shlex.quote(path)} --field FIELD -o - | sparsemaps info -' "
+            "counts its records and n-grams"
+        )
+    try:
+        lines = list(_of_text(path, n_jobs, progress))
+    except ValueError as error:
+        if ": line 1, " in str(error):
+            raise ValueError(f"{error}; {_DESCRIBED}") from None
+        raise
+    return [*lines, *_of_receipt_beside(path)]
+
+
+_DESCRIBED = "info describes LIBSVM files, codes, indexes and models"
+
+
+def _is_receipt(path: str) -> bool:
+    """Return whether a name is that of an output, which has an ending, with RECEIPT."""
+    output = path.removesuffix(RECEIPT)
+    return output != path and os.path.splitext(output)[1] != ""
 
 
 def _of_text(path: str, n_jobs: int | None, progress: bool | None) -> Iterator[str]:

@@ -24,14 +24,16 @@ class Validation(NamedTuple):
     """The accuracy; micro F1, if records have lists of labels; or of regression R2."""
     lines: list[str]
     """The figures as text, and the table of confusion if there are few classes."""
+    figures: dict[str, float]
+    """The figures by their names."""
 
 
 def validation(model: Model, rows: LabelledRows) -> Validation:
     """Return how well a model does on records with labels."""
     if isinstance(rows.labels, LabelLists):
-        figures = figures_of_lists(model, rows.codes, rows.labels, rows.weights)
-        line = f"{_counted(rows)}, {figures.line()}"
-        return Validation(len(rows.codes), figures.micro_f1, [line])
+        several = figures_of_lists(model, rows.codes, rows.labels, rows.weights)
+        line = f"{_counted(rows)}, {several.line()}"
+        return Validation(len(rows.codes), several.micro_f1, [line], several.by_name())
     known = np.zeros(0) if isinstance(model, KernelRegressor) else model.classes_
     rows = comparable(model, known, rows)
     if isinstance(model, KernelRegressor):
@@ -42,19 +44,20 @@ def validation(model: Model, rows: LabelledRows) -> Validation:
         spread = float(np.average(around, weights=weights))
         share = 1 - mean / spread if spread else float("nan")
         line = f"{_counted(rows)}, root mean square error {mean**0.5:.6g}, R2 {share:.4f}"
-        return Validation(len(labels), share, [line])
+        return Validation(len(labels), share, [line], {"rmse": mean**0.5, "r2": share})
     found = model.predict(rows.codes)
     labels = values_of(rows.labels)
     right = float(np.average(are_equal(found, labels), weights=rows.weights))
-    lines = [f"{_counted(rows)}, accuracy {right:.4f}"]
+    lines, figures = [f"{_counted(rows)}, accuracy {right:.4f}"], {"accuracy": right}
     classes = model.classes_
     if len(classes) == 2:
         scores = model.decision_function(rows.codes)
         share = area_under_curve(scores, are_equal(labels, classes[1:]), rows.weights)
         lines[0] += f", area under the ROC curve {share:.4f}"
+        figures["area"] = share
     if len(classes) <= _TABLE:
         lines += _confusion(classes, rows, found)
-    return Validation(len(found), right, lines)
+    return Validation(len(found), right, lines, figures)
 
 
 _TABLE = 12
@@ -142,6 +145,10 @@ class ListFigures(NamedTuple):
         shares = [f"{share:.4f}" for share in (self.micro_f1, self.macro_f1)]
         at = [f"at {k} {share:.4f}" for k, share in self.precisions.items()]
         return f"micro F1 {shares[0]}, macro F1 {shares[1]}, precision {', '.join(at)}"
+
+    def by_name(self) -> dict[str, float]:
+        at = {f"precision_at_{k}": share for k, share in self.precisions.items()}
+        return {"micro_f1": self.micro_f1, "macro_f1": self.macro_f1, **at}
 
 
 _BEST = 1, 3, 5

@@ -11,6 +11,7 @@ from _scripts.commands import command
 from sparsemaps import KernelProduct, MinHash
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.neighbors import KernelNeighbors
+from sparsemaps.records._table import ENDINGS, FORMATS
 
 MADE = ["minhash", "--n-hashes", 20, "--bits", 4, "--seed", 7]
 MAP = {"map": "MinHash(bits=4, n_hashes=20)", "seed": "7", "scheme": "1", "width": "any"}
@@ -169,6 +170,28 @@ def test_another_number_of_labels_than_of_rows(tmp_path, ending):
     done = command("info", tmp_path / "codes.npy")
     assert done.returncode == 2
     assert f"codes.npy{ending} is damaged: expected numbers of shape".encode() in done.stderr
+
+
+@pytest.mark.parametrize("ending", sorted(ENDINGS))
+def test_files_of_texts(tmp_path, ending):
+    """The command that the error names says more, but of lines, which may be LIBSVM text."""
+    path = tmp_path / f"in{ending}"
+    path.write_text("some words\n")
+    done = command("info", path)
+    assert done.returncode == 2
+    assert b"; info describes LIBSVM files" in done.stderr.replace(b", and info", b"; info")
+    if not FORMATS["txt"].endings.count(ending):
+        assert f"'sparsemaps text {path} --field FIELD -o - |".encode() in done.stderr
+
+
+@pytest.mark.parametrize("name", ["report.html", "labels.tsv", "noise", "rows.svm"])
+def test_files_of_no_kind(tmp_path, name):
+    path = tmp_path / name
+    path.write_text("<a>\t1\n")
+    assert b"line 1, column 1: expected " in (said := command("info", path).stderr)
+    assert said.endswith(b"; info describes LIBSVM files, codes, indexes and models\n")
+    path.write_text("1 1:1\n1 1:x\n")
+    assert b"; info describes" not in command("info", path).stderr
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ import pytest
 import scipy.sparse as sp
 from _scripts.commands import command
 
-from sparsemaps.cli._options import KERNELS, MAPS
+from sparsemaps.cli._options import KERNELS, MAPS, OTHER_COMMANDS, OTHER_NAMES
 
 COMMANDS = ["demo", "compare", "map", "text", "kernel", "pairs", "dedup", "train", "predict",
             "filter", "info"]  # fmt: skip
@@ -27,6 +27,8 @@ def said(*arguments):
         (["mpa"], "map", "map"),
         (["dmeo"], "demo", "demo"),
         (["minmax"], "map minmax", "map minmax"),
+        (["explain", "model", "in"], "predict", "predict"),
+        (["classify"], "predict", "predict"),
         (["folded_rbf"], "kernel folded-rbf", "kernel folded-rbf"),
         (["map", "MinMax"], "minmax", "map minmax"),
         (["map", "tensor_sketch"], "tensor-sketch", "map tensor-sketch"),
@@ -58,6 +60,11 @@ def test_every_name_with_a_letter_left_out():
                 assert "; did you mean " in said(name_of_command, wrong), name
     for name in COMMANDS:
         assert f"; did you mean {name}?" in said(name[:2] + name[3:])
+
+
+def test_other_names_are_of_commands():
+    assert {*OTHER_COMMANDS.values()} <= {*COMMANDS}
+    assert not {*OTHER_COMMANDS} & {*COMMANDS, *OTHER_NAMES}
 
 
 @pytest.mark.parametrize(

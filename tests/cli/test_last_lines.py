@@ -143,6 +143,31 @@ def test_json(run, tmp_path, name):
         assert found == expected
 
 
+OF_VALIDATION = {
+    "y": ["accuracy", "area"],
+    "n": ["r2", "rmse"],
+    "list": ["micro_f1", "macro_f1", "precision_at_1"],
+}
+"""The figures of records of --validation, by the kind of the labels. ``info`` shows the first."""
+
+
+@pytest.mark.parametrize("field", OF_VALIDATION)
+def test_json_has_the_figures_of_validation(run, tmp_path, field):
+    lines = [json.dumps(one | {"n": n, "list": [one["y"]]}) for n, one in enumerate(RECORDS)]
+    (tmp_path / "labelled.jsonl").write_text("\n".join(lines))
+    words = ["train", "minhash", *TEXTS, "--label-field", field, "--json"]
+    words += ["--validation", str(tmp_path / "labelled.jsonl")]
+    words += ["--loss", "epsilon_insensitive"] if field == "n" else []
+    found = json.loads(*run(words, "labelled.jsonl"))["validation"]
+    assert found.pop("records") == 3
+    assert found.keys() == {*OF_VALIDATION[field]}
+    score = found[OF_VALIDATION[field][0]]
+    assert f"{score:.4f} " in "".join(run(["info", "OUT", "--json"], ""))
+    (tmp_path / "labelled.jsonl").write_text(lines[0])
+    if field == "n":  # one record has no R2
+        assert json.loads(*run(words, "labelled.jsonl"))["validation"]["r2"] is None
+
+
 def test_many_labels_and_unknown_records(tmp_path, capsys):
     """Ten labels are named; records without an entry are told apart if others are unknown too."""
     X = np.eye(12)

@@ -1,6 +1,8 @@
 """Jobs on files by the workers of a cluster: the outputs are those of this process."""
 
 import contextlib
+import functools
+import operator
 import os
 import time
 from types import SimpleNamespace
@@ -85,6 +87,13 @@ def test_the_outputs_are_those_of_this_process(name, folder, model, client, tmp_
         assert one.name == other.name or not end
         if not one.name.endswith(".json"):
             assert one.read_bytes() == other.read_bytes()
+
+
+def test_a_large_model_needs_no_warning(client):
+    """Dask warns of functions above 10 MB."""
+    make = functools.partial(operator.add, bytes(11_000_000))
+    made = list(Workers(client).run(make, [b"a", b"bc"]))
+    assert sorted(map(len, made)) == [11_000_001, 11_000_002]
 
 
 @pytest.mark.parametrize("name", ["map", "predict", "filter", "filter, a fraction"])

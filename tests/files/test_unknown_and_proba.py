@@ -104,6 +104,8 @@ def label_model(labels):
         ([1, 2], "3", None),
         ([1, 2], "one", None),
         ([False, True], "true", True),
+        ([False, True], "False", False),
+        ([False, True], "1", None),
         (["True", "false"], "true", None),
     ],
 )
