@@ -26,15 +26,17 @@ SMOKE = (
 
 
 @click.command(context_settings=PASSED_ON)
+@click.option("--extra", multiple=True, help="Install the packages for docs or bench, too.")
 @click.argument("arguments", nargs=-1)
-def build(arguments):
+def build(extra, arguments):
     """Install the package into this environment, editable: an import compiles what has changed.
 
     ARGUMENTS are passed on to pip: -Csetup-args=-Dboundscheck=true, for instance.
     """
     pip = [sys.executable, "-m", "pip", "install"]
     util.run([*pip, "meson-python", "meson", "ninja", "cython"])
-    util.run([*pip, "--no-build-isolation", "--editable", ".[test]", *arguments])
+    extras = ",".join(["test", *extra])
+    util.run([*pip, "--no-build-isolation", "--editable", f".[{extras}]", *arguments])
 
 
 @click.command(context_settings=PASSED_ON)
@@ -67,7 +69,7 @@ def lint(arguments):
 def docs(folder):
     """Write the documentation to FOLDER. A warning is an error.
 
-    Needs the package with its extra: pip install ".[docs]"
+    Needs the packages for docs: spin build --extra docs
     """
     util.run(["sphinx-build", "-q", "-W", "docs", folder])
 
@@ -81,7 +83,7 @@ def bench(smoke, arguments):
     ARGUMENTS are passed on to asv run: -b count_sketch.Dense, for instance. Results stay in
     build/asv.
 
-    Needs the package with its extra: pip install ".[bench]"
+    Needs the packages for bench: spin build --extra bench
     """
     asv = ["asv", "--config", str(bench_settings())]
     util.run([*asv, "machine", "--yes"], output=False)

@@ -301,3 +301,12 @@ def test_each_included_file_names_what_it_uses(module):
         body = re.sub(r'"""(?:.|\n)*?"""|#[^\n]*', "", CIMPORT.sub("", source))
         used = {one for one in known if re.search(rf"(?<![\w.]){one}\b", body)}
         assert used == cimported(source), name
+
+
+@pytest.mark.skipif(not DOCS.exists(), reason="no source here")
+def test_source_without_compiled_modules_says_so():
+    program = f"import sys; sys.path.insert(0, {str(ROOT)!r}); import sparsemaps._loops"
+    ended = subprocess.run([sys.executable, "-S", "-c", program], capture_output=True, text=True)
+    if list(SOURCES.rglob("rows.*.so")):  # compiled in place
+        return
+    assert "the compiled modules of sparsemaps are missing here. In a checkout," in ended.stderr

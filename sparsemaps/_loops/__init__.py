@@ -25,3 +25,11 @@ module, however short.
 In ``c/``: ``text``, ``random``, ``rows``, ``codes``, ``maps`` and ``linear`` hold the inner loops
 by what they work on; ``base`` holds vectors, memory and the choice of the instruction set.
 """
+
+from importlib.util import find_spec
+
+if find_spec(f"{__name__}.rows") is None:
+    raise ImportError(
+        "the compiled modules of sparsemaps are missing here. In a checkout, install the package (pip "
+        "install .), and start Python in another folder: it imports the current folder first"
+    )
