@@ -30,6 +30,6 @@ from importlib.util import find_spec
 
 if find_spec(f"{__name__}.rows") is None:
     raise ImportError(
-        "the compiled modules of sparsemaps are missing here. In a checkout, install the package (pip "
-        "install .), and start Python in another folder: it imports the current folder first"
+        "the compiled modules of sparsemaps are missing here. In a checkout, install the package "
+        "(pip install .), and start Python in another folder: it imports the current folder first"
     )
