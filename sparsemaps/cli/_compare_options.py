@@ -31,12 +31,11 @@ def _fill(parser: HelpParser) -> None:
     )  # fmt: skip
     shared.add_path(
         parser, "--test", type=shared.non_empty, metavar="FILE",
-        help="rows that the search does not see; models of all rows of INPUT are scored on them "
-        "too",
+        help="rows for testing only; models trained on all rows of INPUT are scored on them",
     )  # fmt: skip
     parser.add_argument(
         "--seconds", type=float, default=60.0, metavar="S",
-        help="time that the comparison takes (default: 60)",
+        help="time of the comparison (default: 60)",
     )  # fmt: skip
     parser.add_argument(
         "--regression", action="store_true",
@@ -45,11 +44,11 @@ def _fill(parser: HelpParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--ordered", action="store_true",
-        help="rows are in an order of time: hold out the last ones, not rows chosen at random",
+        help="rows are ordered by time: hold out the last ones instead of random ones",
     )  # fmt: skip
     shared.add_path(
         parser, "--plot", type=shared.non_empty, metavar="FILE.svg",
-        help="also draw scores against bytes a row; needs matplotlib",
+        help="also plot scores against bytes per row; needs matplotlib",
     )  # fmt: skip
     shared.add_seed(parser)
     shared.add_reading(parser)
@@ -63,8 +62,8 @@ COMPARE = Command(
     "compare",
     "sparsemaps.cli._compare:compare",
     _fill,
-    help="measure which map suits a file, beside linear models, trees and exact kernels",
-    description="Measure which map suits the rows of a file, beside linear models, boosted "
-    "trees and exact\nkernels. Print a table, and the command that trains the choice.",
+    help="compare maps, linear models, trees and exact kernels on a file",
+    description="Compare maps, linear models, boosted trees and exact kernels on the rows of a "
+    "file. Print a\ntable, and the command that trains the choice.",
     epilog=COMPARE_EXAMPLES,
 )

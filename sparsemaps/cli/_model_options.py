@@ -56,7 +56,7 @@ _COMMON_OF_FILTER = "--min-score", "--min-proba", "--fraction", "--field", "--n-
 def _fill_train(_: str, parser: HelpParser) -> None:
     shared.add_inputs(
         parser,
-        "LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside; "
+        "LIBSVM file (.gz, .bz2, .xz, .zst); file of codes (.npy) with its labels beside it; "
         "texts (.jsonl, .csv, .parquet, .arrow); directory, pattern, or - for standard input",
     )
     shared.add_output(parser, "file of the model to write")
@@ -95,9 +95,9 @@ PREDICT = Command(
     "sparsemaps.cli._model_commands:predict",
     _fill_predict,
     help="label records with a trained model",
-    description="Write a line for each record: its number, or its id; its label; and the score "
-    "of each\nclass; separated by tabs, with a header. An output that ends in .jsonl has an "
-    "object for each\nrecord.",
+    description="Write a table with the number or id, the label and the score of each class for "
+    "each record,\nwith a header and tabs between columns. If the name of the output ends in "
+    ".jsonl, write a\nJSON object for each record.",
     epilog=PREDICT_EXAMPLES,
 )
 
@@ -106,8 +106,8 @@ def _fill_filter(parser: HelpParser) -> None:
     _add_model_and_files(parser, "", "id_field")
     parser.add_argument(
         "--label", required=True, action="append",
-        help="label of the records to keep; may be given several times, and the highest of "
-        "their scores counts",
+        help="label of the records to keep; may be given several times, and the highest "
+        "score then counts",
     )  # fmt: skip
     shared.add_values(parser, LabelChoice)
     shared.add_many(parser)
@@ -118,19 +118,19 @@ FILTER = Command(
     "filter",
     "sparsemaps.cli._model_commands:filter",
     _fill_filter,
-    help="keep the records that a trained model gives a label",
-    description="Write the records that have a label, byte for byte and in their order.",
+    help="keep the records to which a trained model gives a label",
+    description="Write the records to which a model gives a label, unchanged and in order.",
     epilog=FILTER_EXAMPLES,
 )
 
 
 def _add_model_and_files(parser: HelpParser, more: str, *but: str) -> None:
     """Add the model, its inputs, how they are read, and the output."""
-    shared.add_path(parser, "model", metavar="MODEL", help="file that train has written")
+    shared.add_path(parser, "model", metavar="MODEL", help="file written by train")
     shared.add_inputs(
         parser,
-        "texts (.txt, .jsonl, .csv, .parquet, .arrow) if the model is of texts, and else LIBSVM "
-        f"file, {more}as for train; directory, pattern, or - for standard input",
+        "texts (.txt, .jsonl, .csv, .parquet, .arrow) if the model was trained on texts; otherwise "
+        f"LIBSVM file, {more}as for train; directory, pattern, or - for standard input",
     )
     shared.add_values(
         parser, Texts,

@@ -30,7 +30,7 @@ examples:
 
 _RECORDS = (
     "file of texts (.txt, .jsonl, .csv, .parquet, .arrow) or LIBSVM file, plain or compressed "
-    "(.gz, .bz2, .xz, .zst) but for Parquet and Arrow"
+    "(.gz, .bz2, .xz, .zst), except Parquet and Arrow"
 )
 """The files that hold records."""
 
@@ -85,8 +85,8 @@ def _fill_dedup(_: str, parser: HelpParser) -> None:
     shared.add_inputs(parser, f"{_RECORDS}; directory, pattern, or - for standard input")
     shared.add_output(
         parser,
-        "file to write (.gz, .bz2, .xz, .zst); or directory, for one output for each input; or "
-        "- for standard output",
+        "file to write (.gz, .bz2, .xz, .zst), directory for one output per input, or - for "
+        "standard output",
     )
     shared.add_values(parser, Search, Removal, Tables)
     shared.add_seed(parser)
@@ -101,8 +101,8 @@ DEDUP = Command(
     "sparsemaps.cli._near_commands:dedup",
     partial(shared.add_maps_with_codes, examples=DEDUP_EXAMPLES, fill=_fill_dedup),
     help="remove near-duplicate records",
-    description="Remove near-duplicate records of texts or LIBSVM files. The other records are "
-    "written\nbyte for byte, in their order. MAP defaults to minhash. Codes and other results "
+    description="Remove near-duplicate records from texts or LIBSVM files. The other records are "
+    "written\nunchanged and in order. MAP defaults to minhash. Codes and other results "
     "stay in\nOUTPUT.stages. The last line counts the records, those kept, those removed by "
     "reason, and\nthe clusters.",
 )

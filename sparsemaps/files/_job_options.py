@@ -113,7 +113,7 @@ class Texts(Values):
     )
     normalize: str | None = Choice("nfc", "nfkc", "plain", none=True).default(
         None,
-        "Bring texts to this Unicode normal form first, as `sparsemaps.text.HashingVectorizer` "
+        "Convert texts to this Unicode normal form first, as `sparsemaps.text.HashingVectorizer` "
         'does; "plain" is NFKC, case folded, with punctuation and runs of blanks as one blank.',
     )
     min_length: int | None = Int(0, LARGEST_INT, none=True).default(
@@ -129,7 +129,7 @@ class Texts(Values):
     )
     idf: float | None = Real(least=0.0, most=100, none=True).default(
         None,
-        "For maps and models: weigh n-grams by how few records have them, to this power, as "
+        "For maps and models: weight n-grams by how few records have them, to this power, as "
         "`sparsemaps.text.IdfWeights` does; 2 is a good power. The inputs are read once more. A "
         'weighted row has fractions of levels, for ``method="levels"`` of min-max.',
         metavar="POWER",
@@ -159,7 +159,7 @@ class Texts(Values):
     )
     frequencies: str | os.PathLike[str] | None = PathTo(none=True).default(
         None,
-        "Take the table of frequencies of an earlier run, frequencies.npy in its folder; without "
+        "Use the table of frequencies of an earlier run, frequencies.npy in its folder; without "
         "it, the inputs are counted. It is for `max_df` or `idf`, and needs a run with the same "
         "option. With `against`, the default is the table of the first earlier run.",
         metavar="FILE",
@@ -311,10 +311,10 @@ class Removal(Values):
 
     keep: str = _Order().default(
         "first",
-        'Which records come first: "first" is the order of the inputs, "longest" begins with the '
-        "record of the most characters of text or the most entries, and the name of a field or "
-        "column of texts begins with the record of the largest number in it. Records without a "
-        "number come last. Records of equal length or number are taken in the order of the inputs.",
+        'Which records to keep: "first" keeps the first one in the order of the inputs, "longest" '
+        "the one with the most characters of text or the most entries, and the name of a field or "
+        "column of texts the one with the largest number in it. Records without a number come "
+        "last. If lengths or numbers are equal, the order of the inputs decides.",
         metavar="first|longest|FIELD",
     )
     against: Any = Paths(none=True).default(
@@ -394,9 +394,9 @@ class Tables(Aside):
     )
     report: str | os.PathLike[str] | None = PathTo(none=True).default(
         None,
-        "Write a page of HTML that helps you decide whether to trust the removals: fifty of them "
+        "Write an HTML page that helps you decide whether to trust the removals: fifty of them "
         "side by side, most of them near the threshold, with counts, similarities, settings and "
-        "the records that stand for most others. With `max_df` it shows the frames that were left "
+        "the records with the most duplicates. With `max_df` it shows the frames that were left "
         "out, too. It contains texts of records, and needs no network. The inputs are read once "
         "more, and twice with `max_df`.",
         metavar="REPORT.html",
@@ -475,7 +475,7 @@ class LinearModel(Values):
     )
     class_weight: str | Sequence[str] | None = ClassWeights(none=True).default(
         None,
-        'The weights of classes: "balanced" weighs classes by the inverse of their frequencies, '
+        'The weights of classes: "balanced" weights classes by the inverse of their frequencies, '
         "and LABEL=WEIGHT sets the weight of one class. Frequencies are sums of the weights of "
         "records.",
         metavar="balanced|LABEL=WEIGHT",
@@ -536,11 +536,11 @@ class Training(Values):
 
     C: float | Sequence[float] | None = Reals(above=0, none=True).default(
         None,
-        "The inverse strength of regularisation, [allowed]; of several, the best: the value with "
+        "The inverse strength of regularisation, [allowed]; if several are given, use the one with "
         "the highest accuracy, R2 for regression, or micro F1 for lists of labels, on the records "
-        "of `validation`, or else with the highest mean over five folds. The fold of a record "
-        "depends on the seed and on the number of the record. The model equals the model of this C "
-        "alone. None is the C of the model.",
+        "of `validation`, or as a mean over five folds. The fold of a record depends on the seed "
+        "and on the number of the record. The model equals a model with this C alone. None is the "
+        "C of the model.",
         metavar="C",
     )
     validation: Any = Inputs(none=True).default(
@@ -562,14 +562,14 @@ class Training(Values):
     )
     calibrate: bool = Bool().default(
         False,
-        "Turn scores into probabilities, as ``KernelClassifier.calibrate`` does, by the records "
-        "of `validation`, or else by five folds of the records, whose numbers decide the fold. "
-        "Training then takes 6 to 18 times as long.",
+        "Learn to turn scores into probabilities, as ``KernelClassifier.calibrate`` does, from "
+        "the records of `validation`, or from five folds of the training records. The fold of a "
+        "record depends on its number. With folds, training takes 6 to 18 times as long.",
     )
     snippets: Sequence[int] | None = Ints(1, LARGEST_INT32, MOST_SNIPPETS, none=True).default(
         None,
         "For raw texts: also train on short parts of each text, one for each given length, in "
-        "words, or in characters in scripts without blanks. Short texts are then labelled better. "
+        "words, or in characters in scripts without blanks. This improves labels of short texts. "
         "A part has the label of its text, and depends on the seed and on the number of the "
         "record (`sparsemaps.text.snippets`). A text has no part longer than itself. Parts "
         "calibrate too, in the fold of their text.",
@@ -640,7 +640,7 @@ class LineOptions(Values):
 
     proba: bool = Bool().default(
         False,
-        "Write probabilities instead of scores; the model must be calibrated, or of the loss "
+        "Write probabilities instead of scores; the model must be calibrated, or have the loss "
         '"log_loss". The score still decides the label: the highest one, or for models of several '
         "labels, all above 0.",
     )
@@ -653,14 +653,14 @@ class LineOptions(Values):
     )
     min_score: float | None = Real(none=True).default(
         None,
-        "The minimum score of a label; a record whose label has less is unknown. With `top`, "
-        "labels below it are left out. For models of several labels, it replaces 0.",
+        "The minimum score of a label; records whose label has a lower score are unknown. With "
+        "`top`, labels below it are left out. For models of several labels, it replaces 0.",
         metavar="S",
     )
     min_proba: float | None = Real(least=0, most=1, none=True).default(
         None,
-        "The minimum probability of a label, instead of `min_score`; a record whose label has "
-        'less is unknown. The model must be calibrated, or of the loss "log_loss".',
+        "The minimum probability of a label, instead of `min_score`; records whose label has a "
+        'lower probability are unknown. The model must be calibrated, or have the loss "log_loss".',
         metavar="P",
     )
     unknown: str = String().default(
@@ -671,9 +671,9 @@ class LineOptions(Values):
     )
     explain: int = Int(0, LARGEST_INT32).default(
         0,
-        "The number of n-grams to write for each text, with what they add to the score of its "
-        "label, in further columns: the n-grams that add or subtract most, as ``model.explain`` "
-        "gives them. It is for models of texts.",
+        "The number of n-grams to write for each text, in further columns, with their shares of "
+        "the score of its label: those with the largest shares, positive or negative, as "
+        "``model.explain`` returns them. It is for models of texts.",
         metavar="N",
     )
 
@@ -700,14 +700,14 @@ class LabelChoice(Values):
     min_proba: float | None = Real(least=0, most=1, none=True).default(
         None,
         "The minimum probability of the label, instead of `min_score`. The model must be "
-        'calibrated, or of the loss "log_loss".',
+        'calibrated, or have the loss "log_loss".',
         metavar="P",
     )
     fraction: float | None = Real(above=0, most=1, none=True).default(
         None,
-        "The share of the records of all inputs to write, [allowed]: the records with the highest "
-        "scores of the label, and of equal scores the first. Their number is rounded up. Give at "
-        "most one of `min_score`, `min_proba` and `fraction`.",
+        "The share of the records of all inputs to write, [allowed]: those with the highest scores "
+        "of the label. If scores are equal, earlier records are written. The number of records is "
+        "rounded up. Give at most one of `min_score`, `min_proba` and `fraction`.",
         metavar="F",
     )
 
