@@ -103,6 +103,8 @@ class Server(ThreadingHTTPServer):
 
 
 if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
     port = int(sys.argv[2]) if len(sys.argv) > 2 else 8000
     server = Server(("localhost", port), Handler)
     server.served = Served(sys.argv[1])

@@ -73,6 +73,9 @@ class Labelling(OutputJob):
         """Return the job for some inputs, after a check of what they are."""
         rows = source_for(model.map_, getattr(model, "vectorizer_", None), source, paths)
         rows = rows.with_fields(sets_aside=bad_records is not None)
+        for path in paths:
+            if not holds_codes(path):
+                rows.format(path)  # or an error, before anything is written to a pipe
         return cls(model, rows, bad_records, **own)
 
     @abstractmethod
