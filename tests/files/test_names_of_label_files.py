@@ -40,16 +40,13 @@ def test_every_ending(model, tmp_path, capsys, ending):
         assert first.startswith("{" if ending.lower() in JSON else "record\tlabel")
 
 
-@pytest.mark.parametrize("job", ["predict", "filter"])
-def test_nothing_is_written_if_the_format_of_an_input_is_not_known(tmp_path, job):
+@pytest.mark.parametrize(("job", "more"), [("predict_files", {}), ("filter_files", {"label": 0})])
+def test_nothing_is_written_if_the_format_of_an_input_is_not_known(tmp_path, job, more):
     model = KernelClassifier(MinHash(n_hashes=8, random_state=0), vectorizer="word:1")
     model.fit(["a", "b"], [0, 1])
     for name in ("first.txt", "second"):
         (tmp_path / name).write_text("a\n")
     inputs, out = [tmp_path / "first.txt", tmp_path / "second"], io.BytesIO()
     with pytest.raises(ValueError, match="second: format must be given"):
-        if job == "predict":
-            files.predict_files(model, inputs, out)
-        else:
-            files.filter_files(model, inputs, out, label=0)
+        getattr(files, job)(model, inputs, out, **more)
     assert not out.getvalue()
