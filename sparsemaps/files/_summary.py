@@ -189,6 +189,8 @@ def _of_model(path: str) -> Iterator[str]:
         more = ", ..." if len(labels) > _SHOWN_CLASSES else ""
         several = ", several a record" if model.multilabel_ else ""
         yield f"classes  {len(labels)}{several}: {shown}{more}"
+        by_loss = f"by the loss {model.loss}" if hasattr(model, "predict_proba") else "none"
+        yield f"probas   {'calibrated' if hasattr(model, 'calibration_') else by_loss}"
     yield f"weights  {model.coef_.size}"
     yield from _of_training(model)
     config = model.map_.to_config()

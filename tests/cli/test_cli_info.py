@@ -87,13 +87,24 @@ def test_models(texts, tmp_path, name):
     assert_map(said, width=said["width"])
 
 
+def test_where_probabilities_are_from(tmp_path):
+    X, y = np.tile(np.eye(4), (3, 1)), np.tile([0, 0, 1, 1], 3)
+    map = MinHash(n_hashes=20, bits=4, random_state=7)
+    for loss, own in (("hinge", "none"), ("log_loss", "by the loss log_loss")):
+        model = KernelClassifier(map, loss=loss, random_state=0).fit(X, y)
+        model.save(tmp_path / "model")
+        assert told(tmp_path / "model")["probas"] == own
+        model.calibrate(X, y).save(tmp_path / "model")
+        assert told(tmp_path / "model")["probas"] == "calibrated"
+
+
 def test_models_of_numbers_and_of_many_classes(tmp_path):
     map = MinHash(n_hashes=20, bits=4, random_state=7)
     KernelRegressor(map, epsilon=0.25).fit(np.eye(30), np.arange(30)).save(tmp_path / "numbers")
     said = told(tmp_path / "numbers")
     assert said["model"].startswith("KernelRegressor(")
     assert "epsilon=0.25" in said["model"]
-    assert "classes" not in said
+    assert not {"classes", "probas"} & said.keys()
     assert_map(said, width="30")
     rows, labels = np.tile(np.eye(30), (3, 1)), np.tile(np.arange(30), 3)
     KernelClassifier(map).fit(rows, labels).save(tmp_path / "classes")
