@@ -129,16 +129,14 @@ cdef class Descent:
         `factors` has a row for each model: what C is multiplied by for rows on its negative
         side, and on its positive side.
 
-        `v` is 0 and has a row for each column of the features, and `stride_of(n_models)` columns
-        of which as many count as there are models; it is aligned to 64 bytes. If it
-        `is_float32`, it has `most_of_float32` columns of such numbers, in the memory of half as
-        many of float64."""
+        `v` is 0 and has a row for each column of the features, and
+        `columns_of_weights(n_models, is_float32)` columns; it is aligned to 64 bytes. If it
+        `is_float32`, each column has two such numbers. As many numbers of a row count as there
+        are models."""
         cdef Py_ssize_t n_models = factors.shape[0], m
-        cdef Py_ssize_t stride = MOST_MODELS if is_float32 else stride_of(n_models)
+        cdef Py_ssize_t n_columns = columns_of_weights(n_models, is_float32)
         if (factors.shape[1] != 2 or v.shape[0] != n_codes << bits
-                or not 1 <= n_models <= MOST_MODELS
-                or v.shape[1] != (MOST_MODELS // 2 if is_float32 else stride)
-                or <size_t>&v[0, 0] % 64):
+                or v.shape[1] != n_columns or <size_t>&v[0, 0] % 64):
             raise ValueError("the arrays do not fit")
         self.v, self.memory = v, Scratch.__new__(Scratch)
         self.problem.n_models = n_models
@@ -148,7 +146,8 @@ cdef class Descent:
         self.problem.cost = cost
         self.problem.key = key
         self.problem.rows.n_codes, self.problem.rows.bits = n_codes, bits
-        self.state.v, self.state.stride = &v[0, 0], stride
+        self.state.v = &v[0, 0]
+        self.state.stride = 2 * n_columns if is_float32 else n_columns
         self.state.columns = <uint32_t *>self.memory.take(
             2 * BLOCK_ROWS * n_codes * sizeof(uint32_t))
         for m in range(n_models):
@@ -244,10 +243,14 @@ most_models = MODELS_OF_FLOAT64  # that are trained together
 most_of_float32 = MOST_MODELS  # those with such weights
 
 
-def stride_of(Py_ssize_t n_models):
-    """Return the number of columns of the weights of some models that are trained together."""
-    if not 1 <= n_models <= MODELS_OF_FLOAT64:
-        raise ValueError(f"at most {MODELS_OF_FLOAT64} models are trained together, got {n_models}")
+def columns_of_weights(Py_ssize_t n_models, bint is_float32):
+    """Return the number of columns of float64 that hold the weights of some models that are trained
+    together."""
+    cdef Py_ssize_t most = MOST_MODELS if is_float32 else MODELS_OF_FLOAT64
+    if not 1 <= n_models <= most:
+        raise ValueError(f"at most {most} models are trained together, got {n_models}")
+    if is_float32:
+        return MOST_MODELS // 2
     return 1 if n_models == 1 else MODELS_OF_FLOAT64
 
 

@@ -564,7 +564,7 @@ class Training(Values):
         False,
         "Learn to turn scores into probabilities, as ``KernelClassifier.calibrate`` does, from "
         "the records of `validation`, or from five folds of the training records. The fold of a "
-        "record depends on its number. With folds, training takes 6 to 18 times as long.",
+        "record depends on its number. With folds, training takes 4 to 6 times as long.",
     )
     snippets: Sequence[int] | None = Ints(1, LARGEST_INT32, MOST_SNIPPETS, none=True).default(
         None,

@@ -10,6 +10,16 @@ from sparsemaps._tools._typing import Array, Floats
 RIDGE = 1e-3
 """The factor of the squares of the offsets in the objective of a calibration."""
 
+_MOST_STEPS, _MOST_HALVES = 200, 60
+"""Of Newton's method."""
+
+_LEAST_DECREASE = 1e-10
+"""A step that promises less, as a part of the objective, is the last: the one after it would be
+about its square."""
+
+_TOGETHER = 2**17
+"""Scores of labels that are calibrated together, so that they stay in the cache."""
+
 _LARGEST = np.finfo(float).max / 8
 """Parts of logits are cut here, so that sums and differences of them are finite."""
 
@@ -54,7 +64,11 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     if weights is None:
         weights = np.ones(len(labels))
     counts = weights > 0
-    scores, labels, weights = _of_classes(scores[counts]), labels[counts], weights[counts]
+    scores, labels, weights = scores[counts], labels[counts], weights[counts]
+    if scores.shape[1] == 1:
+        [slope], [bend], [offset] = _of_two_classes(scores.T, labels[None] == 1, weights)
+        # Each class has half of the score, and a quarter of its square: twice that is a half.
+        return Calibration(slope, 2**0.5 * bend, np.array([-offset / 2, offset / 2]))
     n_classes, own = scores.shape[1], (np.arange(len(labels)), labels)
     sums = np.bincount(labels, weights, n_classes)
     # Numbers of size 1 for scores of any size; slope and bend are divided by theirs at the end.
@@ -107,14 +121,101 @@ def fit_labels(scores: Floats, labels: Any, weights: Array | None) -> Calibratio
 
     `labels` is an indicator matrix, as CSC.
     """
-    slopes, bends, offsets = np.empty((3, scores.shape[1]))
-    for number in range(scores.shape[1]):
-        own = np.zeros(len(scores), np.intp)
-        own[labels.indices[labels.indptr[number] : labels.indptr[number + 1]]] = 1
-        slope, bend, (first, second) = fit(scores[:, number : number + 1], own, weights)
-        # Each class has half of the score, and a quarter of its square: twice that is a half.
-        slopes[number], bends[number], offsets[number] = slope, bend / 2**0.5, second - first
-    return Calibration(slopes, bends, offsets)
+    if weights is None:
+        weights = np.ones(len(scores))
+    n_labels, counts = scores.shape[1], weights > 0
+    found, step = np.empty((3, n_labels)), max(1, _TOGETHER // max(len(scores), 1))
+    for first in range(0, n_labels, step):
+        some = slice(first, min(first + step, n_labels))
+        is_own = labels[:, some].toarray().T != 0
+        found[:, some] = _of_two_classes(
+            np.ascontiguousarray(scores[counts, some].T), is_own[:, counts], weights[counts]
+        )
+    return Calibration(*found)
+
+
+def _of_two_classes(scores: Floats, is_second: Array, weights: Array) -> Floats:
+    """Return the calibrations of the least log loss of several problems of two classes: slopes,
+    bends and offsets of ``slope * s + (bend * s) * |bend * s| + offset``, whose logistic function
+    is the probability of the second class.
+
+    `scores` and `is_second` have a row for each problem. The objective is that of `fit`: its two
+    offsets are half of the one here, with either sign.
+
+    Notes
+    -----
+    Newton's method, of all problems at once. As slope and square of the bend are at least 0, a step
+    goes to the minimum of the quadratic model within these bounds, which is the best of the minima
+    of its four faces. A step that does not decrease the objective enough is halved.
+    """
+    exponents = np.frexp(np.abs(scores).max(axis=1))[1]
+    scores = np.ldexp(scores, -exponents[:, None])
+    parts = np.stack([scores, scores * np.abs(scores), np.ones_like(scores)])
+    seconds = (is_second * weights).sum(axis=1)
+    firsts = weights.sum() - seconds
+    targets = np.where(is_second, ((seconds + 1) / (seconds + 2))[:, None], 0.0)
+    targets += np.where(is_second, 0.0, (1 / (firsts + 2))[:, None])
+
+    def values(x: Floats, some: Array) -> Floats:
+        """Return the objectives of some problems."""
+        logits = np.einsum("vpn,pv->pn", parts[:, some], x)
+        losses = np.maximum(logits, 0) - targets[some] * logits
+        losses += np.log1p(np.exp(-np.abs(logits)))
+        return (losses * weights).sum(axis=1) + RIDGE / 2 * x[:, 2] ** 2
+
+    x = np.tile([1.0, 0.0, 0.0], (len(scores), 1))
+    going = np.arange(len(scores))
+    value = values(x, going)
+    for _ in range(_MOST_STEPS):
+        here, own = x[going], parts[:, going]
+        shares = scipy.special.expit(np.einsum("vpn,pv->pn", own, here))
+        excess, curvature = weights * (shares - targets[going]), weights * shares * (1 - shares)
+        gradient = np.stack([(excess * part).sum(axis=1) for part in own], axis=1)
+        hessian = np.empty((len(going), 3, 3))
+        for row, column in zip(*np.tril_indices(3), strict=True):
+            sums = (curvature * own[row] * own[column]).sum(axis=1)
+            hessian[:, row, column] = hessian[:, column, row] = sums
+        gradient[:, 2] += RIDGE * here[:, 2]
+        hessian[:, 2, 2] += RIDGE
+        step = _newton_step(here, gradient, hessian)
+        slope = (gradient * step).sum(axis=1)
+        length = np.ones(len(going))
+        tried = values(here + step, going)
+        is_last = -slope <= _LEAST_DECREASE * value[going]
+        for _ in range(_MOST_HALVES):
+            worse = np.flatnonzero(~is_last & (tried > value[going] + 1e-4 * length * slope))
+            if not len(worse):
+                break
+            length[worse] /= 2
+            tried[worse] = values(here[worse] + length[worse, None] * step[worse], going[worse])
+        x[going] = np.maximum(here + length[:, None] * step, [0, 0, -np.inf])
+        value[going] = tried
+        going = going[~is_last]
+        if not len(going):
+            break
+    return np.stack(
+        [np.ldexp(x[:, 0], -exponents), np.ldexp(np.sqrt(x[:, 1]), -exponents), x[:, 2]]
+    )
+
+
+def _newton_step(x: Floats, gradient: Floats, hessian: Floats) -> Floats:
+    """Return the steps to the minima of quadratic models, of which the first two variables stay at
+    least 0."""
+    hessian = hessian.copy()
+    for number in range(3):  # variables that say nothing, or the same, have a minimum too
+        own = hessian[:, number, number]
+        hessian[:, number, number] = np.where(own > 0, own * (1 + 1e-12), 1.0)
+    best, least = np.zeros_like(x), np.full(len(x), np.inf)
+    for at_zero in ([], [0], [1], [0, 1]):
+        matrix, right = hessian.copy(), -gradient
+        matrix[:, at_zero] = np.eye(3)[at_zero]
+        right[:, at_zero] = -x[:, at_zero]
+        step = np.linalg.solve(matrix, right[:, :, None])[:, :, 0]
+        step[:, at_zero] = -x[:, at_zero]
+        value = (step * gradient).sum(axis=1) + np.einsum("pi,pij,pj->p", step, hessian, step) / 2
+        is_better = (value < least) & (x + step >= [0, 0, -np.inf]).all(axis=1)
+        best[is_better], least[is_better] = step[is_better], value[is_better]
+    return best
 
 
 def logits_of_labels(scores: Floats, calibration: Calibration | None) -> Floats:

@@ -462,8 +462,8 @@ class _Group:
         self._factors = factors
         self._check_C(objective.C)
         self.is_float32 = is_float32
-        stride = MOST_OF_FLOAT32 // 2 if is_float32 else _loops.stride_of(len(numbers))
-        self._v = aligned_zeros(check_width(codes), stride)
+        n_columns = _loops.columns_of_weights(len(numbers), is_float32)
+        self._v = aligned_zeros(check_width(codes), n_columns)
         self._weights = self._v.view(np.float32) if is_float32 else self._v
         """The weights, times a factor; `_v` is the same memory as float64."""
         self._dual = np.zeros((len(codes), len(numbers)))

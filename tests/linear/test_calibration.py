@@ -5,6 +5,7 @@ from decimal import Decimal, localcontext
 import numpy as np
 import pytest
 import scipy.optimize
+import scipy.sparse as sp
 import scipy.special
 from _data.chance import SEED
 from sklearn.calibration import CalibratedClassifierCV
@@ -234,6 +235,67 @@ def test_a_class_without_rows():
     shares = model.predict_proba(X[some])
     assert shares[:, 2].min() > 0
     assert shares[:, 2].mean() < 0.02
+
+
+def kinds_of_labels(rng, n):
+    """Scores of size 1, what they are multiplied by, and the labels of several problems."""
+    normal = rng.normal(size=n)
+    likely = rng.random(n) < scipy.special.expit(2 * normal + 0.5)
+    outlier = np.where(np.arange(n) == 3, 1.0, 1e-6 * normal)
+    return {
+        "as they are": (normal, 1.0, likely),
+        "tiny": (normal, 1e-250, likely),
+        "huge": (normal, 1e290, likely),
+        "separate": (normal, 1.0, normal > 0.2),
+        "contrary": (normal, 1.0, normal < 0.2),
+        "bent": (normal, 1.0, rng.random(n) < scipy.special.expit(4 * normal * abs(normal))),
+        "equal": (np.full(n, 3.0), 1.0, likely),
+        "zeros": (np.zeros(n), 1.0, likely),
+        "of one size": (np.sign(normal), 1.0, likely),
+        "an outlier": (outlier, 1.0, likely),
+        "of all rows": (normal, 1.0, np.ones(n, bool)),
+        "of no row": (normal, 1.0, np.zeros(n, bool)),
+        "of one row": (normal, 1.0, np.arange(n) == 7),
+    }
+
+
+@pytest.mark.parametrize("weights", [None, [0, 1, 2], [1e-3, 1, 1e5]])
+def test_labels_of_every_kind(weights, monkeypatch):
+    """Each is the minimum of its objective, and has the same bits whatever is solved with it."""
+    rng = np.random.default_rng(SEED)
+    n = 60
+    kinds = kinds_of_labels(rng, n)
+    weights = None if weights is None else rng.choice(weights, n).astype(float)
+    scores = np.stack([size * one for one, size, _ in kinds.values()], axis=1)
+    labels = sp.csc_array(np.stack([own for *_, own in kinds.values()], axis=1).astype(np.int8))
+    together = _calibration.fit_labels(scores, labels, weights)
+    monkeypatch.setattr(_calibration, "_TOGETHER", 2 * n)
+    by_twos = _calibration.fit_labels(scores, labels, weights)
+    counts = np.ones(n) if weights is None else weights
+    for number, (kind, (one, size, own)) in enumerate(kinds.items()):
+        slope, bend, offset = (of[number] for of in together)
+        assert (slope, bend, offset) == tuple(of[number] for of in by_twos), kind
+        assert slope >= 0 <= bend
+        # Of two classes, half of the score is for and against each.
+        found = np.array([size * slope, 2**0.5 * size * bend, -offset / 2, offset / 2])
+        assert_least(found, one, own.astype(int), counts)
+
+
+def assert_least(found, scores, y, weights):
+    """No other solver finds a better calibration of two classes."""
+    arguments = scores, y, (0, 1), weights
+    best = scipy.optimize.minimize(
+        objective, np.array([3.0, 1.0, 0.0, 0.0]), arguments, method="SLSQP",
+        bounds=[(0, None)] * 2 + [(None, None)] * 2, options={"ftol": 1e-12, "maxiter": 2000},
+    )  # fmt: skip
+    assert objective(found, *arguments) <= best.fun * (1 + 1e-9)
+
+
+def test_a_step_that_goes_too_far():
+    """Newton's method alone ends at twice the least log loss of these."""
+    scores, y, weights = np.array([-1.6, -0.02, 0.4]), np.array([0, 0, 1]), np.array([1e2, 1e5, 1])
+    found = _calibration.fit(scores[:, None], y, weights)
+    assert_least(np.hstack(found), scores, y, weights)
 
 
 # ---- how often they come true --------------------------------------------------------------------

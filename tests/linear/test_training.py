@@ -153,7 +153,9 @@ def trained_together(
 ):  # fmt: skip
     """The same of each of some models. Bit m of `y` says whether a row has the label of model m."""
     n = len(packed)
-    v = _solver.aligned_zeros(packed.n_hashes << packed.bits, kernel.stride_of(n_models))
+    v = _solver.aligned_zeros(
+        packed.n_hashes << packed.bits, kernel.columns_of_weights(n_models, False)
+    )
     dual = np.zeros((n, n_models))
     descent = kernel.Descent(
         packed.n_hashes, packed.bits, loss, _losses.LOSSES[loss].end, epsilon, bias, tol, C, key,
@@ -493,6 +495,7 @@ def test_turns_that_do_not_fit_are_refused():
     for number in (-1, 1):
         with pytest.raises(IndexError):
             descent.model(number)
-    for number in (0, kernel.most_models + 1):
-        with pytest.raises(ValueError, match="models are trained together"):
-            kernel.stride_of(number)
+    for is_float32, most in ((False, kernel.most_models), (True, kernel.most_of_float32)):
+        for number in (0, most + 1):
+            with pytest.raises(ValueError, match="models are trained together"):
+                kernel.columns_of_weights(number, is_float32)
