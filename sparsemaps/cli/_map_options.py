@@ -40,6 +40,7 @@ INFO_EXAMPLES = """\
 examples:
   sparsemaps info train.svm.xz
   sparsemaps info codes.npy
+  sparsemaps info model
 """
 
 DEMO_EXAMPLES = """\
@@ -232,6 +233,7 @@ INFO = Command(
     help="print how many rows, columns, entries and labels a file has, and which map made it",
     description="Print how many rows, columns and entries a file has, and which values and "
     "labels; of the\noutputs of sparsemaps, also the map with its parameters, its seed, the "
-    "scheme of random numbers,\nthe width of the rows, and the analyzer of texts.",
+    "scheme of random numbers,\nthe width of the rows, and the analyzer of texts; of models, "
+    "also when they were trained, on how\nmany records, and how accurate they were.",
     epilog=INFO_EXAMPLES,
 )

@@ -46,8 +46,8 @@ _COMMON_OF_TRAIN = (
 )  # fmt: skip
 
 _COMMON_OF_PREDICT = (
-    "--id-field", "--field", "--top", "--proba", "--min-score", "--unknown", "--explain",
-    "--n-jobs",
+    "--id-field", "--field", "--top", "--proba", "--min-score", "--min-proba", "--unknown",
+    "--explain", "--n-jobs",
 )  # fmt: skip
 
 _COMMON_OF_FILTER = "--min-score", "--min-proba", "--fraction", "--field", "--n-jobs"
