@@ -1,12 +1,15 @@
-"""The server that docs/train_and_serve.md shows."""
+"""The server and the application that docs/train_and_serve.md shows."""
 
+import asyncio
 import contextlib
 import http.client
 import json
+import runpy
 import socket
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from _data.saved_models import LABELS, TEXTS
@@ -114,3 +117,66 @@ def test_clients_that_leave_within_a_request(port):
         with socket.create_connection(("localhost", port), timeout=30) as connection:
             connection.sendall(b"POST /labels HTTP/1.1\r\nContent-Length: 9\r\n\r\n{")
     assert asked(port, None, path="/health") == (200, {"status": "ok"})
+
+
+class Route:
+    """Of FastAPI's class: a decorator leaves its function as it is."""
+
+    def get(self, path):
+        return lambda function: function
+
+    post = get
+
+
+class Refused(Exception):
+    """Of FastAPI's HTTPException: the status, and what went wrong."""
+
+    def __init__(self, status_code, detail):
+        super().__init__(status_code, detail)
+
+
+@pytest.fixture
+def app(tmp_path, monkeypatch):
+    """What app.py defines, with the parts of FastAPI that it uses."""
+    saved(tmp_path / "model", LABELS)
+    fake = SimpleNamespace(FastAPI=Route, HTTPException=Refused, Request=object)
+    monkeypatch.setitem(sys.modules, "fastapi", fake)
+    monkeypatch.setitem(sys.modules, "server", SimpleNamespace(**runpy.run_path(str(SERVER))))
+    monkeypatch.setenv("MODEL", str(tmp_path / "model"))
+    return runpy.run_path(str(SERVER.with_name("app.py")))
+
+
+def answered(app, *parts):
+    async def stream():
+        for part in parts:
+            yield part
+
+    return asyncio.run(app["labels"](SimpleNamespace(stream=stream)))
+
+
+def test_the_application(app):
+    assert asyncio.run(app["health"]()) == {"status": "ok"}
+    body = json.dumps({"texts": [TEXTS[0], TEXTS[4]]}).encode()
+    assert answered(app, body[:9], body[9:]) == {"labels": ["pets", "money"]}
+    with pytest.raises(Refused, match="400"):
+        answered(app, b'{"texts": ["\xff"]}')
+    with pytest.raises(Refused, match="413"):
+        answered(app, *[b" " * 2**19] * 3)
+
+
+def test_the_container_has_what_it_starts(port):
+    """Each line names files that there are, and its check of health is a program that runs."""
+    lines = SERVER.with_name("Containerfile").read_text().splitlines()
+    words = [line.split() for line in lines]
+    (copied,) = [line[1:-1] for line in words if line[0] == "COPY"]
+    assert {*copied} == {"server.py", "app.py"} == {p.name for p in SERVER.parent.glob("*.py")}
+    *_, check, start = [json.loads(line[line.index("[") :]) for line in lines if " [" in line[:20]]
+    assert start[:2] == ["uvicorn", "app:app"]
+    number = start[start.index("--port") + 1]
+    assert ["EXPOSE", number] in words
+    assert f":{number}/health" in check[-1]
+    assert check[0] == "python"
+    for place, status in (("/health", 0), ("/nowhere", 1)):
+        program = check[-1].replace(f":{number}/health", f":{port}{place}")
+        done = subprocess.run([sys.executable, *check[1:-1], program], capture_output=True)
+        assert done.returncode == status, done.stderr
