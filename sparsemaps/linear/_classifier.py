@@ -22,9 +22,9 @@ from sparsemaps.maps._sparse_map import SparseMap
 class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     """A linear classifier on the packed codes of a map.
 
-    The model is LIBLINEAR's, and LIBLINEAR's algorithms train it. Its features are the one-hot
-    features of the codes, as ``transform`` of the map gives them. But the features are never made.
-    The codes are read in their place: a code takes a byte, and a feature takes twelve.
+    The model is the same as LIBLINEAR's, and is trained by the same algorithms. Its features are
+    the one-hot features that ``transform`` of the map returns, but they are never created. The
+    model reads the codes instead: a code takes one byte, and a feature twelve.
 
     Parameters
     ----------
@@ -57,18 +57,18 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     intercept_ : ndarray of shape (1 or n_classes,)
         The intercepts.
     n_iter_ : int
-        The largest number of passes of a class.
+        The largest number of passes of any class.
     calibration_ : tuple (slope, bend, offsets)
-        What ``calibrate`` has chosen. Only after it. If rows may have several labels, all are
+        The values chosen by ``calibrate``. Only after it. If rows may have several labels, all are
         arrays with a number for each.
     [map_, vectorizer_, n_features_in_]
 
     Notes
     -----
-    A model minimises ``|w|^2 / 2 + sum(C_i * loss(y_i, <w, z_i>))`` over w, where C_i is C times
+    A model minimizes ``|w|^2 / 2 + sum(C_i * loss(y_i, <w, z_i>))`` over w, where C_i is C times
     the weights of the row, and z_i has ``1 / sqrt(n_hashes)`` in the column of each of its codes.
-    Rows without samples have no features. Of several classes, each is told from all others. Where
-    rows may have several labels, the rows with a label are told from those without it.
+    Rows without samples have no features. With several classes, there is a model for each class
+    against all others. If rows may have several labels, there is a model for each label.
 
     A thread trains a group of up to 4 classes or labels. Training takes 32 bytes for each row and
     each class that is being trained, and for each group 6 bytes a row and 96 bytes a column (24
@@ -387,9 +387,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         cv : int, splitter, iterable of (train, test) or None, default=None
             If given, the rows are those that ``fit`` has seen. The scores of each fold come from a
             model that is trained on the other folds, with the parameters of this one. The folds
-            are scikit-learn's; rows of weight 0 are in none of a number of folds. So no rows need
-            to be held out from ``fit``, and training takes as many times as there are folds. Four
-            folds of a class are trained together, in 0.6 to 0.9 of that time.
+            are scikit-learn's; if `cv` is a number, rows of weight 0 are in no fold. So no rows
+            need to be held out from ``fit``. A model is trained for each fold. Four folds of a
+            class are trained together, in 0.6 to 0.9 of the time.
 
         Returns
         -------

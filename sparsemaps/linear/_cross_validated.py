@@ -131,16 +131,16 @@ def _checked_Cs(Cs: object) -> list[float]:
 class KernelClassifierCV(_OverC, KernelClassifier):
     """A `KernelClassifier` whose C is chosen by cross-validation.
 
-    Rows become codes once, for all folds and all C. On the rows of a fold, C grows, and training
-    for each C begins at the solution of the one before.
+    Rows are encoded once, for all folds and all C. On each fold, C increases, and training with
+    each C starts from the solution for the previous one.
 
     Parameters
     ----------
     [map]
     [Cs]
     cv : int, splitter, iterable of (train, test) or None, default=None
-        The folds, as in scikit-learn; None is 5, with all classes in each. Rows of weight 0 are in
-        none of a number of folds.
+        The folds, as in scikit-learn; None is 5, with all classes in each. If it is a number,
+        rows of weight 0 are in no fold.
     scoring : str, callable or None, default=None
         The score of the rows of a fold, as in scikit-learn; None is the accuracy, by the weights of
         the rows. A callable gets packed codes in the place of rows.
@@ -242,8 +242,8 @@ class KernelRegressorCV(_OverC, KernelRegressor):
     [map]
     [Cs]
     cv : int, splitter, iterable of (train, test) or None, default=None
-        The folds, as in scikit-learn; None is 5, each of consecutive rows. Rows of weight 0 are in
-        none of a number of folds.
+        The folds, as in scikit-learn; None is 5, each of consecutive rows. If it is a number,
+        rows of weight 0 are in no fold.
     scoring : str, callable or None, default=None
         The score of the rows of a fold, as in scikit-learn; None is R², by the weights of the
         rows. A callable gets packed codes in the place of rows.
