@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from sparsemaps._io import _paths
 from sparsemaps._io._zstd import open_zstd, zstd_errors
-from sparsemaps._tools._parameters import setting
+from sparsemaps._tools._parameters import offered, setting
 
 MAX_LINE_BYTES = 2**30
 """Default for the longest line that is read."""
@@ -57,19 +57,30 @@ class LineError(ValueError):
 
 
 class BadLine(LineError):
-    """A bad line. A job may set such lines aside."""
+    """A bad line. A job may set such lines aside. The line may be too short or too long alone."""
+
+    def __init__(self, line: int, message: str, is_of_length: bool = False) -> None:
+        super().__init__(line, message)
+        self.is_of_length = is_of_length
 
 
 class UnreadableRecord(ValueError):
     """A line or row that is not a record: the message of an error that names the file, and the
-    number of the line, from 1."""
+    number of the line, from 1.
 
-    def __init__(self, message: str, number: int) -> None:
-        super().__init__(message, number)
-        self.number = number
+    The error says how to set such records aside, in the words of the moment when it is asked for;
+    but not if the first record is bad by anything but its length. Then all may be so: they have
+    another format, or another field.
+    """
+
+    def __init__(self, message: str, number: int, is_of_length: bool = False) -> None:
+        super().__init__(message, number, is_of_length)
+        self.message = message
+        self.may_be_all = number == 1 and not is_of_length
 
     def __str__(self) -> str:
-        return str(self.args[0])
+        said = None if self.may_be_all else offered("bad_records", "FILE")
+        return self.message if said is None else f"{self.message}; {said} sets such records aside"
 
 
 class LineTooLong(ValueError):

@@ -2,7 +2,7 @@
 
 import contextlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -49,39 +49,31 @@ def name_in_table(input: Input) -> bytes:
 class BadRecords:
     """The counts of good and bad records of a job, or of its beginning.
 
-    `add` counts the records of a block or of a file, and raises a ValueError as soon as the first
+    `add` counts the records of a block or of a part, and raises a ValueError as soon as the first
     `MOST` records are all bad. `finish` raises one if no record was good. An input of another
-    format, or a field that is spelt wrongly, is such a case: the output would be empty.
+    format, or a field that is spelt wrongly, is such a case: the output would be empty. Without
+    `is_whole`, the records are a part of the job's, and `n_leading` is for those who join parts.
     """
 
-    _n_good: int = 0
-    _n_leading: int = 0
-    _first: bytes = b""
-    _next: tuple[bytes, int] = b"", 1
+    def __init__(self, is_whole: bool = True) -> None:
+        self.is_whole = is_whole
+        self.n_leading = 0
+        """The number of bad records before the first good one."""
+        self._n_good = 0
+        self._first = b""
 
-    def add(self, n_good: int, lines: Iterable[bytes], n_leading: int | None = None) -> None:
-        """Count good records, and lines of a table of bad ones: file, line, reason, record.
-
-        `n_leading` bad records stand before the first good one; if it is None, those whose lines
-        follow on one another.
-        """
-        for place, line in enumerate(lines):
-            self._first = self._first or line
-            name, number = line.split(b"\t", 2)[:2]
-            is_next = int(number) == 1 or (name, int(number)) == self._next
-            if n_leading is not None:
-                is_next = place < n_leading
-            if self._n_good or (n_good and not is_next):  # a good record may stand before it
-                break
-            self._n_leading += 1
-            self._next = name, int(number) + 1
-            if self._n_leading >= MOST:
-                raise ValueError(f"the first {MOST:,} records are all bad; {self._said()}")
+    def add(self, n_good: int, n_leading: int, first: bytes) -> None:
+        """Count good records, and the bad ones before the first of them; `first` is the line of the
+        table about the first bad one, or empty."""
+        self._first = self._first or first
+        self.n_leading += 0 if self._n_good else n_leading
         self._n_good += n_good
+        if self.is_whole and self.n_leading >= MOST:
+            raise ValueError(f"the first {MOST:,} records are all bad; {self._said()}")
 
     def finish(self) -> None:
         """Raise a ValueError if there were bad records, and no good one."""
-        if self._first and not self._n_good:
+        if self.is_whole and self._first and not self._n_good:
             raise ValueError(f"all records are bad; {self._said()}")
 
     def _said(self) -> str:
@@ -102,9 +94,14 @@ class BadTable:
 
     def __init__(self, write: Callable[[bytes], object], is_whole: bool = True) -> None:
         self._write = write
-        self._counts = BadRecords() if is_whole else None
+        self._counts = BadRecords(is_whole)
         self.n_bad = 0
         """The number of its records so far."""
+
+    @property
+    def n_leading(self) -> int:
+        """The number of its records before the first good one."""
+        return self._counts.n_leading
 
     def begin(self) -> None:
         """Begin with the records of other inputs, which must not be all bad either."""
@@ -117,8 +114,7 @@ class BadTable:
         if bad:
             lines = list(bad_lines(input, n_before + getattr(input, "lines_before", 0), bad))
         self.n_bad += len(lines)
-        if self._counts is not None:
-            self._counts.add(n_good, lines, n_leading)
+        self._counts.add(n_good, n_leading, lines[0] if lines else b"")
         if lines:
             self._write(b"".join(lines))
 
@@ -136,8 +132,7 @@ class BadTable:
 
     def finish(self) -> None:
         """Raise a ValueError if there were bad records, and no good one."""
-        if self._counts is not None:
-            self._counts.finish()
+        self._counts.finish()
 
 
 @contextlib.contextmanager

@@ -20,7 +20,7 @@ from sparsemaps._io._sources import Input
 from sparsemaps._tools import _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
-from sparsemaps.files._bad_records import MOST, BadRecords, name_in_table
+from sparsemaps.files._bad_records import BadRecords, name_in_table
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import PairSearch
@@ -89,7 +89,7 @@ class CodedInputs:
         for line in bad_lines_beside(self.path) if empty else ():
             if line.partition(b"\t")[0] in empty:
                 alone = BadRecords()
-                alone.add(0, [line])
+                alone.add(0, 1, line)
                 alone.finish()
 
 
@@ -135,6 +135,24 @@ class Delivery(NamedTuple):
 # ---- codes ---------------------------------------------------------------------------------------
 
 
+class _Part(NamedTuple):
+    """Codes that are joined: the result of a task, or a file of codes that is an input."""
+
+    path: str
+    made_of: Any
+    """The digest of the recipe of the result, or the facts about the input."""
+    is_made: bool = True
+
+    def counts(self, results: Results) -> list[int]:
+        """Return the number of records, and of bad records before the first of them."""
+        if not self.is_made:
+            return [len(PackedCodes.load(self.path)), 0]
+        value = results.value(os.path.basename(self.path), self.made_of)
+        if value is None:
+            raise ValueError(f"{self.path} has been removed meanwhile")
+        return counts(value, 2, self.path)
+
+
 def encode(
     job: Job, inputs: list[Any], results: Results, name: str = "codes"
 ) -> Generator[Stage, None, CodedInputs]:
@@ -144,10 +162,10 @@ def encode(
     if isinstance(ranges[0][0], _sources.InputFile):
         ranges[0][0].is_first = True
     tasks: list[Task] = []
-    parts: list[tuple[str, Any]] = []
+    parts: list[_Part] = []
     for one in [one for some in ranges for one in some]:
         if holds_codes(one):
-            parts.append((one.path, recipe_of(one)))
+            parts.append(_Part(one.path, recipe_of(one), is_made=False))
             continue
         part = f"{name}-part-{len(tasks):06d}.npy"
         facts: Any = secrets.token_hex(16)  # a pipe is never the same again
@@ -155,11 +173,11 @@ def encode(
             facts = [*one.recipe, job.source.format(one).name]
         recipe = {**job.recipe(), "input": facts}
         tasks.append(Task(part, recipe, (one,), _sources.n_bytes_of([one])))
-        parts.append((results.path(tasks[-1].file), tasks[-1].digest))
+        parts.append(_Part(results.path(tasks[-1].file), tasks[-1].digest))
     file = f"{name}.npy"
-    recipe = {"parts": [made_of for _, made_of in parts]}
+    recipe = {"parts": [part.made_of for part in parts]}
     endings = ("", *BESIDE_CODES)
-    joined = Task(file, recipe, ([path for path, _ in parts],))
+    joined = Task(file, recipe, (parts,))
     join = Stage(
         f"{name}-join", [joined], _join, results, endings,
         about="the codes of all inputs in one file", removes=files_named(rf"{name}-part-\d{{6}}"),
@@ -180,13 +198,14 @@ def ranges_of(job: Job, input: Any) -> list[Any]:
     return list(input.cut(RANGE_BYTES))
 
 
-def _join(parts: list[str], path: str, run: TaskRun) -> list[int]:
+def _join(made: list[_Part], path: str, run: TaskRun) -> list[int]:
     """Write the codes of several files to one; returns the numbers of their records. Files of codes
     that are inputs have no lengths and digests."""
-    n_records = [len(PackedCodes.load(part)) for part in parts]
-    bad_records = BadRecords()
-    for part, n in zip(parts, n_records, strict=True):
-        bad_records.add(n, itertools.islice(bad_lines_beside(part), MOST))
+    parts, bad_records, n_records = [part.path for part in made], BadRecords(), []
+    for one in made:
+        n, n_leading = one.counts(run.results)
+        bad_records.add(n, n_leading, next(bad_lines_beside(one.path), b""))
+        n_records.append(n)
     bad_records.finish()
     have_ids = all(_paths.exists(part + _sources.IDS) for part in parts)
     with ExitStack() as stack:

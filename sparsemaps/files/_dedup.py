@@ -8,9 +8,7 @@ import numpy as np
 
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import KEYS, expand, is_directory, spooled
-from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._option_fields import takes
-from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Destination, Inputs
 from sparsemaps.files._coded_records import numbers_beside
 from sparsemaps.files._dedup_plan import CLUSTERS, CODES, REMOVED, DedupPlan
@@ -189,29 +187,21 @@ class Dedup(DedupPlan):
         has_directory = is_directory(self.output) and not self.tables.dry_run
         if has_directory:
             _output_files.make_folder(self.output)
-        try:
-            with opened(self.folder, shared=is_share) as results, ExitStack() as stack:
-                if has_directory and not is_share:
-                    _output_files.remove_temporaries(self.output)
-                plan = replace(self, inputs=spooled(self.inputs, stack))
-                made = plan.make(results, how)
-                if is_share:
-                    return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
-                kept = KeptCounts.of(made["kept"][0].value, "kept")
-                numbers = Deduplicated(files=[], **kept._asdict())
-                files = {name: made[stage][0].path for stage, name in _SHOWN if stage in made}
-                if self.removal.key_field is not None:
-                    keys = numbers_beside(files[CODES], KEYS, kept.n_records)
-                    numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))
-                if self.tables.files():
-                    write_evidence(plan, files, numbers.named_counts(), how.n_jobs)
-        except UnreadableRecord as error:
-            given = self.job.source.given
-            limits = getattr(given, "min_length", None), getattr(given, "max_length", None)
-            if error.number == 1 and limits == (None, None):
-                raise  # all records may be of another format, or have another field
-            option = setting("bad_records", "FILE")
-            raise ValueError(f"{error}; {option} sets such records aside") from error
+        with opened(self.folder, shared=is_share) as results, ExitStack() as stack:
+            if has_directory and not is_share:
+                _output_files.remove_temporaries(self.output)
+            plan = replace(self, inputs=spooled(self.inputs, stack))
+            made = plan.make(results, how)
+            if is_share:
+                return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
+            kept = KeptCounts.of(made["kept"][0].value, "kept")
+            numbers = Deduplicated(files=[], **kept._asdict())
+            files = {name: made[stage][0].path for stage, name in _SHOWN if stage in made}
+            if self.removal.key_field is not None:
+                keys = numbers_beside(files[CODES], KEYS, kept.n_records)
+                numbers = numbers._replace(n_unordered=int(np.isnan(keys).sum()))
+            if self.tables.files():
+                write_evidence(plan, files, numbers.named_counts(), how.n_jobs)
         written = [] if self.tables.dry_run else self.files
         for (output, paths), result in zip(written, made.get("outputs", []), strict=True):
             sizes = counts(result.value, 2 * len(paths), output)

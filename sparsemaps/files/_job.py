@@ -83,6 +83,21 @@ class Job(OutputJob):
     ) -> list[list[int]]:
         """Map some inputs to one output; return the numbers of each: of rows, of those without an
         entry, and of bad records if these are set aside, to a table `bad_records`."""
+        return self._run(inputs, output, run, bad_records)[0]
+
+    def make(self, input: Input, path: str, run: TaskRun) -> list[int]:
+        """Map an input; return the number of its rows, and of bad records before the first."""
+        ((n_rows, *_),), aside = self._run([input], path, run)
+        return [n_rows, 0 if aside is None else aside.n_leading]
+
+    def _run(
+        self,
+        inputs: Sequence[Any],
+        output: Destination,
+        run: TaskRun,
+        bad_records: StrPath | None = None,
+    ) -> tuple[list[list[int]], BadTable | None]:
+        """Do what `run` does; return the table of bad records too."""
         given, classes = self.source.given, self.source.classes_table()
         if classes and (hasattr(output, "write") or is_standard(output)):
             raise ValueError(
@@ -104,10 +119,7 @@ class Job(OutputJob):
                 table.finish()
             target.finish()
             refuse_changes(inputs)
-        return numbers
-
-    def make(self, input: Input, path: str, run: TaskRun) -> int:
-        return self.run([input], path, run)[0][0]
+        return numbers, aside
 
     @property
     def n_counts(self) -> int:

@@ -55,7 +55,9 @@ def in_order(
                 message = f"{text.name}{outcome.after(before, text.unit)}"
                 if isinstance(outcome, _text_input.BadLine):
                     number = before + outcome.line
-                    raise _text_input.UnreadableRecord(message, number) from outcome
+                    raise _text_input.UnreadableRecord(
+                        message, number, outcome.is_of_length
+                    ) from outcome
                 raise ValueError(message) from outcome
             if isinstance(outcome, ValueError):
                 raise ValueError(f"{text.name}{outcome}") from outcome

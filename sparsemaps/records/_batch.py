@@ -214,6 +214,7 @@ class Batch:
         empty = np.flatnonzero(sizes == 0)
         return CountedBatch(
             None, ngrams=ngrams, known_lengths=self.lengths().astype(np.uint32),
+            known_leading_bad=self.n_leading_bad,
             known_checksums=self.checksums() if checksums else None,
             known_contents=dict(zip(empty.tolist(), self.contents(empty), strict=True)), **same,
         )  # fmt: skip
@@ -233,6 +234,11 @@ class CountedBatch(Batch):
     known_checksums: Any = None
     known_contents: Any = None
     """The contents of the records without n-grams, by number."""
+    known_leading_bad: int = 0
+
+    @property
+    def n_leading_bad(self) -> int:
+        return self.known_leading_bad
 
     def lengths(self) -> Array:
         lengths: Array = self.known_lengths

@@ -16,7 +16,14 @@ from sparsemaps._tools._blocks import cut_by_size, sums_of_rows
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import OF_RECORDS, Batch, place_in
-from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, MixedLabels, remedy_for
+from sparsemaps.records._fields import (
+    RECORD_BYTES,
+    BadRecord,
+    Fields,
+    MixedLabels,
+    WrongLength,
+    remedy_for,
+)
 from sparsemaps.records._format import Format, Raw
 
 PART_BYTES = 2**24
@@ -232,7 +239,8 @@ def batches_of(
             yield from _of_rows(rows, fields, paths, n_bytes)
     except BadRecord as error:
         row = n_before + error.number + 1
-        raise UnreadableRecord(f"{name}: {ColumnFormat.unit} {row}: {error}", row) from None
+        message = f"{name}: {ColumnFormat.unit} {row}: {error}"
+        raise UnreadableRecord(message, row, isinstance(error, WrongLength)) from None
 
 
 def _of_rows(

@@ -30,6 +30,10 @@ class BadRecord(ValueError):
         self.number = number
 
 
+class WrongLength(BadRecord):
+    """A text that is shorter or longer than texts may be."""
+
+
 class MixedLabels(BadRecord):
     """A label of another kind than those before. No job sets such a record aside, as none of the
     two kinds is wrong by itself."""
@@ -90,7 +94,7 @@ class Fields:
         if is_wrong.any():
             number = int(np.argmax(is_wrong))
             upper = "or more" if most is None else f"to {most}"
-            raise BadRecord(f"{least} {upper} characters", f"{lengths[number]}", number)
+            raise WrongLength(f"{least} {upper} characters", f"{lengths[number]}", number)
 
     def check_label(self, label: object, place: str = "field", *, is_typed: bool = True) -> Any:
         """Return a label: a string, a boolean, or a number as `number_of` has it; of a list or

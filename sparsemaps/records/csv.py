@@ -16,7 +16,14 @@ from sparsemaps._io._text_input import LineTooLong, Text, UnreadableRecord
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch, place_in
-from sparsemaps.records._fields import RECORD_BYTES, BadRecord, Fields, number_in, remedy_for
+from sparsemaps.records._fields import (
+    RECORD_BYTES,
+    BadRecord,
+    Fields,
+    WrongLength,
+    number_in,
+    remedy_for,
+)
 from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other_columns
 from sparsemaps.records._line_format import MARK
 
@@ -194,7 +201,7 @@ def _pieces(text: Text, fields: Fields, n_bytes: int) -> Iterator[_Piece]:
         except BadRecord as error:
             if not fields.sets_aside:
                 message = f"{text.name}line {record.n_before + 1}: {error}"
-                raise UnreadableRecord(message, number) from None
+                raise UnreadableRecord(message, number, isinstance(error, WrongLength)) from None
             bad.append((record.n_before - first, f": {error}", record.raw))
         else:
             lines.append(record.n_before - first)

@@ -7,8 +7,11 @@ import json
 import pytest
 
 from sparsemaps import cli
+from sparsemaps.cli._parser import make_parser
 from sparsemaps.files import _bad_records, _coded_records
+from sparsemaps.libsvm import _pipeline
 from sparsemaps.records import TEXT_FORMATS
+from sparsemaps.records._table import FORMATS
 
 pyarrow = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.parquet")
@@ -82,14 +85,18 @@ def model(tmp_path_factory):
 def folder(tmp_path, monkeypatch, model):
     (tmp_path / "model").symlink_to(model)
     monkeypatch.chdir(tmp_path)
-    for module in (_bad_records, _coded_records):
-        monkeypatch.setattr(module, "MOST", MOST)
+    monkeypatch.setattr(_bad_records, "MOST", MOST)
     return tmp_path
 
 
-def run(name, input, output):
+def output_of(folder, name, format):
+    """An output of the input's format; labels are written as a table."""
+    return folder / ("out.tsv" if name == "predict" else f"out.{format}")
+
+
+def run(name, input, output, more=()):
     words = COMMANDS[name].replace("IN", str(input)).replace("OUT", str(output)).split()
-    return cli.main([*words, "--bad-records", "aside"])
+    return cli.main([*words, *more, "--bad-records", "aside"])
 
 
 @pytest.mark.parametrize("format", WRITERS)
@@ -97,7 +104,7 @@ def run(name, input, output):
 def test_a_job_whose_first_records_are_bad(folder, capsys, name, format):
     if (name, format) == ("train", "txt"):
         return  # which has no labels
-    path, output = folder / f"in.{format}", folder / f"out.{format}"
+    path, output = folder / f"in.{format}", output_of(folder, name, format)
     output.write_bytes(b"before")
     WRITERS[format](path, [BAD] * MOST + GOOD)
     assert run(name, path, output) == 2
@@ -148,3 +155,95 @@ def test_an_error_after_bad_records_has_its_line(folder, capsys, name, labels, m
     words = COMMANDS[name].replace("IN", "in.jsonl").replace("OUT", "out").split()
     assert cli.main([*words, *more, "--bad-records", "aside"]) == 2
     assert f"in.jsonl: line 5: {message}" in capsys.readouterr().err
+
+
+BLANKS = {"jsonl": b" \n\n", "csv": b"\n\r\n", "txt": b"", "parquet": b"", "arrow": b""}
+"""Lines that are not records. They stand between the others."""
+
+IN_PARTS = [
+    (name, kind, n_bytes, 2**20)
+    for name in ("dedup", "pairs")
+    for kind in TEXT_FORMATS
+    for n_bytes in (40, 150)
+    if FORMATS[kind].is_cut_by_bytes
+]
+IN_BLOCKS = [(name, kind, 2**26, 150) for name in COMMANDS for kind in TEXT_FORMATS]
+
+
+@pytest.mark.parametrize(("name", "format", "n_range", "n_block"), IN_PARTS + IN_BLOCKS)
+def test_the_first_bad_records_are_counted_alike(
+    folder, capsys, monkeypatch, name, format, n_range, n_block
+):
+    """By jobs of tasks and others, whatever stands between the records, and however an input is
+    cut."""
+    if (name, format) == ("train", "txt"):
+        return
+    monkeypatch.setattr(_coded_records, "RANGE_BYTES", n_range)
+    monkeypatch.setattr(_pipeline, "BLOCK_BYTES", n_block)
+    path, output = folder / f"in.{format}", output_of(folder, name, format)
+    output.write_bytes(b"before")
+    for records in (GOOD[:1] + [BAD] * MOST + GOOD, [BAD] * (MOST - 1) + GOOD, [BAD] * MOST + GOOD):
+        WRITERS[format](path, records)
+        if BLANKS[format]:
+            head, *lines = path.read_bytes().splitlines(keepends=True)
+            if format == "jsonl":
+                head = BLANKS[format] + head
+            if format == "csv":  # within a record, a blank line would be of its text
+                ends = {b'two lines"\r\n': b'two lines"\r\n' + BLANKS[format]}
+                lines = [ends.get(line, line) for line in lines]
+            else:
+                lines = [BLANKS[format] + line for line in lines]
+            path.write_bytes(head + b"".join(lines))
+        is_refused = records[:MOST] == [BAD] * MOST
+        assert run(name, path, output) == 2 * is_refused
+        found = capsys.readouterr().err
+        assert (f"the first {MOST} records are all bad" in found) == is_refused, found
+
+
+@pytest.mark.parametrize("more", [["--max-df", "5"], ["--max-df", "5", "--n-jobs", "2"]])
+def test_the_first_bad_records_of_counted_texts(folder, capsys, more):
+    """Their n-grams are counted first, and the texts are not read again."""
+    for records in ([BAD] * (MOST - 1) + GOOD, [BAD] * MOST + GOOD):
+        write_jsonl(folder / "in.jsonl", records)
+        words = ["dedup", "in.jsonl", "-o", "out", "--bad-records", "aside", "--texts", "word:1"]
+        is_refused = records[MOST - 1] is BAD
+        assert cli.main([*words, *more]) == 2 * is_refused
+        assert (f"the first {MOST} records are all bad" in capsys.readouterr().err) == is_refused
+
+
+# ---- advice --------------------------------------------------------------------------------------
+
+ALL_COMMANDS = {**COMMANDS, "compare": "compare IN --texts word:1 --label-field y"}
+ADVICE = "; --bad-records FILE sets such records aside"
+
+
+def test_all_commands_that_set_records_aside_are_listed():
+    (commands,) = [a for a in make_parser()._actions if a.metavar == "COMMAND"]
+    for name, parser in commands.choices.items():
+        inner = [a for a in parser._actions if a.metavar == "MAP"]
+        parser = inner[0].choices["minhash"] if inner else parser
+        has_option = any(a.dest == "bad_records" for a in parser._actions)
+        assert has_option == (name in ALL_COMMANDS), name
+
+
+@pytest.mark.parametrize("format", WRITERS)
+@pytest.mark.parametrize("name", ALL_COMMANDS)
+def test_errors_say_how_to_set_records_aside(folder, capsys, name, format):
+    """But not if the first record is bad, which all may be then, unless it is by its length."""
+    if format == "txt" and name in ("train", "compare"):
+        return
+    path, output = folder / f"in.{format}", output_of(folder, name, format)
+
+    def error_of(records, *more):
+        WRITERS[format](path, records)
+        words = ALL_COMMANDS[name].replace("IN", str(path)).replace("OUT", str(output)).split()
+        assert cli.main([*words, *more]) == 2
+        assert not output.exists()
+        return capsys.readouterr().err.removesuffix("\n")
+
+    short = {"text": "x", "y": "a"}
+    assert error_of([*GOOD[:4], BAD, *GOOD]).endswith(ADVICE)
+    assert "bad-records" not in error_of([BAD, *GOOD])
+    assert "bad-records" not in error_of([BAD, *GOOD], "--min-length", "3")
+    for records in ([*GOOD[:4], short], [short, *GOOD]):
+        assert error_of(records, "--min-length", "3").endswith(ADVICE)
