@@ -119,9 +119,9 @@ class MinMaxLaw(SampledLaw):
             return None
         rule = "the min-max kernel takes values >= 0"
         if (signed := offered("signed", True)) is not None:
-            rule += f"; {signed} takes both signs, by the generalized min-max kernel"
+            rule += f"; {signed} allows both signs (generalized min-max kernel)"
         if (unsigned := offered("alternate_sign", False)) is not None:
-            return f"{rule}; HashingVectorizer gives no negative values with {unsigned}"
+            return f"{rule}; with {unsigned}, HashingVectorizer has no negative values"
         texts = offered("texts", "word:1")  # of the command
         return rule if texts is None else f"{rule}; {texts} counts the n-grams of raw texts"
 
@@ -183,7 +183,7 @@ class SignsLaw(SampledLaw):
             return None
         rule = "the acos-chi-square kernel takes values >= 0"
         if (acos := offered("kernel", "acos")) is not None:
-            rule += f" ({acos} takes both signs)"
+            rule += f" ({acos} allows both signs)"
         return rule
 
     @property

@@ -50,9 +50,9 @@ def test_errors_are_one_line_that_speaks_of_options(tmp_path):
     source.write_bytes(b"1 1:1\n1 3:-2\n")
     for arguments, message in (
         (["minmax"], "in: line 2, index 3: the value -2 is negative; the min-max kernel takes "
-         "values >= 0; --signed takes both signs, by the generalized min-max kernel; --texts "
+         "values >= 0; --signed allows both signs (generalized min-max kernel); --texts "
          "word:1 counts the n-grams of raw texts"),
-        (["minmax-signs"], "the min-max kernel takes values >= 0; --signed takes both signs"),
+        (["minmax-signs"], "the min-max kernel takes values >= 0; --signed allows both signs"),
         (["minmax", "--n-hashes", 0], "--n-hashes must be from 1 to"),
         (["minmax", "--signed", "--zero-based", "--bits", 33], "--bits must be from"),
         (["count-sketch", "--ones"], "--ones is for maps with one-hot output"),

@@ -153,9 +153,8 @@ def trained_together(
 ):  # fmt: skip
     """The same of each of some models. Bit m of `y` says whether a row has the label of model m."""
     n = len(packed)
-    v = _solver.aligned_zeros(
-        packed.n_hashes << packed.bits, kernel.columns_of_weights(n_models, False)
-    )
+    width = kernel.columns_of_weights(n_models, False)
+    v = _solver.aligned_zeros(packed.n_hashes << packed.bits, width)
     dual = np.zeros((n, n_models))
     descent = kernel.Descent(
         packed.n_hashes, packed.bits, loss, _losses.LOSSES[loss].end, epsilon, bias, tol, C, key,
