@@ -19,16 +19,18 @@ class Served:
     def __init__(self, path, mmap_mode=None):
         self.path, self.mmap_mode = path, mmap_mode
         self.model = self.seen = self.said = None
-        self.labels_of([""])  # a file that holds no model is an error at the start
+        self.newest()  # a file that holds no model is an error at the start
 
     def newest(self):
-        """The model of the file, or the one before while the file holds none."""
+        """The model of the file, or the one before while the file holds none of texts."""
         try:
             found = os.stat(self.path)
             seen = found.st_ino, found.st_size, found.st_mtime_ns
             if seen != self.seen:
                 self.seen = seen  # other threads go on with the model before
-                self.model = load_model(self.path, mmap_mode=self.mmap_mode)
+                model = load_model(self.path, mmap_mode=self.mmap_mode)
+                model.predict([""])  # an error if it is a model of rows
+                self.model = model
         except (OSError, ValueError) as error:
             if self.model is None:
                 raise

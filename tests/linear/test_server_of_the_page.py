@@ -98,6 +98,8 @@ def test_another_model_is_opened(port, model):
     assert asked(port, body) == (200, {"labels": ["b", "a"]})
     model.unlink()
     assert asked(port, body) == (200, {"labels": ["b", "a"]})
+    KernelClassifier(MinHash(n_hashes=32)).fit([[1, 0], [0, 1]], [0, 1]).save(model)  # of rows
+    assert asked(port, body) == (200, {"labels": ["b", "a"]})
     model.write_bytes(whole)
     assert asked(port, body) == (200, {"labels": ["b", "a"]})
     for n_bytes in (0, len(whole) // 2):  # as a program that copies over the file
