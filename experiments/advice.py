@@ -149,17 +149,17 @@ def _write(o: Options, results: Results) -> None:
         for kind in KINDS for name in kind.made + kind.tested if name in scores
     ]  # fmt: skip
     notes = (
-        "Test accuracy in percent; for a number to predict, 100 R². The best model of each kind, "
-        "as `sparsemaps.comparison` finds it on at most "
-        f"{MOST_ROWS:,} training rows in {SECONDS} s of processor time (usps 120 s, mnist 240 s); "
-        "the test rows play no part in the search. Linear models are tried on unit rows, scaled "
-        "columns, one-hot columns and tf-idf. Boosted trees take up to 2,000 columns, and exact "
-        "kernels (min-max, acos-χ², Laplacian, Gaussian) up to 5,000 rows. The columns on the "
-        "right are maps of up to 4,096 samples or components; *best map* is the one with the best "
-        "score on held-out training rows. The model to try first is bold, and the best of a line "
-        "is underlined. The role says whether the set made the advice or tested it. phishing, "
-        "fair, chile, segment, banana, computers and diamonds come with packages "
-        "(`experiments.unseen`); nothing was tuned on them."
+        "Test accuracy in percent, or 100 R² if a number is predicted. Each figure is for the "
+        f"best model of its kind that `sparsemaps.comparison` finds on at most {MOST_ROWS:,} "
+        f"training rows in {SECONDS} s of CPU time (usps 120 s, mnist 240 s); test rows are not "
+        "used in the search. Linear models are tried on unit rows, scaled columns, one-hot "
+        "columns and tf-idf, boosted trees on up to 2,000 columns, and exact kernels (min-max, "
+        "acos-χ², Laplacian, Gaussian) on up to 5,000 rows. The columns on the right are maps "
+        "with up to 4,096 samples or components; *best map* is the one with the best score on "
+        "held-out training rows. The model to try first is in bold, and the best figure of each"
+        " line is underlined. The role tells whether a data set was used to derive the advice "
+        '("made") or to test it. phishing, fair, chile, segment, banana, computers and diamonds'
+        " come with packages (`experiments.unseen`); nothing was tuned on them."
     )
     header = ["your data", "set", "role", *PLAIN, BEST, *MAPS]
     report.write_table(o.results / "guide-advice-figures", "The figures behind the advice",
