@@ -71,15 +71,14 @@ def deduplicate_files(
     source: Texts | Svmlight | str | None = None,
     **options: Unpack[DeduplicateFilesKeywords],
 ) -> Deduplicated:
-    r"""Remove the records that are near an earlier record.
+    r"""Remove near-duplicate records.
 
     The command ``sparsemaps dedup`` calls this function. Records are texts, or rows of LIBSVM
-    files. They are taken in their order. A record is removed if its similarity to an earlier
-    record, which was not removed, is at least the threshold. For every removed record, the output
-    has the record that it duplicates. The other records are written byte for byte, in their order.
-    The inputs are read once for the codes, and once more for the output. Only codes are in memory,
-    or mapped into it; with `max_df`, also a table of up to 1 GB of counts, and n-grams are in a
-    temporary file.
+    files, and are processed in order. A record is removed if its similarity to an earlier kept
+    record is at least the threshold. So for every removed record, the output has the record that it
+    duplicates. Kept records are written unchanged and in order. The inputs are read once for the
+    codes, and once more for the output. Only codes are kept in memory, or mapped into it. With
+    `max_df`, a table of counts takes up to 1 GB of memory, and n-grams are in a temporary file.
 
     Parameters
     ----------
@@ -92,13 +91,12 @@ def deduplicate_files(
         its files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for the files
         that match. Clusters may have records of several inputs.
     output : str, path-like or file-like
-        The file to write; the ending of its name chooses the compression; "-" is standard output. A
-        directory, which
-        is one that exists or a name that ends in a slash, gets one output for each input, of its
-        name.
+        The file to write; the ending of its name chooses the compression; "-" is standard output.
+        If it is a directory that exists, or a name that ends in a slash, each input gets an output
+        of the same name there.
     source : Texts, Svmlight, str or None, default=None
         What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
-        None is ``Texts()`` if the names of the inputs say texts, and else ``Svmlight()``.
+        None is ``Texts()`` if the inputs are texts by their names, and otherwise ``Svmlight()``.
     [options]
 
     Returns
@@ -125,8 +123,8 @@ def deduplicate_files(
 
     Notes
     -----
-    A record without samples, such as a text that is too short for one n-gram, is near no other. It
-    is kept, unless a record before it has the same text, or the same line of a LIBSVM file.
+    A record without samples, such as a text that is too short for one n-gram, is not near any
+    other. It is kept unless an earlier record has the same text, or the same LIBSVM line.
 
     Lines that hold no record (blank lines of JSON, comments) are left out. A last line without an
     end gets one if another record follows. Of Parquet, each group of rows is filtered by itself,
@@ -136,8 +134,8 @@ def deduplicate_files(
     a run is complete, they have plain names too: ``codes.npy``, which is what `PackedCodes` loads
     and `against` takes, with lengths and digests beside it; ``removed.npy``,
     ``clusters.npy`` and ``kept.npy``. Results of other recipes are then removed. The
-    directory may be removed. A run that was ended goes on with the first result that is not
-    complete. The results for standard output are in a temporary folder.
+    directory may be removed. If a run is ended, the next one continues with the first incomplete
+    result. The results for standard output are in a temporary folder.
 
     Beside the codes, which are mapped into memory, there are some 50 bytes a record, however many
     pairs there are; of Parquet, the kept rows of a group, or 256 MB of them.

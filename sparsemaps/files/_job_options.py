@@ -796,7 +796,7 @@ class Reading(Values):
 @documented
 @dataclass(frozen=True, kw_only=True)
 class Run(Reading):
-    """How a job is run, by whom, and which of its tasks.
+    """How a job is run, and which of its tasks.
 
     Parameters
     ----------
@@ -805,24 +805,24 @@ class Run(Reading):
 
     resume: bool = Bool().default(
         True,
-        "Take the results that an earlier run of the same options and inputs has made. They are in "
-        "the folder OUTPUT.stages, which may be removed; or they are outputs in a directory, where "
-        "OUTPUT.json beside each records the map or model, the options, and the path, size and "
-        "time of the input. What differs is made again. False makes all results again.",
+        "Reuse the results of an earlier run with the same options and inputs. They are in the "
+        "folder OUTPUT.stages, which you can delete; or they are outputs in a directory, with "
+        "OUTPUT.json beside each, which records the map or model, the options, and the path, size "
+        "and time of the input. Results that differ are made again. False makes all results again.",
         flag="--fresh",
     )
     task: tuple[str, int, int] | None = _TasksOf(none=True).default(
         None,
-        "Make only those results of a stage whose numbers, from 0, are i modulo n, as ``--stage`` "
-        "and ``--task`` of the command do. So n processes, on machines that share the folder, make "
-        "all of them.",
+        "Run only the tasks of a stage whose numbers, from 0, are i modulo n, as ``--stage`` and "
+        "``--task`` of the command do. So n processes, on machines that share the folder, run all "
+        "of them.",
         flag=None,
     )
     engine: "Engine | None" = _Engine(none=True).default(
         None,
-        "What runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers reach the "
-        "paths of inputs and output. The output is the same. None runs the tasks in threads of "
-        "this process.",
+        "The object that runs the tasks, such as ``sparsemaps.dask.Workers(client)``. Its workers "
+        "must reach the paths of inputs and output. The output is the same. None runs the tasks in "
+        "threads of this process.",
         flag=None,
     )
 

@@ -61,21 +61,22 @@ def predict_files(
 ) -> LabelledFile:
     r"""Write the label and the scores of each record of files.
 
-    The command ``sparsemaps predict`` calls this function. The output is a table with a header,
-    whose columns are separated by tabs: "record", the number of a record, from 1 through all
-    inputs, or "id"; "label"; and the score of each class, under its name. Of two classes, the score
-    of the first is minus the score of the second. A regressor has one column, "value". A record
-    without an n-gram, or a row without an entry, is unknown, and has no label or value. The output
-    appears when it is complete.
+    The command ``sparsemaps predict`` calls this function. The output is a table with a header and
+    tabs between its columns: "record", the number of the record, from 1 through all inputs, or
+    "id"; "label"; and the score of each class, under its name. With two classes, the score of the
+    first is minus the score of the second. A regressor has one column, "value". A record without an
+    n-gram, or a row without an entry, is unknown, and has no label or value. The output appears
+    when it is complete.
 
-    If records may have several labels, the column is "labels": those with a score above 0, the best
-    first, with commas between them and a backslash before a comma of a label. A record that gets no
-    label is unknown. In .jsonl, "labels" is a list.
+    If records may have several labels, the column "labels" has those with a score above 0, the best
+    first, separated by commas; a comma inside a label has a backslash before it. A record without
+    labels is unknown. In JSON Lines, "labels" is a list.
 
-    An output whose name ends in .jsonl or .ndjson has an object for each record instead: "record"
-    or "id", "label" and "scores" (or "probas"), an object of numbers; with `top`, "labels" and
-    "scores" are lists; with `explain`, "explain" is a list of pairs. The label of an unknown record
-    is null unless `unknown` is given.
+    If the name of the output ends in .jsonl, .ndjson or .json, it has a JSON object for each record
+    instead: "record" or "id", "label" and "scores" (or "probas"), an object of numbers. With `top`,
+    "labels" and "scores" are lists. With `explain`, "explain" is a list of pairs. The label of an
+    unknown record is null unless `unknown` is given. Names of other formats, such as .csv and
+    .parquet, are errors.
 
     Parameters
     ----------
