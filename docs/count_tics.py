@@ -20,6 +20,9 @@ TICS = {
     "where for if": r"(^|[.;,] )[Ww]here [a-z]+ (is|are|has|have)\b",
     "as they are": r"\bas (it|they) (is|are|stands?)\b",
     "those of": r"\b(that|those) of\b",
+    "goes on": r"\bgo(es)? on\b",
+    "stands": r"\bstands?\b(?! for)",
+    "by the clock, at hand, but for": r"\b(by the clock|at hand|but for)\b",
 }
 
 NOUN = re.compile(r"(The|A|An|Whether|What|Which|That|Those|These|Some|All|Each|How|Where|Those)\b")
@@ -29,10 +32,11 @@ NOUN = re.compile(r"(The|A|An|Whether|What|Which|That|Those|These|Some|All|Each|
 def texts(root):
     """Return the pages and the source of the package."""
     pages = [root / "README.md", root / "CONTRIBUTING.md", *sorted((root / "docs").glob("*.md"))]
+    examples = sorted((root / "docs" / "gallery").glob("*.py"))
     written = {"options.md", "maps.md", "losses.md", "command.md"}
     return [
         path.read_text(encoding="utf-8")
-        for path in [*pages, *sorted((root / "sparsemaps").rglob("*.py"))]
+        for path in [*pages, *examples, *sorted((root / "sparsemaps").rglob("*.py"))]
         if path.name not in written
     ]
 
