@@ -147,12 +147,14 @@ def compare_by(
         regression = _checks.check_bool("regression", regression)
     ordered = _checks.check_bool("ordered", ordered)
     y, is_regression = _targets(y, regression)
+    names = getattr(X, "columns", None)
     X = _rows("X", X, is_text)
     _refuse_labels(X, y, is_regression)
     if test is not None:
         rows, targets = _rows("test", test[0], is_text), _targets(test[1], is_regression)[0]
         if not is_text and rows.shape[1] != X.shape[1]:
             raise ValueError(f"test has {rows.shape[1]} columns, but X has {X.shape[1]}")
+        _refuse_other_names(names, getattr(test[0], "columns", None))
         _sklearn.check_consistent_length(rows, targets)
         test = rows, targets
     generator = np.random.default_rng(_seeding.draw_seed(random_state))
@@ -235,6 +237,18 @@ def _rows(name: str, X: Any, is_text: bool) -> Any:
     made = np.empty(len(texts), object)
     made[:] = texts
     return made
+
+
+def _refuse_other_names(names: Any, others: Any) -> None:
+    """Raise a ValueError unless two tables have the same names of columns, in the same order."""
+    if names is None or others is None:
+        return
+    for number, (name, other) in enumerate(zip(names, others, strict=True)):
+        if name != other:
+            raise ValueError(
+                f"test must have the columns of X in the same order, got {other!r} as column "
+                f"{number} instead of {name!r}"
+            )
 
 
 def _refuse_labels(X: Any, y: Array, is_regression: bool) -> None:

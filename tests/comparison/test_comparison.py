@@ -88,6 +88,7 @@ def test_rows_beyond_the_most_are_left_out(monkeypatch):
     assert f"Measured on 100 of {len(X)} rows" in str(found)
 
 
+FRAME = pd.DataFrame(X[:, :3], columns=[*"abc"])
 WITH_NAN = np.where(X.max() == X, np.nan, X)
 TABLE = pd.DataFrame({"age": range(len(X)), "city": "Paris"})
 
@@ -131,6 +132,7 @@ TABLE = pd.DataFrame({"age": range(len(X)), "city": "Paris"})
         ),
         ({"test": (X[:, 1:], Y)}, "test has 12 columns, but X has 13"),
         ({"test": (X, Y[1:])}, "inconsistent numbers of samples"),
+        ({"X": FRAME, "test": (FRAME[[*"bca"]], Y)}, "got 'b' as column 0 instead of 'a'"),
         ({"seconds": 0}, "seconds must be a finite number above 0, got 0"),
         ({"ordered": 1}, "ordered must be True or False, got 1"),
         ({"regression": "yes"}, "regression must be True or False, got 'yes'"),
