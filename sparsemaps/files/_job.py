@@ -15,7 +15,7 @@ from sparsemaps._tools._typing import Destination, StrPath, Vectorizer
 from sparsemaps.files._bad_records import BadTable, opened_table
 from sparsemaps.files._counted_rows import CountedRows
 from sparsemaps.files._formats import FORMATS, FormatOptions, OutputFormat, rows_at_once
-from sparsemaps.files._job_options import GivenSource, MappedRows, Svmlight, Texts
+from sparsemaps.files._job_options import MappedRows, Svmlight, Texts
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._recipes import config_of
@@ -208,7 +208,7 @@ class Job(OutputJob):
                 f"{said} is for {setting('format', 'npy')}: other rows have no weights"
             )
         title = " ".join(repr(map).split()) if written.header is True else written.header or ""
-        refuse_limits(source)
+        refuse_options(source, "max_df")
         rows, of_texts = rows_for(fitted, source)
         if comments and rows.has_ngrams:
             raise ValueError(f"{setting('comments', True)} is for LIBSVM files, not for texts")
@@ -231,7 +231,7 @@ class Job(OutputJob):
         fitted = as_fitted(map)
         if not fitted.has_codes:
             raise ParameterError("map", repr(map), "a map with codes")
-        refuse_weights(source)
+        refuse_options(source, "idf")
         rows, of_texts = rows_for(fitted, source, numbers_labels=False)
         rows = rows.with_fields(key=key_field, sets_aside=sets_aside)
         options = FormatOptions(False, comments, "", checksums=not comments, **of_texts)
@@ -242,8 +242,7 @@ class Job(OutputJob):
         cls, vectorizer: Vectorizer, texts: Texts, bad_records: StrPath | None = None
     ) -> "Job":
         """Return a job that writes the rows that a vectorizer makes of texts."""
-        refuse_limits(texts)
-        refuse_weights(texts)
+        refuse_options(texts, "max_df", "idf")
         from sparsemaps.text._descriptions import vectorizer_config
 
         config = vectorizer_config(vectorizer)
@@ -294,15 +293,13 @@ def vectorizer_for(map: SparseMap, texts: Texts) -> Any:
     )  # fmt: skip
 
 
-def refuse_limits(source: GivenSource) -> None:
-    """Raise a ValueError if `max_df` limits the n-grams of a job that finds no near-duplicates."""
-    max_df = getattr(source, "max_df", None)
-    if max_df is not None:
-        raise ValueError(f"{setting('max_df', max_df)} is for pairs and dedup")
+_JOBS_OF = {"max_df": "pairs and dedup", "idf": "map and train"}
+"""Options of texts that not all jobs take, with the jobs that do."""
 
 
-def refuse_weights(source: object) -> None:
-    """Raise a ValueError if `idf` weighs the n-grams of a job that neither maps nor trains."""
-    idf = getattr(source, "idf", None)
-    if idf is not None:
-        raise ValueError(f"{setting('idf', idf)} is for map and train")
+def refuse_options(source: object, *names: str) -> None:
+    """Raise a ValueError if options of texts are given that are for other jobs."""
+    for name in names:
+        value = getattr(source, name, None)
+        if value is not None:
+            raise ValueError(f"{setting(name, value)} is for {_JOBS_OF[name]}")

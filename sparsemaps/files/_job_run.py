@@ -38,9 +38,9 @@ def run_stages(stages: Iterable[Stage], how: Run) -> dict[str, list[Result]]:
             made[stage.name] = _run_stage(stage, how)
         if stage.removes is not None:
             stage.results.remove(stage.removes)
-    _publish(passed)
-    for results, tasks in _by_folder(passed).items():
-        results.remove_others(task.file for task in tasks)
+    for results, names in _by_folder(passed).items():
+        results.publish(names)
+        results.remove_others(names.values())
     return made
 
 
@@ -159,19 +159,16 @@ def run_share(
         made.append(stage.make_one(task, TaskRun(how.n_jobs, None, how.progress)))
         stage.deliver(task)
     if is_last and not stage.missing():
-        _publish(passed)
+        for results, names in _by_folder(passed).items():
+            results.publish(names)
     return {stage.name: made}
 
 
-def _publish(stages: list[Stage]) -> None:
-    """Give the results that stay the names by which users know them."""
-    for results, tasks in _by_folder(stages).items():
-        results.publish((task.name, task.file) for task in tasks if task.output is None)
-
-
-def _by_folder(stages: list[Stage]) -> dict[Results, list[Task]]:
-    """Return the tasks whose results stay, by the results of their folder."""
-    found: dict[Results, list[Task]] = {}
+def _by_folder(stages: list[Stage]) -> dict[Results, dict[str, str]]:
+    """Return the results of each folder that stay, but for outputs: the names by which users know
+    them, and the names of their files."""
+    found: dict[Results, dict[str, str]] = {}
     for stage in stages:
-        found.setdefault(stage.results, []).extend(stage.tasks if stage.stays else ())
+        stay = [task for task in stage.tasks if stage.stays and task.output is None]
+        found.setdefault(stage.results, {}).update({task.name: task.file for task in stay})
     return found

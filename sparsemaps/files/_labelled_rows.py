@@ -21,7 +21,7 @@ from sparsemaps._tools._typing import Array, StrPath
 from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import BadTable
 from sparsemaps.files._finite_labels import ALL_FINITE, check_labels, not_finite
-from sparsemaps.files._job import refuse_limits, refuse_weights, refuse_weights_of_sets
+from sparsemaps.files._job import refuse_options, refuse_weights_of_sets
 from sparsemaps.files._job_options import GivenSource, Reading, Svmlight, Texts
 from sparsemaps.files._kinds_of_inputs import as_source
 from sparsemaps.files._libsvm_rows import LibsvmRows
@@ -291,9 +291,7 @@ def source_for(
     """Return the source of the rows of a model: texts, if it has a vectorizer, or LIBSVM files.
     Weights of a model that `learns` are counted from the inputs."""
     given: Any = as_source(source)
-    refuse_limits(given)
-    if not learns:
-        refuse_weights(given)
+    refuse_options(given, "max_df", *([] if learns else ["idf"]))
     if given is not None and isinstance(given, Texts) == (vectorizer is None):
         raise ValueError(
             "the model has no vectorizer: its inputs are not texts"

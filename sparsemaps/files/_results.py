@@ -5,7 +5,7 @@ import json
 import os
 import re
 import tempfile
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -215,12 +215,14 @@ class Results:
         then."""
         self._files.remove(outputs)
 
-    def publish(self, results: Iterable[tuple[str, str]]) -> None:
+    def publish(self, names_of_files: Mapping[str, str]) -> None:
         """Give results of a run that is complete names without a digest, too. So a reader of the
         folder finds the results of one run: of an earlier run until then, and of this one
         afterwards."""
         names = [
-            (name + ending, file + ending) for name, file in results for ending in ("", *BESIDE)
+            (name + ending, file + ending)
+            for name, file in names_of_files.items()
+            for ending in ("", *BESIDE)
         ]
         changed = [pair for pair in names if not self._files.are_one(*pair)]
         for name, _ in reversed(changed):

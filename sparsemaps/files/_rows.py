@@ -39,10 +39,10 @@ def read_rows(
     Threads read and convert blocks. Errors name the input and the line.
     """
 
-    def step(piece: Any) -> tuple[tuple[Any, int], int]:
+    def step(piece: Any) -> tuple[tuple[tuple[T, Any], int], int]:
         block = source.block(piece)
-        more = block.bad, block.n_lines, block.n_rows, block.n_leading_bad
-        return ((convert(block), *more), block.n_rows), block.n_lines
+        records = None if aside is None else block.bad_and_good()
+        return ((convert(block), records), block.n_rows), block.n_lines
 
     with contextlib.closing(read_pieces(source, input, step, **how)) as pieces:
         yield from _without_bad(pieces, input, aside)
@@ -59,8 +59,8 @@ def read_counted(
 ) -> Generator[T, None, None]:
     """Yield what `read_rows` does, for all records of an input whose n-grams were counted."""
 
-    def step(block: Batch) -> tuple[T, Any, int, int, int]:
-        return convert(block), block.bad, block.n_lines, block.n_rows, block.n_leading_bad
+    def step(block: Batch) -> tuple[T, Any]:
+        return convert(block), block.bad_and_good()
 
     def each() -> Iterator[tuple[Batch]]:
         for batch in batches:
@@ -70,14 +70,15 @@ def read_counted(
 
 
 def _without_bad(
-    pieces: Iterable[tuple[T, Any, int, int, int]], input: Input, aside: BadTable | None
+    pieces: Iterable[tuple[T, Any]], input: Input, aside: BadTable | None
 ) -> Iterator[T]:
     """Yield the results of the pieces of an input. Their bad records go to the table `aside`."""
     n_before = 0
-    for converted, bad, n_lines, n_good, n_leading in pieces:
+    for converted, records in pieces:
         if aside is not None:
+            bad, n_lines, n_good, n_leading = records
             aside.add(input, n_before, bad, n_good, n_leading)
-        n_before += n_lines
+            n_before += n_lines
         yield converted
 
 

@@ -72,15 +72,11 @@ class SearchRun(NamedTuple):
     def hash_keys(self) -> "tuple[tuple[int, int], SearchRun]":
         """Return two keys of hashes, and the search by them. Nobody can choose codes that share a
         hash, as the keys are drawn."""
-        keys, steps = self.steps.drawn("hashing", _new_keys)
+        keys, steps = self.steps.drawn("hashing", lambda: [secrets.randbits(64) for _ in range(2)])
         if not isinstance(keys, list) or len(keys) != 2:
             raise ValueError(f"the keys of an earlier run are damaged: {keys!r}")
         first, second = (check_int("a key", key, 0, 2**64 - 1) for key in keys)
         return (first, second), self._replace(steps=steps)
-
-
-def _new_keys() -> list[int]:
-    return [secrets.randbits(64), secrets.randbits(64)]
 
 
 DEFAULT_RUN = SearchRun()
@@ -159,7 +155,7 @@ def pairs_by_band(
     def find(keys: Array, bit: int, n_bits: int) -> Array:
         return hashed.verified(keys, bit, n_bits, keep)
 
-    yield from hashed.by_band("pairs", hashed.pairs, find, bands)
+    yield from hashed.by_band("pairs", pairs_below(hashed.n_rows), find, bands)
 
 
 def near_by_band(
@@ -229,18 +225,17 @@ class _Hashed:
         self._sizes = search.sizes
         self._sets = [codes] if other is None else [codes, other]
         self._others = np.empty((0, codes.shape[1]), np.uint8) if other is None else other.array
-        self._n_rows = sum(len(rows) for rows in self._sets)
-        self._row_bits = max(1, (self._n_rows - 1).bit_length())
+        self.n_rows = sum(len(rows) for rows in self._sets)
+        self._row_bits = max(1, (self.n_rows - 1).bit_length())
         # Of one set, in two arrays or not, each row is compared with each other row.
         self._first_other = 0 if other is None or is_one_set else len(codes)
         self._copied = _is_copied(self._sets, search.sizes)
         # Pairs that a call of a kernel compares at most.
         self._max_compared = max(1, search.sizes.call_bytes // codes.shape[1])
         self._hash_keys, self._search = search.hash_keys()
-        self._n_parts = max(1, -(-self._n_rows // search.sizes.part))
-        n_keys = self._n_rows * _threads.resolve_n_jobs(search.n_jobs)
+        self._n_parts = max(1, -(-self.n_rows // search.sizes.part))
+        n_keys = self.n_rows * _threads.resolve_n_jobs(search.n_jobs)
         self._n_pieces = max(1, -(-n_keys // (search.sizes.keys * self._n_parts)))
-        self.pairs = pairs_below(self._n_rows)
 
     def buckets(self, bit: int, n_bits: int, piece: int) -> Array:
         """Return the keys of the rows of a piece that are not alone in their bucket, sorted.
@@ -270,17 +265,17 @@ class _Hashed:
         rows at most."""
         n_pieces = self._n_parts * self._n_pieces
         if n_pieces > 1:  # there is room for all rows of a call, which may be of one piece
-            max_rows = min(max_rows, max(_LEAST_STEP, self._n_rows // (16 * n_pieces)))
+            max_rows = min(max_rows, max(_LEAST_STEP, self.n_rows // (16 * n_pieces)))
         # Pieces are of about one size, unless many rows have equal bits: then the room grows.
-        room = self._n_rows * 17 // (16 * n_pieces) + max_rows
-        keys = np.empty(min(self._n_rows, room), np.uint64)
+        room = self.n_rows * 17 // (16 * n_pieces) + max_rows
+        keys = np.empty(min(self.n_rows, room), np.uint64)
         n = first_row = 0
         for rows in self._sets:
             sampled = rows.sampled.view(np.uint8)
             for start in range(0, len(rows), max_rows):
                 some = slice(start, start + max_rows)
-                if len(keys) < min(self._n_rows, n + max_rows):
-                    before, keys = keys, np.empty(min(self._n_rows, 2 * n + max_rows), np.uint64)
+                if len(keys) < min(self.n_rows, n + max_rows):
+                    before, keys = keys, np.empty(min(self.n_rows, 2 * n + max_rows), np.uint64)
                     keys[:n] = before[:n]
                 n += _loops.band_keys(
                     rows.array[some], sampled[some], bit, n_bits, self._hash_keys[0],
@@ -320,7 +315,7 @@ class _Hashed:
             pieces = [(piece,) for piece in range(self._n_parts * self._n_pieces)]
             return np.concatenate(_threads.run(of_piece, pieces, self._search.n_jobs))
 
-        pairs = self._search.steps.array("copies", self.pairs, find)
+        pairs = self._search.steps.array("copies", pairs_below(self.n_rows), find)
         if len(pairs):
             sampled = self._codes.sampled.copy()
             sampled[rows_of_pairs(pairs)[1]] = False
@@ -353,8 +348,10 @@ class _Hashed:
         again; with these, but not among these, the further rows are compared.
         """
         step = max(1, self._run_length(len(keys)) if self._copied else len(keys))
-        again = keys[:0]
+        run = again = keys[:0]
         for start in range(0, len(keys), step):
+            if start:
+                again = self._rows_to_repeat(run)
             run = keys[start : start + step]
             if len(again):
                 run = np.concatenate([again, run])
@@ -365,12 +362,11 @@ class _Hashed:
                 run, self._copied, *codes, self._codes.bits, self._codes.n_hashes, bit, n_bits,
                 self._max_differing, self._max_compared, len(again),
             )  # fmt: skip
-            again = self._rows_to_repeat(run)
 
     def _run_length(self, n_shared: int) -> int:
         """Return the number of rows whose codes are copied at a time, if `n_shared` rows of a piece
         share a bucket. They take the memory that the other keys of the piece took before."""
-        n_keys = self._n_rows // (self._n_parts * self._n_pieces)
+        n_keys = self.n_rows // (self._n_parts * self._n_pieces)
         n_bytes = max(8 * max(n_keys - n_shared, n_keys // 4), self._sizes.call_bytes // 64)
         return max(self._search.max_bucket, n_bytes // (self._codes.shape[1] + 24))
 

@@ -148,7 +148,8 @@ def removals(
     else:
         codes, earlier = _packed.as_packed_pair(("codes", "earlier"), codes, earlier, None, None)
     max_bytes = _checks.check_int("max_bytes", max_bytes, 2**20, _checks.LARGEST_INT)
-    near = by_estimate(codes, earlier, threshold, recall)
+    threshold = _search.check_share("threshold", threshold)
+    near = by_estimate(codes, earlier, threshold, _search.check_share("recall", recall))
     if key is not None:
         key = np.asarray(key)
         if key.shape != (len(codes),):
@@ -161,8 +162,6 @@ def by_estimate(
     codes: PackedCodes, earlier: PackedCodes | None, threshold: float, recall: float
 ) -> NearBy:
     """Return pairs whose estimate is at least the threshold."""
-    threshold = _search.check_share("threshold", threshold)
-    recall = _search.check_share("recall", recall)
     sets = [codes] if earlier is None else [earlier, codes]
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
@@ -255,6 +254,8 @@ class _Sweep:
         while len(places):
             self.begin(max(self._search.sizes.block, min(len(places), n_bytes // self.row_bytes)))
             places, counts = self._decide_until_full(places, counts)
+            if len(places):
+                counts = self._counted(places, counts)
 
     def begin(self, capacity: int) -> None:
         """Begin with empty tables for so many survivors; without bands, with their codes alone."""
@@ -287,10 +288,9 @@ class _Sweep:
     def _decide_until_full(self, places: Array, counts: Array) -> tuple[Array, Array]:
         """Decide rows in their order. Once the tables are full, rows are only looked up in them.
 
-        Returns the places of the undecided rows, which are near no row of the full tables; and for
-        each of their buckets, how many rows it has in all tables so far, which `counts` says of the
-        tables before (without rows for the first tables). Both are moved to the front of `places`
-        and `counts` in place.
+        Returns the places of the undecided rows, which are near no row of the full tables; and
+        their `counts`: how many rows each of their buckets has in the tables before (without rows
+        for the first tables). Both are moved to the front of `places` and `counts` in place.
         """
         n_left, start, step = 0, 0, _FIRST_BLOCK
         while start < len(places):
@@ -306,11 +306,10 @@ class _Sweep:
             if len(counts):
                 counts[to] = counts[some][is_open]
             n_left, start = to.stop, some.stop
-        left = places[:n_left]
-        return left, self._counted(left, counts[:n_left])
+        return places[:n_left], counts[:n_left]
 
     def _counted(self, places: Array, counts: Array) -> Array:
-        """Return `counts` with the rows of full tables; they begin at 0."""
+        """Return `counts` with the rows of full tables added; they begin at 0."""
         if not self._n_bands:
             return counts
         if not len(counts):

@@ -2,7 +2,7 @@
 
 import dataclasses
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -151,13 +151,14 @@ class Batch:
     def n_rows(self) -> int:
         return len(self.heads.label_ends)
 
-    @property
-    def n_leading_bad(self) -> int:
-        """How many bad records stand before the first good one."""
-        if not self.bad or not self.n_rows:
-            return len(self.bad)
-        first = self.line_of(0)
-        return sum(number + 1 < first for number, *_ in self.bad)
+    def bad_and_good(self) -> tuple[Any, int, int, int]:
+        """Return what a table of bad records has of the block: the bad records, how many lines and
+        good records there are, and how many bad records stand before the first good one."""
+        n_leading = len(self.bad)
+        if self.bad and self.n_rows:
+            first = self.line_of(0)
+            n_leading = sum(number + 1 < first for number, *_ in self.bad)
+        return self.bad, self.n_lines, self.n_rows, n_leading
 
     def exact_heads(self) -> Heads:
         """Return the beginnings of lines. Of labels that are whole numbers, all digits are
@@ -171,9 +172,6 @@ class Batch:
         heads = self.exact_heads()
         return dataclasses.replace(self, matrix=None, text=b"", texts=None, heads=heads, part=None)
 
-    def _lines(self) -> list[bytes]:
-        return [line.rstrip(b"\r") for _, line in numbered_rows(self.text)]
-
     def lengths(self) -> Array:
         """Return the lengths of records: characters of texts, entries of other rows."""
         if self.texts is None:
@@ -185,7 +183,7 @@ class Batch:
         if not len(rows):
             return []
         if self.texts is None:
-            lines = self._lines()
+            lines = list(self._all_contents())
             return [lines[row] for row in rows]
         texts = (str(self.texts[row]) for row in rows.tolist())
         return [text.encode("utf-8", "surrogatepass") for text in texts]
@@ -193,14 +191,14 @@ class Batch:
     def checksums(self) -> Array:
         """Return numbers that differ, but by chance of 2^-32, where the contents of records
         differ."""
-        if self.texts is None:
-            return np.array([zlib.crc32(one) for one in self._lines()], np.uint32)
-        return np.fromiter(map(zlib.crc32, self._utf8()), np.uint32, len(self.texts))
+        return np.fromiter(map(zlib.crc32, self._all_contents()), np.uint32)
 
-    def _utf8(self) -> Iterator[Any]:
-        """Return the UTF-8 of each text."""
+    def _all_contents(self) -> Iterable[Any]:
+        """Return the contents of all records: the UTF-8 of texts, or lines without their ends."""
+        if self.texts is None:
+            return (line.rstrip(b"\r") for _, line in numbered_rows(self.text))
         if isinstance(self.texts, Utf8Texts):
-            pieces: Iterator[Any] = self.texts.pieces()
+            pieces: Iterable[Any] = self.texts.pieces()
             return pieces
         texts = self.texts if isinstance(self.texts, list) else self.texts.to_pylist()
         return (text.encode("utf-8", "surrogatepass") for text in texts)

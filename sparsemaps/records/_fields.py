@@ -1,6 +1,7 @@
 """The fields that are taken of records, and what their values may be."""
 
 import decimal
+import functools
 import math
 import re
 from collections.abc import Callable, Iterable
@@ -56,9 +57,10 @@ class Fields:
     """Whether labels are the targets of a regression: one number each."""
     _kind_of_labels: type | None = field(default=None, init=False)
 
-    def __post_init__(self) -> None:
-        names = self.label, self.key, self.weight
-        self._numbers = [one for one in names if one is not None]
+    @functools.cached_property
+    def _numbers(self) -> list[str]:
+        """The fields whose values may be numbers."""
+        return [one for one in (self.label, self.key, self.weight) if one is not None]
 
     def take(self, record: Any, into: Any, again: Callable[[], Any] | None = None) -> None:
         """Append the fields of a JSON object. `again` gives the object once more, with all digits
