@@ -1,10 +1,12 @@
-"""The last line of a command: figures in words, or with --json an object."""
+"""The last line of a command: figures in words, or with --json an object; and a line before it if
+the inputs are empty."""
 
 import argparse
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
+from sparsemaps._io._sources import is_standard
 from sparsemaps._tools._escapes import print_line
 
 
@@ -12,6 +14,13 @@ def say(options: argparse.Namespace, words: str, answer: object) -> None:
     """Print the last line on standard error: `words`, or the numbers of an answer, a mapping or a
     named tuple whose fields may begin with ``n_``."""
     print_line(_object_of(answer) if options.json else words, error=True)
+
+
+def say_if_empty(inputs: Iterable[object], n: int, records: str = "records") -> None:
+    """Print a line on standard error if inputs have no records, or rows."""
+    if not n:
+        names = ("standard input" if is_standard(name) else str(name) for name in inputs)
+        print_line(f"sparsemaps: {', '.join(names)}: there are no {records}", error=True)
 
 
 def _object_of(answer: Any) -> str:

@@ -16,7 +16,7 @@ from sparsemaps._tools._escapes import print_line
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import MatrixLike
 from sparsemaps.cli import _given
-from sparsemaps.cli._last_line import say, words_of
+from sparsemaps.cli._last_line import say, say_if_empty, words_of
 from sparsemaps.cli._options import KERNELS, load
 from sparsemaps.files import _kernel_matrix
 from sparsemaps.files._job import Job
@@ -59,9 +59,8 @@ def _run(options: argparse.Namespace, plan: OutputPlan) -> None:
     if made is None:
         return
     for file in made:
-        if file.n_rows == 0 and not file.skipped:
-            name = "standard input" if file.input == "-" else file.input
-            print_line(f"sparsemaps: {name}: there are no rows", error=True)
+        if not file.skipped:
+            say_if_empty([file.input], file.n_rows, "rows")
     n_rows, n_empty, n_bad = (
         sum(getattr(file, name) for file in made) for name in ("n_rows", "n_empty", "n_bad")
     )
@@ -111,8 +110,7 @@ def kernel(options: argparse.Namespace) -> None:
     how = {"n_jobs": options.n_jobs, "progress": options.progress}
     source = _given.svmlight_of(options) or Svmlight()
     n_rows = _kernel_matrix.write_kernel_file(function, *paths, source=source, **how)
-    if not n_rows:
-        print_line(f"sparsemaps: {options.test or options.train}: there are no rows", error=True)
+    say_if_empty([options.test or options.train], n_rows, "rows")
     figures = {"rows": n_rows}
     say(options, words_of(figures), figures)
 

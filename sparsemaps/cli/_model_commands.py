@@ -18,7 +18,7 @@ from sparsemaps.cli._given import (
     source_to_learn,
     value_of,
 )
-from sparsemaps.cli._last_line import say, words_of
+from sparsemaps.cli._last_line import say, say_if_empty, words_of
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files._filter import Filtering, filter_for
 from sparsemaps.files._job import vectorizer_for
@@ -107,8 +107,7 @@ def predict(options: argparse.Namespace) -> None:
     answer = _run_labels(options, OutputPlan.of(job, paths, options.output))
     if answer is None:
         return
-    if not answer.n_records:
-        print_line(f"sparsemaps: {', '.join(options.inputs)}: there are no records", error=True)
+    say_if_empty(options.inputs, answer.n_records)
     negative = f", {answer.n_negative} with negative scores only" if answer.n_negative else ""
     words = f"{answer.n_records} records{_labels_of(answer)}{_unknown(answer)}{negative}"
     say(options, f"{words}{_bad(answer)}", answer)
@@ -124,6 +123,7 @@ def filter(options: argparse.Namespace) -> None:
     job = Filtering.of(model, paths, source, bad, filter=filter_for(model, labels, choice))
     answer = _run_labels(options, OutputPlan.of(job, paths, options.output))
     if answer is not None:
+        say_if_empty(options.inputs, answer.n_records)
         kept = f"{answer.n_records} records, {answer.n_kept} kept"
         say(options, f"{kept}{_unknown(answer)}{_bad(answer)}", answer)
 

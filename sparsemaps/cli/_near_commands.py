@@ -3,7 +3,6 @@
 import argparse
 
 from sparsemaps._io._sources import expand
-from sparsemaps._tools._escapes import print_line
 from sparsemaps.cli._given import (
     make_map,
     refuse_other_options,
@@ -11,7 +10,7 @@ from sparsemaps.cli._given import (
     source_by_names,
     value_of,
 )
-from sparsemaps.cli._last_line import say, words_of
+from sparsemaps.cli._last_line import say, say_if_empty, words_of
 from sparsemaps.files._dedup import Dedup
 from sparsemaps.files._job_options import Aside, PairSearch, Removal, Search, Tables
 from sparsemaps.files._pairs import PairsPlan
@@ -36,8 +35,8 @@ def pairs(options: argparse.Namespace) -> None:
         return
     sides = (options.inputs, answer.n_rows), (options.other, answer.n_other)
     for inputs, n_rows in sides:
-        if inputs and not n_rows:
-            print_line(f"sparsemaps: {', '.join(inputs)}: there are no rows", error=True)
+        if inputs:
+            say_if_empty(inputs, n_rows, "rows")
     figures = {
         "rows": answer.n_rows, "other rows": answer.n_other, "pairs": answer.n_pairs,
         "bad": answer.n_bad,
@@ -53,6 +52,7 @@ def dedup(options: argparse.Namespace) -> None:
     result = run_plan(options, plan)
     if result is None:
         return
+    say_if_empty(options.inputs, result.n_records)
     said = result.named_counts().items()
     figures = ", ".join(f"{n} {words}" for words, n in said if n or words in ("records", "kept"))
     figures += f"; {result.n_clusters} clusters of several, largest {result.largest}"

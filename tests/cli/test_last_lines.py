@@ -191,6 +191,19 @@ def test_many_labels_and_unknown_records(tmp_path, capsys):
     assert ", 2 with negative scores only" in capsys.readouterr().err
 
 
+@pytest.mark.parametrize("name", [*COMMANDS, "kernel"])
+def test_inputs_without_records(run, tmp_path, capsys, name):
+    """The other commands: info has the number of rows, demo and compare are errors."""
+    run(COMMANDS["text"][0], "good.jsonl")  # an output that is there before
+    empty, words = tmp_path / "none.jsonl", (COMMANDS | OTHERS)[name][0]
+    empty.write_text("")
+    names = {"IN": empty, "ROWS": empty, "OUT": tmp_path / "out", "MODEL": tmp_path / "model"}
+    assert main([str(names.get(word, word)) for word in words]) == (2 if name == "train" else 0)
+    said, rest = capsys.readouterr().err.split("\n", 1)
+    assert fnmatch.fnmatchcase(said, f"sparsemaps: {empty}: there are no r*s")
+    assert bool(rest) == (name != "train")
+
+
 @pytest.mark.parametrize(("full", "empty"), [("in", "other"), ("other", "in")])
 def test_inputs_without_rows(tmp_path, capsys, full, empty):
     (tmp_path / full).write_text("1 1:1\n")
