@@ -67,7 +67,7 @@ def kernel_error(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The rows. All pairs of different rows of a sample of about ``sqrt(2 * n_pairs)`` are used.
     n_pairs : int, default=10_000
-        The least number of pairs to compare, if X has enough rows.
+        The minimum number of pairs to compare, if X has enough rows.
     n_seeds : int, default=10
         Number of copies, at least 2.
     random_state : int, Generator, RandomState or None, default=None
@@ -134,14 +134,14 @@ def min_components(
     inner product of two outputs of ``transform``, with the bias that codes have. If no size can be
     promised, an error gives the reason.
 
-    With `relative`, the error is a part of the kernel value.
+    With `relative`, the error is relative to the kernel value.
 
     Parameters
     ----------
     map : estimator
         A map of sparsemaps; its own size does not matter.
     error : float
-        The error that is allowed, above 0, in units of the kernel.
+        The allowed error, above 0, in units of the kernel.
     confidence : float, default=0.95
         Probability that the error of a pair is at most `error`, above 0 and below 1.
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
@@ -152,8 +152,8 @@ def min_components(
     n_pairs : int, default=10_000
         Number of pairs of rows of X that are used.
     relative : bool, default=False
-        Let `error` be a part of the kernel value: 0.1 is 10 %. No size is enough for a kernel value
-        of 0; so `angle` leaves out the pairs that are further apart.
+        Whether `error` is relative to the kernel value: 0.1 means 10 %. No size is enough for a
+        kernel value of 0, so `angle` excludes pairs that are further apart.
     angle : float or None, default=None
         With `relative`, the largest angle between two rows, in radians, from 0 to below pi / 2.
         None takes all pairs of X. Without X the answer is for rows of unit length at up to that

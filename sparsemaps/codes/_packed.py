@@ -38,10 +38,10 @@ class PackedCodes:
     """Packed codes, with the map that made them and the law of its codes.
 
     ``encode(X, packed=True)`` of a map returns them. All functions of `sparsemaps.codes` and
-    `sparsemaps.neighbors` take them, and need no further parameters for them. Codes of two maps can
-    be compared if class, parameters, seed and scheme of random numbers are equal. Otherwise a
-    comparison is an error. It is also an error for codes of texts if the vectorizers differ. Codes
-    of a matrix have no vectorizer. They can be compared with codes of any texts.
+    `sparsemaps.neighbors` accept them, without further parameters. Codes of two maps can be
+    compared if class, parameters, seed and scheme of random numbers are equal, and for texts also the
+    vectorizers. Otherwise a comparison raises an error. Codes of a matrix have no vectorizer, and
+    can be compared with codes of any texts.
 
     Parameters
     ----------
@@ -54,12 +54,13 @@ class PackedCodes:
         vectorizer and the parameters that decide the rows. The dictionary is compared,
         saved and shown; only the parameters below decide estimates.
     n_hashes : int or None, default=None
-        How many codes a row has; None is as many as its bytes hold.
+        Number of codes per row; None means as many as its bytes hold.
     sampled : array-like of bool, shape (n_rows,), or None, default=None
-        Which rows have samples. None takes all rows whose bits are not all 0. Answers of
-        `sparsemaps.neighbors` never have the other rows.
+        Which rows have samples; None means all rows whose bits are not all 0. Functions of
+        `sparsemaps.neighbors` never return the other rows.
     law : ByChance, BySigns, ByProduct or None, default=None
-        How the kernel follows from the number of codes that agree. None is ``ByChance(bits)``.
+        How to compute the kernel from the number of codes that agree. None means
+        ``ByChance(bits)``.
     sizes : array-like of int, shape (n_rows,), or None, default=None
         For codes of `MinHash`, the number of members of each set, at most 2**32 - 1, which
         `sparsemaps.neighbors.contained_pairs` needs. None if it is not known.

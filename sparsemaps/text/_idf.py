@@ -28,8 +28,8 @@ _SAVED = "power", "levels", "n_buckets", "sublinear_tf"
 class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _sklearn.BaseEstimator):
     r"""Weights of columns by how few records have them, for rows of hashed n-grams.
 
-    Of :math:`N` records that were counted, :math:`\mathrm{df}` have a column. A value :math:`x` of
-    the column becomes
+    If :math:`\mathrm{df}` of :math:`N` counted records have a column, a value :math:`x` of the
+    column becomes
 
     .. math::
 
@@ -42,16 +42,16 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     Parameters
     ----------
     power : float, default=2.0
-        The power :math:`p` of weights, a number from 0 to 100. With 0, all columns but those that
-        all records have weigh 1.
+        The power :math:`p` of weights, from 0 to 100. With 0, all columns have the weight 1, except
+        those that all records have.
     levels : float, default=16
-        The value of a count of 1 of a column that one record has, a number above 0. The
-        more levels, the finer weights are told apart if values are rounded to whole numbers.
+        The value of a count of 1 in a column that one record has, above 0. If values are rounded to
+        whole numbers, more levels distinguish weights more finely.
     n_buckets : int, default=2**22
         The number of counts in the table, a power of two from 2 to 2**32. Each takes 4 bytes of
         memory, and little more than one byte in a file. Columns whose hashes share a bucket have
-        one weight, by the number of records that have any of them. See :doc:`/frequencies` for what
-        that loses.
+        one weight, by the number of records that have any of them. :doc:`/frequencies` shows the
+        effect.
     sublinear_tf : bool, default=True
         Whether a value above 1 counts as :math:`1 + \ln x`, as in scikit-learn's
         ``TfidfTransformer``, in place of :math:`x`. Values below 1 count unchanged.

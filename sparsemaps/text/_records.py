@@ -28,11 +28,11 @@ def iter_records(
 ) -> Iterator[Batch]:
     r"""Read the texts of files, a batch at a time.
 
-    "txt" has a text a line. "jsonl" (JSON Lines) has a JSON object a line. "csv" has a header and
-    fields between commas. "parquet" and "arrow" have a column for each field, and are read by
-    pyarrow. JSON is read by orjson, or at half the speed by the standard library, with the same
-    results; .zst by backports.zstd before Python 3.14. ``pip install "sparsemaps[text]"`` brings
-    these libraries.
+    "txt" has a text on each line, and "jsonl" (JSON Lines) a JSON object. "csv" has a header, and
+    fields separated by commas. "parquet" and "arrow" have a column for each field, and are read
+    with pyarrow. JSON is read with orjson, or at half the speed with the standard library, with the same
+    results. Before Python 3.14, .zst is read with backports.zstd.
+    ``pip install "sparsemaps[text]"`` installs these libraries.
 
     Parameters
     ----------
@@ -52,9 +52,8 @@ def iter_records(
         .parquet; .arrow or .feather, in letters of any case. It must be given for pipes, file
         objects and other names.
     batch_bytes : int, default=2**24
-        The number of bytes of records in a batch, nearly. A longer record is a batch by itself. 32
-        bytes are added to the size of each record, so that batches of short records are bounded
-        too.
+        The approximate number of bytes of the records in a batch. A longer record is a batch by
+        itself. 32 bytes are added to the size of each record, to limit batches of short records.
     records : bool, default=True
         Whether to return the raw records. For Parquet and Arrow, all columns are then read.
     max_line_bytes : int, default=2**30
