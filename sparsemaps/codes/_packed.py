@@ -39,9 +39,9 @@ class PackedCodes:
 
     ``encode(X, packed=True)`` of a map returns them. All functions of `sparsemaps.codes` and
     `sparsemaps.neighbors` accept them, without further parameters. Codes of two maps can be
-    compared if class, parameters, seed and scheme of random numbers are equal, and for texts also the
-    vectorizers. Otherwise a comparison raises an error. Codes of a matrix have no vectorizer, and
-    can be compared with codes of any texts.
+    compared if class, parameters, seed and scheme of random numbers are equal, and for texts also
+    the vectorizers. Otherwise a comparison raises an error. Codes of a matrix have no vectorizer,
+    and can be compared with codes of any texts.
 
     Parameters
     ----------

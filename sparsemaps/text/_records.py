@@ -30,9 +30,9 @@ def iter_records(
 
     "txt" has a text on each line, and "jsonl" (JSON Lines) a JSON object. "csv" has a header, and
     fields separated by commas. "parquet" and "arrow" have a column for each field, and are read
-    with pyarrow. JSON is read with orjson, or at half the speed with the standard library, with the same
-    results. Before Python 3.14, .zst is read with backports.zstd.
-    ``pip install "sparsemaps[text]"`` installs these libraries.
+    with pyarrow. JSON is read with orjson, or at half the speed with the standard library, with the
+    same results. Before Python 3.14, .zst is read with backports.zstd. These libraries are
+    installed by ``pip install "sparsemaps[text]"``.
 
     Parameters
     ----------
