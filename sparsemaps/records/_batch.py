@@ -151,14 +151,18 @@ class Batch:
     def n_rows(self) -> int:
         return len(self.heads.label_ends)
 
+    @property
+    def n_leading_bad(self) -> int:
+        """How many bad records stand before the first good one."""
+        if not self.bad or not self.n_rows:
+            return len(self.bad)
+        first = self.line_of(0)
+        return sum(number + 1 < first for number, *_ in self.bad)
+
     def bad_and_good(self) -> tuple[Any, int, int, int]:
         """Return what a table of bad records has of the block: the bad records, how many lines and
         good records there are, and how many bad records stand before the first good one."""
-        n_leading = len(self.bad)
-        if self.bad and self.n_rows:
-            first = self.line_of(0)
-            n_leading = sum(number + 1 < first for number, *_ in self.bad)
-        return self.bad, self.n_lines, self.n_rows, n_leading
+        return self.bad, self.n_lines, self.n_rows, self.n_leading_bad
 
     def exact_heads(self) -> Heads:
         """Return the beginnings of lines. Of labels that are whole numbers, all digits are
