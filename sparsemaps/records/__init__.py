@@ -8,6 +8,7 @@
   what formats of lines share.
 - ``csv`` reads CSV with a header.
 - ``parquet`` reads Parquet, ``arrow`` Arrow IPC; ``_columns`` makes records of their columns.
+  ``_parquet_pages`` reads the headers of pages, before Arrow does.
 - ``codes`` are packed codes in place of records.
 
 ``text`` and ``files`` call these modules.

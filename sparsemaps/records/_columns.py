@@ -14,6 +14,7 @@ import numpy as np
 from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._blocks import cut_by_size, sums_of_rows
 from sparsemaps._tools._extras import library
+from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import OF_RECORDS, Batch, place_in
 from sparsemaps.records._fields import (
@@ -50,6 +51,25 @@ class ColumnFormat(Format):
             return Raw(0, (piece, None))
         is_good = good_rows(piece.rows, fields, piece.opened.paths)
         return Raw(int(is_good.sum()), (piece, is_good))
+
+
+# ---- sizes that are claimed ----------------------------------------------------------------------
+
+EXPANDED_BYTES, TIMES = 2**27, 2**10
+"""Compressed bytes may claim so many, or so many times their number: data has less."""
+
+
+def refuse_expansion(what: str, n_bytes: int, n_packed: int, most: int) -> None:
+    """Raise a ValueError if compressed bytes claim to be more than `most` bytes, the longest line
+    or row, or far more than compression makes of data."""
+    if n_bytes > most:
+        limit = setting("max_line_bytes", most)
+        raise ValueError(f"{what} of {n_bytes} bytes is larger than {limit}")
+    if n_bytes > max(EXPANDED_BYTES, TIMES * n_packed):
+        raise ValueError(
+            f"{what} of {n_packed} bytes claims to hold {n_bytes}; {EXPANDED_BYTES} bytes are "
+            f"allowed, or {TIMES} times the compressed ones: write the file with less compression"
+        )
 
 
 # ---- types of columns ----------------------------------------------------------------------------

@@ -16,7 +16,6 @@ import numpy as np
 from sparsemaps._io._sources import open_input
 from sparsemaps._io._text_input import Text, array_errors_naming
 from sparsemaps._tools._extras import library
-from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._columns import (
@@ -28,6 +27,7 @@ from sparsemaps.records._columns import (
     cut,
     is_one_of,
     paths_of,
+    refuse_expansion,
 )
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Raw, RecordWriter, name_of, other_columns
@@ -264,11 +264,7 @@ class _Messages:
                     if claimed < -1:
                         raise ValueError(f"a buffer claims {claimed} bytes")
             self._file.seek(start)
-            if n_bytes > self._most:
-                raise ValueError(
-                    f"a record batch of {n_bytes} bytes is larger than "
-                    f"{setting('max_line_bytes', self._most)}"
-                )
+            refuse_expansion("a record batch", n_bytes, n_body, self._most)
         n_rows = batch.integer(0, "<q")
         if not 0 <= n_rows <= max(_MOST_ROWS, 8 * n_bytes):
             raise ValueError(f"a record batch claims {n_rows} rows in {n_bytes} bytes")

@@ -21,6 +21,7 @@ from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._columns import (
+    EXPANDED_BYTES,
     PART_BYTES,
     STRINGS,
     ColumnFormat,
@@ -35,6 +36,7 @@ from sparsemaps.records._columns import (
 )
 from sparsemaps.records._fields import RECORD_BYTES, Fields
 from sparsemaps.records._format import Raw, RecordWriter, name_of, other_columns
+from sparsemaps.records._parquet_pages import check_pages
 
 _READ_AS_NUMBERS = {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"}
 """Encodings of columns that Arrow reads as numbers and dictionaries."""
@@ -58,7 +60,8 @@ class ParquetRecords(ColumnFormat):
 
     def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
         name = name_of(text)
-        opened = Opened.of(text.file, name, fields, buffer_size=2**20)
+        most = text.max_line_bytes
+        opened = Opened.of(text.file, name, fields, most, buffer_size=2**20)
         with opened.file:
             n_all = max(opened.file.metadata.num_rows, 1)
             size = text.file.seek(0, os.SEEK_END)
@@ -73,7 +76,8 @@ class ParquetRecords(ColumnFormat):
                 n_rows += len(rows)
 
     def raw_pieces(self, text: Text, fields: Fields, n_jobs: int | None) -> Iterator["_GroupPart"]:
-        opened = Opened.of(text.file, name_of(text), fields if fields.sets_aside else None)
+        given = fields if fields.sets_aside else None
+        opened = Opened.of(text.file, name_of(text), given, text.max_line_bytes)
         yield _GroupPart(opened, -1, None)
         how = {"use_threads": False}
         for group in range(opened.file.num_row_groups):
@@ -107,9 +111,12 @@ class Opened(NamedTuple):
     most_rows: int
 
     @classmethod
-    def of(cls, file: object, name: str, fields: Fields | None, **options: Any) -> "Opened":
+    def of(
+        cls, file: Any, name: str, fields: Fields | None, max_row_bytes: int, **options: Any
+    ) -> "Opened":
         """Open a file: the columns of the fields, or all if rows are wanted or no fields are.
-        Strings within others are read as numbers in lists only."""
+        Strings within others are read as numbers in lists only. It is an error if a page is larger
+        than a row may be, and than usual pages are."""
         parquet = library("pyarrow.parquet", "reading Parquet")
         with _text_input.array_errors_naming(name):
             plain = parquet.ParquetFile(file, **options)
@@ -125,10 +132,14 @@ class Opened(NamedTuple):
                 file, metadata=about, read_dictionary=[*names, *lists], **options
             )
         columns = [".".join(path.names) for path in paths.values()]
+        starts = tuple(f"{one}." for one in columns)
+        check_pages(
+            file, about, lambda path: is_whole or f"{path}.".startswith(starts),
+            max(max_row_bytes, EXPANDED_BYTES), name,
+        )  # fmt: skip
         within = [path for path in _strings_within_others(plain) if path not in lists]
         if not is_whole:
-            wanted_names = tuple(f"{one}." for one in columns)
-            within = [one for one in within if f"{one}.".startswith(wanted_names)]
+            within = [one for one in within if f"{one}.".startswith(starts)]
         are_numbers = len(names) == len(strings) and not within
         most_rows = _MOST_ROWS if are_numbers else _MOST_OTHER_ROWS
         wanted = None if is_whole else columns
@@ -315,6 +326,9 @@ class _GroupWriter(RecordWriter):
 
 # ---- types of columns that are written -----------------------------------------------------------
 
+_INSTANTS = 2**16
+"""Times that are checked together."""
+
 INT96 = "use_deprecated_int96_timestamps"
 
 
@@ -425,11 +439,12 @@ def _check_instants(input: object) -> None:
                 types.setdefault(field.name, []).append(field.type)
         for group in range(source.num_row_groups):
             for name, own in types.items():
-                times = in_milliseconds.read_row_group(group, [name], use_threads=False)
-                found = zip(times.column_names, times.columns, strict=True)
-                columns = [column for other, column in found if other == name]
-                for column, kind in zip(columns, own, strict=True):
-                    column.cast(kind)
+                some = {"row_groups": [group], "columns": [name], "use_threads": False}
+                for times in in_milliseconds.iter_batches(_INSTANTS, **some):
+                    found = zip(times.schema.names, times.columns, strict=True)
+                    columns = [column for other, column in found if other == name]
+                    for column, kind in zip(columns, own, strict=True):
+                        column.cast(kind)
 
 
 def _compression(metadata: Any) -> Any:

@@ -1,5 +1,6 @@
 """Batches of Parquet files: how much is decoded at a time, and what is in each."""
 
+import io
 import os
 
 import numpy as np
@@ -251,7 +252,7 @@ def test_a_string_many_times_in_the_lists_of_rows(tmp_path, kind):
         assert len({id(label) for labels in batch.labels for label in labels}) <= 2
     assert n_labels == 7  # different ones of each row
     assert peak.most < 2**23
-    opened = parquet.Opened.of(str(path), "a", None)
+    opened = parquet.Opened.of(io.BytesIO(path.read_bytes()), "a", None, 2**30)
     peak = Peak()
     with pytest.raises(ValueError, match=r"^a: row 1 is longer than max_line_bytes=33554432$"):
         next(opened.parts(2**24, 2**24, 2**25))
