@@ -19,6 +19,7 @@ import multiprocessing
 import os
 import pickle
 import platform
+import re
 import subprocess
 import sys
 import tempfile
@@ -51,6 +52,15 @@ PACKAGES = [
 def installed() -> dict[str, str]:
     """Return the versions of the packages that are there."""
     return {name: found.version for name in PACKAGES for found in distributions(name=name)}
+
+
+def versions_with_earlier(path: Path) -> str:
+    """Return the versions of the packages: of those that are not there, as an earlier table has
+    them, whose rows stay."""
+    line = path.read_text().splitlines()[-1] if path.exists() else ""
+    known = {name: re.search(rf" {name} ([\w.]+)", line) for name in PACKAGES}
+    versions = {name: found[1] for name, found in known.items() if found} | installed()
+    return ", ".join(f"{name} {versions[name]}" for name in PACKAGES if name in versions)
 
 
 class Trained(NamedTuple):
@@ -300,7 +310,7 @@ def main() -> None:
     about = (
         f"`python -m experiments.peers DIRECTORY -o RESULTS`; {machine()}; "
         f"Python {platform.python_version()}, "
-        + ", ".join(f"{name} {number}" for name, number in installed().items())
+        f"{versions_with_earlier(options.results / 'peers.md')}"
     )
     print(f"{about}\n\n{HEADER}")
     results = []
