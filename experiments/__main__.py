@@ -89,9 +89,9 @@ def chosen(only: list[str]) -> list[runner.Experiment]:
 RUN = "## How it was run"
 
 BESIDE = (
-    "The strongest simple models of these sets, linear ones of scaled and one-hot columns, boosted "
-    "trees and exact kernels, stand in [Li's sets]"
-    "(#li-linear-models-and-boosted-trees-beside-the-kernels) and in "
+    "For the best simple models on these data sets (linear models on scaled and one-hot columns, "
+    "boosted trees and exact kernels), see [Li's sets]"
+    "(#li-linear-models-and-boosted-trees-beside-the-kernels) and "
     "[the figures behind the advice](#the-figures-behind-the-advice)."
 )
 """What each paper's figures are to be compared with."""

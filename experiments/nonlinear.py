@@ -423,7 +423,7 @@ EXPERIMENTS = [
     ),
     _curve_experiment(
         "li-figures-9-10", "Figures 9 and 10: products", ["min-max", "MM-acos", "MM-acos-chi2"],
-        "Where k is small the products are ahead.",
+        "With small k, the products are more accurate.",
     ),
     Experiment(
         "li-figure-5-bits", "the number of bits",
