@@ -208,7 +208,7 @@ class Text:
             self.first_byte = self.file.tell()
         left = None
         if self._length > 0:
-            # Lines that begin here or before are read, at least the first one.
+            # Of this many bytes, and one more: a line that begins right behind them is read too.
             left = self._offset + self._length - self.file.tell()
         block_bytes = min(block_bytes, self.max_line_bytes)  # a longer line spans several
         carried: list[bytes] = []  # pieces of a line without its end
@@ -233,7 +233,7 @@ class Text:
                 yield b"".join([*carried, memoryview(text)[:end]])
                 carried = [text[end:]] if end < len(text) else []
                 n_carried = len(text) - end
-        if left is not None and (carried or left >= 0):
+        if left is not None and carried:  # the last line goes on behind these bytes
             carried += self._rest_of_line(n_carried)
         last = b"".join(carried)
         if last:
