@@ -220,8 +220,8 @@ KERNEL = Command(
 def _fill_info(parser: HelpParser) -> None:
     shared.add_path(
         parser, "input", metavar="FILE",
-        help="LIBSVM file (.gz, .bz2, .xz, .zst), codes or index (.npy), model, or - for standard "
-        "input",
+        help="LIBSVM file (.gz, .bz2, .xz, .zst), codes or index (.npy), model, table of "
+        "frequencies, or - for standard input",
     )  # fmt: skip
     shared.add_reading(parser, None)
 

@@ -34,6 +34,7 @@ from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
 from sparsemaps.linear._training_facts import TrainingFacts
 from sparsemaps.records._table import cannot_be_rows
+from sparsemaps.text import _frequencies
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 
@@ -98,6 +99,8 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
         return list(_of_text(path, n_jobs, progress))
     if os.path.isfile(path) and is_marked(path, MARK):
         return list(_of_model(path))
+    if os.path.isfile(path) and is_marked(path, _frequencies.MARK):
+        return list(_of_frequencies(path))
     if path.endswith((LABELS, QIDS, CLASSES, IDS, WEIGHTS[0])) or _is_receipt(path):
         raise ValueError(
             f"{path}: expected a LIBSVM file, codes, an index or a model; info of an output "
@@ -120,7 +123,7 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
     return [*lines, *_of_receipt_beside(path)]
 
 
-_DESCRIBED = "info describes LIBSVM files, codes, indexes and models"
+_DESCRIBED = "info describes LIBSVM files, codes, indexes, models and tables of frequencies"
 
 
 def _is_receipt(path: str) -> bool:
@@ -199,6 +202,17 @@ def _of_model(path: str) -> Iterator[str]:
 
         config[TEXTS] = vectorizer_config(model.vectorizer_)
     yield from _of_config(config)
+
+
+def _of_frequencies(path: str) -> Iterator[str]:
+    """Yield lines about a table of how many records have an n-gram or a column."""
+    table, description = _frequencies.read(path)
+    n_rows, n_buckets = table.counts.shape
+    yield f"records  {table.n_records}"
+    yield f"table    {n_rows} x {n_buckets} buckets of {table.counts.itemsize} bytes"
+    yield f"largest  {int(table.counts.max(initial=0))} records in a bucket"
+    if isinstance(description.get("parameters"), dict):
+        yield f"weights  {_call(description)}"
 
 
 def _of_training(model: Model) -> Iterator[str]:

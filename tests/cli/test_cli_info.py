@@ -12,6 +12,7 @@ from sparsemaps import KernelProduct, MinHash
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.neighbors import KernelNeighbors
 from sparsemaps.records._table import ENDINGS, FORMATS
+from sparsemaps.text import IdfWeights
 
 MADE = ["minhash", "--n-hashes", 20, "--bits", 4, "--seed", 7]
 MAP = {"map": "MinHash(bits=4, n_hashes=20)", "seed": "7", "scheme": "1", "width": "any"}
@@ -85,6 +86,22 @@ def test_models(texts, tmp_path, name):
     assert said["weights"] == str(20 * 2**4)
     assert "ngram_range=(3, 3)" in said["texts"]
     assert_map(said, width=said["width"])
+
+
+def test_tables_of_frequencies(texts, tmp_path):
+    """Those of a job, and weights that were fitted; a table that is cut short is an error."""
+    done = command("map", "--idf", "3", "--texts", "word:1", texts, "-o", f"{tmp_path}/out/")
+    assert done.returncode == 0, done.stderr
+    said = told(tmp_path / "out.stages" / "frequencies.npy")
+    assert (said["records"], said["largest"]) == ("6", "6 records in a bucket")
+    assert "weights" not in said
+    path = tmp_path / "words.idf"
+    IdfWeights(power=3, n_buckets=64).fit(np.eye(5)).save(path)
+    said = told(path)
+    assert (said["records"], said["table"]) == ("5", "1 x 64 buckets of 4 bytes")
+    assert said["weights"].startswith("IdfWeights(power=3.0, levels=16.0, n_buckets=64, ")
+    path.write_bytes(path.read_bytes().replace(b'"n_records": 5', b'"n_records": 0'))
+    assert b"words.idf is damaged: its table" in command("info", path).stderr
 
 
 def test_where_probabilities_are_from(tmp_path):
@@ -200,7 +217,9 @@ def test_files_of_no_kind(tmp_path, name):
     path = tmp_path / name
     path.write_text("<a>\t1\n")
     assert b"line 1, column 1: expected " in (said := command("info", path).stderr)
-    assert said.endswith(b"; info describes LIBSVM files, codes, indexes and models\n")
+    assert said.endswith(
+        b"; info describes LIBSVM files, codes, indexes, models and tables of frequencies\n"
+    )
     path.write_text("1 1:1\n1 1:x\n")
     assert b"; info describes" not in command("info", path).stderr
 
