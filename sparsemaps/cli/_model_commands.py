@@ -71,7 +71,8 @@ def train(options: argparse.Namespace) -> None:
         figures |= {"weight": trained.weight}
         words += f", weights of {trained.weight:.6g} in all"
     if trained.scores:
-        figures |= {"C": trained.model.C}
+        scores = {f"{one.C:g}": _or_none(one.score) for one in trained.scores}
+        figures |= {"C": trained.model.C, "scores": scores}
         words += f", C of {trained.model.C:g}"
         score = "R2" if asked.is_regression else "accuracy"
         if getattr(trained.model, "multilabel_", False):
@@ -82,14 +83,18 @@ def train(options: argparse.Namespace) -> None:
         figures |= {"texts": texts.analyzer}
         words += f", by --texts {texts.analyzer}"
     if trained.validation is not None:
-        numbers = trained.validation.figures.items()
-        seen = {name: n if math.isfinite(n) else None for name, n in numbers}
+        seen = {name: _or_none(n) for name, n in trained.validation.figures.items()}
         figures |= {"validation": {"records": trained.validation.n_records, **seen}}
     say(options, words, figures)
     if trained.validation is not None:
         for line in trained.validation.lines:
             print_line(line)
         sys.stdout.flush()  # here, as main reports its errors
+
+
+def _or_none(number: float) -> float | None:
+    """Return a number for JSON, which has no others than finite ones."""
+    return number if math.isfinite(number) else None
 
 
 def _table_of(score: str, scores: Iterable[Any]) -> Iterator[str]:

@@ -168,6 +168,14 @@ def test_json_has_the_figures_of_validation(run, tmp_path, field):
         assert json.loads(*run(words, "labelled.jsonl"))["validation"]["r2"] is None
 
 
+def test_json_has_the_scores_of_several_C(run, tmp_path):
+    words = ["train", "minhash", *TEXTS, "--label-field", "y", "--json", "--C", "0.1", "2.5"]
+    (line,) = run(words, "good.jsonl", "--validation", str(tmp_path / "good.jsonl"))
+    found = json.loads(line)
+    assert found["C"] == 0.1
+    assert found["scores"] == {"0.1": 1.0, "2.5": 1.0}
+
+
 def test_many_labels_and_unknown_records(tmp_path, capsys):
     """Ten labels are named; records without an entry are told apart if others are unknown too."""
     X = np.eye(12)
