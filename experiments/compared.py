@@ -87,15 +87,17 @@ def _write(o: Options, results: Results) -> None:
         if found is not None:
             rows.append(_row(name, known, found))
     notes = (
-        f"`sparsemaps.comparison` in {SECONDS} s of processor time of one thread. The search sees "
-        "the training rows only; all figures are on the test rows, by models of all training rows, "
-        "in percent, and for a number to predict 100 R². ijcnn1 and news20_bydate, whose test rows "
-        "are later ones, are compared with `--ordered`. *Long searches* has the highest figure "
-        "that this project has found in hours, over exact kernels, boosted trees, linear models "
-        "and maps, chosen on the test rows and therefore a little too high. Sets on which the best "
-        f"of `compare` is more than {BEHIND:g} point behind are bold. *CPU* is what the comparison "
-        "took of its limit. *Clock* is the time from the first row to the last measurement, with "
-        "the number of processes that wanted one of two processors in its last minute."
+        f"`sparsemaps.comparison` with {SECONDS} s of CPU time and one thread. The search only "
+        "sees the training rows. All figures are for the test rows and models of all training "
+        "rows, in percent, or 100 R² if a number is predicted. The test rows of ijcnn1 and "
+        "news20_bydate are later than the training rows, so these data sets are compared with "
+        "`--ordered`. *Long searches* has the highest figure that this project has found in "
+        "hours, among exact kernels, boosted trees, linear models and maps. It was chosen on "
+        "the test rows, and is therefore slightly too high. Data sets on which the best model "
+        f"of `compare` is more than {BEHIND:g} point behind are in bold. *CPU* is the time used "
+        "by the comparison. *Clock* is the elapsed time from the first row to the last "
+        "measurement. *Load* is the number of processes that used the two processors in its "
+        "last minute."
     )
     header = ["data", "training rows", "long searches", "best of `compare`", "choice", "linear",
               "boosted trees", "CPU, s", "clock, s", "load"]  # fmt: skip
