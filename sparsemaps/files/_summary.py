@@ -35,6 +35,7 @@ from sparsemaps.linear._model_file import MARK
 from sparsemaps.linear._training_facts import TrainingFacts
 from sparsemaps.records._table import cannot_be_rows
 from sparsemaps.text import _frequencies
+from sparsemaps.text._analyzers import spec_of
 
 _LARGEST_COUNT = 1000  # of different labels that are counted
 
@@ -260,6 +261,9 @@ def _of_config(config: object) -> Iterator[str]:
     texts = config.get(TEXTS)
     if not isinstance(texts, dict):
         return
+    spec = spec_of(texts)
+    if spec is not None:
+        yield f"ngrams   {spec}"
     yield f"texts    {_call(texts)}"
     if isinstance(texts.get("idf"), dict):
         yield f"weights  {_call(texts['idf'])}, of {texts['idf'].get('n_records')} records"

@@ -7,6 +7,7 @@ from typing import Any
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._parameters import ParameterError, absent, named, offered, shown
 from sparsemaps.text._byte_ngrams import LONGEST, ByteNgrams
+from sparsemaps.text._descriptions import vectorizer_config
 from sparsemaps.text._vectorizer import RUNS, WORDS_AND_CHARACTERS, HashingVectorizer
 
 LARGEST_N_FEATURES = 2**31 - 2
@@ -67,6 +68,27 @@ def vectorizer_of(
     if token_pattern not in RUNS:
         made.build_tokenizer()  # which raises for a pattern that is none
     return made
+
+
+def spec_of(description: dict[str, Any]) -> str | None:
+    """Return the `spec` of a vectorizer by its description, which anybody may have changed; None if
+    `vectorizer_of` makes no such vectorizer without a token pattern."""
+    given: Any = description.get("parameters")
+    try:
+        low, high = given["ngram_range"]
+        analyzer = given.get("analyzer", "byte")
+        if given.get("token_pattern") == WORDS_AND_CHARACTERS:
+            analyzer = "auto"
+        spec = f"{analyzer}:{low}" + ("" if high == low else f"-{high}")
+        made = vectorizer_config(
+            vectorizer_of(spec, normalize=given.get("normalize")), values=False
+        )
+    except (ValueError, TypeError, LookupError, AttributeError):
+        return None
+    is_same = made["class"] == description.get("class") and all(
+        given.get(name) == value for name, value in made["parameters"].items()
+    )
+    return spec if is_same else None
 
 
 _SAID = "analyzer", "token_pattern", "normalize"

@@ -12,7 +12,7 @@ from sparsemaps import KernelProduct, MinHash
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.neighbors import KernelNeighbors
 from sparsemaps.records._table import ENDINGS, FORMATS
-from sparsemaps.text import IdfWeights
+from sparsemaps.text import HashingVectorizer, IdfWeights
 
 MADE = ["minhash", "--n-hashes", 20, "--bits", 4, "--seed", 7]
 MAP = {"map": "MinHash(bits=4, n_hashes=20)", "seed": "7", "scheme": "1", "width": "any"}
@@ -86,6 +86,21 @@ def test_models(texts, tmp_path, name):
     assert said["weights"] == str(20 * 2**4)
     assert "ngram_range=(3, 3)" in said["texts"]
     assert_map(said, width=said["width"])
+
+
+@pytest.mark.parametrize(
+    "spec", ["auto:5", "word:1-2", "char:3", "char_wb:2-4", "byte:3", "word:1", None]
+)
+def test_ngrams_are_told_as_they_are_typed(texts, tmp_path, spec):
+    """Of a token pattern, `texts` alone says which n-grams there are."""
+    out = tmp_path / "out.npy"
+    words = ["--texts", spec or "word:1", *(["--token-pattern", r"\w+"] if spec is None else [])]
+    done = command("map", *MADE, *words, texts, "-o", out, "--format", "npy")
+    assert done.returncode == 0, done.stderr
+    assert told(out).get("ngrams") == spec
+    model = KernelClassifier(MinHash(n_hashes=8), vectorizer=spec or HashingVectorizer(norm=None))
+    model.fit(["some words", "of one kind"], [0, 1]).save(tmp_path / "model")
+    assert told(tmp_path / "model").get("ngrams") == spec
 
 
 def test_tables_of_frequencies(texts, tmp_path):
