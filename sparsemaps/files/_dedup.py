@@ -192,7 +192,7 @@ class Dedup(DedupPlan):
             made = plan.make(results, how)
             if is_share:
                 return Deduplicated(0, 0, 0, 0, [], 0, 0, 0)
-            kept = KeptCounts.of(made["kept"][0].value, "kept")
+            kept = KeptCounts(*counts(made["kept"][0].value, len(KeptCounts._fields), "kept"))
             numbers = Deduplicated(files=[], **kept._asdict())
             files = {name: made[stage][0].path for stage, name in _SHOWN if stage in made}
             if self.removal.key_field is not None:

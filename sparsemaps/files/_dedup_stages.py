@@ -38,11 +38,6 @@ class KeptCounts(NamedTuple):
     n_earlier: int
     n_bad: int
 
-    @classmethod
-    def of(cls, value: object, result: str) -> "KeptCounts":
-        """Return the numbers of a receipt, which may be damaged."""
-        return cls(*counts(value, len(cls._fields), result))
-
 
 def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
     """Return the stages of a plan. The choice of records needs nothing but codes."""
@@ -113,7 +108,7 @@ def _check_kept(kept: Task, results: Results) -> None:
     made, path = results.find(Place.of(kept.name, kept.recipe)), results.path(kept.file)
     if made is None:
         raise ValueError(f"{path} has been removed meanwhile")
-    numbers = KeptCounts.of(made.value, path)
+    numbers = KeptCounts(*counts(made.value, len(KeptCounts._fields), path))
     kind = ArrayKind(np.bool_, (numbers.n_records,))
     n = int(np.count_nonzero(read_array(path, kind, mmap=True)))
     if n != numbers.n_kept:

@@ -110,7 +110,7 @@ def filtered(
 ) -> tuple[Array, Array]:
     """Return pairs, ascending, that agree in at least `least` codes and pass a filter; None takes
     all. Other pairs are in memory for a moment only. A pair may be filtered several times."""
-    _check_searched(codes, other)
+    _brute.check_searched(len(codes) + (0 if other is None else len(other)), codes.n_hashes)
     bands = _bands.bands_for_rows(codes, other, least, recall)
     first_other = 0 if other is None else len(codes)
     of_numbers = _of_pairs(keep, first_other)
@@ -183,10 +183,6 @@ def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall:
     more, by the rule of `for_candidates`."""
     reached = scipy.special.bdtr(agreements, codes.n_hashes, codes.law.least_rate(kernel))
     return np.asarray(reached >= max((1 - recall) / 2, LEAST_MISS))
-
-
-def _check_searched(codes: PackedCodes, other: PackedCodes | None) -> None:
-    _brute.check_searched(len(codes) + (0 if other is None else len(other)), codes.n_hashes)
 
 
 def least_agreeing(codes: PackedCodes, threshold: float) -> int:
