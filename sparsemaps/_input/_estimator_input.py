@@ -34,7 +34,7 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
             ensure_min_samples=1 if reset else 0,
         )
     rows = _row_reader.open_matrix(made, nonnegative_rule)
-    rows.names = getattr(X, "columns", None)
+    rows.names = _row_reader.names_of(X)
     return rows
 
 
@@ -46,13 +46,10 @@ def read_float64(name: str, X: Any, of: str) -> Any:
             X, accept_sparse="csr", dtype=np.float64, input_name=name, ensure_all_finite=False
         )
     rows = _row_reader.open_matrix(made)
-    rows.names = getattr(X, "columns", None)
+    rows.name, rows.names = name, _row_reader.names_of(X)
     row_bytes = 1 if sp.issparse(made) else 12 * made.shape[1]
-    try:
-        for start, stop in _blocks.cut_by_bytes(made.shape[0], row_bytes):
-            rows.block(start, stop)
-    except _row_reader.EntryError as error:
-        raise ValueError(str(error).replace("X", name, 1)) from None
+    for start, stop in _blocks.cut_by_bytes(made.shape[0], row_bytes):
+        rows.block(start, stop)
     return made
 
 
@@ -112,14 +109,15 @@ def _column_of_strings(X: Any) -> Any:
         return None
     for number, value in enumerate(row):
         if isinstance(value, (str, bytes)):
-            return getattr(X, "columns", range(len(row)))[number]
+            names = _row_reader.names_of(X)
+            return number if names is None else names[number]
     return None
 
 
 def _repeated_name(X: Any) -> Any:
     """Return the first name of a table that an earlier column has too; None if there is none."""
     seen: set[Any] = set()
-    for name in getattr(X, "columns", ()):
+    for name in _row_reader.names_of(X) if hasattr(X, "columns") else ():
         if name in seen:
             return name
         seen.add(name)

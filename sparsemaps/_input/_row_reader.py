@@ -150,6 +150,9 @@ class RowReader:
     `first` is the number of the first row, for errors.
     """
 
+    name: str = "X"
+    """What errors call the matrix."""
+
     names: Any = None
     """The names of the columns, for errors; None if they have none."""
 
@@ -233,7 +236,7 @@ class RowReader:
             block, self.first + start, lambda _, index: (index < 0) | (index >= self.n_columns)
         )
         rule = f"allowed are columns 0 to {self.n_columns - 1}"
-        message = f"X has row {row}, column {column}; {rule}"
+        message = f"{self.name} has row {row}, column {column}; {rule}"
         raise EntryError(message, row, column, f"column {column}", rule)
 
     def _fail_not_finite(self, block: Block, start: int) -> NoReturn:
@@ -241,13 +244,13 @@ class RowReader:
         kind = "NaN" if np.isnan(value) else "infinity"
         rule = "all values must be finite"
         cure = FILL_MISSING if kind == "NaN" else ""
-        message = f"X contains {kind} in row {row}, {self._column(column)}; {rule}{cure}"
+        message = f"{self.name} contains {kind} in row {row}, {self._column(column)}; {rule}{cure}"
         raise EntryError(message, row, column, f"the value is {kind}", rule)
 
     def _fail_negative(self, block: Block, start: int, rule: str) -> NoReturn:
         row, column, value = _find(block, self.first + start, lambda value, _: value < 0)
         where = f"row {row}, {self._column(column)}"
-        message = f"Negative values in data: X has {value} in {where}; {rule}"
+        message = f"Negative values in data: {self.name} has {value} in {where}; {rule}"
         raise EntryError(message, row, column, f"the value {value:g} is negative", rule)
 
     def _column(self, column: int) -> str:
@@ -269,6 +272,12 @@ class SetReader(RowReader):
     def block(self, start: int, stop: int) -> Block:
         indices = self._indices if len(self._indices) else np.zeros(1, self._indices.dtype)
         return Block(self._values, indices, self._indptr[start : stop + 1])
+
+
+def names_of(X: object) -> Any:
+    """Return the names of the columns of a table; None if there are none."""
+    names = getattr(X, "column_names", None)  # of Arrow, whose `columns` are the columns themselves
+    return getattr(X, "columns", None) if names is None else names
 
 
 @contextmanager

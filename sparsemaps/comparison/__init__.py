@@ -19,6 +19,7 @@ import numpy.typing as npt
 import scipy.sparse as sp
 
 from sparsemaps._input._estimator_input import read_float64
+from sparsemaps._input._row_reader import names_of
 from sparsemaps._tools import _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
@@ -147,14 +148,14 @@ def compare_by(
         regression = _checks.check_bool("regression", regression)
     ordered = _checks.check_bool("ordered", ordered)
     y, is_regression = _targets(y, regression)
-    names = getattr(X, "columns", None)
+    names = names_of(X)
     X = _rows("X", X, is_text)
     _refuse_labels(X, y, is_regression)
     if test is not None:
         rows, targets = _rows("test", test[0], is_text), _targets(test[1], is_regression)[0]
         if not is_text and rows.shape[1] != X.shape[1]:
             raise ValueError(f"test has {rows.shape[1]} columns, but X has {X.shape[1]}")
-        _refuse_other_names(names, getattr(test[0], "columns", None))
+        _refuse_other_names(names, names_of(test[0]))
         _sklearn.check_consistent_length(rows, targets)
         test = rows, targets
     generator = np.random.default_rng(_seeding.draw_seed(random_state))

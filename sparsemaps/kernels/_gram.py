@@ -269,6 +269,7 @@ def _from_zero(block: Block, kernel: GramKernel) -> Block:
 
 
 def _open(X: MatrixLike, name: str, nonnegative: str | None) -> RowReader:
+    names = _row_reader.names_of(X)
     if not sp.issparse(X):
         with _row_reader.conversion(X, name):
             X = _sklearn.check_array(
@@ -280,6 +281,7 @@ def _open(X: MatrixLike, name: str, nonnegative: str | None) -> RowReader:
                 input_name=name,
             )
     rows = _row_reader.open_matrix(X, nonnegative)
+    rows.name, rows.names = name, names
     if rows.n_columns == 0:
         raise ValueError(f"{name} must have at least one column, got none")
     return rows

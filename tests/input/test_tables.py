@@ -139,3 +139,27 @@ def test_the_same_numbers(function):
 def test_what_are_no_numbers(function, table, message):
     with pytest.raises((TypeError, ValueError), match=message):
         function(table())
+
+
+def with_nan(kind):
+    values = NUMBERS.astype(float)
+    values[2, 0] = np.nan
+    if kind == "Arrow":
+        return pa.table(dict(zip("abc", values.T, strict=True)))
+    return (pd if kind == "pandas" else pl).DataFrame(dict(zip("abc", values.T, strict=True)))
+
+
+@pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
+@pytest.mark.parametrize("kind", ["pandas", "polars", "Arrow"])
+def test_columns_are_called_by_their_names(function, kind):
+    message = r"^X contains NaN in row 2, column 0 \('a'\); .*; sklearn.impute.SimpleImputer"
+    with pytest.raises(ValueError, match=message):
+        function(with_nan(kind))
+
+
+@pytest.mark.parametrize("name", kernels.__all__)
+def test_errors_of_kernels_say_which_matrix(name):
+    kernel, good, bad = getattr(kernels, name), NUMBERS.astype(float), with_nan("pandas")
+    for given, matrix in (((bad,), "X"), ((good, bad), "Y")):
+        with pytest.raises(ValueError, match=rf"^{matrix} contains NaN in row 2, column 0 \('a'\)"):
+            kernel(*given)
