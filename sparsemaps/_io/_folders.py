@@ -5,8 +5,8 @@ import errno
 import os
 import shutil
 import stat
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from sparsemaps._io import _output_files, _paths, _regular_files, _sources, _text_input, _urls
@@ -16,13 +16,11 @@ _LARGEST_CONTENT = 2**28
 """Bytes of a small file; a larger one is damaged."""
 
 
+@dataclass(frozen=True)
 class Folder:
     """A folder on this machine. Names are relative to it; an absolute path stays unchanged."""
 
-    def __init__(self, path: str) -> None:
-        self.path = path
-        self.scratch = path
-        """A folder of this machine for temporary files."""
+    path: str
 
     def place(self, name: str) -> str:
         """Return the path of a file."""
@@ -167,10 +165,6 @@ class Folder:
 
 class UrlFolder(Folder):
     """A folder at a URL. Files are written on this machine first, and read there from copies."""
-
-    def __init__(self, path: str) -> None:
-        super().__init__(path)
-        self.scratch = tempfile.gettempdir()
 
     def place(self, name: str) -> str:
         return name if _urls.is_url(name) else _paths.join(self.path, name)

@@ -105,8 +105,9 @@ class Results:
     """
 
     def __init__(self, folder: str, *, is_shared: bool = False, is_own: bool = False) -> None:
-        self._files = UrlFolder(folder) if _urls.is_url(folder) else Folder(folder)
-        self.folder, self.scratch = folder, self._files.scratch
+        is_here = not _urls.is_url(folder)
+        self._files = Folder(folder) if is_here else UrlFolder(folder)
+        self.folder, self.scratch = folder, folder if is_here else tempfile.gettempdir()
         self.path = self._files.place
         self._is_shared, self._is_own = is_shared, is_own
 
