@@ -262,10 +262,16 @@ class _Places:
         into.append(text, label, id, key, weight, record.raw if fields.records else None)
 
 
+_OTHER_SEPARATORS = ";", "\t", "|"
+"""What stands between columns in the files of some programs. Such a file has one column here."""
+
+
 def _place_of(field: str, header: list[str], line: str) -> int:
     if header.count(field) != 1:
         columns = ", ".join(map(repr, header[:8])) + (", ..." if len(header) > 8 else "")
         found = columns + remedy_for(field)
+        if len(header) == 1 and any(other in header[0] for other in _OTHER_SEPARATORS):
+            found = f"{columns}; separate columns by commas"
         raise ValueError(f"{line}: expected one column {field!r}; found {found}")
     return header.index(field)
 

@@ -72,6 +72,11 @@ def test_contents(content, texts):
     ("content", "message"),
     [
         (b"a,b\n1,2\n", "line 1: expected one column 'text'; found 'a', 'b'"),
+        (
+            b"a;b\n1;2\n",
+            "line 1: expected one column 'text'; found 'a;b'; separate columns by commas",
+        ),
+        (b"a\ttext\n1\t2\n", r"found 'a\\ttext'; separate columns by commas"),
         (b"text,text\n1,2\n", "line 1: expected one column 'text'; found 'text', 'text'"),
         (b"\n\ntext\xff,b\n", "line 3: expected UTF-8; found byte 0xff as byte 5 of the record"),
         (b"text,b\na,1\nb\n", "line 3: expected 2 fields, as the header has; found 1"),
