@@ -117,7 +117,8 @@ def _column_of_strings(X: Any) -> Any:
 def _repeated_name(X: Any) -> Any:
     """Return the first name of a table that an earlier column has too; None if there is none."""
     seen: set[Any] = set()
-    for name in _row_reader.names_of(X) if hasattr(X, "columns") else ():
+    names = _row_reader.names_of(X)
+    for name in () if names is None else names:
         if name in seen:
             return name
         seen.add(name)
@@ -128,7 +129,7 @@ def _texts_or_tokens(X: Any) -> str:
     """Return a word for the texts or tokens in `X`; "" if there are none."""
     if isinstance(X, (str, bytes)):
         return "a text"
-    if hasattr(X, "columns"):  # of a table, their names are iterated over
+    if _row_reader.names_of(X) is not None:  # of a table, their names are iterated over
         return ""
     try:
         first = next(iter(X))

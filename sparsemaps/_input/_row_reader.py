@@ -1,5 +1,6 @@
 """Reading a matrix by blocks of rows. Each block is checked when it is read."""
 
+import importlib
 import math
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -274,12 +275,6 @@ class SetReader(RowReader):
         return Block(self._values, indices, self._indptr[start : stop + 1])
 
 
-def names_of(X: object) -> Any:
-    """Return the names of the columns of a table; None if there are none."""
-    names = getattr(X, "column_names", None)  # of Arrow, whose `columns` are the columns themselves
-    return getattr(X, "columns", None) if names is None else names
-
-
 @contextmanager
 def conversion(X: object, name: str) -> Iterator[None]:
     """Check that `X` has numbers, and make errors of its conversion a TypeError or a ValueError."""
@@ -301,20 +296,62 @@ def is_error(raised: BaseException) -> bool:
 
 def _refuse_no_numbers(X: object, name: str) -> None:
     """Raise an error for masked values and for times, which NumPy converts to numbers without a
-    word: of masked ones, to those below the mask."""
+    word: of masked ones, to those below the mask; and for complex numbers, lists and structs, as
+    its errors do not name the column."""
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked values: fill them first, such as by {name}.filled(0)")
     if isinstance(X, np.ndarray):
         if X.dtype.kind in "mM":
             raise TypeError(f"{name} must have numbers, got {X.dtype}")
+        if X.dtype.kind == "c":
+            raise ValueError(f"Complex data not supported: {name} has {X.dtype}")
         return
-    columns, dtypes = getattr(X, "columns", None), getattr(X, "dtypes", None)
-    if columns is None or dtypes is None:
-        return
-    for column, dtype in zip(columns, dtypes, strict=False):
-        is_temporal = getattr(dtype, "is_temporal", None)  # of polars
-        if is_temporal() if callable(is_temporal) else getattr(dtype, "kind", "") in ("m", "M"):
+    if _is_query(X):
+        raise TypeError(f"{name} must have numbers, got a LazyFrame: its collect() makes a table")
+    for column, dtype in _types_of(X):
+        if getattr(dtype, "kind", "") == "c":
+            raise ValueError(f"Complex data not supported: {name} has {dtype} in column {column!r}")
+        if _is_no_number(dtype):
             raise TypeError(f"{name} must have numbers, got {dtype} in column {column!r}")
+
+
+def _is_query(X: object) -> bool:
+    """Return whether `X` is a table of polars that is not computed yet."""
+    return type(X).__name__ == "LazyFrame"
+
+
+def names_of(X: object) -> Any:
+    """Return the names of the columns of a table; None of other input, and of a query."""
+    if _is_query(X):
+        return None
+    names = getattr(X, "column_names", None)  # of Arrow, whose `columns` are arrays
+    return getattr(X, "columns", None) if names is None else names
+
+
+def _types_of(X: Any) -> Iterator[tuple[Any, Any]]:
+    """Yield the name and the type of each column of a table."""
+    dtypes = getattr(X, "dtypes", None)  # of pandas and polars
+    if dtypes is None and hasattr(X, "column_names"):
+        dtypes = getattr(getattr(X, "schema", None), "types", None)
+    if dtypes is not None and (names := names_of(X)) is not None:
+        yield from zip(names, dtypes, strict=False)
+
+
+def _is_no_number(dtype: Any) -> bool:
+    """Return whether the type of a column of pandas, polars or Arrow is one of times, lists or
+    structs."""
+    dtype = getattr(dtype, "pyarrow_dtype", dtype)  # of pandas
+    if getattr(dtype, "kind", "") in ("m", "M") or getattr(dtype, "num_fields", None):
+        return True
+    tests = (getattr(dtype, test, None) for test in ("is_temporal", "is_nested"))  # of polars
+    if any(test() for test in tests if callable(test)):
+        return True
+    return type(dtype).__module__.partition(".")[0] == "pyarrow" and _is_time_of_arrow(dtype)
+
+
+def _is_time_of_arrow(dtype: Any) -> bool:
+    arrow = importlib.import_module("pyarrow")
+    return bool(arrow.types.is_temporal(dtype))
 
 
 def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:

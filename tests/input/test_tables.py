@@ -1,6 +1,7 @@
 """Arrays and tables of every type: the output is that of the same numbers, or one clear error."""
 
 import decimal
+import re
 
 import numpy as np
 import pandas as pd
@@ -81,13 +82,44 @@ NO_NUMBERS = {
         for t in (getattr(pl, t),)
     },
     "polars, Int128": (lambda: in_polars(pl.Int128), "cannot be converted to numbers"),
-    "polars, List": (lambda: pl.DataFrame({"a": [[1, 2]] * 6}), "with a sequence"),
+    "polars, List": (lambda: pl.DataFrame({"a": [[1, 2]] * 6}), r"got List\(Int64\) in column 'a'"),
     "polars, Array": (
         lambda: pl.DataFrame({"a": [[1, 2]] * 6}, schema={"a": pl.Array(pl.Int64, 2)}),
-        "with a sequence",
+        r"got Array\(Int64, .* in column 'a'",
     ),
-    "polars, Struct": (lambda: pl.DataFrame({"a": [{"x": 1}] * 6}), "with a sequence|not 'dict'"),
+    "polars, Struct": (lambda: pl.DataFrame({"a": [{"x": 1}] * 6}), "got Struct.* in column 'a'"),
     "polars, Null": (lambda: pl.DataFrame({"a": [None] * 6}), "NaN in row 0, column 0"),
+    "polars, lazy": (lambda: in_polars(pl.Int64).lazy(), r"got a LazyFrame: its collect\(\) makes"),
+    **{
+        f"Arrow, {kind}": (
+            lambda kind=kind: pa.table({"b": [1] * 6, "a": pa.nulls(6, kind)}),
+            rf"got {re.escape(str(kind))} in column 'a'$",
+        )
+        for kind in (
+            pa.date32(),
+            pa.timestamp("us", "UTC"),
+            pa.time64("us"),
+            pa.duration("s"),
+            pa.list_(pa.int64()),
+            pa.list_(pa.int8(), 2),
+            pa.large_list(pa.int8()),
+            pa.struct({"x": pa.int8()}),
+            pa.map_(pa.string(), pa.int8()),
+        )
+    },
+    "Arrow, null": (lambda: pa.table({"a": pa.nulls(6)}), r"NaN in row 0, column 0( \('a'\))?;"),
+    "Arrow, with null": (
+        lambda: pa.table({"a": [1, None] * 3}),
+        r"NaN in row 1, column 0( \('a'\))?;",
+    ),
+    "Arrow, infinite": (
+        lambda: pa.table({"a": [1, float("inf")] * 3}),
+        r"infinity in row 1, column 0( \('a'\))?;",
+    ),
+    "pandas, lists of Arrow": (
+        lambda: pd.DataFrame({"a": pd.array([[1]] * 6, pd.ArrowDtype(pa.list_(pa.int64())))}),
+        r"got list.* in column 'a'",
+    ),
     "polars, with null": (lambda: pl.DataFrame({"a": [1, None, 2, 3, 4, 5]}), "NaN in row 1"),
     "polars, Object": (
         lambda: pl.DataFrame({"a": pl.Series([object()] * 6, dtype=pl.Object)}),
