@@ -49,9 +49,9 @@ class _Page(NamedTuple):
 
 
 def _pages_of(file: IO[bytes], chunk: Any, size: int) -> Iterator[_Page]:
-    """Yield the pages of a column in a group of rows."""
+    """Yield the pages of a column in a group of rows, which has none if it has no rows."""
     offsets = chunk.dictionary_page_offset, chunk.data_page_offset
-    start = min(one for one in offsets if one)  # 0 is none
+    start = min((one for one in offsets if one), default=0)  # 0 is none
     end = start + chunk.total_compressed_size
     if not 0 <= start <= end <= size:
         raise ValueError(f"expected bytes {start} to {end}; the file has {size}")

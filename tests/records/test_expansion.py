@@ -153,3 +153,25 @@ def test_only_columns_that_are_read_are_checked(tmp_path, small_limits):
     assert [str(text) for text in batch.texts] == ["a b"]
     with pytest.raises(ValueError, match="column 'other': a page of"):
         next(iter_records(tmp_path / "in.parquet", records=True))
+
+
+@pytest.mark.parametrize("kind", TABLES)
+def test_groups_without_rows(tmp_path, kind):
+    pa = pytest.importorskip("pyarrow")
+    path, texts = tmp_path / f"in.{kind}", ["a", "b"]
+    some, none = column_of(texts), column_of([])
+    if kind == "parquet":
+        from pyarrow import parquet
+
+        with parquet.ParquetWriter(path, some.schema) as file:
+            for table in (none, some, none):
+                file.write_table(table)
+        assert parquet.ParquetFile(path).num_row_groups == 3
+    else:
+        with pa.ipc.new_file(path, some.schema) as file:
+            for table in (none, some, none):
+                for batch in table.to_batches() or [pa.RecordBatch.from_pylist([], some.schema)]:
+                    file.write_batch(batch)
+    assert [str(text) for batch in iter_records(path) for text in batch.texts] == texts
+    WRITERS[kind](path, none)
+    assert list(iter_records(path)) == []
