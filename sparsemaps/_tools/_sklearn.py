@@ -163,7 +163,7 @@ def check_targets(y: Any, *, classes: bool) -> Any:
         row = int(missing.argmax())
         kind = "NaN" if np.isnan(y[row]) else "infinity"
         raise ValueError(f"y contains {kind} in row {row}; all labels and targets must be finite")
-    if classes:
+    if classes and not (y.dtype.kind == "f" and (y % 1 == 0).all()):  # it takes those as int64
         check_classification_targets(y)
     return y
 

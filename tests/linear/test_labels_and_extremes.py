@@ -40,6 +40,7 @@ LABELS = {
     "large integers": (chosen(2**53, 2**53 + 1), "i"),
     "integers of 64 bits": (chosen(5, 2**64 - 1), "u"),
     "floats": (chosen(-1.0, 1.0), "f"),
+    "large floats": (chosen(-(2.0**80), 1.5e300), "f"),
     "integers and floats": (chosen(0, 1.0), "f"),
     "strings": (chosen("0", "1"), "U"),
     "strings as objects": (np.array(chosen("no", "yes"), object), "O"),
