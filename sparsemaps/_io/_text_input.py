@@ -57,11 +57,14 @@ class LineError(ValueError):
 
 
 class BadLine(LineError):
-    """A bad line. A job may set such lines aside. The line may be too short or too long alone."""
+    """A bad line. A job may set such lines aside. The line may be too short or too long alone.
+    `remedy` is the end of an error about it, which tables of bad lines do not have."""
 
-    def __init__(self, line: int, message: str, is_of_length: bool = False) -> None:
+    def __init__(
+        self, line: int, message: str, is_of_length: bool = False, remedy: str = ""
+    ) -> None:
         super().__init__(line, message)
-        self.is_of_length = is_of_length
+        self.is_of_length, self.remedy = is_of_length, remedy
 
 
 class UnreadableRecord(ValueError):
@@ -70,13 +73,15 @@ class UnreadableRecord(ValueError):
 
     The error says how to set such records aside, in the words of the moment when it is asked for;
     but not if the first record is bad by anything but its length. Then all may be so: they have
-    another format, or another field.
+    another format, or another field. `remedy` is the end of the message.
     """
 
-    def __init__(self, message: str, number: int, is_of_length: bool = False) -> None:
-        super().__init__(message, number, is_of_length)
-        self.message = message
+    def __init__(
+        self, message: str, number: int, is_of_length: bool = False, remedy: str = ""
+    ) -> None:
+        super().__init__(message, number, is_of_length, remedy)
         self.may_be_all = number == 1 and not is_of_length
+        self.message = message + remedy
 
     def __str__(self) -> str:
         said = None if self.may_be_all else offered("bad_records", "FILE")

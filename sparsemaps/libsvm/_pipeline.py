@@ -56,7 +56,7 @@ def in_order(
                 if isinstance(outcome, _text_input.BadLine):
                     number = before + outcome.line
                     raise _text_input.UnreadableRecord(
-                        message, number, outcome.is_of_length
+                        message, number, outcome.is_of_length, outcome.remedy
                     ) from outcome
                 raise ValueError(message) from outcome
             if isinstance(outcome, ValueError):

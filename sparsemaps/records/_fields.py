@@ -29,6 +29,8 @@ class BadRecord(ValueError):
     def __init__(self, expected: str, value: str, number: int = 0) -> None:
         super().__init__(f"expected {expected}; found {value}")
         self.number = number
+        self.remedy = ""
+        """The end of an error about the record. Tables of bad records do not have it."""
 
 
 class WrongLength(BadRecord):
@@ -279,7 +281,9 @@ def _field(record: dict[str, Any], name: str) -> Any:
     if value is _MISSING:
         names = ", ".join(map(repr, list(record)[:8])) or "an object without fields"
         more = ", ..." if len(record) > 8 else ""
-        raise BadRecord(f"the field {name!r}", names + more + remedy_for(name))
+        error = BadRecord(f"the field {name!r}", names + more)
+        error.remedy = remedy_for(name)
+        raise error
     return value
 
 

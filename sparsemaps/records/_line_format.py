@@ -141,7 +141,8 @@ class LineFormat(CutByLines):
         except _text_input.LineTooLong as error:
             raise ValueError(f"{name}line {n_lines + 1} is {error}") from error
         except LineError as error:
-            raise ValueError(f"{name}{error.after(n_lines)}") from error.__cause__
+            remedy = error.remedy if isinstance(error, BadLine) else ""
+            raise ValueError(f"{name}{error.after(n_lines)}{remedy}") from error.__cause__
         if batch.texts:
             batch.n_bytes = text.position() - position
             yield batch

@@ -87,7 +87,7 @@ def _read_line(
             raise LineError(number + 1, f": {error}") from None
         hint = _hint(content) if is_first else ""
         is_of_length = isinstance(error, WrongLength)
-        raise BadLine(number + 1, f": {error}{hint}", is_of_length) from None
+        raise BadLine(number + 1, f": {error}{hint}", is_of_length, error.remedy) from None
     except ValueError as error:
         if content.isspace() or not content:
             return False

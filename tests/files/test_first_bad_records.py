@@ -12,6 +12,7 @@ from sparsemaps.files import _bad_records, _coded_records
 from sparsemaps.libsvm import _pipeline
 from sparsemaps.records import TEXT_FORMATS
 from sparsemaps.records._table import FORMATS
+from sparsemaps.text import iter_records
 
 pyarrow = pytest.importorskip("pyarrow")
 pytest.importorskip("pyarrow.parquet")
@@ -247,3 +248,16 @@ def test_errors_say_how_to_set_records_aside(folder, capsys, name, format):
     assert "bad-records" not in error_of([BAD, *GOOD], "--min-length", "3")
     for records in ([*GOOD[:4], short], [short, *GOOD]):
         assert error_of(records, "--min-length", "3").endswith(ADVICE)
+
+
+def test_remedies_are_in_errors_and_not_in_tables(folder, capsys):
+    """A worker, whose words are the library's, writes the same table as the command."""
+    write_jsonl(folder / "in.jsonl", [{"title": "a b"}, *GOOD])
+    assert cli.main(["dedup", "in.jsonl", "-o", "out"]) == 2
+    error = capsys.readouterr().err
+    assert error.endswith("found 'title'; name the field of the texts by --field\n")
+    with pytest.raises(ValueError, match=r"found 'title'; name the field of the texts by field$"):
+        next(iter_records("in.jsonl"))
+    assert run("dedup", "in.jsonl", "out") == 0
+    line = "in.jsonl\t1\texpected the field 'text'; found 'title'\t" + '{"title": "a b"}\n'
+    assert (folder / "aside").read_text().splitlines(keepends=True)[1] == line
