@@ -168,8 +168,10 @@ def _of_two_classes(scores: Floats, is_second: Array, weights: Array) -> Floats:
     value = values(x, going)
     for _ in range(_MOST_STEPS):
         here, own = x[going], parts[:, going]
-        shares = scipy.special.expit(np.einsum("vpn,pv->pn", own, here))
-        excess, curvature = weights * (shares - targets[going]), weights * shares * (1 - shares)
+        logits = np.einsum("vpn,pv->pn", own, here)
+        shares = scipy.special.expit(logits)
+        excess = weights * (shares - targets[going])
+        curvature = weights * shares * scipy.special.expit(-logits)
         gradient = np.stack([(excess * part).sum(axis=1) for part in own], axis=1)
         hessian = np.empty((len(going), 3, 3))
         for row, column in zip(*np.tril_indices(3), strict=True):

@@ -324,5 +324,5 @@ def test_bad_parameters(parameters, message):
 def test_negative_values():
     X = np.array([[1.0, -2.0]])
     SignProjection(random_state=SEED).fit(X)
-    with pytest.raises(ValueError, match=r"-2.0 in row 0, column 1; .*kernel='acos' takes both"):
+    with pytest.raises(ValueError, match=r"-2.0 in row 0, column 1; .*kernel='acos' allows both"):
         SignProjection(kernel="acos_chi2").fit(X)

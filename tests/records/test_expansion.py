@@ -7,6 +7,7 @@ import lzma
 
 import numpy as np
 import pytest
+from _data.chance import SEED
 from _scripts.file_claims import peak_of
 
 from sparsemaps._io import _zstd
@@ -118,7 +119,7 @@ def test_a_compressed_column(tmp_path, small_limits, kind, options):
 @pytest.mark.parametrize("kind", TABLES)
 def test_columns_that_are_compressed_well_are_read(tmp_path, small_limits, kind):
     """Pages of usual sizes are so however well they are compressed."""
-    words = np.random.default_rng(0).integers(0, 10**6, 2**18).astype(str)
+    words = np.random.default_rng(SEED).integers(0, 10**6, 2**18).astype(str)
     for number, texts in enumerate((["a" * 2**10] * 2**9, [" ".join(words)])):
         path = tmp_path / f"{number}.{kind}"
         WRITERS[kind](path, column_of(texts))
