@@ -275,7 +275,8 @@ def test_labels_of_every_kind(weights, monkeypatch):
     for number, (kind, (one, size, own)) in enumerate(kinds.items()):
         slope, bend, offset = (of[number] for of in together)
         assert (slope, bend, offset) == tuple(of[number] for of in by_twos), kind
-        assert not (slope < 0 or bend < 0)
+        assert slope == abs(slope)
+        assert bend == abs(bend)
         # Of two classes, half of the score is for and against each.
         found = np.array([size * slope, 2**0.5 * size * bend, -offset / 2, offset / 2])
         assert_least(found, one, own.astype(int), counts)
