@@ -151,7 +151,7 @@ def scaling(folder: Path, n_parts: int = 4, n_runs: int = 8) -> None:
 
 
 def codes_with_copies(block: npt.NDArray[Any], n_bytes: int) -> npt.NDArray[Any]:
-    """Random codes, of which each hundredth row is the one before with a tenth of its bytes new."""
+    """Return random codes. Each hundredth row is the previous one with a tenth of its bytes new."""
     rng = np.random.default_rng(int(block[0]))
     codes = rng.integers(0, 256, (len(block), n_bytes), dtype=np.uint8)
     copies = np.arange(100, len(codes), 100)
@@ -166,7 +166,7 @@ SIZES = (2, 4, 8, 16, 32, 64)
 def codes_of_families(
     block: npt.NDArray[Any], n_bytes: int, share: float = 0.355
 ) -> npt.NDArray[Any]:
-    """Random codes, of which a share are in families of `SIZES`, as many of each size. In a family,
+    """Return random codes, a share of them in families of `SIZES`, as many of each. In a family,
     a row is the first one with a twentieth of its bytes new. Families are spread over the block."""
     rng = np.random.default_rng(int(block[0]))
     codes = rng.integers(0, 256, (len(block), n_bytes), dtype=np.uint8)

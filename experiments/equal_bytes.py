@@ -138,8 +138,9 @@ def _write(o: Options, results: Results) -> None:
             report.tick_each(ax, [64, 128, 256, 512, 1024, 2048])
     axes[-1].legend(loc="lower right")
     notes = (
-        "Test accuracy in percent of a linear SVM, best C of 0.1, 1, 10, on codes of so many bytes "
-        "a row; one seed. Count sketch, signs and min-max of tf-idf (sublinear, unit length); "
+        "Test accuracy in percent of a linear SVM, best C of 0.1, 1, 10, on codes of the given "
+        "number of bytes a row; "
+        "one seed. Count sketch, signs and min-max of tf-idf (sublinear, unit length); "
         "int8: the largest value of the training rows is 127. Signs: up to "
         f"{MOST_BITS:,} bits. tf-idf itself: 12 bytes an entry. rcv1 comes as tf-idf."
     )

@@ -90,8 +90,9 @@ def _write_rahimi(o: Options, results: Results) -> None:
               "both together", "exact Gaussian", "exact Laplacian",
               "exact SVM (paper)"]  # fmt: skip
     notes = (
-        "Ridge regression: the share of test rows that are wrong, or the root mean squared error "
-        "over the norm of the truth; CPU time of mapping and one fit. The paper does not say how "
+        "Ridge regression: the share of wrong test rows, or the root mean squared error divided "
+        "by the norm of the truth; "
+        "CPU time of mapping and one fit. The paper does not say how "
         "it scales errors. Its Forest Cover has 522,000 rows, of classes that it does not name; "
         "the sample at hand has 10,000, in seven classes (see Figure 3). Both together are D "
         "Fourier features and D / 10 grids in a FeatureUnion. Exact kernels take at most 4,000 "
@@ -283,7 +284,8 @@ def _write_regression(o: Options, results: Results) -> None:
         "ridge are the best on a fifth of the training rows, columns have variance 1. Nystroem is "
         "scikit-learn's, with a Gaussian kernel; Matern is of degree 4, the kernel that Fastfood "
         "approximates. Exact kernels take at most 4,000 training rows. The paper's Table 2 has "
-        "other splits and scales, so that its figures cannot be set beside these; Forest is not "
+        "other splits and scales, so that its figures cannot be compared with these; "
+        "Forest is not "
         "the paper's task (10,000 rows here, 522,000 there)."
     )
     header = ["data", *KINDS]

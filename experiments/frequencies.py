@@ -150,7 +150,8 @@ def main(arguments: list[str] | None = None) -> None:
             *(f"1 of {round(1 / share)}" for share in SHARES[1:]),
         ],
         of_near_duplicates(options.buckets),
-        "n-grams in max_df / 2 records are found rare, and those in 2 max_df common, but for 1 %. "
+        "n-grams in max_df / 2 records are found rare, and those in 2 max_df common, except "
+        "for 1 %. "
         "One or two rows in the same memory; all records count, or a share of them.",
     )
     if options.data is not None:

@@ -161,7 +161,7 @@ class Insertion:
 
 
 def model(n: int) -> tuple[Any, Any]:
-    """A model, its codes and their labels, of which a tenth are wrong."""
+    """Return a model, its codes and their labels, a tenth of which are wrong."""
     rng = np.random.default_rng(0)
     X = rows(n)
     labels = (X[:, [0, 1, 2]].sum(axis=1) > 0) ^ (rng.random(n) < 0.1)
@@ -333,10 +333,11 @@ def write_limits(path: Path, times: dict[tuple[str, int], float]) -> None:
     with tempfile.TemporaryDirectory() as folder:
         most = limits(Path(folder))
     notes = (
-        f"At most, by one thread of this machine, in a nanosecond: {most['bytes']:.1f} bytes read "
+        f"One thread of this machine does at most this much in a nanosecond: "
+        f"{most['bytes']:.1f} bytes read "
         f"and written by a copy (STREAM's), {most['hashes']:.2f} hashes of columns, "
         f"{most['sums']:.0f} multiplications of float32 with an addition, not fused. The last "
-        "column is the least time by that limit over the measured time."
+        "column is the least time by that limit, divided by the measured time."
     )
     header = ("work", "measured, ns", "needs", "least, ns", "share of the limit")
     table = []

@@ -270,7 +270,7 @@ def _write_samples(o: Options, results: Results) -> None:
         [name, k, *(found[name, k, number] for number in range(len(columns)))]
         for name, k in dict.fromkeys(key[:2] for key in found)
     ]
-    notes = "Test accuracy in percent of min-max features; C = 1 where nothing is said; one seed."
+    notes = "Test accuracy of min-max features in percent; C = 1 unless given; one seed."
     report.write_table(
         o.results / "guide-samples", "Samples and bits", ["data", "k", *columns], rows, notes
     )

@@ -229,10 +229,10 @@ def main() -> None:
                           *(["--thai-words", asked.thai_words.name] if thai else []),
                           "-o", "RESULTS"])  # fmt: skip
     notes = (
-        f"Threshold {THRESHOLD}, 256 samples. Columns 3 to 10: percent of "
-        "copies that are removed. Marked copies: those of texts.jsonl whose text has "
-        "Chinese or Japanese characters; none to 30 % of what stands between blanks was "
-        f"replaced. The other copies are made here, of at most {MOST_ORIGINALS:,} texts of 100 to "
+        f"Threshold {THRESHOLD}, 256 samples. Columns 3 to 10: percentage of copies that are "
+        "removed. Marked copies: those of texts.jsonl whose text has Chinese or Japanese "
+        "characters; 0 to 30 % of their parts between blanks were replaced. "
+        f"The other copies are made here, of at most {MOST_ORIGINALS:,} texts of 100 to "
         f"5,000 characters each: {100 * SHARE_REPLACED:g} % of words (of Chinese or Japanese "
         "texts: of characters) replaced by others of the text; the same text in NFD; commas behind "
         "a tenth of the words or characters, and quotes around the text. Thai texts are made of "

@@ -147,9 +147,9 @@ def _write_table_1(o: Options, results: Results) -> None:
     notes = (
         "The best test accuracy over C of a linear SVM on rows of unit length, with squared hinge "
         "loss and an intercept (ours), and with hinge loss and no intercept, which LIBLINEAR has "
-        "too (-s 3). The latter is within 1.2 points of the paper's on all sets but IJCNN10k (see "
-        "Table 2), and explains Letter, where squared loss has 67.7 % or more by every scaling "
-        "tried."
+        "too (-s 3). The latter is within 1.2 points of the paper's on all sets except IJCNN10k "
+        "(see Table 2), and explains Letter, for which squared loss has 67.7 % or more with every "
+        "scaling tried."
     )
     report.write_table(o.results / "li-table-1", "Li, Table 1: data sets", header, rows, notes)
 
@@ -173,9 +173,10 @@ def _write_table_2(o: Options, results: Results) -> None:
     notes = (
         "Best test accuracy in percent over C, and, for RBF and folded RBF, over gamma (in "
         f"brackets; {len(_gammas('Splice', o))} values, {len(_gammas('Letter', o))} on sets of "
-        "more than 5,000 rows, where the paper has 58). Table 1 says what differs. IJCNN10k's RBF "
-        "is far off because its columns were scaled to 0..1: the length of a row says something "
-        "there, and kernels of directions do not see it. IJCNN5k, where one number was added to "
+        "more than 5,000 rows; the paper tries 58). Table 1 lists the differences. IJCNN10k's RBF "
+        "is far off because its columns were scaled to 0..1: the length of a row is informative "
+        "in this set, and kernels of directions ignore it. "
+        "IJCNN5k, where one number was added to "
         "all values, so that rows are of nearly one length, is near the paper's."
     )
     report.write_table(o.results / "li-table-2", "Li, Table 2: exact kernels", header, rows, notes)
@@ -229,7 +230,7 @@ def _write_trees(o: Options, results: Results) -> None:
     header = ["data", "linear, unit rows", "linear, other columns", "RBF", "min-max", "acos",
               "MM-acos", "boosted trees", "training of trees, s"]  # fmt: skip
     notes = (
-        "Li names trees as the ones to compete with, and gives no figures. Test accuracy in "
+        "Li names trees as the competitors, but gives no figures for them. Test accuracy in "
         "percent: SVMs with exact kernels, best C (and gamma), as in Tables 1 to 3, and "
         "scikit-learn's HistGradientBoostingClassifier with its defaults on the same rows; CPU "
         "time of one thread. The paper's linear SVM takes rows of unit length. *Other columns* is "
@@ -339,7 +340,7 @@ def _write_bits(o: Options, results: Results) -> None:
         ax.minorticks_off()
     report.shared_legend(figure, axes)
     base = o.results / "li-figure-5-bits"
-    notes = "Min-max features by the bits b that are kept of each sample. " + _note(o)
+    notes = "Min-max features by the number of bits b of each sample. " + _note(o)
     report.save(figure, base, "Li, Figure 5: the number of bits", notes)
     report.write_csv(base, ("data", "bits", "k", "accuracy"), rows)
 
@@ -376,7 +377,8 @@ def _write_large(o: Options, results: Results) -> None:
         report.not_run(ax, "mnist")
     report.shared_legend(figure, axes)
     notes = (
-        "The paper has unigrams of web spam, 175,000 rows, which are not at hand. The figure has "
+        "The paper has unigrams of web spam, 175,000 rows, which were not available. The "
+        "figure has "
         f"mnist instead, with {o.rows or 60000:,} training rows and C = 1."
     )
     report.save(figure, o.results / "li-figure-8", "Li, Figure 8: a larger set", notes)
@@ -415,7 +417,8 @@ EXPERIMENTS = [
     _curve_experiment(
         "li-figures-6-7", "Figures 6 and 7: min-max against acos and acos-chi2",
         ["min-max", "acos", "acos-chi2"],
-        "So it does beside sign Gaussian (acos) and sign Cauchy (acos-chi2) projections.",
+        "The map of the min-max kernel also needs far fewer samples than sign Gaussian (acos) "
+        "and sign Cauchy (acos-chi2) projections.",
     ),
     _curve_experiment(
         "li-figure-4", "Figure 4: RBF and folded RBF", ["RBF", "folded RBF"],

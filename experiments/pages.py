@@ -237,8 +237,9 @@ def _accuracy_note(o: Options, results: Results, shapes: list[str]) -> str:
             f"{r['larger class']:.1f} % of the test rows from one site."
         )
     return (
-        "Test accuracy in percent. Web-spam is not at hand: these are web pages of two sites, the "
-        f"site is the label, and up to {100 * MOST_SPOILED:.0f} % of a page's pieces of {PIECE} "
+        "Test accuracy in percent. Web-spam was not available. These are web pages of two sites. "
+        "The site is the label, "
+        f"and up to {100 * MOST_SPOILED:.0f} % of a page's pieces of {PIECE} "
         "bytes (evenly drawn) are of the other site. Pages are cut to "
         f"{LENGTH:,} characters.{sizes} "
         "Linear SVM on rows of unit length and on min-max features, SVM with the exact kernel; "

@@ -375,9 +375,10 @@ def _write_variance(o: Options, results: Results) -> None:
                      *(f"{values[number]:.2f}" for values in lines.values())))  # fmt: skip
     notes = (
         "Variance of TensorSketch's estimate for two rows of unit length and inner product 0.999, "
-        "D = 256, with five standard errors. Lemma 6 takes the signs of tuples for 4-wise "
-        "independent, which products of signs are not: the measured variance is above it from "
-        "degree 2 on. It is that of fully random hashes, and below the bound of Avron, Nguyen & "
+        "D = 256, with five standard errors. Lemma 6 assumes that the signs of tuples are 4-wise "
+        "independent, but products of signs are not: the measured variance is above the lemma's "
+        "from degree 2 on. It equals the variance of fully random hashes, "
+        "and is below the bound of Avron, Nguyen & "
         "Woodruff."
     )
     base = o.results / "pham-lemma-6"

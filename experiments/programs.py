@@ -143,7 +143,8 @@ def main(arguments: list[str] | None = None) -> None:
         options.results / "counts-programs", "Programs by their strings and imports",
         ["similarity of", "bytes a file", "same source, %", "s to read", "s to compare"], rows,
         f"{len(paths):,} programs and libraries ({size:,.0f} MB) of a Debian 12 system. Same "
-        "source: of the most similar other file, where the source has one. s to read: from files "
+        "source: of the most similar other file, if the source has another one. "
+        "s to read: from files "
         "to strings, imports or bytes. s to compare: from these to the similarity of all pairs, "
         f"with hashing; CPU time of one thread. `python -m experiments.programs -o RESULTS`; "
         f"{runner.machine()}; {', '.join(f'{name} {version(name)}' for name in names)}.",

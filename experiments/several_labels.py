@@ -71,7 +71,7 @@ def _together(X: Any, y: Any, n_labels: int, rng: np.random.Generator) -> tuple[
 
 
 def _made(topics: Any, n: int, rng: np.random.Generator) -> tuple[Any, Any]:
-    """Three labels a record, of which a few are frequent; ten words of each, and thirty others."""
+    """Three labels a record, a few of them frequent; ten words of each, and thirty others."""
     n_labels = len(topics)
     shares = 1 / np.arange(10, n_labels + 10)
     labels = rng.choice(n_labels, (n, 3), p=shares / shares.sum())
