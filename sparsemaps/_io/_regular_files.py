@@ -1,4 +1,4 @@
-"""Files that must be regular: no pipe, device or folder that stands in their place is opened."""
+"""Files that must be regular: pipes, devices and folders in their place are not opened."""
 
 import contextlib
 import errno

@@ -20,7 +20,7 @@ module, however short.
 - ``levels``: which instruction set is in use; ``scratch``: memory that a thread keeps.
 - ``*.pxd``: what several modules share: ``emit``, ``sort``, ``code_output``; ``arrays``: memory and
   types of a driver's arrays, which it hands to the loops; ``types``: types of values and columns,
-  for loops that stand in Cython.
+  for loops that are in Cython.
 
 In ``c/``: ``text``, ``random``, ``rows``, ``codes``, ``maps`` and ``linear`` hold the inner loops
 by what they work on; ``base`` holds vectors, memory and the choice of the instruction set.

@@ -299,7 +299,7 @@ def words_of_type(module: str, name: str) -> tuple[str, ...]:
 
 
 def with_ranges(docstring: str, allowed: Mapping[str, Allowed]) -> str:
-    """Return a docstring in which the range of each parameter stands in the place of its mark
+    """Return a docstring in which the range of each parameter replaces its mark
     ``[allowed]``."""
     lines, name = [], ""
     for line in docstring.split("\n"):

@@ -25,7 +25,7 @@ PACKAGES = ("numpy", "scipy", "sklearn")
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
 
 DemoText = tuple[str, str, bytes]
-"""A package, a file of it, and a text that stands there."""
+"""A package, a file of it, and a text in that file."""
 
 
 class DemoSizes(NamedTuple):

@@ -59,7 +59,7 @@ def _names_a_map(words: Sequence[str], names: Collection[str]) -> bool:
 
 
 def _with_numbers(words: Sequence[str]) -> list[str]:
-    """Return the words of a command, with the number of each option that may stand without one, and
+    """Return the words of a command, with the number of each option that may come without one, and
     all numbers of an option of several, in one word with it."""
     options = [option for cls in VALUES for option in options_of(cls)]
     known = {option.flag: option.const for option in options if option.const is not None}

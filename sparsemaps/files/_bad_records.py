@@ -109,7 +109,7 @@ class BadTable:
 
     def add(self, input: Input, n_before: int, bad: object, n_good: int, n_leading: int) -> None:
         """Write the bad records of a block of an input, after `n_before` lines of it, and count the
-        good ones; `n_leading` bad ones stand before these."""
+        good ones; `n_leading` bad ones come before these."""
         lines = []
         if bad:
             lines = list(bad_lines(input, n_before + getattr(input, "lines_before", 0), bad))
@@ -162,6 +162,6 @@ def join_tables(path: StrPath, parts: list[str]) -> int:
 
 
 def check_output(path: StrPath | None, output: Destination) -> None:
-    """Raise a ValueError if a table cannot stand beside an output."""
+    """Raise a ValueError if a table cannot be written beside an output."""
     if path is not None and is_standard(path) and is_standard(output):
         raise ValueError(f"the output and {TABLE} are both standard output")

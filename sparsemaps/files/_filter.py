@@ -150,7 +150,7 @@ class Filtering(Labelling):
 
     def stages_to(self, outputs: Stage, results: Results) -> Iterator[Stage]:
         """Yield the stage of the outputs. A fraction of the records is one of all inputs together,
-        so two stages stand before it: the scores of each input, and the cut, which is one value."""
+        so two stages come before it: the scores of each input, and the cut, which is one value."""
         fraction = self.filter.least.fraction
         if fraction is None:
             yield outputs

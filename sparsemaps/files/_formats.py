@@ -59,7 +59,7 @@ class FormatOptions(NamedTuple):
     checksums: bool = False
     """Whether codes have checksums of their records beside them."""
     weights: str | None = None
-    """The field of the weights of records, which stand beside codes."""
+    """The field of the weights of records, which are written beside codes."""
 
 
 class OutputFormat(ABC):

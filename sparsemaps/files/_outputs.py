@@ -148,7 +148,7 @@ def recipe_of_input(source: Source, input: _sources.InputFile) -> dict[str, Any]
 
 
 def _make(job: OutputJob, input: Input, path: str, run: TaskRun) -> list[int]:
-    """Make the output of an input; a table of its bad records stands beside it."""
+    """Make the output of an input, with a table of its bad records beside it."""
     table = None if job.bad_records is None else path + _sources.BAD
     return job.run([input], path, run, table)[0]
 

@@ -72,7 +72,7 @@ class OwnNgramsShown(NamedTuple):
     """The numbers of records that are judged by their own n-grams, and by all."""
     frames: Sequence[FrameExample]
     is_common: Callable[[str], Array]
-    """For each character of a text, whether it stands in a common n-gram."""
+    """For each character of a text, whether it is in a common n-gram."""
 
 
 class Report(NamedTuple):
@@ -476,7 +476,7 @@ def _differences(
 
 
 def _shift(removed: str, witness: str, start: int) -> int:
-    """Return the number of characters by which a part of the removed text stands later in its
+    """Return the number of characters by which a part of the removed text comes later in its
     witness, from their first difference on; 0 if that is less than `_BEFORE`, or no part is
     found."""
     for place in range(start, min(len(removed), start + _WINDOW), _PIECE):

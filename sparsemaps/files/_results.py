@@ -21,7 +21,7 @@ FOLDER_ENDING = ".stages"
 """The ending of the name of the folder of results, after the name of the output."""
 
 _DIGITS = 16
-"""Digits of a digest that stand in names."""
+"""The number of digits of a digest in names."""
 
 _BESIDE = "|".join(map(re.escape, (*BESIDE, RECEIPT)))
 
@@ -267,7 +267,7 @@ NOWHERE = Results("", is_shared=True)
 
 def counts(value: object, n: int, result: str) -> list[int]:
     """Return the value of a result, which must be `n` counts: its receipt may be damaged. One count
-    may stand without a list."""
+    may come without a list."""
     found: list[Any] = value if isinstance(value, list) else [value]
     if len(found) != n or not all(type(count) is int and count >= 0 for count in found):
         raise ValueError(

@@ -51,7 +51,7 @@ class AgreementLaw(ABC):
     """The probability that codes of samples that differ agree."""
 
     parts: Any = ()
-    """The law of each map's codes, if codes of several maps stand side by side. The first map has
+    """The law of each map's codes, if codes of several maps are side by side. The first map has
     the highest bits."""
 
     @property

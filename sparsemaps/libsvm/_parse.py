@@ -163,7 +163,7 @@ def check_every_qid(text: bytes, part: Part) -> None:
 
 
 def has_qid(line: bytes) -> bool:
-    """Return whether a line that is a row has a qid, which stands first or behind the labels."""
+    """Return whether a line that is a row has a qid, which comes first or after the labels."""
     return any(token.startswith(b"qid:") for token in line.split(None, 2)[:2])
 
 

@@ -201,7 +201,7 @@ def _of_two_classes(scores: Floats, is_second: Array, weights: Array) -> Floats:
 
 
 def _newton_step(x: Floats, gradient: Floats, hessian: Floats) -> Floats:
-    """Return the steps to the minima of quadratic models, of which the first two variables stay at
+    """Return the steps to the minima of quadratic models whose first two variables stay at
     least 0."""
     hessian = hessian.copy()
     for number in range(3):  # variables that say nothing, or the same, have a minimum too

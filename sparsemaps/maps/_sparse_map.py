@@ -71,7 +71,7 @@ class SparseMap(
     - ``_about``, its name in the command;
     - ``law_class``, the class of its law (`sparsemaps.laws`), whose fields have the values of the
       parameters of the same names: its kernel and the errors of its estimates;
-    - ``draw_class``, the class of its draw, which stands above the map in its module;
+    - ``draw_class``, the class of its draw, which is above the map in its module;
 
     and, if the definition here does not suit it,
 

@@ -60,7 +60,7 @@ class TextEncoder:
 
     def encode_sets(self, sets: Iterable[tuple[Array, Array]]) -> PackedCodes:
         """Return the codes of texts whose n-grams are all known: their columns, some texts at a
-        time, and the places (int64) between which the columns of each text stand. The n-grams that
+        time, and the places (int64) between which the columns of each text are. The n-grams that
         count take the place of all, in place."""
         parts = []
         for columns, indptr in sets:

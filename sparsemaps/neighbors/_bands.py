@@ -26,7 +26,7 @@ _FIXED_ROWS = 2**20
 _FIXED_SIMILARITY = 0.2  # of one pair in a hundred; codes of the others agree by chance
 
 LARGEST_IN_PLACE = 2**27
-"""Bytes of codes that are compared where they stand. Rows of more codes are copied before they are
+"""Bytes of codes that are compared in place. Rows of more codes are copied before they are
 compared: such a row is seldom in a cache, and may be on a disk."""
 
 

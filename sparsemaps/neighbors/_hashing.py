@@ -48,7 +48,7 @@ class Sizes(NamedTuple):
     part: int = MAX_BYTES // 8  # rows of a step
     pairs: int = 2**17  # pairs that a call of a kernel returns
     call_bytes: int = 2**27  # codes that a call reads; signals are handled between calls
-    in_place: int = LARGEST_IN_PLACE  # codes that are compared where they stand
+    in_place: int = LARGEST_IN_PLACE  # codes that are compared in place
     block: int = 1024  # rows that are removed or kept at a time
     answers: int = 2**20  # rows whose answers are copied at a time
     mapped: int = 2**26  # bytes of an array of rows from which it may be on the disk

@@ -686,7 +686,7 @@ def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:
 
 
 def _given(codes: PackedCodes, like: PackedCodes, needs_rows: bool) -> PackedCodes:
-    """Return codes that stand in the place of rows. Raise unless they compare with the codes of an
+    """Return codes that are passed instead of rows. Raise unless they compare with the codes of an
     index that needs no rows."""
     if needs_rows:
         raise ParameterError("X", "PackedCodes", "a matrix, as rerank compares the rows themselves")

@@ -153,7 +153,7 @@ class Batch:
 
     @property
     def n_leading_bad(self) -> int:
-        """How many bad records stand before the first good one."""
+        """How many bad records come before the first good one."""
         if not self.bad or not self.n_rows:
             return len(self.bad)
         first = self.line_of(0)
@@ -161,7 +161,7 @@ class Batch:
 
     def bad_and_good(self) -> tuple[Any, int, int, int]:
         """Return what a table of bad records has of the block: the bad records, how many lines and
-        good records there are, and how many bad records stand before the first good one."""
+        good records there are, and how many bad records come before the first good one."""
         return self.bad, self.n_lines, self.n_rows, self.n_leading_bad
 
     def exact_heads(self) -> Heads:

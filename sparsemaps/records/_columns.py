@@ -1,7 +1,7 @@
 """Records in columns of Arrow: what the formats Parquet and Arrow share.
 
 Rows are decoded some at a time: a column may hold a long string once, and a number or a view for
-each row that repeats it, so that a small file can stand for texts that fill the memory.
+each row that repeats it, so that a small file can contain texts that fill the memory.
 """
 
 import itertools

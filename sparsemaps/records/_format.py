@@ -70,7 +70,7 @@ class Format(ABC):
     is_streamed: ClassVar[bool] = True
     """Whether it is read from and written to pipes and compressed files."""
     is_table: ClassVar[bool] = False
-    """Whether a file has columns, so that records of another format never stand under its name."""
+    """Whether a file has columns, so that records of another format never get its name."""
     is_packed: ClassVar[bool] = False
     """Whether the file itself is compressed."""
 
@@ -114,7 +114,7 @@ class Format(ABC):
         """Return a writer of records to a file."""
 
     def check(self, inputs: list[Any]) -> None:  # noqa: B027
-        """Raise a ValueError if the records of the inputs cannot stand in one output, before any
+        """Raise a ValueError if the records of the inputs do not fit in one output, before any
         is read."""
 
 
@@ -124,5 +124,5 @@ def name_of(text: Text) -> str:
 
 
 def other_columns(one: object, other: object) -> ValueError:
-    """Return the error of two inputs whose rows cannot stand in one file."""
+    """Return the error of two inputs whose rows do not fit in one file."""
     return ValueError(f"{one} and {other} have different columns; write to a directory")

@@ -177,7 +177,7 @@ class LineWriter(RecordWriter):
     def write(self, raw: Raw, kept: Array) -> None:
         lines = b"".join(itertools.compress(raw.records, kept))
         if self._last and self._is_first and kept[:1].all():
-            lines = lines.removeprefix(MARK)  # which stands at the beginning of files only
+            lines = lines.removeprefix(MARK)  # only at the beginning of files
         if lines:
             self.file.write(lines if self._last in (b"", b"\n") else b"\n" + lines)
             self._last = lines[-1:]
@@ -185,7 +185,7 @@ class LineWriter(RecordWriter):
 
 
 def not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:
-    """Return the error of a line that is not UTF-8; `n_lines` stand before the text."""
+    """Return the error of a line that is not UTF-8; `n_lines` come before the text."""
     before = error.object[: error.start]
     number = n_lines + before.count(b"\n") + 1
     column = error.start - before.rfind(b"\n")

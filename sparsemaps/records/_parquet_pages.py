@@ -15,7 +15,7 @@ _LEAST_READ, _LONGEST_HEADER = 2**8, 2**24
 and the largest one."""
 
 _DEPTH = 16
-"""Structs and lists that may stand within one another."""
+"""The largest depth of nested structs and lists."""
 
 
 def check_pages(

@@ -1,6 +1,6 @@
 """Arrow IPC, files and streams: a row a record, in record batches (.arrow, .feather).
 
-Messages are read one after the other, of a file too: what stands at its end is not needed. Before
+Messages are read one after the other, of a file too: its footer is not needed. Before
 Arrow's reader sees a message, its lengths are compared with the size of the file, and those that
 compressed buffers claim are bounded. Then every value that is used is validated.
 """

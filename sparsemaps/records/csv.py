@@ -1,4 +1,4 @@
-"""CSV with a header: records as Python's csv reads them, each with the bytes that it stands in.
+"""CSV with a header: records as Python's csv reads them, each with its bytes.
 
 The header names the columns. A record may span several lines, as a quoted field may hold line ends.
 Values have no types: labels and ids are strings.
@@ -263,7 +263,7 @@ class _Places:
 
 
 _OTHER_SEPARATORS = ";", "\t", "|"
-"""What stands between columns in the files of some programs. Such a file has one column here."""
+"""Delimiters of columns in the files of some programs. Such a file has one column here."""
 
 
 def _place_of(field: str, header: list[str], line: str) -> int:

@@ -237,7 +237,7 @@ def _list_of_strings(column: Any, kind: Any) -> Any:
 
 
 def _strings_of_lists(plain: Any) -> list[str]:
-    """Return the columns of strings in lists that stand in no other column."""
+    """Return the columns of strings in lists that are in no other column."""
     types = library("pyarrow", "reading Parquet").types
     outer = [
         f"{field.name}."
@@ -334,7 +334,7 @@ INT96 = "use_deprecated_int96_timestamps"
 
 def check_inputs(inputs: list[Any]) -> None:
     """Raise a ValueError if the rows of Parquet files would be changed in the output, or if the
-    rows of several files cannot stand in one."""
+    rows of several files do not fit in one."""
     schemas = []
     for input in inputs:
         if hasattr(input, "read") and not input.seekable():

@@ -60,7 +60,7 @@ def make_rows(
 
 def sets_of_texts(loops: Any, texts: Iterable[Any]) -> Iterator[tuple[Array, Array]]:
     """Yield the columns of some texts at a time, and the places (int64) between which the
-    columns of each text stand. `loops` has sets. The columns are lent until the next ones are asked
+    columns of each text are. `loops` has sets. The columns are lent until the next ones are asked
     for."""
     for first, block in _inputs.blocks(texts):
         columns, _, ends, _ = loops.rows(first, block, True)

@@ -115,7 +115,7 @@ def _small_and_large(counts: Array) -> tuple[Array, Array]:
 
 
 def _escaped(small: Array) -> Array:
-    """Return the places of `_ESCAPE`. There is no mask as large as the table."""
+    """Return the places of `_ESCAPE`, without a mask as large as the table."""
     ranges = _blocks.ranges(0, len(small), _AT_ONCE)
     some = [start + np.flatnonzero(small[start:stop] == _ESCAPE) for start, stop in ranges]
     return np.concatenate(some)

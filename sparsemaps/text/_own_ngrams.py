@@ -87,7 +87,7 @@ class OwnNgrams(DerivedVectorizer):
         return found
 
     def is_common(self, text: str) -> Array:
-        """Return, for each character of a text, whether it stands in an n-gram that more than
+        """Return, for each character of a text, whether it is in an n-gram that more than
         `max_df` records have. If the places of n-grams are not known, no character does."""
         found = ngrams_of(self.vectorizer, text)
         if found is None:

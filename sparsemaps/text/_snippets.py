@@ -80,7 +80,7 @@ def snippets(
 
     Notes
     -----
-    A character of the text is drawn. It stands before the end of the last word that has enough
+    A character of the text is drawn. It comes before the end of the last word that has enough
     words from there on. The snippet begins with the word that has this character, or that
     follows it. So long words begin snippets more often. A snippet is cut out of the text with the
     blanks between its words, and takes time by its own length, not by the length of the text.
