@@ -59,10 +59,6 @@ def explained(name: str, X: Any) -> Iterator[None]:
     try:
         yield
     except (TypeError, ValueError) as error:
-        if (twice := _repeated_name(X)) is not None:
-            raise ValueError(
-                f"{name} takes a table whose columns have different names, got {twice!r} twice"
-            ) from error
         column = _column_of_strings(X)
         what = f"strings in column {column!r}" if column is not None else _texts_or_tokens(X)
         if not what:
@@ -111,17 +107,6 @@ def _column_of_strings(X: Any) -> Any:
         if isinstance(value, (str, bytes)):
             names = _row_reader.names_of(X)
             return number if names is None else names[number]
-    return None
-
-
-def _repeated_name(X: Any) -> Any:
-    """Return the first name of a table that an earlier column has too; None if there is none."""
-    seen: set[Any] = set()
-    names = _row_reader.names_of(X)
-    for name in () if names is None else names:
-        if name in seen:
-            return name
-        seen.add(name)
     return None
 
 

@@ -296,8 +296,9 @@ def is_error(raised: BaseException) -> bool:
 
 def _refuse_no_numbers(X: object, name: str) -> None:
     """Raise an error for masked values and for times, which NumPy converts to numbers without a
-    word: of masked ones, to those below the mask; and for complex numbers, lists and structs, as
-    its errors do not name the column."""
+    word: of masked ones, to those below the mask; for complex numbers, lists and structs, as its
+    errors do not name the column; and for repeated names, which some versions of scikit-learn
+    take."""
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked values: fill them first, such as by {name}.filled(0)")
     if isinstance(X, np.ndarray):
@@ -308,7 +309,11 @@ def _refuse_no_numbers(X: object, name: str) -> None:
         return
     if _is_query(X):
         raise TypeError(f"{name} must have numbers, got a LazyFrame: its collect() makes a table")
+    seen: set[Any] = set()
     for column, dtype in _types_of(X):
+        if column in seen:
+            raise ValueError(f"{name} must have columns of different names, got {column!r} twice")
+        seen.add(column)
         if getattr(dtype, "kind", "") == "c":
             raise ValueError(f"Complex data not supported: {name} has {dtype} in column {column!r}")
         if _is_no_number(dtype):

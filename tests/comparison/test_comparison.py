@@ -115,7 +115,7 @@ TABLE = pd.DataFrame({"age": range(len(X)), "city": "Paris"})
             {"X": TABLE[["age"]].replace(0, np.nan)},
             r"NaN in row 0, column 0 \('age'\)",
         ),
-        ({"X": TABLE[["age", "age"]]}, "columns have different names, got 'age' twice"),
+        ({"X": TABLE[["age", "age"]]}, "columns of different names, got 'age' twice"),
         ({"X": TABLE.assign(city=pd.Timestamp(0))}, "must have numbers, got datetime64.* 'city'"),
         ({"X": X[:, :0]}, "0 feature"),
         ({"test": (X * np.inf, Y)}, "test contains (NaN|infinity) in row 0, column 0"),

@@ -69,6 +69,10 @@ OF_BOOLEANS = {
 }
 
 NO_NUMBERS = {
+    "pandas, a name twice": (
+        lambda: pd.DataFrame(NUMBERS, columns=["a", "b", "a"]),
+        "different names, got 'a' twice",
+    ),
     "pandas, complex128": (lambda: in_pandas("complex128"), "Complex data not supported"),
     "pandas, datetime": (lambda: in_pandas("datetime64[ns]"), r"datetime64\[ns\] in column 'a'"),
     "pandas, timedelta": (lambda: in_pandas("timedelta64[ns]"), "got timedelta64"),
