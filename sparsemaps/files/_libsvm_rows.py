@@ -50,8 +50,8 @@ class LibsvmRows(Source):
             raise ValueError(f"{setting('keep', key)} is a field of texts; rows have none")
         if weight is not None:
             raise ValueError(
-                f"{setting('weight_field', weight)} is a field of texts; weights of rows stand in "
-                "files beside them"
+                f"{setting('weight_field', weight)} is a field of texts; weights of rows are read "
+                "from files beside them"
             )
         return replace(self, sets_aside=sets_aside)
 
