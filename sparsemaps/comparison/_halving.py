@@ -131,7 +131,7 @@ class Halving:
                 expected += self.preparing(one.candidate, len(some))
             step = rung.step * self.budget.seconds
             end = _FIRST if is_first else rung.end
-            is_late = self.budget.left(end) < expected or (expected > step and not is_new)
+            is_late = self.budget.left(end) < expected or (expected > step and not is_first)
             has_any = any(other.rung >= 0 for other in alive)  # the first has time always
             if is_late and has_any:
                 continue

@@ -143,6 +143,15 @@ def test_a_candidate_that_is_slow_is_left_out():
     assert len(fast.learner.n_rows) == 3
 
 
+def test_each_linear_model_has_a_first_run():
+    """Of each preparation, also if it takes longer than a step may, .6 of 20 s."""
+    clock = Clock()
+    search = search_of(clock, 20)
+    tried = [Candidate(LINEAR, f"{n}", "", Known(clock, 0.9, 1e-4)) for n in range(4)]
+    search.run(tried)
+    assert [one.learner.n_rows[:1] for one in tried] == [[RUNGS[0].n_rows]] * 4
+
+
 def test_no_step_begins_that_ends_after_its_round():
     """A step of the last round takes .54 of 6 s: of the half of them, .48 are left after one."""
     clock = Clock()
