@@ -22,7 +22,6 @@ from sparsemaps.records._fields import (
     BadRecord,
     Fields,
     MixedLabels,
-    WrongLength,
     remedy_for,
 )
 from sparsemaps.records._format import Format, Raw
@@ -260,7 +259,7 @@ def batches_of(
     except BadRecord as error:
         row = n_before + error.number + 1
         message = f"{name}: {ColumnFormat.unit} {row}: {error}"
-        raise UnreadableRecord(message, row, isinstance(error, WrongLength)) from None
+        raise UnreadableRecord(message, row, error.is_of_length) from None
 
 
 def _of_rows(

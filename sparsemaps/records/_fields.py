@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from typing import Any, ClassVar, TypeGuard
 
 import numpy as np
 
@@ -32,9 +32,14 @@ class BadRecord(ValueError):
         self.remedy = ""
         """The end of an error about the record. Tables of bad records do not have it."""
 
+    is_of_length: ClassVar[bool] = False
+    """Whether the text is shorter or longer than texts may be."""
+
 
 class WrongLength(BadRecord):
     """A text that is shorter or longer than texts may be."""
+
+    is_of_length = True
 
 
 class MixedLabels(BadRecord):

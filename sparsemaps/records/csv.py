@@ -20,7 +20,6 @@ from sparsemaps.records._fields import (
     RECORD_BYTES,
     BadRecord,
     Fields,
-    WrongLength,
     number_in,
     remedy_for,
 )
@@ -201,7 +200,7 @@ def _pieces(text: Text, fields: Fields, n_bytes: int) -> Iterator[_Piece]:
         except BadRecord as error:
             if not fields.sets_aside:
                 message = f"{text.name}line {record.n_before + 1}: {error}"
-                raise UnreadableRecord(message, number, isinstance(error, WrongLength)) from None
+                raise UnreadableRecord(message, number, error.is_of_length) from None
             bad.append((record.n_before - first, f": {error}", record.raw))
         else:
             lines.append(record.n_before - first)

@@ -12,7 +12,7 @@ from typing import Any
 from sparsemaps._io._text_input import BadLine, LineError
 from sparsemaps._loops import text as _loops
 from sparsemaps.records._batch import Batch
-from sparsemaps.records._fields import BadRecord, Fields, MixedLabels, WrongLength
+from sparsemaps.records._fields import BadRecord, Fields, MixedLabels
 from sparsemaps.records._line_format import (
     MARK,
     LineFormat,
@@ -86,8 +86,8 @@ def _read_line(
         if isinstance(error, MixedLabels):
             raise LineError(number + 1, f": {error}") from None
         hint = _hint(content) if is_first else ""
-        is_of_length = isinstance(error, WrongLength)
-        raise BadLine(number + 1, f": {error}{hint}", is_of_length, error.remedy) from None
+        message = f": {error}{hint}"
+        raise BadLine(number + 1, message, error.is_of_length, error.remedy) from None
     except ValueError as error:
         if content.isspace() or not content:
             return False

@@ -33,7 +33,7 @@ class LineRecords(LineFormat):
         try:
             fields.check_lengths(texts)
         except BadRecord as error:
-            raise BadLine(error.number + 1, f": {error}", is_of_length=True) from None
+            raise BadLine(error.number + 1, f": {error}", error.is_of_length) from None
         into.texts.extend(texts)
         if fields.records:
             into.records.extend(all_lines(lines))

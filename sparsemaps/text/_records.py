@@ -126,14 +126,10 @@ def _iterate(
 ) -> Iterator[Batch]:
     for input, format in zip(inputs, formats, strict=True):
         with open_input(input, max_line_bytes) as text:
-            batches = format.batches(text, fields, n_bytes)
-            while True:
-                try:
-                    batch = next(batches, None)
-                except _text_input.UnreadableRecord as error:  # whose advice is for jobs
-                    raise ValueError(error.message) from error
-                if batch is None:
-                    break
-                batch.input = input
-                if len(batch.texts):
-                    yield batch
+            try:
+                for batch in format.batches(text, fields, n_bytes):
+                    batch.input = input
+                    if len(batch.texts):
+                        yield batch
+            except _text_input.UnreadableRecord as error:  # whose advice is for jobs
+                raise ValueError(error.message) from error
