@@ -33,9 +33,7 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
             ensure_all_finite=False,  # RowReader checks this, and names the row
             ensure_min_samples=1 if reset else 0,
         )
-    rows = _row_reader.open_matrix(made, nonnegative_rule)
-    rows.names = _row_reader.names_of(X)
-    return rows
+    return _row_reader.open_matrix(made, nonnegative_rule, names=_row_reader.names_of(X))
 
 
 def read_float64(name: str, X: Any, of: str) -> Any:
@@ -45,8 +43,7 @@ def read_float64(name: str, X: Any, of: str) -> Any:
         made = _sklearn.check_array(
             X, accept_sparse="csr", dtype=np.float64, input_name=name, ensure_all_finite=False
         )
-    rows = _row_reader.open_matrix(made)
-    rows.name, rows.names = name, _row_reader.names_of(X)
+    rows = _row_reader.open_matrix(made, name=name, names=_row_reader.names_of(X))
     row_bytes = 1 if sp.issparse(made) else 12 * made.shape[1]
     for start, stop in _blocks.cut_by_bytes(made.shape[0], row_bytes):
         rows.block(start, stop)

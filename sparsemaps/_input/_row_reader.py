@@ -359,21 +359,26 @@ def _is_time_of_arrow(dtype: Any) -> bool:
     return bool(arrow.types.is_temporal(dtype))
 
 
-def open_matrix(X: Any, nonnegative_rule: str | None = None) -> RowReader:
+def open_matrix(
+    X: Any, nonnegative_rule: str | None = None, *, name: str = "X", names: Any = None
+) -> RowReader:
     """Read a sparse matrix of any format and type, or an array, as float32 or float64. An array
-    must have one of these types."""
+    must have one of these types. Errors have the name of the matrix and the names of columns."""
     arrays = isinstance(X, sp.sparray) or _sklearn.sparse_arrays_asked()
     container = sp.csr_array if arrays else sp.csr_matrix
     if not sp.issparse(X):
         if X.shape[1] > LARGEST_INT32:  # columns of dense rows are int32
             message = f"an array has at most {LARGEST_INT32} columns, got {X.shape[1]}"
             raise ValueError(f"{message}; pass a sparse matrix")
-        return RowReader(X, nonnegative_rule, container)
-    csr = open_sparse(X, "X")
-    if csr.values.dtype.kind in "biu":
-        # Duplicates of integers are summed as integers, as SciPy does.
-        csr = _without_duplicates(csr)
-    return RowReader(csr._replace(values=native(as_float(csr.values))), nonnegative_rule, container)
+    else:
+        X = open_sparse(X, "X")
+        if X.values.dtype.kind in "biu":
+            # Duplicates of integers are summed as integers, as SciPy does.
+            X = _without_duplicates(X)
+        X = X._replace(values=native(as_float(X.values)))
+    rows = RowReader(X, nonnegative_rule, container)
+    rows.name, rows.names = name, names
+    return rows
 
 
 def open_plain(X: Any) -> Csr | None:

@@ -280,8 +280,7 @@ def _open(X: MatrixLike, name: str, nonnegative: str | None) -> RowReader:
                 ensure_min_samples=0,
                 input_name=name,
             )
-    rows = _row_reader.open_matrix(X, nonnegative)
-    rows.name, rows.names = name, names
+    rows = _row_reader.open_matrix(X, nonnegative, name=name, names=names)
     if rows.n_columns == 0:
         raise ValueError(f"{name} must have at least one column, got none")
     return rows
