@@ -153,8 +153,8 @@ def _of_two_classes(scores: Floats, is_second: Array, weights: Array) -> Floats:
     parts = np.stack([scores, scores * np.abs(scores), np.ones_like(scores)])
     seconds = (is_second * weights).sum(axis=1)
     firsts = weights.sum() - seconds
-    targets = np.where(is_second, ((seconds + 1) / (seconds + 2))[:, None], 0.0)
-    targets += np.where(is_second, 0.0, (1 / (firsts + 2))[:, None])
+    of_seconds, of_firsts = (seconds + 1) / (seconds + 2), 1 / (firsts + 2)
+    targets = np.where(is_second, of_seconds[:, None], of_firsts[:, None])
 
     def values(x: Floats, some: Array) -> Floats:
         """Return the objectives of some problems."""
