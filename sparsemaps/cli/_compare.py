@@ -121,10 +121,11 @@ def _are_typed(source: Texts, path: str) -> bool:
 def _check_rows(path: str, X: Any, y: Array, first_index: int) -> None:
     """Raise a ValueError if rows have weights, which compare does not use, or if a label or a value
     is not finite."""
-    for one in files_of_weights(path):
+    weights = files_of_weights(path)
+    if weights:
         raise ValueError(
-            f"compare takes rows of equal weight, and {path} has weights in {one}; move that file "
-            "elsewhere"
+            f"compare takes rows of equal weight, and {path} has weights in {weights[0]}; move "
+            "that file elsewhere"
         )
     row = not_finite(y)
     if row is not None:

@@ -3,7 +3,6 @@
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
@@ -45,7 +44,6 @@ def name_in_table(input: Input) -> bytes:
     return escaped(name).encode("utf-8", "surrogateescape")
 
 
-@dataclass
 class BadRecords:
     """The counts of good and bad records of a job, or of its beginning.
 

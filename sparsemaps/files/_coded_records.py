@@ -24,7 +24,7 @@ from sparsemaps.files._bad_records import BadRecords, name_in_table
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import PairSearch
-from sparsemaps.files._results import KeptSteps, Results, counts, files_named
+from sparsemaps.files._results import KeptSteps, Results, files_named
 from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
 from sparsemaps.files._rows import read_rows, with_width
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -61,10 +61,7 @@ class CodedInputs:
         if self.n_parts is None:
             return [len(self.load())]
         folder, name = os.path.split(self.path)
-        value = Results(folder).value(name, self.digest)
-        if value is None:
-            raise ValueError(f"{self.path} has been removed meanwhile")
-        of_parts = iter(counts(value, sum(self.n_parts), self.path))
+        of_parts = iter(Results(folder).counts(name, self.digest, sum(self.n_parts)))
         return [sum(itertools.islice(of_parts, n)) for n in self.n_parts]
 
     @property
@@ -147,10 +144,7 @@ class _Part(NamedTuple):
         """Return the number of records, and of bad records before the first of them."""
         if not self.is_made:
             return [len(PackedCodes.load(self.path)), 0]
-        value = results.value(os.path.basename(self.path), self.made_of)
-        if value is None:
-            raise ValueError(f"{self.path} has been removed meanwhile")
-        return counts(value, 2, self.path)
+        return results.counts(os.path.basename(self.path), self.made_of, 2)
 
 
 def encode(

@@ -225,9 +225,8 @@ def _add_input(
     table."""
     loops = compiled_loops(source.vectorizer)
     has_sets = getattr(loops, "has_sets", False)
-    places: list[int] | None = None
-    if counted is not None and isinstance(input, InputFile):
-        places = []
+    max_rows = None if counted is None else counted.max_rows
+    keeper, places = counted if isinstance(input, InputFile) else None, list[int]()
 
     def found(block: Batch) -> tuple[list[Buckets], CountedBatch | None]:
         weights = None if block.weights is None else np.array(block.weights, float)
@@ -235,7 +234,7 @@ def _add_input(
             rows = reader_of(block)
             some = rows.block(0, rows.n_rows)
             return [table.buckets(*_of_weight(weights, 0, some.indices, some.indptr))], None
-        buckets, sets, is_held, n_rows = [], [], places is not None, 0
+        buckets, sets, is_held, n_rows = [], [], keeper is not None, 0
         for columns, indptr in sets_of_texts(loops, block.texts):
             buckets.append(table.buckets(*_of_weight(weights, n_rows, columns, indptr)))
             n_rows += len(indptr) - 1
@@ -243,20 +242,19 @@ def _add_input(
                 sets.append((columns.copy(), indptr))
         return buckets, block.counted(sets, checksums) if is_held else None
 
-    max_rows = None if counted is None else counted.max_rows
     for several, batch in read_rows(
         source, input, found, n_jobs=n_jobs, bar=bar, max_rows=max_rows
     ):
         with lock:
             for buckets in several:
                 table.add_buckets(buckets)
-        if counted is not None and places is not None:
-            if batch is None or (place := counted.add(batch)) is None:
-                places = None
-            else:
-                places.append(place)
-    if counted is not None and places is not None:
-        counted.keep(input, places)
+        place = None if keeper is None or batch is None else keeper.add(batch)
+        if place is None:
+            keeper = None
+        else:
+            places.append(place)
+    if keeper is not None:
+        keeper.keep(input, places)
 
 
 def _of_weight(

@@ -45,6 +45,9 @@ from sparsemaps.records._table import cannot_be_rows, holds_codes
 from sparsemaps.records.svmlight import SeveralLabels
 from sparsemaps.text._frequencies import Frequencies
 
+KindOfLabels = Literal["classes", "lists", "numbers"]
+"""What labels are: one class each, lists of classes, or the targets of a regression."""
+
 
 class LabelledRows(NamedTuple):
     """Codes of records, and their labels."""
@@ -78,7 +81,7 @@ def read_labelled(
     reading: Reading | None = None,
     aside: BadTable | None = None,
     snippets: tuple[tuple[int, ...], int] | None = None,
-    labels: Literal["classes", "lists", "numbers"] = "classes",
+    labels: KindOfLabels = "classes",
 ) -> LabelledRows:
     """Return the codes of the records of some inputs, and their labels: numbers, or strings of
     texts. Those of `snippets` of texts, by their lengths and a seed, follow. Rows of LIBSVM files

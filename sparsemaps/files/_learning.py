@@ -4,7 +4,7 @@ import contextlib
 import math
 from collections.abc import Iterator, Mapping
 from functools import partial
-from typing import Any, Literal, NamedTuple, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 
@@ -27,7 +27,7 @@ from sparsemaps.files._job_options import (
     Training,
 )
 from sparsemaps.files._keywords import TrainFilesKeywords
-from sparsemaps.files._labelled_rows import LabelledRows, read_labelled
+from sparsemaps.files._labelled_rows import KindOfLabels, LabelledRows, read_labelled
 from sparsemaps.files._record_labels import Labels, Model, as_lists, label_of, values_of
 from sparsemaps.files._validation import Validation, comparable, validation
 from sparsemaps.linear import KernelClassifier, KernelRegressor, _model_file
@@ -207,14 +207,12 @@ def _read_all(
     snippets = None
     if training.snippets is not None:
         snippets = tuple(training.snippets), _seeding.draw_seed(model.random_state)
-    of_rows: Literal["classes", "lists", "numbers"] = (
-        "numbers" if isinstance(model, KernelRegressor) else "classes"
-    )
+    of_rows: KindOfLabels = "numbers" if isinstance(model, KernelRegressor) else "classes"
     rows = read_labelled(map, inputs, snippets=snippets, labels=of_rows, **how)
     if not unseen:
         return rows, None
     how["vectorizer"] = rows.vectorizer or model.vectorizer
-    of_others = "lists" if isinstance(rows.labels, LabelLists) else of_rows
+    of_others: KindOfLabels = "lists" if isinstance(rows.labels, LabelLists) else of_rows
     return rows, read_labelled(map, unseen, labels=of_others, **how)
 
 

@@ -193,6 +193,14 @@ class Results:
         receipt = read_receipt(self._files.read(file + RECEIPT))
         return receipt.get("value") if digest(receipt.get("recipe")) == digest_of_recipe else None
 
+    def counts(self, file: str, digest_of_recipe: str, n: int) -> list[int]:
+        """Return the value of the result in a file, which is `n` counts; a ValueError if it is not
+        there."""
+        value, path = self.value(file, digest_of_recipe), self.path(file)
+        if value is None:
+            raise ValueError(f"{path} has been removed meanwhile")
+        return counts(value, n, path)
+
     def forget(self, place: Place) -> None:
         """Let a result count as not there."""
         for name in {place.receipt, place.undelivered}:
