@@ -34,7 +34,7 @@ from threadpoolctl import threadpool_limits
 
 from experiments import datasets
 from experiments.runner import machine
-from experiments.texts import groups, read
+from experiments.texts import file_of, groups, read
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.text import HashingVectorizer, IdfWeights
@@ -75,8 +75,7 @@ def load(directory: str, name: str) -> Task:
 
 def texts_of(directory: str, name: str, n: int) -> Task:
     """Some texts train; the others that are no copies of these are labelled."""
-    path = next(p for p in Path(directory).iterdir() if p.name.startswith(f"{name}.jsonl"))
-    texts, labels, copy_of = read(str(path))
+    texts, labels, copy_of = read(file_of(directory, name))
     group = groups(copy_of)
     order = np.random.default_rng(0).permutation(len(texts))
     train, others = order[:n], order[n:]

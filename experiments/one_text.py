@@ -1,8 +1,8 @@
-"""``python -m experiments.one_text DIRECTORY -o RESULTS``: what labels of single texts cost.
+"""``python -m experiments.one_text DIRECTORY -o RESULTS``: the time to label one text.
 
-The directory holds ``texts.jsonl``, plain or as .xz. Models of counted n-grams and of n-grams with
-weights label one text after the other, by one thread, 512 samples each. A text is repeated, or 48
-texts follow one another; the least time of each text counts, and the mean of these is shown.
+The directory holds ``texts.jsonl``, plain or as .xz. Models with 512 samples, of counted n-grams
+and of weighted ones, label one text at a time, in one thread. Either one text is repeated, or 48
+texts take turns. The table shows the mean over texts of the least time.
 """
 
 import argparse
@@ -19,7 +19,7 @@ from sklearn.pipeline import make_pipeline
 
 from experiments import report
 from experiments.runner import machine
-from experiments.texts import read
+from experiments.texts import file_of, read
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.text import IdfWeights
@@ -36,7 +36,7 @@ N_RUNS = 200
 
 
 def parts_of(texts: list[str], length: int) -> list[str]:
-    """`N_FRESH` different texts of so many characters, made of successive ones."""
+    """Return `N_FRESH` different texts of this many characters, made of successive ones."""
     pieces = length // 50 + 1
     return [
         " ".join(texts[(37 * number + place) % len(texts)] for place in range(pieces))[:length]
@@ -45,8 +45,8 @@ def parts_of(texts: list[str], length: int) -> list[str]:
 
 
 def models_of(analyzer: str, texts: list[str]) -> dict[tuple[str, int], KernelClassifier]:
-    """A model by counts and one by weights, for each number of levels. Labels take the same time
-    whatever the models have learned."""
+    """Return a model of counts and one of weights for each number of levels. What the models have
+    learned does not change the time to label a text."""
     y = np.random.default_rng(0).integers(0, N_CLASSES, len(texts))
     plain, models = vectorizer_of(analyzer), {}
     for levels in LEVELS:
@@ -67,7 +67,8 @@ def models_of(analyzer: str, texts: list[str]) -> dict[tuple[str, int], KernelCl
 def least_times(
     models: dict[tuple[str, int], KernelClassifier], texts: list[str], n_runs: int
 ) -> dict[tuple[str, int], float]:
-    """The mean over texts of the least time to label one, in microseconds. Models take turns."""
+    """Return the mean over texts of the least time to label one, in microseconds. Models take
+    turns."""
     clock: Callable[[], int] = time.perf_counter_ns
     best = {key: np.full(len(texts), np.inf) for key in models}
     for _ in range(n_runs):
@@ -80,8 +81,8 @@ def least_times(
 
 
 def row(analyzer: str, length: int, found: list[dict[tuple[str, int], float]]) -> list[Any]:
-    """Of one text that is repeated, and of fresh ones: the time by counts of one level, and how
-    many percent longer weights take."""
+    """Return the cells of a row: the time with counts of one level, and how many percent longer
+    weights take, for a text that is repeated and for texts that take turns."""
     cells: list[Any] = [analyzer, f"{length:,}"]
     for times in found:
         counts = times["counts", 1]
@@ -96,10 +97,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments.one_text", description=__doc__)
     parser.add_argument("directory", type=Path, help="where the file is")
     parser.add_argument("-o", "--results", type=Path, required=True, help="where one-text.* go")
-    parser.add_argument("--runs", type=int, default=N_RUNS, help="runs, of which the least count")
+    parser.add_argument(
+        "--runs", type=int, default=N_RUNS, help="number of runs; the shortest one counts"
+    )
     options = parser.parse_args()
-    path = next(p for p in options.directory.iterdir() if p.name.startswith("texts.jsonl"))
-    texts = read(str(path))[0]
+    texts = read(file_of(options.directory, "texts"))[0]
     others = [text for text in texts[N_TRAIN:] if text.isascii() and len(text) > 100]
     rows = []
     for analyzer in ANALYZERS:

@@ -8,6 +8,7 @@ import argparse
 import json
 import platform
 import time
+from pathlib import Path
 
 import numpy as np
 import sklearn
@@ -22,6 +23,11 @@ from sparsemaps.text._analyzers import vectorizer_of
 
 TRAINING_TEXTS = 4000
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
+
+
+def file_of(directory, name):
+    """Return the path of the JSON Lines of a name, plain or compressed."""
+    return str(next(p for p in Path(directory).iterdir() if p.name.startswith(f"{name}.jsonl")))
 
 
 def read(path):

@@ -47,7 +47,7 @@ def one_writer(folder: str, *, shared: bool = False) -> Iterator[None]:
 
 def _locked(path: str, folder: str, shared: bool) -> IO[bytes]:
     """Return the file of a lock, which holds the lock until it is closed. It is made unless it is
-    there. A link in its place is removed; a ValueError if another kind of file does."""
+    there. A link in its place is removed, and another kind of file is a ValueError."""
     limit = time.monotonic() + _PATIENCE
     while True:
         with contextlib.suppress(FileExistsError):

@@ -1,5 +1,5 @@
-"""The last line of a command: figures in words, or with --json an object; and a line before it if
-the inputs are empty."""
+"""Printing the last line of a command, in words or with --json as an object, and a line before it
+if the inputs are empty."""
 
 import argparse
 import json
