@@ -94,7 +94,7 @@ def near_duplicates(texts: list[DemoText], found: NearPairs) -> Iterator[str]:
     yield f"  {n} texts of {n_trigrams / n:.0f} trigrams on average, {n * (n - 1) // 2} pairs"
     yield (
         f"  {len(first)} pairs of similarity {SIMILAR} or more, by {N_SET_HASHES} bytes a text: "
-        f"codes {encode_seconds:.2f} s, pairs {seconds:.2f} s"
+        f"codes {encode_seconds:.3f} s, pairs {seconds:.3f} s"
     )
     packages, files = (np.array([text[part] for text in texts]) for part in (0, 1))
     same_package = packages[first] == packages[second]
