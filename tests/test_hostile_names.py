@@ -211,7 +211,7 @@ def test_one_function_prints():
         "__main__.py": 1,
     }
     found = {}
-    for path in Path(sparsemaps.__file__).parent.rglob("*.py"):
+    for path in Path(sparsemaps.__file__).resolve().parent.rglob("*.py"):
         tree = ast.parse(path.read_text())
         calls = [
             node for node in ast.walk(tree)

@@ -43,7 +43,7 @@ def test_every_format_of_texts_is_a_kind():
 
 def test_every_mark_of_a_file_is_one_of_a_kind(tmp_path):
     """Files that describe themselves end with a mark, which is defined once in the source."""
-    package = Path(sparsemaps.__file__).parent
+    package = Path(sparsemaps.__file__).resolve().parent
     sources = [path.read_text("utf-8") for path in package.rglob("*.py")]
     marks = {found for text in sources for found in re.findall(r'b"(SM[A-Z0-9]{6})"', text)}
     assert len(marks) >= 3

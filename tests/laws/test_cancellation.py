@@ -14,7 +14,7 @@ import pytest
 
 import sparsemaps
 
-PACKAGE = Path(sparsemaps.__file__).parent
+PACKAGE = Path(sparsemaps.__file__).resolve().parent
 
 KNOWN = {
     "a figure that is shown with a few digits, or its standard error": {
