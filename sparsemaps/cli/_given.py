@@ -156,8 +156,13 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
     run."""
     task = _task_of(options)
     if options.tasks:
-        for name, n, about in plan.listing():
-            print_line(f"{name:11}{n:5}  {about}")
+        listing = plan.listing()
+        lines = [f"{name:11}{n:5}  {about}" for name, n, about in listing]
+        if options.json:
+            stages = [{"stage": name, "tasks": n, "about": about} for name, n, about in listing]
+            lines = [json.dumps({"stages": stages})]
+        for line in lines:
+            print_line(line)
         sys.stdout.flush()  # here, as main reports its errors
         return None
     if _is_on_dask(options) and not plan.can_be_shared:

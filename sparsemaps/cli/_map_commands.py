@@ -118,10 +118,10 @@ def kernel(options: argparse.Namespace) -> None:
 def info(options: argparse.Namespace) -> None:
     from sparsemaps.files import _summary  # which imports the models, slowly
 
-    lines = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
+    facts = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
+    lines = [fact.line for fact in facts]
     if options.json:
-        pairs = (line.partition(" ")[::2] for line in lines)
-        lines = [json.dumps({name: value.strip() for name, value in pairs})]
+        lines = [json.dumps(dict(fact.item for fact in facts))]
     for line in lines:
         print_line(line)
     sys.stdout.flush()  # here, as main reports its errors

@@ -85,11 +85,11 @@ def train(options: argparse.Namespace) -> None:
     if trained.validation is not None:
         seen = {name: _or_none(n) for name, n in trained.validation.figures.items()}
         figures |= {"validation": {"records": trained.validation.n_records, **seen}}
-    say(options, words, figures)
     if trained.validation is not None:
         for line in trained.validation.lines:
             print_line(line)
         sys.stdout.flush()  # here, as main reports its errors
+    say(options, words, figures)
 
 
 def _or_none(number: float) -> float | None:

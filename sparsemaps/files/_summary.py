@@ -1,9 +1,11 @@
 """Summaries of files: LIBSVM text, and what the package writes, with the map that made it."""
 
 import contextlib
+import math
 import os
 import shlex
 from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,7 +30,7 @@ from sparsemaps.codes._packed import open_file
 from sparsemaps.files._job_options import Svmlight
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._recipes import read_receipt
-from sparsemaps.files._record_labels import Model, labels_beside, values_of
+from sparsemaps.files._record_labels import Model, labels_beside, name_of, values_of
 from sparsemaps.files._rows import read_rows
 from sparsemaps.linear import KernelClassifier, load_model
 from sparsemaps.linear._model_file import MARK
@@ -45,6 +47,25 @@ _LONGEST_HEADER = 2**12
 """Bytes of a comment, and characters of options, that are shown."""
 
 
+class Fact(NamedTuple):
+    """Something that a summary tells, with its name, in words and as numbers."""
+
+    name: str
+    words: str
+    value: Any
+    """For JSON: None, or numbers, strings, lists and mappings."""
+    key: str | None = None
+    """The name of the value, if it is not `name`."""
+
+    @property
+    def line(self) -> str:
+        return f"{self.name:9}{self.words}"
+
+    @property
+    def item(self) -> tuple[str, Any]:
+        return self.key or self.name, self.value
+
+
 class Summary:
     """The numbers of rows, entries and labels, and their ranges, in blocks that are added."""
 
@@ -53,6 +74,7 @@ class Summary:
         self._columns: tuple[int, int] | None = None
         self._values: tuple[float, float] | None = None
         self._labels: dict[float | int, int] = {}
+        self._ends: tuple[float | int, float | int] | None = None
 
     def add_entries(self, indices: Array, values: Array) -> None:
         if not len(indices):
@@ -64,28 +86,37 @@ class Summary:
         self._values = min(least, values.min()), max(largest, values.max())
 
     def add_labels(self, labels: Array) -> None:
+        if not len(labels):
+            return
         found, counts = np.unique(labels, return_counts=True)
+        low, high = self._ends or (found[0].item(), found[0].item())
+        self._ends = min(low, found[0].item()), max(high, found[-1].item())
         for label, count in zip(found.tolist(), counts.tolist(), strict=True):
             if len(self._labels) <= _LARGEST_COUNT:
                 self._labels[label] = self._labels.get(label, 0) + count
 
-    def lines(self) -> Iterator[str]:
-        yield f"rows     {self.n_rows}"
-        yield "columns  " + ("{} to {}".format(*self._columns) if self._columns else "none")
+    def facts(self) -> Iterator[Fact]:
+        yield Fact("rows", str(self.n_rows), self.n_rows)
+        columns, values = self._columns, self._values
+        yield Fact("columns", "{} to {}".format(*columns) if columns else "none", columns)
         a_row = f" ({self.n_entries / self.n_rows:.1f} a row)" if self.n_rows else ""
-        yield f"entries  {self.n_entries}{a_row}"
-        yield "values   " + ("{:g} to {:g}".format(*self._values) if self._values else "none")
-        yield self.labels_line()
+        yield Fact("entries", f"{self.n_entries}{a_row}", self.n_entries)
+        range_ = values and [_or_none(float(value)) for value in values]
+        yield Fact("values", "{:g} to {:g}".format(*values) if values else "none", range_)
+        yield self.labels()
         if self.n_qids:
-            yield f"qids     {self.n_qids}"
+            yield Fact("qids", str(self.n_qids), self.n_qids)
 
-    def labels_line(self) -> str:
-        labels = self._labels
-        if len(labels) > _SHOWN_CLASSES:
-            number = f"over {_LARGEST_COUNT}" if len(labels) > _LARGEST_COUNT else str(len(labels))
-            return f"labels   {number} of {_shown(min(labels))} to {_shown(max(labels))}"
-        counts = ", ".join(f"{_shown(label)}: {count}" for label, count in sorted(labels.items()))
-        return f"labels   {counts or 'none'}"
+    def labels(self) -> Fact:
+        """Return how often each label occurs; the least and the largest, if there are many."""
+        counts, ends = sorted(self._labels.items()), self._ends
+        is_counted = len(counts) <= _LARGEST_COUNT
+        value = {name_of(label): count for label, count in counts} if is_counted else None
+        if ends is not None and len(counts) > _SHOWN_CLASSES:
+            n = len(counts) if is_counted else f"over {_LARGEST_COUNT}"
+            return Fact("labels", f"{n} of {_shown(ends[0])} to {_shown(ends[1])}", value)
+        words = ", ".join(f"{_shown(label)}: {count}" for label, count in counts)
+        return Fact("labels", words or "none", value)
 
 
 def _shown(label: float | int) -> str:
@@ -94,8 +125,13 @@ def _shown(label: float | int) -> str:
     return str(int(label)) if is_whole else f"{label:g}"
 
 
-def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = None) -> list[str]:
-    """Return the lines of the summary of a file."""
+def _or_none(number: float) -> float | None:
+    """Return a number for JSON, which has no others than finite ones."""
+    return number if math.isfinite(number) else None
+
+
+def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = None) -> list[Fact]:
+    """Return the facts about a file, in order."""
     if is_standard(path):
         return list(_of_text(path, n_jobs, progress))
     if os.path.isfile(path) and is_marked(path, MARK):
@@ -116,12 +152,12 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
             "counts its records and n-grams"
         )
     try:
-        lines = list(_of_text(path, n_jobs, progress))
+        facts = list(_of_text(path, n_jobs, progress))
     except ValueError as error:
         if ": line 1, " in str(error):
             raise ValueError(f"{error}; {_DESCRIBED}") from None
         raise
-    return [*lines, *_of_receipt_beside(path)]
+    return [*facts, *_of_receipt_beside(path)]
 
 
 _DESCRIBED = "info describes LIBSVM files, codes, indexes, models and tables of frequencies"
@@ -133,7 +169,7 @@ def _is_receipt(path: str) -> bool:
     return output != path and os.path.splitext(output)[1] != ""
 
 
-def _of_text(path: str, n_jobs: int | None, progress: bool | None) -> Iterator[str]:
+def _of_text(path: str, n_jobs: int | None, progress: bool | None) -> Iterator[Fact]:
     summary, header = Summary(), b""
     (input,) = known_inputs([path])
     with FileProgress([input], progress) as bar:
@@ -146,56 +182,70 @@ def _of_text(path: str, n_jobs: int | None, progress: bool | None) -> Iterator[s
             summary.add_entries(block.X.indices, block.X.data)
             summary.add_labels(block.exact_heads().labels)
     if header:
-        yield f"header   {header.decode('utf-8', 'backslashreplace')}"
-    yield from summary.lines()
+        words = header.decode("utf-8", "backslashreplace")
+        yield Fact("header", words, words)
+    yield from summary.facts()
 
 
-def _of_npy(path: str) -> Iterator[str]:
+def _of_npy(path: str) -> Iterator[Fact]:
     if is_marked(path, _file.MARK):
         yield from _of_codes(path)
         return
     array = read_array(path, ArrayKind(np.uint8, (None, None)), mmap=True)
-    yield f"rows     {len(array)}"
-    yield f"codes    {array.shape[1]} bytes a row, of a map that the file does not name"
+    yield Fact("rows", str(len(array)), len(array))
+    n_bytes = array.shape[1]
+    words = f"{n_bytes} bytes a row, of a map that the file does not name"
+    yield Fact("codes", words, {"bytes": n_bytes})
 
 
-def _of_codes(path: str) -> Iterator[str]:
+def _of_codes(path: str) -> Iterator[Fact]:
     codes, contents = open_file(path, "r")
     summary = Summary()
     if os.path.exists(path + LABELS):
         summary.add_labels(values_of(labels_beside(path, len(codes))))
-    n_without = len(codes) - int(np.count_nonzero(codes.sampled))
-    yield f"rows     {len(codes)}" + (f" ({n_without} without samples)" if n_without else "")
-    yield f"codes    {codes.n_hashes} of {codes.bits} bits, {codes.shape[1]} bytes a row"
+    n_rows, n_bytes = codes.shape
+    n_without = n_rows - int(np.count_nonzero(codes.sampled))
+    without = f" ({n_without} without samples)" if n_without else ""
+    yield Fact("rows", f"{n_rows}{without}", n_rows)
+    words = f"{codes.n_hashes} of {codes.bits} bits, {n_bytes} bytes a row"
+    value = {"hashes": codes.n_hashes, "bits": codes.bits, "bytes": n_bytes, "empty": n_without}
+    yield Fact("codes", words, value)
     yield from _of_config(codes.config)
     if "index" in contents.description:
         description = contents.description
-        parameters = ", ".join(f"{name}={value}" for name, value in description["index"].items())
-        yield f"index    version {description.get('index_version')}, {parameters}"
+        index, version = description["index"], description.get("index_version")
+        parameters = ", ".join(f"{name}={value}" for name, value in index.items())
+        words = f"version {version}, {parameters}"
+        yield Fact("index", words, {"version": version, **index})
         if "bands" in description:
             length, n_bands = description["bands"][:2]
-            yield f"tables   {n_bands} bands of {length} codes"
-    yield summary.labels_line()
+            words = f"{n_bands} bands of {length} codes"
+            yield Fact("tables", words, {"bands": n_bands, "length": length})
+    yield summary.labels()
     if os.path.exists(path + QIDS):
-        yield f"qids     {len(read_array(path + QIDS, ArrayKind(None, (len(codes),))))}"
+        n_qids = len(read_array(path + QIDS, ArrayKind(None, (n_rows,))))
+        yield Fact("qids", str(n_qids), n_qids)
 
 
-def _of_model(path: str) -> Iterator[str]:
-    """Yield lines about a linear model, its map and its vectorizer."""
+def _of_model(path: str) -> Iterator[Fact]:
+    """Yield facts about a linear model, its map and its vectorizer."""
     model = load_model(path)
     parameters = model.get_params(deep=False)
     for name in ("map", "vectorizer", "random_state", "n_jobs"):
         del parameters[name]
-    yield f"model    {_call({'class': type(model).__name__, 'parameters': parameters})}"
+    made = {"class": type(model).__name__, "parameters": parameters}
+    yield Fact("model", _call(made), made)
     if isinstance(model, KernelClassifier):
         labels = model.classes_.tolist()
         shown = ", ".join(map(repr, labels[:_SHOWN_CLASSES]))
         more = ", ..." if len(labels) > _SHOWN_CLASSES else ""
         several = ", several a record" if model.multilabel_ else ""
-        yield f"classes  {len(labels)}{several}: {shown}{more}"
+        value = {"labels": labels, "several": model.multilabel_}
+        yield Fact("classes", f"{len(labels)}{several}: {shown}{more}", value)
         by_loss = f"by the loss {model.loss}" if hasattr(model, "predict_proba") else "none"
-        yield f"probas   {'calibrated' if hasattr(model, 'calibration_') else by_loss}"
-    yield f"weights  {model.coef_.size}"
+        words = "calibrated" if hasattr(model, "calibration_") else by_loss
+        yield Fact("probas", words, words)
+    yield Fact("weights", str(model.coef_.size), model.coef_.size)
     yield from _of_training(model)
     config = model.map_.to_config()
     if model.vectorizer is not None:
@@ -205,43 +255,51 @@ def _of_model(path: str) -> Iterator[str]:
     yield from _of_config(config)
 
 
-def _of_frequencies(path: str) -> Iterator[str]:
-    """Yield lines about a table of how many records have an n-gram or a column."""
+def _of_frequencies(path: str) -> Iterator[Fact]:
+    """Yield facts about a table of how many records have an n-gram or a column."""
     table, description = _frequencies.read(path)
     n_rows, n_buckets = table.counts.shape
-    yield f"records  {table.n_records}"
-    yield f"table    {n_rows} x {n_buckets} buckets of {table.counts.itemsize} bytes"
-    yield f"largest  {int(table.counts.max(initial=0))} records in a bucket"
+    n_bytes, largest = table.counts.itemsize, int(table.counts.max(initial=0))
+    yield Fact("records", str(table.n_records), table.n_records)
+    value = {"rows": n_rows, "buckets": n_buckets, "bytes": n_bytes}
+    yield Fact("table", f"{n_rows} x {n_buckets} buckets of {n_bytes} bytes", value)
+    yield Fact("largest", f"{largest} records in a bucket", largest)
     if isinstance(description.get("parameters"), dict):
-        yield f"weights  {_call(description)}"
+        yield _of_weights(description, _call(description))
 
 
-def _of_training(model: Model) -> Iterator[str]:
-    """Yield lines about when and on what a model was trained, if its file says so."""
+def _of_training(model: Model) -> Iterator[Fact]:
+    """Yield facts about when and on what a model was trained, if its file says so."""
     facts: TrainingFacts | None = vars(model).get("_facts")
     if facts is None:
         return
-    weight = "" if facts.weight is None else f", weights of {facts.weight:.6g} in all"
-    yield f"trained  {facts.date} on {facts.n_records} records{weight}"
+    value: dict[str, Any] = {"date": facts.date, "records": facts.n_records}
+    weight = ""
+    if facts.weight is not None:
+        value, weight = value | {"weight": facts.weight}, f", weights of {facts.weight:.6g} in all"
+    yield Fact("trained", f"{facts.date} on {facts.n_records} records{weight}", value)
     if facts.options:
         given = ", ".join(f"{name}={value!r}" for name, value in facts.options.items())
-        yield f"options  {given[:_LONGEST_HEADER]}"
-    score = "accuracy" if isinstance(model, KernelClassifier) else "R2"
-    score = "F1" if getattr(model, "multilabel_", False) else score
+        yield Fact("options", given[:_LONGEST_HEADER], facts.options)
+    score, key = "R2", "r2"
+    if isinstance(model, KernelClassifier):
+        score, key = ("F1", "micro_f1") if model.multilabel_ else ("accuracy", "accuracy")
     if facts.validation is not None:
-        n_records, value = facts.validation
+        n_records, reached = facts.validation
         kind = " (micro)" if score == "F1" else ""
-        yield f"{score:9}{value:.4f}{kind} on {n_records} records of validation"
+        words = f"{reached:.4f}{kind} on {n_records} records of validation"
+        yield Fact(score, words, {"records": n_records, key: reached}, "validation")
     if facts.scores:
         parts = (
             f"{C:g}: {value:.4f}" + ("" if error is None else f" (error {error:.4f})")
             for C, value, error in facts.scores
         )
-        yield f"C        {score} of {', '.join(parts)}"
+        value = {f"{C:g}": reached for C, reached, _ in facts.scores}
+        yield Fact("C", f"{score} of {', '.join(parts)}", value, "scores")
 
 
-def _of_receipt_beside(output: str) -> Iterator[str]:
-    """Yield lines about the map of an output, if its receipt names it."""
+def _of_receipt_beside(output: str) -> Iterator[Fact]:
+    """Yield facts about the map of an output, if its receipt names it."""
     with contextlib.suppress(OSError):
         with open(output + RECEIPT, "rb") as file:
             recipe = read_receipt(file.read()).get("recipe")
@@ -249,24 +307,36 @@ def _of_receipt_beside(output: str) -> Iterator[str]:
             yield from _of_config(recipe.get("map"))
 
 
-def _of_config(config: object) -> Iterator[str]:
-    """Yield lines about a map, and about the vectorizer of texts if there is one."""
+def _of_config(config: object) -> Iterator[Fact]:
+    """Yield facts about a map, and about the vectorizer of texts if there is one."""
     if not isinstance(config, dict) or "class" not in config:
         return
-    yield f"map      {_call(config)}"
-    yield f"seed     {config.get('seed')}"
-    yield f"scheme   {config.get('scheme', 'not known')}"
+    yield Fact("map", _call(config), _call_of(config))
+    seed, scheme = config.get("seed"), config.get("scheme")
+    yield Fact("seed", str(seed), seed)
+    yield Fact("scheme", "not known" if scheme is None else str(scheme), scheme)
     width = config.get("n_features")
-    yield f"width    {'any' if width is None else width}"
+    yield Fact("width", "any" if width is None else str(width), width)
     texts = config.get(TEXTS)
     if not isinstance(texts, dict):
         return
     spec = spec_of(texts)
     if spec is not None:
-        yield f"ngrams   {spec}"
-    yield f"texts    {_call(texts)}"
-    if isinstance(texts.get("idf"), dict):
-        yield f"weights  {_call(texts['idf'])}, of {texts['idf'].get('n_records')} records"
+        yield Fact("ngrams", spec, spec)
+    yield Fact("texts", _call(texts), _call_of(texts))
+    idf = texts.get("idf")
+    if isinstance(idf, dict):
+        yield _of_weights(idf, f"{_call(idf)}, of {idf.get('n_records')} records")
+
+
+def _of_weights(idf: dict[str, Any], words: str) -> Fact:
+    """Return the weights of n-grams, beside which a model has a number of weights."""
+    return Fact("weights", words, {**_call_of(idf), "records": idf.get("n_records")}, "idf")
+
+
+def _call_of(config: dict[str, Any]) -> dict[str, Any]:
+    """Return what makes a map or a vectorizer, without what else a configuration says."""
+    return {"class": config.get("class"), "parameters": config.get("parameters")}
 
 
 def _call(value: object) -> str:

@@ -1,7 +1,10 @@
 """The last line of every command says what it has done, and is JSON with --json."""
 
+import contextlib
 import fnmatch
+import io
 import json
+import re
 
 import numpy as np
 import pytest
@@ -9,7 +12,10 @@ import pytest
 from sparsemaps import MinHash
 from sparsemaps.cli import main
 from sparsemaps.cli._parser import make_parser
+from sparsemaps.files._summary import summarize
 from sparsemaps.linear import KernelClassifier
+from sparsemaps.neighbors import KernelNeighbors
+from sparsemaps.text import IdfWeights
 
 TEXTS = ["IN", "-o", "OUT", "--texts", "word:1"]
 COMMANDS = {
@@ -28,8 +34,8 @@ COMMANDS = {
 """The commands that read records."""
 OTHERS = {
     "kernel": (["kernel", "minmax", "ROWS", "-o", "OUT"], {"rows": 2}),
-    "info": (["info", "ROWS"], {"rows": "2", "columns": "1 to 3", "entries": "3 (1.5 a row)",
-                                "values": "1 to 2", "labels": "0: 1, 1: 1"}),
+    "info": (["info", "ROWS"], {"rows": 2, "columns": [1, 3], "entries": 3, "values": [1, 2],
+                                "labels": {"0": 1, "1": 1}}),
 }  # fmt: skip
 WORDS = {
     "map": "3 rows", "text": "3 rows", "pairs": "3 rows, 1 pairs", "kernel": "2 rows",
@@ -46,8 +52,8 @@ RECORDS = [
 
 
 @pytest.fixture
-def run(tmp_path, capsys):
-    """A function that runs a command, and returns the last line that it prints."""
+def of_words(tmp_path):
+    """A function that returns the words of a command with the names of its files."""
     lines = [json.dumps(record) for record in RECORDS]
     (tmp_path / "good.jsonl").write_text("\n".join(lines) + "\n")
     (tmp_path / "bad.jsonl").write_text("\n".join([*lines, "{}", "[]"]) + "\n")
@@ -57,10 +63,21 @@ def run(tmp_path, capsys):
     model.fit([one["text"] for one in RECORDS], [one["y"] for one in RECORDS])
     model.save(tmp_path / "model")
 
-    def last_line(words, input, *more):
+    def named(words, input):
         names = {"IN": tmp_path / input, "OUT": tmp_path / "out", "MODEL": tmp_path / "model",
-                 "ROWS": tmp_path / "in.svm"}  # fmt: skip
-        assert main([str(names.get(word, word)) for word in words] + list(more)) == 0
+                 "ROWS": tmp_path / "in.svm", "OUT/": f"{tmp_path}/out/",
+                 "OUT.npy": tmp_path / "out.npy"}  # fmt: skip
+        return [str(names.get(word, word)) for word in words]
+
+    return named
+
+
+@pytest.fixture
+def run(of_words, capsys):
+    """A function that runs a command, and returns the last line that it prints."""
+
+    def last_line(words, input, *more):
+        assert main([*of_words(words, input), *more]) == 0
         streams = capsys.readouterr()
         return (streams.err or streams.out).splitlines()[-1:]
 
@@ -161,8 +178,9 @@ def test_json_has_the_figures_of_validation(run, tmp_path, field):
     found = json.loads(*run(words, "labelled.jsonl"))["validation"]
     assert found.pop("records") == 3
     assert found.keys() == {*OF_VALIDATION[field]}
-    score = found[OF_VALIDATION[field][0]]
-    assert f"{score:.4f} " in "".join(run(["info", "OUT", "--json"], ""))
+    name = OF_VALIDATION[field][0]
+    told = json.loads(*run(["info", "OUT", "--json"], ""))["validation"]
+    assert told == {"records": 3, name: pytest.approx(found[name], abs=1e-9)}
     (tmp_path / "labelled.jsonl").write_text(lines[0])
     if field == "n":  # one record has no R2
         assert json.loads(*run(words, "labelled.jsonl"))["validation"]["r2"] is None
@@ -174,6 +192,101 @@ def test_json_has_the_scores_of_several_C(run, tmp_path):
     found = json.loads(line)
     assert found["C"] == 0.1
     assert found["scores"] == {"0.1": 1.0, "2.5": 1.0}
+    assert json.loads(*run(["info", "OUT", "--json"], ""))["scores"] == found["scores"]
+
+
+@pytest.mark.parametrize("name", [*COMMANDS, *OTHERS])
+def test_json_is_the_last_line_of_both_streams(of_words, name):
+    """Also if they are one, as with 2>&1: what else a command prints comes before."""
+    words, both = of_words((COMMANDS | OTHERS)[name][0], "good.jsonl"), io.StringIO()
+    words += ["--validation", *of_words(["IN"], "good.jsonl")] if name == "train" else []
+    with contextlib.redirect_stdout(both), contextlib.redirect_stderr(both):
+        assert main([*words, "--json"]) == 0
+    json.loads(both.getvalue().splitlines()[-1])
+
+
+def _has_no_number(value):
+    """Return whether no string in a value is, or begins with, a number."""
+    if isinstance(value, dict):
+        return all(map(_has_no_number, value.values()))
+    if isinstance(value, list):
+        return all(map(_has_no_number, value))
+    return not (isinstance(value, str) and re.match(r"-?[0-9.]+( |$)", value))
+
+
+MADE = ["--n-hashes", "16", "--seed", "7"]
+MINHASH = ["minhash", *MADE, *TEXTS]
+DESCRIBED = {
+    "text": (["map", *MINHASH], "OUT"),
+    "codes": (["map", *MINHASH[:-3], "OUT.npy", "--texts", "word:1", "--format", "npy",
+               "--label-field", "y"], "OUT.npy"),
+    "model": (["train", *MINHASH, "--label-field", "y", "--weight-field", "w", "--C", "1", "2",
+               "--calibrate", "--validation", "IN"], "OUT"),
+    "model of weighted words": (["train", "--idf", "--n-hashes", "16", "--seed", "7", *TEXTS,
+                                 "--label-field", "y"], "OUT"),
+    "model of lists": (["train", *MINHASH, "--label-field", "list", "--validation", "IN"], "OUT"),
+    "model of numbers": (["train", *MINHASH, "--label-field", "w", "--loss",
+                          "epsilon_insensitive", "--validation", "IN"], "OUT"),
+}  # fmt: skip
+"""A command that writes each kind of file, and the file."""
+
+
+@pytest.mark.parametrize("name", [*DESCRIBED, "index", "frequencies"])
+def test_info_in_json_has_numbers(run, of_words, tmp_path, name):
+    """A string that begins with a number would have to be parsed."""
+    lines = [json.dumps(one | {"w": n + 1, "list": [one["y"]]}) for n, one in enumerate(RECORDS)]
+    (tmp_path / "labelled.jsonl").write_text("\n".join(lines))
+    words, output = DESCRIBED.get(name, ([], "OUT.npy"))
+    (path,) = of_words([output], "")
+    if words:
+        run(words, "labelled.jsonl")
+    elif name == "index":
+        KernelNeighbors(MinHash(n_hashes=16, random_state=7), radius=0.2).fit(np.eye(30)).save(path)
+    else:
+        IdfWeights(n_buckets=64).fit(np.eye(5)).save(path)
+    (line,) = run(["info", output, "--json"], "")
+    found = json.loads(line)
+    assert _has_no_number(found), found
+    assert len(found) == len(summarize(path))  # of different names
+    if name not in ("text", "frequencies"):
+        parameters = found["map"]["parameters"]
+        assert (parameters["n_hashes"], found["seed"], found["scheme"]) == (16, 7, 1)
+    if name == "model":
+        assert {"records": 3, "weight": 6}.items() <= found["trained"].items()
+        assert found["classes"] == {"labels": ["no", "yes"], "several": False}
+        assert (found["weights"], found["probas"]) == (16 << 8, "calibrated")
+    if name == "model of weighted words":
+        assert (found["idf"]["class"], found["idf"]["records"]) == ("IdfWeights", 3)
+
+
+def test_labels_of_info_are_counted_or_too_many(tmp_path, capsys):
+    """Labels that differ in late digits are two; their range is of all labels."""
+    path = tmp_path / "in.svm"
+    path.write_text("0.1234567 1:1\n0.12345671 1:1\n0.1234567 1:1\n")
+    assert main(["info", str(path), "--json"]) == 0
+    labels = json.loads(capsys.readouterr().out)["labels"]
+    assert {float(label): n for label, n in labels.items()} == {0.1234567: 2, 0.12345671: 1}
+    numbers = np.random.default_rng(0).permutation(5000) - 7
+    path.write_text("".join(f"{n} 1:1\n" for n in numbers))
+    assert main(["info", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["labels"] is None
+    assert main(["info", str(path)]) == 0
+    assert "labels   over 1000 of -7 to 4992\n" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", ["map", "text", "pairs", "dedup", "predict", "filter"])
+def test_stages_in_json(of_words, capsys, name):
+    """They are those of the table of --tasks."""
+    words = ["OUT/" if word == "OUT" else word for word in COMMANDS[name][0]]
+    words = [*of_words(words, "good.jsonl"), "--tasks"]
+    assert main(words) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert main([*words, "--json"]) == 0
+    (line,) = capsys.readouterr().out.splitlines()
+    stages = json.loads(line)["stages"]
+    assert [[one["stage"], one["tasks"], one["about"]] for one in stages] == [
+        [stage, int(n), about] for stage, n, about in (line.split(None, 2) for line in lines)
+    ]
 
 
 def test_many_labels_and_unknown_records(tmp_path, capsys):

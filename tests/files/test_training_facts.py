@@ -33,9 +33,11 @@ def told(path):
     done = command("info", path)
     assert done.returncode == 0, done.stderr
     lines = [line.partition(" ")[::2] for line in done.stdout.decode().splitlines()]
-    found = {name: value.strip() for name, value in lines}
-    assert json.loads(command("info", path, "--json").stdout) == found
-    return found
+    return {name: value.strip() for name, value in lines}
+
+
+def numbers(path):
+    return json.loads(command("info", path, "--json").stdout)
 
 
 def test_info_tells_all(folder):
@@ -51,6 +53,14 @@ def test_info_tells_all(folder):
     table = [line.split()[:3] for line in done.stderr.decode().splitlines()[1:3]]
     parts = [f"{C}: {score} (error {error})" for C, score, error in table]
     assert said["C"] == f"accuracy of {', '.join(parts)}"
+    found, given = numbers("model"), {"calibrate": True, "snippets": [2, 4], "weight_field": "w"}
+    assert found["trained"] == {"date": "2025-11-26T21:00:00Z", "records": 90, "weight": 135}
+    assert found["options"] == given
+    tried = found["validation"]
+    assert (tried["records"], f"{tried['accuracy']:.4f}") == (40, accuracy)
+    assert [[C, f"{score:.4f}"] for C, score in found["scores"].items()] == [
+        [C, score] for C, score, _ in table
+    ]
 
 
 def test_info_tells_what_there_is(folder):
@@ -62,6 +72,10 @@ def test_info_tells_what_there_is(folder):
     assert said["R2"].endswith(" on 70 records of validation")
     assert said["C"].startswith("R2 of 1: ")
     assert "options" not in said
+    found = numbers("model")
+    assert found["validation"]["records"] == 70
+    assert f"{found['validation']['r2']:.4f} on 70 records of validation" == said["R2"]
+    assert found["trained"] == {"date": "2025-11-26T21:00:00Z", "records": 70}
     KernelClassifier(MAP).fit(*rows()).save("plain")
     assert not {"trained", "options", "accuracy", "C"} & told("plain").keys()
 
@@ -75,6 +89,7 @@ def test_info_tells_of_lists_of_labels(folder):
     said = told("model")
     assert said["trained"] == "2025-11-26T21:00:00Z on 20 records"
     assert said["F1"] == "1.0000 (micro) on 20 records of validation"
+    assert numbers("model")["validation"] == {"records": 20, "micro_f1": 1}
 
 
 def test_equal_trainings_make_equal_files(folder, monkeypatch):
@@ -160,3 +175,4 @@ def test_figures_that_are_not_finite(folder):
     said = told("model")
     assert "R2" not in said
     assert "nan" not in said["C"]
+    assert "validation" not in numbers("model")
