@@ -10,6 +10,7 @@ not check them.
 - ``_row_reader`` has `RowReader`, which returns blocks of rows as canonical CSR. Each entry is
   checked when its block is read. An `EntryError` names the row and the column of the first entry
   that is not allowed.
+- ``_row_values`` makes arrays of labels, targets, weights and query ids, one for each row.
 
 ``maps``, ``kernels``, ``text`` and ``libsvm`` read matrices by these modules. Nothing here knows a
 map.

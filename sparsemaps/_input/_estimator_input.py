@@ -39,14 +39,27 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
 def read_float64(name: str, X: Any, of: str) -> Any:
     """Return the rows `X` of a function `of` as CSR or as an array of float64, all of them checked.
     Errors call them `name`."""
+    return read_numbers(name, X, of, np.float64)
+
+
+def read_numbers(name: str, X: Any, of: str, dtype: Any = "numeric") -> Any:
+    """Return the rows `X` as `read_float64` does; integers, booleans and float32 as such, unless
+    there is a `dtype`."""
+    if isinstance(X, np.ndarray) and X.dtype.kind in "US":
+        dtype = np.float64
     with explained(of, X), _row_reader.conversion(X, name):
         made = _sklearn.check_array(
-            X, accept_sparse="csr", dtype=np.float64, input_name=name, ensure_all_finite=False
+            X, accept_sparse="csr", dtype=dtype, input_name=name, ensure_all_finite=False
         )
-    rows = _row_reader.open_matrix(made, name=name, names=_row_reader.names_of(X))
-    row_bytes = 1 if sp.issparse(made) else 12 * made.shape[1]
-    for start, stop in _blocks.cut_by_bytes(made.shape[0], row_bytes):
-        rows.block(start, stop)
+        if made.dtype.kind not in "biu" and made.dtype not in (np.float32, np.float64):
+            made = made.astype(np.float64)
+    if not sp.issparse(made):
+        made = made.astype(made.dtype.newbyteorder("="), copy=False)
+    if made.dtype.kind == "f":
+        rows = _row_reader.open_matrix(made, name=name, names=_row_reader.names_of(X))
+        row_bytes = 1 if sp.issparse(made) else 12 * made.shape[1]
+        for start, stop in _blocks.cut_by_bytes(made.shape[0], row_bytes):
+            rows.block(start, stop)
     return made
 
 

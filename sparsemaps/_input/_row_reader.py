@@ -277,16 +277,59 @@ class SetReader(RowReader):
 
 @contextmanager
 def conversion(X: object, name: str) -> Iterator[None]:
-    """Check that `X` has numbers, and make errors of its conversion a TypeError or a ValueError."""
+    """Check that `X` has numbers, and make errors of its conversion a TypeError or a ValueError,
+    which names the first value that is not a number."""
     _refuse_no_numbers(X, name)
     try:
         yield
-    except (TypeError, ValueError, MemoryError):
+    except MemoryError:
         raise
     except BaseException as error:  # such as polars raises
         if not is_error(error):
             raise
+        if where := _first_no_number(X):
+            raise TypeError(f"{name} must have numbers, got {where}: {error}") from error
+        if isinstance(error, (TypeError, ValueError)):
+            raise
         raise TypeError(f"{name} cannot be converted to numbers: {error}") from error
+
+
+_ROWS_AT_ONCE = 2**10
+"""Rows of a table whose values are looked at together, as objects."""
+
+
+def _first_no_number(X: Any) -> str | None:
+    """Return words for the first value of a table or an array that is neither a number nor a
+    string, which has an error of its own; None if there is none."""
+    if len(getattr(X, "shape", ())) != 2 or sp.issparse(X):
+        return None
+    names = names_of(X)
+    for start in range(0, X.shape[0], _ROWS_AT_ONCE):
+        try:
+            values = np.asarray(X[start : start + _ROWS_AT_ONCE], object)
+        except BaseException as raised:
+            if not is_error(raised):
+                raise
+            return None
+        for row, column in np.ndindex(values.shape):
+            value = values[row, column]
+            if not isinstance(value, (str, bytes)) and float_of(value) is None:
+                where = f"column {column if names is None else repr(names[column])}"
+                return f"a value of type {type(value).__name__} in row {start + row}, {where}"
+    return None
+
+
+def float_of(value: object) -> float | None:
+    """Return a value as NumPy converts it to float64, infinite if it is larger, and NaN for None;
+    None if NumPy does not."""
+    one = np.empty(1, object)
+    one[0] = value
+    try:
+        return float(one.astype(np.float64)[0])
+    except OverflowError:
+        return math.inf
+    except (TypeError, ValueError):
+        return None
 
 
 def is_error(raised: BaseException) -> bool:
@@ -309,6 +352,9 @@ def _refuse_no_numbers(X: object, name: str) -> None:
         return
     if _is_query(X):
         raise TypeError(f"{name} must have numbers, got a LazyFrame: its collect() makes a table")
+    names = names_of(X)
+    if names is not None and len(names) == 0:
+        raise ValueError(f"{name} must have at least one column, got none")
     seen: set[Any] = set()
     for column, dtype in _types_of(X):
         if column in seen:
@@ -316,8 +362,28 @@ def _refuse_no_numbers(X: object, name: str) -> None:
         seen.add(column)
         if getattr(dtype, "kind", "") == "c":
             raise ValueError(f"Complex data not supported: {name} has {dtype} in column {column!r}")
-        if _is_no_number(dtype):
+        categories = getattr(getattr(dtype, "categories", None), "dtype", None)  # of pandas
+        if _is_no_number(dtype if categories is None else categories):
+            found = dtype if categories is None else f"categories of {categories}"
+            raise TypeError(f"{name} must have numbers, got {found} in column {column!r}")
+    if hasattr(X, "sparse"):
+        _refuse_other_sparse_columns(X, name)
+
+
+def _refuse_other_sparse_columns(X: Any, name: str) -> None:
+    """Raise an error for a frame of sparse columns alone that pandas makes no sparse matrix of."""
+    kinds: dict[bool, Any] = {}
+    for column, dtype in _types_of(X):
+        if dtype.subtype.kind not in "biuf":
             raise TypeError(f"{name} must have numbers, got {dtype} in column {column!r}")
+        if dtype.fill_value != 0:
+            rule = f"{name} must have sparse columns whose fill value is 0"
+            raise ValueError(f"{rule}, got {dtype.fill_value} in column {column!r}")
+        kinds.setdefault(dtype.subtype.kind == "b", column)
+    if len(kinds) > 1:
+        found = f"column {kinds[True]!r} has booleans, {kinds[False]!r} has numbers"
+        rule = "must have sparse columns of numbers or of booleans, not of both"
+        raise TypeError(f"{name} {rule}: {found}")
 
 
 def _is_query(X: object) -> bool:
@@ -351,12 +417,13 @@ def _is_no_number(dtype: Any) -> bool:
     tests = (getattr(dtype, test, None) for test in ("is_temporal", "is_nested"))  # of polars
     if any(test() for test in tests if callable(test)):
         return True
-    return type(dtype).__module__.partition(".")[0] == "pyarrow" and _is_time_of_arrow(dtype)
+    return type(dtype).__module__.partition(".")[0] == "pyarrow" and _is_other_of_arrow(dtype)
 
 
-def _is_time_of_arrow(dtype: Any) -> bool:
+def _is_other_of_arrow(dtype: Any) -> bool:
+    """Return whether a type of Arrow is one of times, or of another library, such as UUIDs."""
     arrow = importlib.import_module("pyarrow")
-    return bool(arrow.types.is_temporal(dtype))
+    return bool(arrow.types.is_temporal(dtype) or isinstance(dtype, arrow.BaseExtensionType))
 
 
 def open_matrix(

@@ -205,9 +205,11 @@ class Text:
             left -= len(part)
         return n_lines
 
-    def blocks(self, block_bytes: int) -> Iterator[bytes]:
+    def blocks(self, block_bytes: int, longest: int | None = None) -> Iterator[bytes]:
         """Yield blocks of `block_bytes` bytes or a little more or less, which end with a line. The
-        last line of the file may have no line end."""
+        last line of the file may have no line end. A line of more than `longest` bytes is an error
+        too."""
+        most = min(self.max_line_bytes, longest or self.max_line_bytes)
         if self._offset > 0:
             self._skip_to_line(self._offset)
             self.first_byte = self.file.tell()
@@ -215,7 +217,7 @@ class Text:
         if self._length > 0:
             # Of this many bytes, and one more: a line that begins right behind them is read too.
             left = self._offset + self._length - self.file.tell()
-        block_bytes = min(block_bytes, self.max_line_bytes)  # a longer line spans several
+        block_bytes = min(block_bytes, most)  # a longer line spans several
         carried: list[bytes] = []  # pieces of a line without its end
         n_carried = 0
         while True:
@@ -227,7 +229,7 @@ class Text:
                 break
             end = text.rfind(b"\n") + 1
             n_line = n_carried + (text.find(b"\n") if end else len(text))
-            if n_line > self.max_line_bytes:
+            if n_line > most:
                 raise self._too_long()
             if end == 0:
                 carried.append(text)

@@ -158,14 +158,20 @@ def check_targets(y: Any, *, classes: bool) -> Any:
         y, ensure_2d=False, dtype=None if classes else "numeric", input_name="y",
         ensure_all_finite=False,
     )  # fmt: skip
-    missing = ~np.isfinite(y) if y.dtype.kind == "f" else np.zeros(0, bool)
-    if missing.any():
-        row = int(missing.argmax())
-        kind = "NaN" if np.isnan(y[row]) else "infinity"
-        raise ValueError(f"y contains {kind} in row {row}; all labels and targets must be finite")
+    check_finite("y", y, "labels and targets")
     if classes and not (y.dtype.kind == "f" and (y % 1 == 0).all()):  # it takes those as int64
         check_classification_targets(y)
     return y
+
+
+def check_finite(name: str, values: Any, what: str) -> None:
+    """Raise a ValueError that names the first row whose value is NaN or infinite, which
+    `check_array` does not name. `what` says which values must be finite."""
+    wrong = ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(0, bool)
+    if wrong.any():
+        row = int(wrong.argmax())
+        kind = "NaN" if np.isnan(values[row]) else "infinity"
+        raise ValueError(f"{name} contains {kind} in row {row}; all {what} must be finite")
 
 
 def sparse_arrays_asked() -> bool:

@@ -37,7 +37,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
 from sparsemaps._loops import codes as _loops
-from sparsemaps._tools import _blocks, _checks, _sklearn, _threads
+from sparsemaps._tools import _blocks, _checks, _threads
 from sparsemaps._tools._allowed import LARGEST_BITS
 from sparsemaps._tools._typing import Array, Counts, CsrMatrix, Floats
 from sparsemaps.codes import _packed
@@ -422,7 +422,7 @@ def dump_svmlight_file(
     zero_based = _checks.check_bool("zero_based", zero_based)
     if sp.issparse(y):
         raise ValueError(f"y must be an array of shape ({len(array)},), got a sparse matrix")
-    y = _sklearn.check_array(y, ensure_2d=False, ensure_min_samples=0, input_name="y")
+    y = _write.labels_of_rows(y, fewest=0)
     if y.shape != (len(array),):
         raise ValueError(f"y must be of shape ({len(array)},) as codes are, got {y.shape}")
     _write.check_labels(y)

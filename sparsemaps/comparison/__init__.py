@@ -20,6 +20,7 @@ import scipy.sparse as sp
 
 from sparsemaps._input._estimator_input import read_float64
 from sparsemaps._input._row_reader import names_of
+from sparsemaps._input._row_values import of_rows
 from sparsemaps._tools import _checks, _seeding, _sklearn, _threads
 from sparsemaps._tools._parameters import setting
 from sparsemaps._tools._typing import Array, MatrixLike, RandomState
@@ -29,7 +30,7 @@ from sparsemaps.comparison._candidates import Preparations, candidates_of
 from sparsemaps.comparison._comparison import Comparison, Measured
 from sparsemaps.comparison._facts import Facts, are_neighbours_alike, facts_of
 from sparsemaps.comparison._learners import Goal, threads_of_trees
-from sparsemaps.linear._model_checks import checked_labels, labels_of_one_type, of_rows
+from sparsemaps.linear._model_checks import checked_labels, labels_of_one_type
 
 __all__ = ["Comparison", "Measured", "compare"]
 

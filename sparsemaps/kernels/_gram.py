@@ -8,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input import _row_reader
+from sparsemaps._input._estimator_input import explained
 from sparsemaps._input._row_reader import Block, RowReader
 from sparsemaps._input._sparse import check_indices
 from sparsemaps._loops import rows as _loops
@@ -271,7 +272,7 @@ def _from_zero(block: Block, kernel: GramKernel) -> Block:
 def _open(X: MatrixLike, name: str, nonnegative: str | None) -> RowReader:
     names = _row_reader.names_of(X)
     if not sp.issparse(X):
-        with _row_reader.conversion(X, name):
+        with explained("the kernel", X), _row_reader.conversion(X, name):
             X = _sklearn.check_array(
                 X,
                 accept_sparse="csr",  # data frames of sparse columns become CSR

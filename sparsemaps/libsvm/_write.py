@@ -13,7 +13,8 @@ import numpy as np
 import numpy.typing as npt
 import scipy.sparse as sp
 
-from sparsemaps._input import _row_reader, _sparse
+from sparsemaps._input import _row_reader, _row_values, _sparse
+from sparsemaps._input._estimator_input import read_numbers
 from sparsemaps._input._sparse import Csr
 from sparsemaps._io import _output_files
 from sparsemaps._loops import text as _loops
@@ -143,22 +144,38 @@ def _sound_rows(X: Any) -> Any:
     plain = _row_reader.open_plain(X)
     if plain is not None:
         return plain
-    X = _sparse.sound_matrix(X, "X")
-    with np.errstate(all="ignore"):  # sums may overflow though all values are finite
-        X = _sklearn.check_array(X, accept_sparse="csr", input_name="X")
+    X = read_numbers("X", _sparse.sound_matrix(X, "X"), "dump_svmlight_file")
     if sp.issparse(X):
         X = X if X.has_sorted_indices else X.sorted_indices()
         X = Csr(X.data, X.indices, X.indptr.astype(np.int64), X.shape)
     return X
 
 
-def _sound_labels(y: object) -> Any:
+def _sound_labels(y: Any) -> Any:
     """Return labels as an array or a sound sparse matrix."""
     y = _sparse.sound_matrix(y, "y")
     if _is_plain(y):
         return y
+    if sp.issparse(y):
+        with np.errstate(all="ignore"):  # sums may overflow though all values are finite
+            return _sklearn.check_array(y, accept_sparse="csr", input_name="y")
+    return labels_of_rows(y)
+
+
+def labels_of_rows(y: Any, *, fewest: int = 1) -> Array:
+    """Return labels as an array of numbers."""
+    y = np.asarray(_row_values.of_rows("y", y))
+    if y.dtype == object:
+        for row, label in enumerate(y.reshape(-1)):
+            if isinstance(label, numbers.Integral):
+                _checked_label(label, row)
     with np.errstate(all="ignore"):
-        return _sklearn.check_array(y, accept_sparse="csr", ensure_2d=False, input_name="y")
+        y = _sklearn.check_array(
+            _row_values.numbers_of_rows("y", y), ensure_2d=False, ensure_min_samples=fewest,
+            ensure_all_finite=False, input_name="y",
+        )  # fmt: skip
+    _sklearn.check_finite("y", y, "labels")
+    return np.asarray(y)
 
 
 class _LabelTuples(NamedTuple):
@@ -201,8 +218,7 @@ def _checked_label(label: object, row: int) -> float:
             if math.isfinite(number) and number == label:
                 return number
     raise ValueError(
-        f"y must have tuples of finite numbers that float64 holds exactly, got {label!r} in row "
-        f"{row}"
+        f"y must have finite numbers that float64 holds exactly, got {label!r} in row {row}"
     )
 
 
@@ -348,7 +364,7 @@ def _labels(y: Any) -> Heads:
 
 def _check_query_id(query_id: object, n_rows: int) -> Array:
     """Return `query_id` as int64. An id that int64 does not hold is an error."""
-    ids = np.asarray(query_id)
+    ids = np.asarray(_row_values.of_rows("query_id", query_id))
     if ids.shape != (n_rows,):
         raise ValueError(f"expected query_id of shape (n_samples,), got {ids.shape}")
     if ids.dtype.kind == "f":

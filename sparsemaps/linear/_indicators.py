@@ -7,9 +7,9 @@ from typing import Any, Literal
 import numpy as np
 import scipy.sparse as sp
 
+from sparsemaps._input._row_values import of_rows
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats
-from sparsemaps.linear._model_checks import of_rows
 
 Kind = Literal["dense", "matrix", "array"]
 """What ``predict`` returns, as ``fit`` has seen it: a NumPy array, or a sparse matrix or array."""

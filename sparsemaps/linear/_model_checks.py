@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
-import scipy.sparse as sp
 
 import sparsemaps
+from sparsemaps._input._row_values import numbers_of_rows, of_rows
 from sparsemaps._tools import _checks, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
@@ -159,55 +159,8 @@ def labels_of_one_type(y: object) -> Any:
 def checked_labels(y: object, *, classes: bool) -> Array:
     """Return labels, or targets if not `classes`, as an array of one dimension."""
     y = of_rows("y", y)
-    y = labels_of_one_type(y) if classes else _numbers("y", y)
+    y = labels_of_one_type(y) if classes else numbers_of_rows("y", y)
     return np.asarray(_sklearn.check_targets(y, classes=classes))
-
-
-def of_rows(name: str, values: Any) -> Any:
-    """Return what a series, a frame or an array has for each row as an array, with all digits;
-    lists and sparse matrices unchanged. A ValueError if values are masked or times, which NumPy
-    would take for numbers."""
-    if isinstance(values, (list, tuple)) or sp.issparse(values):
-        return values
-    if np.ma.is_masked(values):
-        row = int(np.ma.getmaskarray(values).reshape(len(values), -1).any(axis=1).argmax())
-        raise ValueError(f"{name} must have a value for each row, got a masked one in row {row}")
-    array = np.asarray(values)
-    if array.dtype.kind in "mM":
-        raise ValueError(f"{name} must not have times, got {array.dtype}")
-    return array
-
-
-def _numbers(name: str, values: Any) -> Any:
-    """Return numbers that are objects or strings as float64; a ValueError names the first that is
-    not a number, or NaN."""
-    is_array = isinstance(values, np.ndarray)
-    if sp.issparse(values) or (is_array and values.dtype.kind not in "OUST"):
-        return values
-    array = np.array(values, object)
-    if array.ndim != 1 and array.size != len(array):
-        return values  # another check reports the shape
-    try:
-        found = array.astype(np.float64)
-    except OverflowError:
-        return values  # another check reports numbers beyond float64
-    except (TypeError, ValueError):
-        found = None
-    if found is not None and not np.isnan(found).any():
-        return found
-    for row, value in enumerate(array.reshape(-1).tolist()):
-        if not _is_number(value):
-            rule = f"{name} must have a number for each row"
-            raise ValueError(f"{rule}, got {value!r} in row {row}")
-    return values
-
-
-def _is_number(value: object) -> bool:
-    """Return whether float64 takes a value, and it is not missing or NaN."""
-    try:
-        return not np.isnan(np.array([value], object).astype(np.float64)[0])
-    except (TypeError, ValueError, OverflowError):
-        return False
 
 
 def refuse_other_lengths(rows: Any, y: Any) -> None:
@@ -276,15 +229,17 @@ def checked_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Array |
         return None
     if isinstance(sample_weight, numbers.Real):
         sample_weight = np.full(n_rows, sample_weight)
-    given = _numbers("sample_weight", of_rows("sample_weight", sample_weight))
+    given = numbers_of_rows("sample_weight", of_rows("sample_weight", sample_weight))
     weights = _sklearn.check_array(
-        given, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight"
-    )
+        given, ensure_2d=False, dtype=np.float64, order="C", input_name="sample_weight",
+        ensure_all_finite=False,
+    )  # fmt: skip
     if weights.shape != (n_rows,):
         raise ValueError(
             f"sample_weight must be of shape ({n_rows},), as X has {n_rows} rows, got "
             f"{weights.shape}"
         )
+    _sklearn.check_finite("sample_weight", weights, "weights")
     if weights.min() < 0:
         row = int(weights.argmin())
         raise ValueError(f"sample_weight must not be negative, got {weights[row]} in row {row}")

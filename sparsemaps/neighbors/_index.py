@@ -1,5 +1,6 @@
 """An index of rows by their packed codes, with the methods of scikit-learn's NearestNeighbors."""
 
+import numbers
 import os
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, overload
 
@@ -7,6 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._input import _sparse
+from sparsemaps._input._row_values import of_rows
 from sparsemaps._tools import _checks, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array, CsrMatrix, Floats, MatrixLike, Objects, Rows, StrPath
@@ -274,7 +276,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
             If no row has such a number.
         """
         _sklearn.check_is_fitted(self, "map_")
-        ids = np.atleast_1d(np.asarray(ids))
+        is_one = isinstance(ids, numbers.Integral) or getattr(ids, "ndim", None) == 0
+        ids = np.asarray(of_rows("ids", [ids] if is_one else ids))
         if ids.size and ids.dtype.kind not in "iu":
             raise ValueError(f"ids must be integers, got an array of {ids.dtype}")
         wrong = ids[(ids < 0) | (ids >= self.n_samples_fit_)] if ids.size else ids

@@ -87,7 +87,9 @@ class _Reader:
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._lines: list[bytes] = []  # of a record that has begun
+        self._lines: list[bytes] = []  # of a record that has begun, or pieces of several lines
+        self._n_begun = 0
+        """The number of lines of this record so far."""
         self._has_others = False
         self.n_lines = 0
         """The number of lines of the records so far."""
@@ -99,12 +101,15 @@ class _Reader:
             for values in csv.reader(self._decoded()):
                 raw = lines[0] if len(lines) == 1 else b"".join(lines)
                 n_before = self.n_lines
-                self.n_lines += len(lines)
+                self.n_lines += self._n_begun
+                self._n_begun = 0
                 lines.clear()
                 if values:
                     yield _Record(values, raw, n_before)
         except LineTooLong as error:
-            raise ValueError(f"{name}line {self.n_lines + 1} is {error}") from error
+            is_of_csv = self._text.max_line_bytes > MOST_BYTES
+            found = f": {_too_long(MOST_BYTES)}" if is_of_csv else f" is {error}"
+            raise ValueError(f"{name}line {self.n_lines + 1}{found}") from error
         except (_Unended, csv.Error) as error:
             raise ValueError(f"{name}line {self.n_lines + 1}: {error}") from error
 
@@ -112,13 +117,16 @@ class _Reader:
         """Yield lines, and append each to the lines of the record first."""
         lines, text, n_bytes = self._lines, self._text, 0
         is_first, least = True, min(_FIELD_BYTES, text.max_line_bytes)
-        for block in text.blocks(_BLOCK_BYTES):
+        for block in text.blocks(_BLOCK_BYTES, MOST_BYTES):
             self._has_others = self._has_others or not _is_utf8(block)
             for line in block.splitlines(keepends=True):
                 n_bytes = n_bytes + len(line) if lines else len(line)
                 if n_bytes > least:
                     _allow(n_bytes, text.max_line_bytes)
                 lines.append(line)
+                self._n_begun += 1
+                if len(lines) > _MOST_LINES:  # each takes 33 bytes more
+                    lines[:] = [b"".join(lines)]
                 if is_first:
                     is_first = False
                     yield line.removeprefix(MARK).decode("utf-8", "surrogateescape")
@@ -141,6 +149,9 @@ class _Unended(ValueError):
     """A record does not end where it has to."""
 
 
+_MOST_LINES = 2**16
+"""Lines of a record that are kept one by one."""
+
 _FIELD_BYTES = 2**17
 """The length of a field up to which Python's csv reads it without being told."""
 
@@ -151,11 +162,16 @@ MOST_BYTES = 2**28
 def _allow(n_bytes: int, max_line_bytes: int) -> None:
     """Let csv read fields of so many bytes; the limit of the process only grows."""
     if n_bytes > min(max_line_bytes, MOST_BYTES):
-        is_set = max_line_bytes <= MOST_BYTES
-        limit = setting("max_line_bytes", max_line_bytes) if is_set else f"{MOST_BYTES} bytes"
-        raise _Unended(f"the record is longer than {limit}; is there a quote that ends its field?")
+        raise _Unended(_too_long(max_line_bytes))
     if n_bytes > csv.field_size_limit():
         csv.field_size_limit(2 * n_bytes)
+
+
+def _too_long(max_line_bytes: int) -> str:
+    """Return the error about a record that is too long."""
+    is_set = max_line_bytes < MOST_BYTES
+    limit = setting("max_line_bytes", max_line_bytes) if is_set else f"{MOST_BYTES} bytes"
+    return f"the record is longer than {limit}; is there a quote that ends its field?"
 
 
 def _is_utf8(block: bytes) -> bool:

@@ -1,5 +1,6 @@
 """Arrays and tables of every type: the output is that of the same numbers, or one clear error."""
 
+import datetime
 import decimal
 import re
 
@@ -9,11 +10,13 @@ import polars as pl
 import pyarrow as pa
 import pytest
 import scipy.sparse as sp
+from _data.svmlight import dumped, load
 from _data.variants import MAPS, make
 
 from sparsemaps import kernels
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.neighbors import KernelNeighbors
+from sparsemaps.text import IdfWeights
 
 NUMBERS = np.array([[1, 0, 3], [0, 2, 0], [1, 1, 0], [3, 0, 1], [0, 1, 1], [2, 2, 0]])
 Y = np.array([0, 1, 0, 1, 1, 0])
@@ -49,10 +52,18 @@ ARRAYS = [np.float16, np.longdouble, object, np.int8, np.uint64, ">f4", ">i8", "
 SAME = {
     **{f"pandas, {t}": lambda t=t: in_pandas(t) for t in PANDAS},
     "pandas, Decimal": lambda: in_pandas(int).map(lambda x: decimal.Decimal(int(x))),
+    "pandas, sparse columns of types": lambda: pd.DataFrame(
+        {
+            name: pd.arrays.SparseArray(NUMBERS[:, i].astype(t), fill_value=0)
+            for i, (name, t) in enumerate({"a": "int8", "b": "float32", "c": "int64"}.items())
+        }
+    ),
+    "pandas, Decimal of Arrow": lambda: in_pandas(pd.ArrowDtype(pa.decimal128(38, 2))),
     "pandas, types of columns": lambda: in_pandas({"a": "int8", "b": "float32", "c": "Int64"}),
     **{f"polars, {t}": lambda t=t: in_polars(t) for t in POLARS},
     "polars, Categorical": lambda: in_polars(pl.String, pl.Categorical),
     "polars, Enum": lambda: in_polars(pl.String, pl.Enum(["0", "1", "2", "3"])),
+    "polars, Float16": lambda: in_polars(pl.Float64, pl.Float16),
     "Arrow": lambda: pa.table({"a": NUMBERS[:, 0], "b": NUMBERS[:, 1], "c": NUMBERS[:, 2]}),
     **{f"array, {t}": lambda t=t: NUMBERS.astype(t) for t in ARRAYS},
     "array, nothing masked": lambda: np.ma.array(NUMBERS.astype(float), mask=False),
@@ -79,13 +90,65 @@ NO_NUMBERS = {
     "pandas, timestamp": (lambda: in_pandas("timestamp[ns][pyarrow]"), "got timestamp"),
     "pandas, Int64 with NA": (lambda: in_pandas("Int64").mask(NUMBERS == 0), "NaN in row 0"),
     "pandas, Arrow with NA": (lambda: in_pandas("int64[pyarrow]").mask(NUMBERS == 0), "NaN in row"),
-    "pandas, filled by NaN": (lambda: in_pandas("Sparse[float64]"), "fill value must be 0"),
+    "pandas, filled by NaN": (
+        lambda: in_pandas("Sparse[float64]"),
+        "sparse columns whose fill value is 0, got nan in column 'a'",
+    ),
+    "pandas, filled by 1": (
+        lambda: in_pandas(pd.SparseDtype(int, 1)),
+        "sparse columns whose fill value is 0, got 1 in column 'a'",
+    ),
+    "pandas, sparse columns of numbers and booleans": (
+        lambda: in_pandas({"a": "Sparse[int64]", "b": pd.SparseDtype(bool), "c": "Sparse[int64]"}),
+        "numbers or of booleans, not of both: column 'b' has booleans, 'a' has numbers",
+    ),
+    "pandas, sparse objects": (
+        lambda: in_pandas(pd.SparseDtype(object, 0)),
+        "got Sparse.object.* in column 'a'",
+    ),
+    "pandas, categories of times": (
+        lambda: in_pandas("datetime64[ns]").astype("category"),
+        r"got categories of datetime64\[ns\] in column 'a'",
+    ),
+    **{
+        f"pandas, {kind} among objects": (
+            lambda value=value: pd.DataFrame(
+                {"a": 1.5, "b": [1, 2, None, value, 3, 4]}, dtype=object
+            ),
+            f"X must have numbers, got a value of type {kind} in row 3, column 'b': ",
+        )
+        for kind, value in {
+            "date": datetime.date(2020, 1, 1),
+            "NAType": pd.NA,
+            "NaTType": pd.NaT,
+            "complex": 1j,
+            "list": [1],
+            "dict": {},
+            "Interval": pd.Interval(0, 1),
+        }.items()
+    },
+    "pandas, no columns": (lambda: pd.DataFrame(index=range(6)), "at least one column, got none"),
+    "array, sets among objects": (
+        lambda: np.array([[1, 2], [3, {4}]] * 3, object),
+        "X must have numbers, got a value of type set in row 1, column 1: ",
+    ),
+    "Arrow, UUIDs": (
+        lambda: pa.table({"a": pa.array([bytes(16)] * 6, pa.uuid())}),
+        "arrow.uuid.* in column 'a'|got strings in column 'a'",
+    ),
     **{
         f"polars, {t}": (lambda t=t: in_polars(t), f"got {t}.* in column 'a'")
         for t in ("Date", "Datetime", "Duration", "Time")
         for t in (getattr(pl, t),)
     },
-    "polars, Int128": (lambda: in_polars(pl.Int128), "cannot be converted to numbers"),
+    **{
+        f"polars, {t}": (
+            lambda t=t: in_polars(getattr(pl, t)),
+            f"X cannot be converted to numbers: .* {t[0].lower()}128",
+        )
+        for t in ("Int128", "UInt128")
+        if hasattr(pl, t)
+    },
     "polars, List": (lambda: pl.DataFrame({"a": [[1, 2]] * 6}), r"got List\(Int64\) in column 'a'"),
     "polars, Array": (
         lambda: pl.DataFrame({"a": [[1, 2]] * 6}, schema={"a": pl.Array(pl.Int64, 2)}),
@@ -153,7 +216,9 @@ FUNCTIONS = {
     "KernelNeighbors": lambda X: (
         KernelNeighbors(make("MinHash", n_hashes=16), n_neighbors=2).fit(X).kneighbors(X)[0]
     ),
+    "IdfWeights": lambda X: IdfWeights(n_buckets=16).fit_transform(X),
     "exact kernel": kernels.rbf_kernel,
+    "dump_svmlight_file": lambda X: load(dumped(X, Y), n_features=NUMBERS.shape[1])[0],
 }
 
 
@@ -182,11 +247,13 @@ def with_nan(kind):
     values[2, 0] = np.nan
     if kind == "Arrow":
         return pa.table(dict(zip("abc", values.T, strict=True)))
+    if kind == "pandas, sparse":
+        return pd.DataFrame(values, columns=list("abc")).astype(pd.SparseDtype(float, 0))
     return (pd if kind == "pandas" else pl).DataFrame(dict(zip("abc", values.T, strict=True)))
 
 
 @pytest.mark.parametrize("function", FUNCTIONS.values(), ids=FUNCTIONS.keys())
-@pytest.mark.parametrize("kind", ["pandas", "polars", "Arrow"])
+@pytest.mark.parametrize("kind", ["pandas", "pandas, sparse", "polars", "Arrow"])
 def test_columns_are_called_by_their_names(function, kind):
     message = r"^X contains NaN in row 2, column 0 \('a'\); .*; sklearn.impute.SimpleImputer"
     with pytest.raises(ValueError, match=message):

@@ -1,5 +1,7 @@
 """LIBSVM files that are written: what is dumped loads bit for bit."""
 
+import io
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -7,6 +9,8 @@ from _data.chance import SEED
 from _data.svmlight import dumped, finite, fuzz, load
 from hypothesis import given
 from hypothesis import strategies as st
+
+from sparsemaps import codes
 
 
 def test_lines():
@@ -52,7 +56,7 @@ def test_stored_zeros_are_written():
         (np.ones((2, 2)), np.array([1, np.nan]), {}, "NaN"),
         (sp.csr_array(np.ones((2, 2))), np.array([np.inf, 1], np.float32), {}, "infinity"),
         (np.ones((2, 2)), [], {}, "0 sample"),
-        (np.ones((2, 2)), ["a", "b"], {}, "could not convert string to float|dtype='numeric'"),
+        (np.ones((2, 2)), ["a", "b"], {}, "y must have a number for each row, got 'a' in row 0"),
         ([[1.0], [0.0]], [[1], [0]], {"multilabel": True}, "row 1 has neither labels nor entries"),
     ],
 )
@@ -85,6 +89,35 @@ def test_bad_dumps(X, y, options, message):
 def test_numbers_that_cannot_be_written(X, y, options, message):
     with pytest.raises(ValueError, match=message):
         dumped(X, y, **options)
+
+
+NO_LABELS = {
+    "times": (np.arange(2).astype("M8[s]"), "y must not have times, got datetime64"),
+    "masked": (np.ma.masked_equal([1, 2], 2), "y must have a value .*, got a masked one in row 1"),
+    "None": ([True, None], "y must have a number for each row, got None in row 1"),
+    "NaN": ([1, np.nan], "y contains NaN in row 1; all labels must be finite"),
+    "infinity": ([1, -np.inf], "y contains infinity in row 1"),
+    "beyond float64's digits": ([2**64, 2**64 + 1], "float64 holds exactly, got .*617 in row 1"),
+    "beyond float64": ([1, 10**400], "float64 holds exactly, got 10{400} in row 1"),
+    "complex": ([1, 1j], "Complex data not supported"),
+    "a text": ("ab", "y must have a value for each row, got a str"),
+}
+
+
+@pytest.mark.parametrize("kind", NO_LABELS)
+def test_labels_that_are_none(kind):
+    y, message = NO_LABELS[kind]
+    with pytest.raises(ValueError, match=message):
+        dumped(np.ones((2, 2)), y)
+    with pytest.raises(ValueError, match=message):
+        codes.dump_svmlight_file(np.ones((2, 2), np.uint8), y, io.BytesIO(), 8)
+
+
+def test_labels_and_ids_are_not_those_below_a_mask():
+    with pytest.raises(ValueError, match=r"query_id must have .*, got a masked one in row 0"):
+        dumped(np.ones((2, 2)), [1, 2], query_id=np.ma.masked_equal([1, 2], 1))
+    assert dumped([[1.0]], np.ma.array([3], mask=False)) == b"3 0:1\n"
+    assert dumped([[1.0]], [2**64]) == b"1.8446744073709552e+19 0:1\n"
 
 
 def test_whole_query_ids_of_every_type():

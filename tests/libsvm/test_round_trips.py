@@ -102,7 +102,7 @@ ONE = np.ones((2, 1))
         (np.array([[0, 1], [-1, 0]]), r"numbers 0 and 1, got -1 in row 1"),
         (sp.csr_array([[0, 1], [0, 3]]), r"numbers 0 and 1, got 3 in row 1"),
         (sp.csr_array(([1.0, 1.0], [0, 0], [0, 2, 2]), shape=(2, 1)), r"got 2\.0 in row 0"),
-        ([("a",), (1,)], r"tuples of finite numbers .* got 'a' in row 0"),
+        ([("a",), (1,)], r"finite numbers .* got 'a' in row 0"),
         ([(1,), (None,)], r"got None in row 1"),
         ([(1,), (np.nan,)], r"got nan in row 1"),
         ([(1,), (np.inf,)], r"got inf in row 1"),

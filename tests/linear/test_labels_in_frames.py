@@ -178,6 +178,13 @@ NO_VALUES = {
     "objects, times": (pd.Series(DAYS, dtype=object), "for each row, got .*2020.* in row 0"),
     "complex": (np.arange(N_ROWS) * 1j, "Complex data not supported"),
     "lists": (pl.Series([[1, 2]] * N_ROWS), "for each row, got .* in row 0"),
+    "records": (np.zeros(N_ROWS, [("a", int)]), "must have one value for each row, got records"),
+    "Int128": (pl.Series(range(N_ROWS), dtype=pl.Int128), "cannot be converted to an array: .*128"),
+    "a text": ("ab" * 6, "must have a value for each row, got a str"),
+    "a dictionary": ({0: 1}, "must have a value for each row, got a dict"),
+    "arrays": (pa.array([[1]] * N_ROWS), "for each row, got array.* in row 0"),
+    "NaN": (np.array([1.0, np.nan] * 6), "contains NaN in row 1; all .* must be finite"),
+    "infinity": (np.array([1.0, np.inf] * 6), "contains infinity in row 1; all .* must be finite"),
     "structs": (pa.array([{"a": 1}] * N_ROWS), "for each row, got .* in row 0"),
 }
 
@@ -190,6 +197,15 @@ def test_values_that_are_none(name, key):
         fitted(name, values)
     with pytest.raises(ValueError, match=f"sample_weight .*{message}|^{message}"):
         fitted(name, [0, 1] * (N_ROWS // 2), values)
+
+
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="of NumPy 2")
+@pytest.mark.parametrize("name", CLASSIFIERS)
+def test_strings_of_any_length(name):
+    values = ["a", "b" * 40, "01"] * (N_ROWS // 3)
+    found = fitted(name, np.array(values, np.dtypes.StringDType()))
+    assert_equal(found, fitted(name, values))
+    assert found.classes_.tolist() == sorted(set(values))
 
 
 def test_decimals_are_targets_and_no_labels():

@@ -5,14 +5,18 @@ import gzip
 import io
 import random
 import sys
+import tracemalloc
 
 import pytest
 from _data.chance import SEED
 
 from sparsemaps import MinHash
+from sparsemaps._io._text_input import open_text
 from sparsemaps.cli import main
 from sparsemaps.files import Texts, deduplicate_files, map_files, train_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor
+from sparsemaps.records import csv as records_csv
+from sparsemaps.records._fields import Fields
 from sparsemaps.text import iter_records
 
 PIECES = ["a", "b,", '"', '""', "\n", "\r\n", "\r", ",", "é", '","', "x\n", " ", "\0", "\u2028"]
@@ -109,6 +113,35 @@ def test_a_field_that_never_ends(tmp_path, name):
                                   bad_records=bad)  # fmt: skip
             assert "\n" not in str(caught.value)
     assert not (tmp_path / "o.csv").exists()
+
+
+@pytest.mark.parametrize("content", [b"text,other", b"text\na"])
+@pytest.mark.parametrize("ending", ["", ".gz"])
+def test_a_record_longer_than_csv_may_read_is_held_once(tmp_path, monkeypatch, content, ending):
+    """The header, and another line."""
+    monkeypatch.setattr(records_csv, "MOST_BYTES", 2**18)
+    path = tmp_path / f"long.csv{ending}"
+    content += b"a,b" * 2**22
+    path.write_bytes(gzip.compress(content) if ending else content)
+    tracemalloc.start()
+    with pytest.raises(ValueError, match=r"line .: the record is longer than 262144 bytes; is"):
+        list(iter_records(path))
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 2**23  # of 12 MB
+
+
+def test_records_of_more_lines_than_are_kept_one_by_one(monkeypatch):
+    monkeypatch.setattr(records_csv, "_MOST_LINES", 3)
+    content = b"text,n\n" + b'"' + b"a\n" * 20 + b'",1\nb,2\n"c\nd",3\ne,f,g\n'
+    fields = Fields("text", None, None, records=True, sets_aside=True)
+    with open_text(io.BytesIO(content)) as text:
+        [batch] = records_csv.FORMAT.batches(text, fields, 2**20)
+    assert batch.texts == ["a\n" * 20, "b", "c\nd"]
+    assert b"".join(batch.records) == content[7:-6]
+    assert [batch.line_of(row) for row in range(3)] == [2, 23, 24]
+    assert [(line, raw) for line, _, raw in batch.bad] == [(25, b"e,f,g\n")]
+    assert batch.n_lines == 26
 
 
 def test_fields_longer_than_the_csv_module_allows(monkeypatch):
