@@ -10,6 +10,7 @@ served = Served(os.environ["MODEL"], mmap_mode="r")  # the workers share its wei
 
 
 @app.get("/health")
+@app.head("/health")
 async def health():
     return {"status": "ok"}
 

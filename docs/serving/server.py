@@ -71,13 +71,16 @@ class Handler(BaseHTTPRequestHandler):
             self.send_header("Connection", "close")
             self.close_connection = True
         self.end_headers()
-        self.wfile.write(body)
+        if self.command != "HEAD":  # which asks for the head of an answer alone
+            self.wfile.write(body)
 
     def do_GET(self):
         if self.path == "/health":
             self.answer(200, status="ok")
         else:
             self.answer(404, error="ask GET /health or POST /labels")
+
+    do_HEAD = do_GET
 
     def do_POST(self):
         length = self.headers.get("Content-Length", "")

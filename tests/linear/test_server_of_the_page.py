@@ -57,6 +57,20 @@ def test_health_and_labels(port):
     assert asked(port, json.dumps({"texts": []})) == (200, {"labels": []})
 
 
+@pytest.mark.parametrize(("path", "status"), [("/health", 200), ("/labels", 404)])
+def test_heads(port, path, status):
+    """They have the length of the body, without it; an open connection goes on with the next."""
+    with socket.create_connection(("localhost", port), timeout=30) as connection:
+        closes = b"Connection: close\r\n"
+        for more in (b"", closes):
+            connection.sendall(f"HEAD {path} HTTP/1.1\r\nHost: a\r\n".encode() + more + b"\r\n")
+        answer = b"".join(iter(lambda: connection.recv(1000), b""))
+    heads = answer.split(b"\r\n\r\n")
+    assert heads.pop() == b""
+    assert [int(head.split()[1]) for head in heads] == [status] * (2 if status == 200 else 1)
+    assert all(b"\r\nContent-Length: " in head for head in heads)
+
+
 @pytest.mark.parametrize(
     ("body", "status"),
     [
@@ -127,7 +141,7 @@ class Route:
     def get(self, path):
         return lambda function: function
 
-    post = get
+    head = post = get
 
 
 class Refused(Exception):
