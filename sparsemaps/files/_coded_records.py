@@ -24,7 +24,7 @@ from sparsemaps.files._bad_records import BadRecords, name_in_table
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import PairSearch
-from sparsemaps.files._results import KeptSteps, Results, files_named
+from sparsemaps.files._results import NOWHERE, KeptSteps, Results, files_named
 from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
 from sparsemaps.files._rows import read_rows, with_width
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -53,11 +53,11 @@ class CodedInputs:
     digest: str
     """It differs if codes are made from other inputs, or otherwise."""
     n_parts: list[int] | None = None
-    """Of how many parts the codes of each input are joined; None for a file of codes."""
+    """Of how many parts the codes of each input are joined; None for a single part."""
 
     @functools.cached_property
     def n_records(self) -> list[int]:
-        """The number of records of each input, after the codes are joined."""
+        """The number of records of each input, after the codes are made."""
         if self.n_parts is None:
             return [len(self.load())]
         folder, name = os.path.split(self.path)
@@ -150,38 +150,42 @@ class _Part(NamedTuple):
 def encode(
     job: Job, inputs: list[Any], results: Results, name: str = "codes"
 ) -> Generator[Stage, None, CodedInputs]:
-    """Yield the stages that make the codes of inputs, of their ranges and of all; and these
-    codes."""
+    """Yield the stages that make the codes of inputs, of their ranges and of all; and these codes.
+    A single range needs no parts."""
     ranges = [ranges_of(job, input) for input in inputs]
-    if isinstance(ranges[0][0], _sources.InputFile):
-        ranges[0][0].is_first = True
+    every = [one for some in ranges for one in some]
+    if isinstance(every[0], _sources.InputFile):
+        every[0].is_first = True
+    file = f"{name}.npy"
     tasks: list[Task] = []
     parts: list[_Part] = []
-    for one in [one for some in ranges for one in some]:
+    for one in every:
         if holds_codes(one):
             parts.append(_Part(one.path, recipe_of(one), is_made=False))
             continue
-        part = f"{name}-part-{len(tasks):06d}.npy"
         facts: Any = secrets.token_hex(16)  # a pipe is never the same again
         if isinstance(one, _sources.InputFile):
             facts = [*one.recipe, job.source.format(one).name]
+        part = file if len(every) == 1 else f"{name}-part-{len(tasks):06d}.npy"
         recipe = {**job.recipe(), "input": facts}
         tasks.append(Task(part, recipe, (one,), _sources.n_bytes_of([one])))
         parts.append(_Part(results.path(tasks[-1].file), tasks[-1].digest))
-    file = f"{name}.npy"
-    recipe = {"parts": [part.made_of for part in parts]}
     endings = ("", *BESIDE_CODES)
-    joined = Task(file, recipe, (parts,))
+    about = f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"
+    if len(every) == len(tasks) == 1:  # no parts
+        yield Stage(name, tasks, job.make, results, endings, about=about)
+        if job.source.sets_aside and results is not NOWHERE:
+            _counts_of(parts, results)
+        return CodedInputs(job, inputs, results.path(tasks[0].file), tasks[0].digest)
+    joined = Task(file, {"parts": [part.made_of for part in parts]}, (parts,))
     join = Stage(
         f"{name}-join", [joined], _join, results, endings,
         about="the codes of all inputs in one file", removes=files_named(rf"{name}-part-\d{{6}}"),
     )  # fmt: skip
-    about = f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"
     yield Stage(name, tasks, job.make, results, endings, join, about, stays=False)
     yield join
-    return CodedInputs(
-        job, inputs, results.path(joined.file), joined.digest, list(map(len, ranges))
-    )
+    n_parts = list(map(len, ranges))
+    return CodedInputs(job, inputs, results.path(joined.file), joined.digest, n_parts)
 
 
 def ranges_of(job: Job, input: Any) -> list[Any]:
@@ -195,12 +199,7 @@ def ranges_of(job: Job, input: Any) -> list[Any]:
 def _join(made: list[_Part], path: str, run: TaskRun) -> list[int]:
     """Write the codes of several files to one; returns the numbers of their records. Files of codes
     that are inputs have no lengths and digests."""
-    parts, bad_records, n_records = [part.path for part in made], BadRecords(), []
-    for one in made:
-        n, n_leading = one.counts(run.results)
-        bad_records.add(n, n_leading, next(bad_lines_beside(one.path), b""))
-        n_records.append(n)
-    bad_records.finish()
+    parts, n_records = [part.path for part in made], _counts_of(made, run.results)
     have_ids = all(_paths.exists(part + _sources.IDS) for part in parts)
     with ExitStack() as stack:
         beside, start = RecordsFormat.files_beside(path, stack), 0
@@ -228,6 +227,18 @@ def _join(made: list[_Part], path: str, run: TaskRun) -> list[int]:
         for file in beside.values():
             file.finish()
     save_blocks(path, CodesOfFiles(parts))
+    return n_records
+
+
+def _counts_of(parts: list[_Part], results: Results) -> list[int]:
+    """Return the number of records of each part; a ValueError if all records are bad, or the first
+    ones."""
+    bad_records, n_records = BadRecords(), []
+    for one in parts:
+        n, n_leading = one.counts(results)
+        bad_records.add(n, n_leading, next(bad_lines_beside(one.path), b""))
+        n_records.append(n)
+    bad_records.finish()
     return n_records
 
 

@@ -166,11 +166,11 @@ def deduplicate_files(
 
 
 _SHOWN = (
-    ("codes-join", CODES), ("clusters", CLUSTERS), ("removals", REMOVED),
+    ("codes", CODES), ("codes-join", CODES), ("clusters", CLUSTERS), ("removals", REMOVED),
     ("frequencies", FREQUENCIES), ("frequencies-join", FREQUENCIES),
 )  # fmt: skip
-"""The stages whose results tables and report show. Where a stage joins frequencies, it comes after
-the one that counts parts."""
+"""The stages whose results tables and report show. A stage that joins parts comes after the one
+that makes them."""
 
 
 class Dedup(DedupPlan):

@@ -222,8 +222,8 @@ class PairsPlan(Plan):
             made = plan.make(results, how)
             n_bad = 0
             if plan.bad_records is not None and not is_share:
-                stages = (f"{name}-join" for name in (OWN, OTHER))
-                tables = [made[one][0].path + _sources.BAD for one in stages if one in made]
+                sides = (made.get(f"{name}-join", made.get(name)) for name in (OWN, OTHER))
+                tables = [side[0].path + _sources.BAD for side in sides if side is not None]
                 n_bad = join_tables(plan.bad_records, tables)
         if is_share:
             return FoundPairs(0, 0, 0, False)

@@ -288,7 +288,7 @@ def test_deliveries_are_joined_once(tmp_path, monkeypatch):
     monkeypatch.setattr(_removed_records, "save_blocks", save_blocks)
     against = [tmp_path / "one.stages", tmp_path / "two.stages"]
     how = tmp_path / "three.txt", tmp_path / "three"
-    for stage in ("codes", "codes-join", "search-keys", "search"):
+    for stage in ("codes", "search-keys", "search"):
         dedup(*how, against=against, task=(stage, 0, 1))
     assert dedup(*how, against=against).n_earlier == 3
     assert len(joined) == 1
