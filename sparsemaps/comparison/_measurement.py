@@ -23,6 +23,9 @@ _FIRST, _SIZES = 0.75, 0.85
 _PART = 0.1
 """The share of the time that the first entry of a family takes at most, if another one can."""
 
+_OTHER_LINEAR = 0.05
+"""The share of the time that each linear model but the first takes at most."""
+
 _NEAR_ERRORS = 2.0
 """Candidates within so many standard errors of the best are measured again."""
 
@@ -98,22 +101,27 @@ class Measurement:
         self.problems: dict[str, str] = {}
         """For each family that could not take all rows, the reason."""
         self.families: dict[str, list[Entry]] = {}
-        """The entries of the best candidate of each family."""
+        """The entries of the best candidate of each family, and of all linear models."""
 
     def run(self, found: Sequence[Found]) -> list[Entry]:
         """Return the entries that were measured."""
         families = self.families
         for one in found:
-            if one.rung >= 0 and one.candidate.family not in families:
-                variants = one.candidate.learner.variants(one.strength)
-                families[one.candidate.family] = [Entry(one.candidate, *v) for v in variants]
-        # The linear model, to which all are compared, has time first.
-        for _, entries in sorted(families.items(), key=lambda item: item[0] != LINEAR):
+            family, learner = one.candidate.family, one.candidate.learner
+            if one.rung >= 0 and (family not in families or family == LINEAR):
+                made = [Entry(one.candidate, *how) for how in learner.variants(one.strength)]
+                families.setdefault(family, []).extend(made)
+        # Linear models, to which all are compared, have time first.
+        for family, entries in sorted(families.items(), key=lambda item: item[0] != LINEAR):
             part = _PART * self.budget.seconds
             short = [entry for entry in entries if self._expected(entry) <= part]
             for entry in [*short, *entries]:  # the first that has time
                 if self._measure(entry, 0, _FIRST):
                     break
+            if family == LINEAR:  # few rows do not tell which preparation is the best for many
+                for entry in sorted(entries, key=self._expected):
+                    if self._expected(entry) <= _OTHER_LINEAR * self.budget.seconds:
+                        self._measure(entry, 0, _FIRST)
         if not self.entries and families:  # one is measured in any case
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, in_any_case=True)
@@ -145,7 +153,7 @@ class Measurement:
         """Return the names of entries near the best that had no time."""
         n_rows = len(self.folds[0][0])
         return [
-            entry.candidate.family
+            entry.candidate.name
             if entry.shown_size is None
             else f"{entry.candidate.family} of {entry.shown_size:,}"
             for entry in self._unmeasured(_NEAR)

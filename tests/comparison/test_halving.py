@@ -271,6 +271,30 @@ def test_the_first_entry_takes_a_part_of_the_time(cost, first):
     assert measurement.run([found])[0].strength == first
 
 
+@pytest.mark.parametrize(
+    ("cost", "n_first"),
+    [(1e-6, 4), (6e-5, 4), (7e-5, 3)],  # a fit to 16,000 rows: .05 of 20 s
+)
+def test_linear_models_of_each_preparation_are_measured(cost, n_first):
+    """Before all other models. Only few rows said that one is far behind."""
+    clock = Clock()
+    search = search_of(clock, 20)
+    learners = [Known(clock, 0.6 + 0.1 * n, c) for n, c in enumerate([1e-6, 1e-6, 1e-6, cost])]
+    found = [Found(Candidate(LINEAR, f"{n}", "", one), score=0.9 - 0.2 * n, rung=2 - min(n, 2))
+             for n, one in enumerate(learners)]  # fmt: skip
+    other = Known(clock, 0.5, 1e-6)
+    found.append(Found(Candidate("other", "", "", other), score=0.9, rung=2))
+    for one in found:
+        learner = one.candidate.learner
+        learner.slower = 1.0
+        search.costs.note(one.candidate, learner.work(1000, 1, [1.0], 1), 1000 * learner.cost)
+    entries = Measurement(search, None).run(found)
+    details = [entry.candidate.details for entry in entries]
+    assert details[:n_first] == ["0", "1", "2", "3"][:n_first]
+    assert details[n_first] == ""
+    assert sorted(details) == ["", "0", "1", "2", "3"]
+
+
 def test_turns():
     clock = Clock()
     made = [Candidate(family, "", "", Known(clock, 0, 0)) for family in "aabac"]
