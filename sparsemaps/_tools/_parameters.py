@@ -96,6 +96,11 @@ def offered(name: str, value: object) -> str | None:
     return current_wording().setting(name, value)
 
 
+def not_with_codes(map: object) -> ParameterError:
+    """Return the error about a map that makes no codes."""
+    return ParameterError("map", repr(map), f"a map with codes, such as {named_class('MinHash')}")
+
+
 @contextlib.contextmanager
 def wording_settings(wording: Wording) -> Iterator[None]:
     """Let errors in this thread, and in tasks that it gives to others, name parameters as this

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, Self
 from sparsemaps._io import _output_files, _text_input
 from sparsemaps._io._progress import Progress
 from sparsemaps._io._sources import CLASSES, Input, is_standard, n_bytes_of, refuse_changes
-from sparsemaps._tools._parameters import ParameterError, named_class, setting
+from sparsemaps._tools._parameters import named_class, not_with_codes, setting
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Destination, StrPath, Vectorizer
 from sparsemaps.files._bad_records import BadTable, opened_table
@@ -230,7 +230,7 @@ class Job(OutputJob):
         checksums; and no labels."""
         fitted = as_fitted(map)
         if not fitted.has_codes:
-            raise ParameterError("map", repr(map), "a map with codes")
+            raise not_with_codes(map)
         refuse_options(source, "idf")
         rows, of_texts = rows_for(fitted, source, numbers_labels=False)
         rows = rows.with_fields(key=key_field, sets_aside=sets_aside)

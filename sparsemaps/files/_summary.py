@@ -22,6 +22,7 @@ from sparsemaps._io._sources import (
     is_standard,
     known_inputs,
 )
+from sparsemaps._io._text_input import UnreadableRecord
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file
@@ -147,15 +148,15 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
         return list(_of_npy(path))
     if cannot_be_rows(path):
         raise ValueError(
-            f"{path} is a file of texts by its name, and {_DESCRIBED}; "
+            f"{path} is a file of records by its name, and {_DESCRIBED}; "
             f"'sparsemaps text {shlex.quote(path)} --field FIELD -o - | sparsemaps info -' "
             "counts its records and n-grams"
         )
     try:
         facts = list(_of_text(path, n_jobs, progress))
-    except ValueError as error:
-        if ": line 1, " in str(error):
-            raise ValueError(f"{error}; {_DESCRIBED}") from None
+    except UnreadableRecord as error:
+        if error.may_be_all:
+            raise ValueError(f"{error.message}; {_DESCRIBED}") from None
         raise
     return [*facts, *_of_receipt_beside(path)]
 

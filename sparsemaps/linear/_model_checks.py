@@ -12,7 +12,7 @@ import numpy.typing as npt
 import sparsemaps
 from sparsemaps._input._row_values import numbers_of_rows, of_rows
 from sparsemaps._tools import _checks, _sklearn, _threads
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._parameters import ParameterError, not_with_codes
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
 from sparsemaps.codes._code_checks import TEXTS
@@ -23,7 +23,7 @@ def check_parameters(model: ModelState) -> None:
     """Raise a ValueError if a parameter of a model is not allowed."""
     needed = ("encode", "fit_any_width", "to_config")
     if isinstance(model.map, type) or not all(hasattr(model.map, name) for name in needed):
-        raise ParameterError("map", repr(model.map), "a map with codes")
+        raise not_with_codes(model.map)
     if model.vectorizer is not None:
         _check_vectorizer(model.vectorizer)
     _checks.check_choice("loss", model.loss, model._LOSSES)

@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from sparsemaps._input import _sparse
 from sparsemaps._input._row_values import of_rows
 from sparsemaps._tools import _checks, _sklearn, _threads
-from sparsemaps._tools._parameters import ParameterError
+from sparsemaps._tools._parameters import ParameterError, not_with_codes
 from sparsemaps._tools._typing import Array, CsrMatrix, Floats, MatrixLike, Objects, Rows, StrPath
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.codes._packed import PackedCodes
@@ -599,7 +599,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     def _check_parameters(self) -> None:
         if not isinstance(self.map, SparseMap) or not self.map.has_codes:
-            raise ParameterError("map", repr(self.map), "a map with codes")
+            raise not_with_codes(self.map)
         _checks.check_int("n_neighbors", self.n_neighbors, 1, _checks.LARGEST_INT32)
         if self.radius is not None:
             self._radius(self.radius)

@@ -153,9 +153,10 @@ TOGETHER = [
     ("map tensor-sketch rows.svm -o o --kernel 1,2 --degree 2", "--degree must be left out for a"),
     ("map minmax rows.svm -o o --power 1e300", "e^-2000: --power must be smaller"),
     ("pairs fourier rows.svm -o o --kernel folded_rbf --n-components 8",
-     "MAP must be a map with codes, got fourier --kernel folded_rbf --n-components 8"),
+     "MAP must be a map with codes, such as minhash, got "
+     "fourier --kernel folded_rbf --n-components 8"),
     ("train fourier rows.svm -o o --kernel folded_rbf",
-     "MAP must be a map with codes, got fourier --kernel folded_rbf"),
+     "MAP must be a map with codes, such as minhash, got fourier --kernel folded_rbf"),
     ("pairs minmax rows.svm -o o --containment", "unknown option --containment"),
     ("train t.txt -o o --texts word:1 --label-field y",
      "lines of text have no fields, got --label-field y"),

@@ -366,7 +366,7 @@ def test_ids(tmp_path):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"map": CountSketch()}, "map must be a map with codes, got CountSketch"),
+        ({"map": CountSketch()}, "map must be a map with codes, such as MinHash, got CountSketch"),
         ({"map": RandomFourier(kernel="cauchy"), "inputs": "in.svm"}, "have no estimate"),
         ({"map": 3}, "map must be a map of sparsemaps"),
         ({"threshold": 0}, "threshold must be a finite number above 0"),
