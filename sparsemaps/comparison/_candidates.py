@@ -1,6 +1,6 @@
 """The candidates that suit some rows: preparation, learner and parameters."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -230,8 +230,10 @@ def _of(family: str) -> str:
     return family.removeprefix("exact ").removesuffix(" kernel")
 
 
-def neighbours_of(candidate: Candidate) -> list[Candidate]:
-    """Return the candidates with half and twice the gamma of one."""
+def neighbours_of(
+    candidate: Candidate, factors: Sequence[float] = (0.5, 2.0)
+) -> list[Candidate]:  # fmt: skip
+    """Return the candidates with half and twice the gamma of one, or other multiples."""
     if candidate.gamma is None:
         return []
     in_memory = not isinstance(candidate.learner, ByRbf)
@@ -240,7 +242,7 @@ def neighbours_of(candidate: Candidate) -> list[Candidate]:
             candidate.family, candidate.preparation, rounded(candidate.gamma * factor),
             in_memory=in_memory,
         )
-        for factor in (0.5, 2.0)
+        for factor in factors
     ]  # fmt: skip
 
 

@@ -107,8 +107,7 @@ class Halving:
             if number + 1 < len(rungs):
                 for one in alive:
                     one.strengths = _around(one, finer=number + 2 == len(rungs))
-                if number == 0:
-                    alive = _with_neighbours(alive)
+                alive = _with_neighbours(alive) if number == 0 else _beyond(alive, done)
         return sorted([*alive, *done], key=Found.rank, reverse=True)
 
     def _run_rung(self, number: int, rung: Rung, alive: list[Found]) -> None:
@@ -318,6 +317,33 @@ def _with_neighbours(alive: list[Found]) -> list[Found]:
         others = neighbours_of(candidate)
         new = [Found(other, strengths=_around(one, finer=False)) for other in others]
         (last if takes_long else made).extend(new)
+    return [*made, *last]
+
+
+def _beyond(alive: list[Found], done: Sequence[Found]) -> list[Found]:
+    """Return the candidates, the best of each family followed by one of twice or half its gamma if
+    none as large, or as small, was tried: more rows take a larger gamma.
+
+    Those of learners that take long come last.
+    """
+    families: set[str] = set()
+    made: list[Found] = []
+    last: list[Found] = []
+    for one in alive:
+        made.append(one)
+        gamma, family = one.candidate.gamma, one.candidate.family
+        if gamma is not None and family not in families:
+            key = family, one.candidate.preparation
+            tried = [
+                other.candidate.gamma or gamma
+                for other in (*alive, *done)
+                if (other.candidate.family, other.candidate.preparation) == key and other.rung >= 0
+            ]
+            factors = [2.0] if gamma >= max(tried) else [0.5] if gamma <= min(tried) else []
+            others = neighbours_of(one.candidate, factors)
+            new = [Found(other, strengths=_around(one, finer=True)) for other in others]
+            (last if one.candidate.learner.takes_long else made).extend(new)
+        families.add(family)
     return [*made, *last]
 
 

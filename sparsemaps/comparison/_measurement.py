@@ -102,6 +102,7 @@ class Measurement:
         """For each family that could not take all rows, the reason."""
         self.families: dict[str, list[Entry]] = {}
         """The entries of the best candidate of each family, and of all linear models."""
+        self._most_work: dict[Candidate, float] = {}
 
     def run(self, found: Sequence[Found]) -> list[Entry]:
         """Return the entries that were measured."""
@@ -162,11 +163,11 @@ class Measurement:
         ]
 
     def _repeat(self) -> None:
-        """Measure the entries near the best on the test, and on the other folds, but for rows in an
-        order of time: these folds are earlier rows."""
+        """Measure the best linear model and the entries near the best on the test, and these on the
+        other folds, but for rows in an order of time: these folds are earlier rows."""
         if self.test is not None:
-            linear = [entry for entry in self.entries if entry.candidate.family == LINEAR]
-            for entry in [*linear, *self._near_best()]:
+            linear = [e for e in self._best_first() if e.candidate.family == LINEAR]
+            for entry in [*linear[:1], *self._near_best()]:
                 self._measure_test(entry)
         for fold in range(1, 1 if self.search.ordered else N_FOLDS):
             for entry in self._near_best():
@@ -259,7 +260,8 @@ class Measurement:
             try:
                 learner.fit(estimator, rows, y, step, entry.strength)
             except OutOfTime as error:  # it takes longer than this
-                self._note_fit(entry, len(train), max(step.spent(), error.seconds))
+                seconds = max(step.spent(), error.seconds)
+                self._note_fit(entry, len(train), seconds, ended=False)
                 raise
             fitted = step.spent()
             self._note_fit(entry, len(train), fitted)
@@ -269,8 +271,15 @@ class Measurement:
         costs.note(key, others.shape[0], seconds)
         return guess, fitted, seconds
 
-    def _note_fit(self, entry: Entry, n_rows: int, seconds: float) -> None:
-        self.search.costs.note((entry.candidate, "measured"), entry.work(n_rows), seconds)
+    def _note_fit(
+        self, entry: Entry, n_rows: int, seconds: float, *, ended: bool = True
+    ) -> None:  # fmt: skip
+        """Note the cost of a fit, unless a larger one has ended: what fits of every size share is a
+        larger part of small ones."""
+        work = entry.work(n_rows)
+        if work >= self._most_work.get(entry.candidate, 0.0) or not ended:
+            self._most_work[entry.candidate] = work
+            self.search.costs.note((entry.candidate, "measured"), work, seconds)
 
     def _measure(
         self, entry: Entry, fold: int, share: float = 1.0, *, in_any_case: bool = False

@@ -6,11 +6,12 @@ from _data.chance import SEED
 from sklearn.base import BaseEstimator
 
 from sparsemaps.comparison._budget import Budget, Costs
-from sparsemaps.comparison._candidates import LINEAR, Candidate, Preparations
+from sparsemaps.comparison._candidates import LINEAR, Candidate, Preparations, _of_gamma
 from sparsemaps.comparison._halving import (
     RUNGS,
     Found,
     Halving,
+    _beyond,
     _in_turns,
     _kept,
     _splits,
@@ -358,7 +359,7 @@ def test_tests_of_splits_have_no_row_in_common(n_rows, n_splits):
 
 
 def test_neighbours_of_the_best_are_tried(monkeypatch):
-    """In the second round, those of the best candidate of each family; and in no later one."""
+    """In the second round, those of the best candidate of each family."""
     clock, asked = Clock(), []
 
     def neighbours(one):
@@ -394,6 +395,25 @@ def test_candidates_that_take_long_come_behind_the_best(monkeypatch):
     ]  # fmt: skip
     placed = [one.candidate.details for one in _with_neighbours(alive)]
     assert placed == ["a", "c", "near c", "d", "near d", "e", "near a", "b"]
+
+
+@pytest.mark.parametrize(("best", "new"), [(4.0, [8.0]), (0.5, [0.25]), (2.0, [])])
+def test_gammas_go_beyond_those_of_the_second_round(best, new):
+    """In the last round, if the best was the largest or the smallest one of its preparation."""
+    clock = Clock()
+    tried = [
+        Found(_of_gamma(family, preparation, gamma), score=0.9 - abs(gamma - best) / 10, rung=1)
+        for family, preparation, gammas in [
+            ("binning", "", (0.5, 1.0, 2.0, 4.0)), ("binning", "unit rows", (0.125, 16.0)),
+            ("fourier", "", (0.125, 16.0)),
+        ]
+        for gamma in gammas
+    ]  # fmt: skip
+    tried.append(Found(Candidate("linear", "", "", Known(clock, 1, 1)), score=0.9, rung=1))
+    ranked = sorted(tried[:4], key=Found.rank, reverse=True)
+    made = _beyond([tried[-1], ranked[0], *tried[4:6]], [*ranked[1:], *tried[6:]])
+    assert [one.candidate.gamma for one in made if one not in tried] == new
+    assert made[:2] == [tried[-1], ranked[0]]
 
 
 def test_what_never_ran_is_in_no_later_round():

@@ -185,6 +185,21 @@ def test_preparation_is_expected():
     assert Measurement(search, None)._expected(Entry(one, 1, 1.0), 800, 200) == 10
 
 
+def test_the_cost_of_the_largest_fit_is_noted():
+    """Those of smaller ones have a larger part that does not grow. One that was stopped says that
+    all take longer."""
+    search = search_of(Clock(), 100, n_rows=1000)
+    measurement = Measurement(search, None)
+    one = Candidate("linear model", "", "", OnRows())
+    entries = [Entry(one, size, 1.0) for size in (1, 1)]
+    entries[0].work, entries[1].work = (lambda n_rows: 100.0), (lambda n_rows: 1000.0)
+    for number, seconds, ended, expected in [
+        (0, 1, True, 1), (1, 5, True, 0.5), (0, 1, True, 0.5), (1, 6, True, 0.6), (0, 2, False, 2),
+    ]:  # fmt: skip
+        measurement._note_fit(entries[number], 1000, seconds, ended=ended)
+        assert measurement._expected(entries[0]) == pytest.approx(expected)
+
+
 def test_the_next_strength_is_expected_to_take_twice_as_long():
     clock = Clock()
     learner = Slow(clock, 0.01)
