@@ -81,7 +81,7 @@ class InputFile:
         self._identity = _paths.identity(path)
         self._range = 0, -1
         self.is_first = False
-        """Whether no record of the job stands before the range."""
+        """Whether the range begins with the first record of the job."""
 
     def __fspath__(self) -> str:
         return self.path
@@ -176,7 +176,7 @@ Input: TypeAlias = InputFile | SpooledInput | StrPath | Reader
 
 
 def known_inputs(inputs: Iterable[Any]) -> list[Any]:
-    """Return the inputs of a job: `InputFile` in place of the paths of regular files.
+    """Return the inputs of a job: `InputFile` instead of the paths of regular files.
 
     The others can be read once: "-", file objects, named pipes, devices. It is an error if one of
     these is given twice.
@@ -291,7 +291,7 @@ def expand(inputs: Any) -> list[Any]:
 
 
 def _inputs_in(folder: str) -> list[str]:
-    """Return the files of a directory, but for hidden ones, and those that jobs write beside
+    """Return the files of a directory, except hidden files and files that jobs write beside
     outputs."""
     names = set(_paths.files_in(folder))
     beside = (*BESIDE_ROWS, BAD)

@@ -4,7 +4,7 @@ import textwrap
 
 
 def filled(docstring: str, parts: dict[str, str]) -> str:
-    """Put each part in the place of its mark, a line such as ``[n_jobs]``."""
+    """Replace each mark, a line such as ``[n_jobs]``, by its part."""
     lines = []
     for line in docstring.split("\n"):
         part = parts.get(line.strip().removeprefix("[").removesuffix("]"))

@@ -172,7 +172,7 @@ def summary(option: OptionField, flags: Mapping[str, str | None]) -> str:
 
 def table(values: Iterable[type[Values]], functions: Mapping[str, Iterable[type[Values]]]) -> str:
     """Return the options of some values as a table of Markdown, with the functions that take
-    each. An option that several values have of one base stands there once."""
+    each. An option that several values inherit from one base is listed once."""
     seen: set[tuple[type, str]] = set()
     lines = [
         "| Value | Option | Type | Default | Range | In the command | Taken by |",

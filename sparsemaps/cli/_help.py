@@ -12,7 +12,7 @@ class HelpParser(argparse.ArgumentParser):
     examples."""
 
     common: Collection[str] = ()
-    """The options that ``--help`` explains, beside those that must be given; of none, all."""
+    """The options that ``--help`` explains, besides required ones; if empty, all."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)

@@ -249,4 +249,4 @@ CONTAINMENT_MAP = "minhash"
 
 
 SAVED = "saved"
-"""The word in place of the name of a map that is read from a file."""
+"""The word instead of the name of a map that is read from a file."""

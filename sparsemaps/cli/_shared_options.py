@@ -173,7 +173,7 @@ def _several(text: str, kind: Any) -> list[Any]:
 
 
 SEVERAL_NUMBERS = _allowed.Ints, _allowed.Reals
-"""The ranges of several numbers, which follow their option, or stand in one word with commas."""
+"""The ranges of several numbers, which follow their option, or form one word with commas."""
 
 _TYPE_OF: dict[type, Any] = {
     _allowed.Int: integer, _allowed.Ints: _integers, Jobs: integer, _allowed.Real: float,

@@ -21,8 +21,8 @@ WEIGHED = ("map", "train")
 def completed(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[str], bool]:
     """Return the words of a call for the parser, and whether they named no map.
 
-    Numbers of options stand in one word with these; the map comes behind the command, also one that
-    was not named.
+    Numbers of options are in one word with these. The map follows the command, even if it was not
+    named.
     """
     command = words[0] if words else ""
     if command in WITHOUT_MAP:

@@ -388,7 +388,7 @@ def dump_svmlight_file(
         Bits of a code, 1 to 24; of `PackedCodes` they are known. Otherwise a row has as many codes
         as its bytes hold.
     ones : bool, default=False
-        Write 1 for every value in place of ``1 / sqrt(n_hashes)``: a third of the size. A learner's
+        Write 1 for every value instead of ``1 / sqrt(n_hashes)``: a third of the size. A learner's
         parameter C must then be ``n_hashes`` times smaller.
     zero_based : bool, default=True
         Whether the indices written count from 0. LIBSVM's own programs need False.

@@ -103,7 +103,7 @@ def refuse_different(names: str, A: Codes, B: Codes) -> None:
 
 
 def _facts_of_map(config: dict[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield what decides the codes of a map, each fact by its name; `where` stands behind it."""
+    """Yield what decides the codes of a map, each fact by its name, followed by `where`."""
     for name, value in config.items():
         if name == "parameters" and isinstance(value, dict):
             yield from _facts_of_map(value, where)

@@ -1,6 +1,6 @@
 """The candidates that suit some rows: preparation, learner and parameters."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -187,11 +187,18 @@ def _of_power(family: str, preparation: str, power: float, map: SparseMap) -> Ca
 
 
 def _of_distances(facts: Facts, X: Any) -> Iterator[Candidate]:
-    for name, rows in _scaled(facts, X):
-        for family, order in (("binning", 1), ("fourier", 2)):
-            unit = 1 / median_distance(rows, order)
-            for factor in _GAMMAS:
-                yield _of_gamma(family, name, rounded(factor * unit))
+    scaled = list(_scaled(facts, X))
+    for family, order in (("binning", 1), ("fourier", 2)):
+        for name, gamma in _gammas(scaled, order):
+            yield _of_gamma(family, name, gamma)
+
+
+def _gammas(scaled: Iterable[tuple[str, Any]], order: int) -> Iterator[tuple[str, float]]:
+    """Yield preparations with gammas for them, the usual gamma of each preparation first."""
+    units = {name: 1 / median_distance(rows, order) for name, rows in scaled}
+    for factor in _GAMMAS:
+        for name, unit in units.items():
+            yield name, rounded(factor * unit)
 
 
 def _scaled(facts: Facts, X: Any) -> Iterator[tuple[str, Any]]:
@@ -276,11 +283,8 @@ def _exact(facts: Facts, X: Any) -> Iterator[Candidate]:
         if facts.is_narrow and not facts.is_binary:
             yield Candidate("exact min-max kernel", "", "columns 0 to 1", minmax)
         yield Candidate("exact acos-chi2 kernel", "", "", ByKernel(kernels.acos_chi2_kernel))
-    for name, rows in _scaled(facts, X):
-        for kernel, order in (("laplacian", 1), ("rbf", 2)):
-            if kernel == "laplacian" and not in_memory:
-                continue
-            unit = 1 / median_distance(rows, order)
-            for factor in _GAMMAS:
-                gamma = rounded(factor * unit)
+    scaled = list(_scaled(facts, X))
+    for kernel, order in (("laplacian", 1), ("rbf", 2)):
+        if kernel == "rbf" or in_memory:
+            for name, gamma in _gammas(scaled, order):
                 yield _of_gamma(f"exact {kernel} kernel", name, gamma, in_memory=in_memory)

@@ -18,7 +18,8 @@ _SOME_ROWS = 2000
 """The values of so many rows are looked at."""
 
 _PAIRS, _CHANCE = 4000, 5.0
-"""Pairs of neighbouring rows that are looked at, and how many standard errors are no chance."""
+"""The number of pairs of neighbouring rows that are compared, and the number of standard errors
+beyond chance."""
 
 _MANY_ENTRIES = 100
 """Rows of counts with more entries are sampled by "levels"."""

@@ -473,7 +473,7 @@ class ByTrees(Learner):
             of_one = (step.spent() - start) / n_left
             n_made += n_left
             step.note_iterations(strength, size, n_left, step.spent() - start)
-            # A single tree takes longer, for what is done once.
+            # A single tree takes longer, because some work is done once.
             if n_left > 1 and (n_trees - n_made) * of_one > step.rest():
                 raise OutOfTime(n_trees * of_one)
 

@@ -24,7 +24,7 @@ TABLE = "the file of bad records"
 
 def bad_lines(input: Input, n_before: int, bad: Any) -> Iterator[bytes]:
     """Yield lines of the table: file, line and reason, and the whole line. `n_before` lines of the
-    file stand before those that are numbered in `bad`. A record of several lines becomes one, in
+    file come before the lines that are numbered in `bad`. A record of several lines becomes one, in
     which backslashes and line ends are escaped."""
     name = name_in_table(input)
     for number, reason, line in bad:

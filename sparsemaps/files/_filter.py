@@ -163,7 +163,7 @@ class Filtering(Labelling):
         files = [task.file for task in scores]
         cut = Task("cut", {"fraction": fraction, "scores": files}, (results, files, fraction))
         tasks = [
-            task._replace(  # in receipts, the cut stands before the input
+            task._replace(  # in receipts, the cut comes before the input
                 recipe={**whole, "cut": cut.digest, **task.recipe},
                 of=(results, *task.of, number, scores[number], cut),
             )

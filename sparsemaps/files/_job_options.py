@@ -841,7 +841,7 @@ VALUES = (
     *(Texts, Svmlight, Search, PairSearch, Removal, Tables, LinearModel, Training, MappedRows),
     *(LineOptions, LabelChoice, Run),
 )
-"""All values that hold options, for the documents; but those that are part of another."""
+"""All values that hold options, for the documents, except parts of others."""
 
 JOBS: dict[str, tuple[type[Values], ...]] = {
     "map_files": (MappedRows, Aside, Run),

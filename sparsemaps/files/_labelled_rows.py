@@ -203,7 +203,7 @@ def _check_snippets(snippets: tuple[tuple[int, ...], int] | None, rows: Source |
 
 
 def _weights_to_count(rows: TextRows) -> tuple[Any, Any] | None:
-    """Return a vectorizer and the weights that are not fitted yet; None if there are no weights, or
+    """Return a vectorizer and the weights that are not fitted yet; None without weights, or with
     fitted ones."""
     from sparsemaps.text._weighted_ngrams import to_fit
 

@@ -47,7 +47,7 @@ def map_files(
         format, or ".svm" for texts.
     source : Texts, Svmlight, str or None, default=None
         What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
-        None is ``Svmlight()``. Of texts, ids are comments in format "svmlight", and stand in
+        None is ``Svmlight()``. Of texts, ids are comments in format "svmlight", and are in
         OUTPUT.ids.txt in the other formats, one a line, where a tab is ``\t``, a line end ``\n``
         and a backslash is doubled. Labels that are strings are numbered, and
         OUTPUT.classes.tsv has the numbers and the labels; the inputs are then read twice, and those

@@ -34,7 +34,7 @@ class OutputJob(ABC):
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """Endings of the names of files that may be written beside an output, or that stand there
+        """Endings of the names of files that may be written beside an output, or that are there
         from an earlier run and do not belong to this output."""
         return BESIDE_ROWS
 

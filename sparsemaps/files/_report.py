@@ -92,7 +92,7 @@ class Report(NamedTuple):
 
 _Shading = Callable[[str, int, int], Array]
 """A function of a text, a place and a number of characters there, which returns whether each of
-these stands in a common n-gram."""
+these is part of a common n-gram."""
 
 
 def _unshaded(text: str, start: int, length: int) -> Array:

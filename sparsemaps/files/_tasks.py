@@ -81,8 +81,8 @@ class Stage(NamedTuple):
     removes: str | None = None
     """Names of files, a regular expression, that are not needed once its results are there."""
     replaces_all: bool = False
-    """Whether outputs of other recipes are removed before the first one is made, so that they never
-    stand beside new ones."""
+    """Whether outputs of other recipes are removed before the first one is made, so that they are
+    never beside new ones."""
 
     maker: str | None = None
     """The name of a process that makes and delivers outputs beside others that do the same."""

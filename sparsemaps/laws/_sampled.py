@@ -87,7 +87,7 @@ class JaccardLaw(SampledLaw):
 
 
 def _members(X: MatrixLike) -> Any:
-    """Return `X` with 1 in place of each entry that is not 0."""
+    """Return `X` with each non-zero entry replaced by 1."""
     X = _sklearn.check_array(
         X, accept_sparse="csr", dtype=float, ensure_min_samples=0, input_name="X"
     )

@@ -53,7 +53,7 @@ def factor(quantiles: Array, gamma: float) -> Callable[[Array], Array]:
     """Return one column's factor of the kernel, as a function of the difference: the mean of
     cos(gamma * difference * w) over the numbers w that the loops draw."""
     # Half of the numbers are on the lines from 0 on; the first and the last line are half as long.
-    # The loop takes a multiple of 8 lines: those that are added count nothing.
+    # The loop takes a multiple of 8 lines: added lines count nothing.
     upper = quantiles[len(quantiles) // 2 :].astype(float)
     knots = np.concatenate([[0.0], upper, np.repeat(upper[-1], 7)]) / (2 * np.pi)
     weights = np.full(len(upper) + 7, 2 / _loops.N_PARTS)

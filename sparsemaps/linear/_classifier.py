@@ -445,7 +445,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         self, y: Any, sample_weight: npt.ArrayLike | None
     ) -> tuple[Any, Array | None]:
         """Return labels of rows, and the weights of these. The model must know the labels of rows
-        that count; in place of others, known ones are returned. Several of a row are CSC."""
+        that count; instead of others, known ones are returned. Several of a row are CSC."""
         if self.multilabel_:
             y = _indicators.checked(y)
             if isinstance(y, _indicators.LabelLists):

@@ -143,7 +143,7 @@ class KernelClassifierCV(_OverC, KernelClassifier):
         rows of weight 0 are in no fold.
     scoring : str, callable or None, default=None
         The score of the rows of a fold, as in scikit-learn; None is the accuracy, by the weights of
-        the rows. A callable gets packed codes in the place of rows.
+        the rows. A callable gets packed codes instead of rows.
     refit : bool, default=True
         Whether to train on all rows with the best C: the model equals `KernelClassifier`'s, bit for
         bit. Without it there are only `C_`, `Cs_` and `scores_`.
@@ -246,7 +246,7 @@ class KernelRegressorCV(_OverC, KernelRegressor):
         rows of weight 0 are in no fold.
     scoring : str, callable or None, default=None
         The score of the rows of a fold, as in scikit-learn; None is R², by the weights of the
-        rows. A callable gets packed codes in the place of rows.
+        rows. A callable gets packed codes instead of rows.
     refit : bool, default=True
         Whether to train on all rows with the best C: the model equals `KernelRegressor`'s, bit for
         bit. Without it there are only `C_`, `Cs_` and `scores_`.

@@ -114,7 +114,7 @@ def refuse_other_codes(model: ModelState, codes: PackedCodes) -> None:
 
 
 _LABELS = (("strings", str), ("booleans", (bool, np.bool_)), ("numbers", numbers.Real))
-"""Types of labels. Python's booleans are numbers too, so that they stand before these."""
+"""Types of labels. Booleans come before numbers, because Python's booleans are numbers too."""
 
 
 def labels_of_one_type(y: object) -> Any:

@@ -20,7 +20,7 @@ from sparsemaps.maps._draw import Draw, Work
 Map = TypeVar("Map")
 
 _NOT_IN_DRAW = ("random_state", "n_jobs")
-"""Parameters that a draw leaves out: the seed stands beside them, and threads change no output."""
+"""Parameters that a draw leaves out: it has the seed, and threads change no output."""
 
 _PARAMETERS_DOC = """\
 random_state : int, Generator, RandomState or None, default=None

@@ -190,8 +190,8 @@ class Fastfood(SparseMap[Array]):
         ``1 / sqrt(n_components)``.
     transform_type : {"hadamard", "fft", "orthogonal"}, default="hadamard"
         The fast transform. "orthogonal", for "rbf" and rows of at most 8,192 columns, takes
-        orthogonal vectors in place of Fastfood's [2]_: if rows are close, the error is several
-        times smaller (see Notes). "fft" uses the real Fourier transforms of scipy.fft in place of
+        orthogonal vectors instead of Fastfood's [2]_: if rows are close, the error is several
+        times smaller (see Notes). "fft" uses the real Fourier transforms of scipy.fft instead of
         both Hadamard transforms, and complex normal numbers between them. It costs more, and is
         meant for comparisons.
     hash_dim : int or None, default=None

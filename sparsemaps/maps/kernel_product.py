@@ -113,8 +113,8 @@ class KernelProduct(SampledMap[CsrMatrix]):
     the rate :math:`r = J + (1 - J) p` at which codes of two rows of Jaccard similarity J agree, and
     V the variance of the projection's estimate times k, the output's inner products have the mean
     :math:`r \langle x, y \rangle` and the variance
-    :math:`(r (V + \langle x, y \rangle^2) - r^2 \langle x, y \rangle^2) / k`. A `CountSketch` is
-    refused in the place of the projection: its error would not fall with k.
+    :math:`(r (V + \langle x, y \rangle^2) - r^2 \langle x, y \rangle^2) / k`. A `CountSketch`
+    cannot replace the projection: its error would not fall with k.
 
     References
     ----------

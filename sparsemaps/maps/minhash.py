@@ -75,7 +75,7 @@ class MinHash(SampledMap[CsrMatrix]):
     random, a bin that was empty before the round keeps the member of least random value, and the
     rounds end when no bin is empty. Sample j is the member of bin j. Each sample has the
     distribution of a minhash [1]_, and their mean has at most the error of independent
-    minhashes. The cost is O(entries + n_hashes log n_hashes) a row in place of O(entries *
+    minhashes. The cost is O(entries + n_hashes log n_hashes) a row instead of O(entries *
     n_hashes). Each sample has its own hash for its bits, so that agreements by chance [2]_ are
     independent too.
 

@@ -342,7 +342,7 @@ class _Hashed:
 
     def _runs(self, keys: Array, bit: int, n_bits: int) -> Iterator[Any]:
         """Yield the buckets of `keys`, ready for comparison: in one run if codes are compared where
-        they stand, else in runs of keys whose codes are copied at a time.
+        they are, else in runs of keys whose codes are copied at a time.
 
         A bucket that is cut goes on in the next run. That begins with the last rows of the bucket
         again; with these, but not among these, the further rows are compared.

@@ -9,7 +9,7 @@
 - ``csv`` reads CSV with a header.
 - ``parquet`` reads Parquet, ``arrow`` Arrow IPC; ``_columns`` makes records of their columns.
   ``_parquet_pages`` reads the headers of pages, before Arrow does.
-- ``codes`` are packed codes in place of records.
+- ``codes`` are packed codes instead of records.
 
 ``text`` and ``files`` call these modules.
 """

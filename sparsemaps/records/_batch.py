@@ -23,8 +23,8 @@ def as_rows(row: int) -> int:
 
 
 NgramSets = tuple[Array, Array]
-"""The columns of the n-grams of some texts, as sets, and the places (int64) between which the
-columns of each text stand."""
+"""The columns of the n-grams of some texts, as sets, and the offsets (int64) that delimit the
+columns of each text."""
 
 OF_RECORDS = "texts", "labels", "records", "ids", "keys", "weights"
 """What a batch has for each record, or None in its place."""
@@ -101,7 +101,7 @@ class Batch:
         weight: object,
         record: object = None,
     ) -> None:
-        """Append the values of a record to the lists; None is no value."""
+        """Append the values of a record to the lists; None is a missing value."""
         self.texts.append(text)
         if label is not None:
             self.labels.append(label)

@@ -248,7 +248,7 @@ def batches_of(
     n_before: int,
     name: str,
 ) -> Iterator[Batch]:
-    """Yield batches of some rows, of `n_bytes`, nearly. `n_before` rows of the file stand before
+    """Yield batches of some rows, of `n_bytes`, nearly. `n_before` rows of the file come before
     them. Bad rows are set aside, or errors."""
     try:
         bad = bad_rows(rows, fields, paths) if fields.sets_aside else []
@@ -411,7 +411,7 @@ def chosen(rows: Any, kept: Array) -> Any:
 
 
 def _without_views(type: Any) -> Any:
-    """Return a type with strings in place of views of strings."""
+    """Return a type with strings instead of views of strings."""
     pa = library("pyarrow", "writing Parquet")
     types = pa.types
 

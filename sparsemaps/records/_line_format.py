@@ -73,7 +73,7 @@ class LineFormat(CutByLines):
         lines."""
 
     def records(self, piece: Lines, fields: Fields) -> Batch:
-        """Return the records of a piece, all of which are good."""
+        """Return the records of a piece without bad records."""
         batch = Batch.empty(fields)
         self.read(piece, fields, batch)
         return batch

@@ -22,8 +22,8 @@ ENDINGS = {ending: format for format in FORMATS.values() for ending in format.en
 
 
 def format_by_name(name: object) -> Format | None:
-    """Return the format that the name of a file tells, with or without an ending of compression;
-    None if it tells none, or if this is no name."""
+    """Return the format of a file by the ending of its name, which an ending of compression may
+    follow; None for other endings and other objects."""
     if not isinstance(name, (str, os.PathLike)):
         return None
     return ENDINGS.get(_text_input.ending_of(_text_input.without_compression(os.fspath(name))))

@@ -1,4 +1,4 @@
-"""Packed codes (.npy), which a job takes in place of records.
+"""Packed codes (.npy), which a job takes instead of records.
 
 They have no `Format`, because records cannot be read from codes.
 """

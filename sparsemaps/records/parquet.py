@@ -45,7 +45,7 @@ _MOST_ROWS = 2**20
 """The largest number of rows that are read at a time."""
 
 _MOST_OTHER_ROWS = 2**6
-"""The same where strings are not read as numbers, as they have another encoding or stand in lists
+"""The same where strings are not read as numbers, as they have another encoding or are in lists
 or structs: they may share bytes too."""
 
 _GROUP_BYTES = 2**28

@@ -36,7 +36,7 @@ _SEVERAL = re.compile(rb"^[-+.0-9eE]+(?:,[-+.0-9eE]+)+[ \t]+[^\s#:]+:", re.MULTI
 class SvmlightRecords(CutByLines):
     """Rows with one label each, or several if that is allowed. Indices count from 0 or from 1.
 
-    If `multilabel` is None, rows are to have one label each, and those that have several raise
+    If `multilabel` is None, each row must have one label; rows with several raise
     `SeveralLabels`, so that all can be read again.
     """
 
@@ -75,7 +75,7 @@ class SvmlightRecords(CutByLines):
         )  # fmt: skip
 
     def _rows(self, lines: bytes, fields: Fields) -> tuple[bytes, list[tuple[int, str, bytes]]]:
-        """Return the lines, with empty ones in place of lines that are set aside; and the lines
+        """Return the lines, with empty ones instead of lines that are set aside; and the lines
         that are set aside."""
         if not fields.sets_aside or self._error(lines) is None:
             return lines, []

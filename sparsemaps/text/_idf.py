@@ -54,7 +54,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         effect.
     sublinear_tf : bool, default=True
         Whether a value above 1 counts as :math:`1 + \ln x`, as in scikit-learn's
-        ``TfidfTransformer``, in place of :math:`x`. Values below 1 count unchanged.
+        ``TfidfTransformer``, instead of :math:`x`. Values below 1 count unchanged.
     n_jobs : int or None, default=None
         Number of threads: None is one, -1 all processors. The output does not depend on it.
 

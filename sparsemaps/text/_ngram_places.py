@@ -1,4 +1,4 @@
-"""Where the n-grams of a text stand.
+"""The positions of n-grams in a text.
 
 A vectorizer hashes tokens (words, characters, bytes) of a form of the text, in which letters are
 lowered and marks may be composed. The text is cut here so that the tokens of the pieces, one piece

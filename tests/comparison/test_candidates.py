@@ -189,6 +189,15 @@ def test_neighbours_have_half_and_twice_the_gamma():
     assert neighbours_of(tried("reals")[0]) == []
 
 
+@pytest.mark.parametrize("family", ["binning", "fourier", "exact rbf kernel"])
+def test_each_preparation_has_its_usual_gamma_before_others(family):
+    some = [one for one in tried("reals") if one.family == family]
+    names = [one.preparation for one in some]
+    n = len(set(names))
+    assert n > 1
+    assert names == names[:n] * (len(names) // n)
+
+
 def test_scores_and_errors():
     wrong = np.r_[np.zeros(90), np.ones(10)]
     score, error, n = outcome_of(wrong, 1.0)
