@@ -38,7 +38,7 @@ class Steps:
         n_jobs: int | None,
     ) -> Iterator[Array]:
         """Return the arrays of this kind that ``find(*step)`` returns for all steps. Threads make
-        them, with a bar. If a share of the steps is made, the search goes on with none."""
+        them, with a bar. If a share of the steps is made, the search continues without any."""
 
         def make(*step: int) -> Array:
             return self.array("-".join([name, *map(str, step)]), kind, lambda: find(*step))

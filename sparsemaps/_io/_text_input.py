@@ -240,7 +240,7 @@ class Text:
                 yield b"".join([*carried, memoryview(text)[:end]])
                 carried = [text[end:]] if end < len(text) else []
                 n_carried = len(text) - end
-        if left is not None and carried:  # the last line goes on behind these bytes
+        if left is not None and carried:  # the last line continues after these bytes
             carried += self._rest_of_line(n_carried)
         last = b"".join(carried)
         if last:

@@ -45,7 +45,7 @@ class Allowed:
     """Whether None is allowed."""
 
     words: ClassVar[str]
-    """The type, but for None."""
+    """The type, without None."""
 
     @property
     def type(self) -> str:

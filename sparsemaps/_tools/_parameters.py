@@ -38,7 +38,7 @@ class Wording:
         return f"{parameter}={value!r}"
 
     def value(self, text: str) -> str:
-        """Return a value that stands in an error as Python writes it."""
+        """Return a value for an error, from Python's notation."""
         return text
 
     def cls(self, name: str) -> str:

@@ -18,7 +18,7 @@ _ARGUMENTS = {"map": "MAP", "model": "MODEL", "inputs": "INPUT", "input": "INPUT
 
 _CLASSES = {kind.classes[0]: name for name, kind in MAPS.items() if not kind.factors}
 _CLASSES |= dict.fromkeys(("KernelClassifier", "KernelRegressor"), "the model")
-_CLASSES["KernelProduct"] = "a product"  # of which there are several
+_CLASSES["KernelProduct"] = "a product"  # there are several
 
 
 class ShellWording(Wording):

@@ -61,8 +61,8 @@ class Costs:
 class Step:
     """Track the time of the fits of one candidate in a step of the search or the measurement.
 
-    `left` is for what may begin, and `rest` for what goes on: a fit of scikit-learn, which cannot
-    be stopped, gets at most as many iterations as have time, by the time of earlier ones.
+    `left` is for fits that may begin, and `rest` for a running fit. A fit of scikit-learn, which
+    cannot be stopped, gets at most as many iterations as have time, by the time of earlier ones.
 
     Parameters
     ----------

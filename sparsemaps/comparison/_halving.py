@@ -32,7 +32,7 @@ RUNGS = (
 )
 
 _PARTS = 4
-"""Parts of the rows, one of which is the test of a split."""
+"""Parts of the rows. The test of a split is one part."""
 
 _STRATA = 10
 """Of numbers to predict, so many parts by size have their share in every test."""

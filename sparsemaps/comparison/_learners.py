@@ -457,7 +457,7 @@ class ByTrees(Learner):
             yield found
 
     def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
-        """Add trees to those of the model, as many at a time as certainly have time."""
+        """Add trees to the model, as many at a time as certainly have time."""
         n_trees, n_made = model.max_iter, getattr(model, "n_iter_", 0)
         size = float(len(y)) ** self.exponent
         of_one = step.iteration(strength, size)

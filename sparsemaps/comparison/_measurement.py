@@ -164,7 +164,7 @@ class Measurement:
 
     def _repeat(self) -> None:
         """Measure the best linear model and the entries near the best on the test, and these on the
-        other folds, but for rows in an order of time: these folds are earlier rows."""
+        other folds, unless rows are in an order of time: then these folds are earlier rows."""
         if self.test is not None:
             linear = [e for e in self._best_first() if e.candidate.family == LINEAR]
             for entry in [*linear[:1], *self._near_best()]:

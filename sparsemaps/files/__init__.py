@@ -3,7 +3,7 @@
 - ``_job_options`` declares the options of jobs, as fields of values. ``_keywords`` has their types
   for type checkers. ``_kinds_of_inputs`` tells what inputs are.
 - ``_rows`` reads blocks of rows of a source, by threads and in order; errors name file and line.
-- ``_row_source`` is the contract of a source. ``_libsvm_rows`` is that of LIBSVM files.
+- ``_row_source`` is the contract of a source. ``_libsvm_rows`` implements it for LIBSVM files.
   ``_text_rows`` makes rows of raw texts, and numbers labels that are strings; ``_snippet_rows``
   makes codes of short parts of texts.
 - ``_results`` keeps results of a job in a folder, with their recipes (``_recipes``). ``_tasks`` has

@@ -72,7 +72,7 @@ class CodedInputs:
         return PackedCodes.load(self.path)
 
     def are_equal(self, rows: Array, others: Array) -> Array:
-        """Return which pairs of records hold the same, but for chance of 2^-32."""
+        """Return which pairs of records have the same content, with errors of probability 2^-32."""
         same = np.ones(len(rows), bool)
         for ending in (_sources.CHECKSUMS, _sources.LENGTHS):
             numbers = numbers_beside(self.path, ending, self.n_rows)

@@ -61,7 +61,7 @@ class CountedRows:
                 return None
 
     def keep(self, input: Input, places: list[int]) -> None:
-        """Keep the batches at some places, which are all those of an input."""
+        """Keep the batches at some places: all batches of an input."""
         assert isinstance(input, InputFile)
         with self._lock:
             if self._file is not None:

@@ -260,7 +260,7 @@ def _add_input(
 def _of_weight(
     weights: Array | None, first: int, columns: Array, indptr: Array
 ) -> tuple[Array, Array]:
-    """Return the columns of consecutive rows but for those of weight 0; `first` is the number of
+    """Return the columns of consecutive rows, except rows of weight 0; `first` is the number of
     the first one."""
     if weights is None:
         return columns, indptr

@@ -108,7 +108,7 @@ class Texts(Values):
     token_pattern: str | None = String(none=True).default(
         None,
         "A regular expression for the words of n-grams. "
-        r"None is ``\S+``, what stands between blanks.",
+        r"None is ``\S+``, runs of characters without blanks.",
         metavar="REGEX",
     )
     normalize: str | None = Choice("nfc", "nfkc", "plain", none=True).default(
@@ -502,7 +502,7 @@ class LinearModel(Values):
         return [given] if isinstance(given, str) else given
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the model but for the weights of labels, which are known when
+        """Return the parameters of the model, except the weights of labels, which are known when
         the labels are read."""
         names = ["loss", "tol", "max_iter", *(["epsilon"] if self.is_regression else [])]
         given = {name: getattr(self, name) for name in names}

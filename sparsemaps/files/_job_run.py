@@ -165,7 +165,7 @@ def run_share(
 
 
 def _by_folder(stages: list[Stage]) -> dict[Results, dict[str, str]]:
-    """Return the results of each folder that stay, but for outputs: the names by which users know
+    """Return the results of each folder that stay, except outputs: the names by which users know
     them, and the names of their files."""
     found: dict[Results, dict[str, str]] = {}
     for stage in stages:

@@ -92,7 +92,7 @@ class Results:
 
     A recipe has all that decides a result, and the name of a result has a part of the recipe's
     digest. So two recipes never share a file: a task that was left over from another run writes
-    beside the results of this one. Beside the files of a result stands its receipt, NAME.json: the
+    beside the results of this one. Beside the files of a result is its receipt, NAME.json: the
     recipe, the sizes of the files, and a value for JSON. The receipt is removed before the files
     are written, and written after them. So a result of an equal recipe is not made again.
 
@@ -207,7 +207,7 @@ class Results:
             self._files.remove([name + RECEIPT])
 
     def remove(self, names: str, but: Container[str] = ()) -> None:
-        """Remove the files of the folder whose names match a regular expression, but for some,
+        """Remove the files of the folder whose names match a regular expression, except some,
         unless it is shared."""
         if not self._is_shared:
             here = self._files.names()

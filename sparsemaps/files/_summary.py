@@ -165,7 +165,7 @@ _DESCRIBED = "info describes LIBSVM files, codes, indexes, models and tables of 
 
 
 def _is_receipt(path: str) -> bool:
-    """Return whether a name is that of an output, which has an ending, with RECEIPT."""
+    """Return whether a file is the receipt of an output, by its name."""
     output = path.removesuffix(RECEIPT)
     return output != path and os.path.splitext(output)[1] != ""
 

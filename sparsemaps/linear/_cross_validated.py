@@ -167,7 +167,7 @@ class KernelClassifierCV(_OverC, KernelClassifier):
 
     Notes
     -----
-    Solutions of the dual problem are multiplied before training goes on with a larger C: by the
+    Solutions of the dual problem are multiplied before training continues with a larger C: by the
     factor that gives the highest dual objective among those that this C allows. The model of each C
     is within `tol` of the model that is trained alone, but not equal to it in all digits. If there
     are several values of C, the weights for small ones are float32, and eight models are trained

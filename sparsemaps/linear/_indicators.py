@@ -64,7 +64,7 @@ class LabelLists:
         rows = np.repeat(np.arange(len(self)), self._counts())[found >= 0]
         found = found[found >= 0]
         matrix = sp.coo_array((np.ones(len(rows)), (rows, found)), (len(self), len(classes)))
-        matrix = matrix.tocsc()  # which adds entries that stand twice
+        matrix = matrix.tocsc()  # which adds duplicate entries
         matrix.data = np.ones(len(matrix.data), np.int8)
         return matrix
 
@@ -112,7 +112,7 @@ def checked(y: object) -> Any:
         found = sp.coo_array(found)
         if found.data.dtype.kind not in "biuf":
             raise ValueError(f"y must have 0 and 1 alone, got values of {found.data.dtype}")
-        values = found.tocsc()  # which adds entries that stand twice
+        values = found.tocsc()  # which adds duplicate entries
         values.eliminate_zeros()
         entries = values.tocoo()
         rows, columns, values = entries.row, entries.col, entries.data

@@ -196,7 +196,7 @@ def _with_some(fold: Fold, is_taken: Array) -> Fold:
 
 
 def _like(model: Any, **attributes: Any) -> Any:
-    """Return a model with the state of one, but for some attributes."""
+    """Return a model with the state of another one, except some attributes."""
     made = object.__new__(type(model))
     vars(made).update(vars(model), **attributes)
     return made

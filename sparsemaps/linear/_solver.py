@@ -479,7 +479,7 @@ class _Group:
         self.going = 2 ** len(numbers) - 1
         """A bit for each model that has not converged."""
         self.goes_on = False
-        """Whether the last turn is to go on."""
+        """Whether the last turn continues."""
         self.rounds = [_losses.Rounds(objective.loss.end, tol) for _ in numbers]
         """The rule that ends rounds over all blocks, for each model."""
         self.n_rounds: list[int | None] = [None] * len(numbers)

@@ -344,8 +344,8 @@ class _Hashed:
         """Yield the buckets of `keys`, ready for comparison: in one run if codes are compared where
         they are, else in runs of keys whose codes are copied at a time.
 
-        A bucket that is cut goes on in the next run. That begins with the last rows of the bucket
-        again; with these, but not among these, the further rows are compared.
+        A bucket that is cut continues in the next run, which begins with the last rows of the
+        bucket again; with these, but not among these, the further rows are compared.
         """
         step = max(1, self._run_length(len(keys)) if self._copied else len(keys))
         run = again = keys[:0]

@@ -5,7 +5,7 @@ near no other row is kept, and a first search, by sorted hashes of bands, leaves
 (`_hashing.near_by_band`). These are taken in their order, some at a time: they are looked up in
 tables of the rows that were kept before, and then compared among themselves. The rows that are not
 removed are inserted. If the tables would take too much memory, the remaining rows are looked up in
-the tables so far, and go on with empty tables.
+the tables so far, and continue with empty tables.
 
 A bucket of the tables has at most `max_bucket` rows: the first ones that were kept. So the answer
 is a function of the rows and their order, whatever is done at a time.

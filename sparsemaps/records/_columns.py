@@ -315,7 +315,7 @@ def good_rows(rows: Any, fields: Fields, paths: dict[str, FieldPath]) -> Array:
 def _without(
     rows: Any, bad: list[tuple[int, str]], fields: Fields, paths: dict[str, FieldPath]
 ) -> Batch:
-    """Return the records of some rows but for the bad ones; texts are in a list."""
+    """Return the good records of some rows; texts are in a list."""
     ends = [-1, *(row for row, _ in bad), len(rows)]
     batch, good = Batch.empty(fields), list[int]()
     for before, after in itertools.pairwise(ends):

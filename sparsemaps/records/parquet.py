@@ -197,7 +197,7 @@ class Opened(NamedTuple):
         pa = library("pyarrow", "reading Parquet")
         fields, columns = [], []
         wanted = {field.name: field for field in self.schema}
-        is_whole = rows.schema.names == self.schema.names  # names may stand twice there
+        is_whole = rows.schema.names == self.schema.names  # a name may occur twice there
         for place, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
             field = self.schema.field(place) if is_whole else wanted[name]
             if column.type != field.type:

@@ -29,7 +29,7 @@ def vectorizer_of(
 
     `spec` is the analyzer with the sizes of n-grams: "word:5", "auto:5", "char:3-5", "char_wb:3",
     "byte:3". "auto" is words, and single characters in scripts without blanks between words.
-    Letters are lowered, but for "byte", whose columns are exact. `token_pattern` is a regular
+    Letters are lowered, except for "byte", whose columns are exact. `token_pattern` is a regular
     expression for words; None is ``\S+``. The vectorizer takes the other parameters.
     """
     match = _SPEC.fullmatch(spec) if isinstance(spec, str) else None

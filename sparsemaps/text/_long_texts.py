@@ -62,7 +62,7 @@ class PiecewiseVectorizer:
         return columns, values, np.append(ends, len(columns)), n_ngrams + counts.n_ngrams
 
     def give_back(self, columns: Array, values: object) -> None:
-        """Lend the arrays of `rows` to the next call, but for joined ones."""
+        """Lend the arrays of `rows` to the next call, except joined ones."""
         if columns.base is not None:
             self._rows.give_back(columns, values)
 

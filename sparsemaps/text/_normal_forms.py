@@ -48,8 +48,8 @@ ff01-ffbe ffc2-ffc7 ffca-ffcf ffd2-ffd7 ffda-ffdc ffe0-ffe6 ffe8-ffee 101fd 102e
 1ee74-1ee77 1ee79-1ee7c 1ee7e 1ee80-1ee89 1ee8b-1ee9b 1eea1-1eea3 1eea5-1eea9 1eeab-1eebb
 1f100-1f190 1f200-1f202 1f210-1f23b 1f240-1f248 1f250-1f251 1fbf0-1fbf9 2f800-2fa1d
 """
-"""Ranges of characters of Unicode 14.0 that have all those that a form or case folding changes, and
-all combining marks; but for Hangul."""
+"""Ranges of characters of Unicode 14.0 that include all characters changed by a form or by case
+folding, and all combining marks, except Hangul."""
 
 _PUNCTUATION = """
 21-23 25-2a 2c-2f 3a-3b 3f-40 5b-5d 5f 7b 7d a1 a7 ab b6-b7 bb bf 37e 387 55a-55f 589-58a

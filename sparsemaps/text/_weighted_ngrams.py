@@ -121,7 +121,7 @@ def plain(vectorizer: Any) -> Any:
 
 def fitted(vectorizer: Any, texts: Iterable[Any] | None, sample_weight: Array | None) -> Any:
     """Return the vectorizer for a model that learns from texts: a copy. In it, an `IdfWeights`
-    that is not fitted counts the texts, but for those of weight 0. `texts` is None if there are
+    that is not fitted counts the texts, except texts of weight 0. `texts` is None if there are
     codes in their place."""
     if isinstance(vectorizer, WeightedNgrams):
         return vectorizer
