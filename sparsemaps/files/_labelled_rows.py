@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import itertools
 import os
 from dataclasses import replace
 from functools import partial
@@ -12,7 +13,7 @@ import numpy as np
 from sparsemaps._io import _paths
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._io._sources import CLASSES, LABELS, refuse_changes, spooled
+from sparsemaps._io._sources import CLASSES, LABELS, is_regular, refuse_changes, spooled
 from sparsemaps._tools import _sklearn
 from sparsemaps._tools._escapes import unescaped
 from sparsemaps._tools._parameters import setting
@@ -37,11 +38,12 @@ from sparsemaps.files._row_source import Source
 from sparsemaps.files._rows import codes_of, read_rows
 from sparsemaps.files._snippet_rows import SnippetRows
 from sparsemaps.files._text_rows import TextRows
+from sparsemaps.libsvm import iter_svmlight_file
 from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps._texts import TextEncoder
 from sparsemaps.records._batch import Batch
-from sparsemaps.records._table import cannot_be_rows, holds_codes
+from sparsemaps.records._table import cannot_be_rows, format_by_name, holds_codes
 from sparsemaps.records.svmlight import SeveralLabels
 from sparsemaps.text._frequencies import Frequencies
 
@@ -302,11 +304,30 @@ def source_for(
             else "the model has a vectorizer: its inputs are texts, not LIBSVM files"
         )
     if vectorizer is not None:
-        return _texts_for(map, vectorizer, given or Texts(), learns=learns)
+        given = given or Texts()
+        if given.format is None:
+            _refuse_rows(paths)
+        return _texts_for(map, vectorizer, given, learns=learns)
     for path in paths:
         if cannot_be_rows(path):
             raise ValueError(f"{path} is a file of texts, and the model has no vectorizer")
     return LibsvmRows(given or Svmlight(), multilabel)
+
+
+def _refuse_rows(paths: list[Any]) -> None:
+    """Raise a ValueError if an input of texts begins with a row of LIBSVM text. An input whose name
+    tells the format of its texts is not opened."""
+    for path in paths:
+        if is_regular(path) and format_by_name(path) is None and _begins_with_a_row(path):
+            name = os.fspath(path)
+            raise ValueError(f"{name} is a LIBSVM file, and the model has a vectorizer for texts")
+
+
+def _begins_with_a_row(path: StrPath) -> bool:
+    with contextlib.suppress(OSError, EOFError, ValueError):
+        blocks = iter_svmlight_file(path, block_bytes=2**12, multilabel=True, zero_based=True)
+        return any(X.nnz > 0 for X, _ in itertools.islice(blocks, 1))
+    return False
 
 
 def _texts_for(map: SparseMap, vectorizer: Any, given: Texts, *, learns: bool) -> TextRows:

@@ -3,6 +3,7 @@
 import gzip
 import json
 import os
+from functools import partial
 
 import numpy as np
 import pytest
@@ -264,6 +265,37 @@ def test_mistakes(trained, tmp_path):
             call()
     assert not out.exists()
     assert load_svmlight_file(str(svm))[0].shape[0] == len(y)
+
+
+ROWS = {
+    "in.svm": b"1 1:1\n0 2:1\n",
+    "in": b"# a comment\n1,3 qid:4 0:.5 7:1 # of one row\n",
+    "in.svm.gz": gzip.compress(b"0\n0 2:1\n"),
+}
+NO_ROWS = [b"some words\n", b"", b"12\n7\n", b"at 12:30\n", b"1 1:1 two\n", bytes(99)]
+
+
+@pytest.mark.parametrize("label", [None, "pets"])
+def test_rows_for_a_model_of_texts(label, trained, tmp_path):
+    """An error says what the file is; of another file whose name tells nothing, it asks for the
+    format. With a format, lines are texts whatever they are."""
+    model, out = KernelClassifier.load(trained), tmp_path / "out"
+    run = files.predict_files if label is None else partial(files.filter_files, label=label)
+    for name, content in ROWS.items():
+        path = tmp_path / name
+        path.write_bytes(content)
+        message = f"{name} is a LIBSVM file, and the model has a vectorizer for texts"
+        with pytest.raises(ValueError, match=message):
+            run(model, path, out)
+        if not name.endswith(".gz"):
+            n_records = run(model, path, out, source=Texts(format="txt")).n_records
+            assert n_records == content.count(b"\n")
+            out.unlink()
+    for content in NO_ROWS:
+        path.with_name("words").write_bytes(content)
+        with pytest.raises(ValueError, match="words: format must be given"):
+            run(model, path.with_name("words"), out)
+    assert not out.exists()
 
 
 def test_an_output_that_cannot_be_written_is_known_before_inputs_are_read(tmp_path):
