@@ -8,6 +8,7 @@ when it is complete. Options of a file system, such as keys, come from fsspec's 
 import atexit
 import contextlib
 import errno
+import fnmatch
 import io
 import os
 import re
@@ -104,11 +105,22 @@ def names_in(folder: str, kind: str) -> list[str]:
 
 
 def matching(pattern: str) -> list[str]:
-    """Return the URLs of the files that match a pattern."""
+    """Return the URLs of the files that match a pattern. As on this machine, names that begin with
+    a point match only parts of the pattern that do."""
     with _errors_naming(pattern):
         fs, place = system_of(pattern)
         found = fs.glob(place, detail=True)
-    return [str(fs.unstrip_protocol(name)) for name, one in found.items() if one["type"] == "file"]
+    dotted = [part for part in place.split("/") if part.startswith(".")]
+    return [
+        str(fs.unstrip_protocol(name))
+        for name, one in found.items()
+        if one["type"] == "file"
+        and all(
+            any(fnmatch.fnmatchcase(part, other) for other in dotted)
+            for part in name.split("/")
+            if part.startswith(".")
+        )
+    ]
 
 
 def identity(url: str) -> tuple[int, str, str]:

@@ -7,7 +7,7 @@ import pytest
 
 from sparsemaps._io import _urls
 from sparsemaps._io._folders import UrlFolder
-from sparsemaps._io._sources import InputFile, refuse_inside
+from sparsemaps._io._sources import InputFile, expand, refuse_inside
 
 fsspec = pytest.importorskip("fsspec")
 
@@ -83,3 +83,31 @@ def test_a_file_is_copied_if_its_server_gives_whole_files(monkeypatch, has_parts
     with _urls.opened(f"https://example.org/{has_parts}") as file:
         assert file.read() == (b"" if has_parts else b"before")
     assert web.opened == has_parts
+
+
+@pytest.mark.parametrize(
+    ("pattern", "expected"),
+    [
+        ("*.jsonl", ["a.jsonl", "b.jsonl"]),
+        ("?.jsonl", ["a.jsonl", "b.jsonl"]),
+        ("**/*.jsonl", ["a.jsonl", "b.jsonl", "in/a.jsonl"]),
+        ("*/*.jsonl", ["in/a.jsonl"]),
+        (".s*.jsonl", [".sparsemaps-1.jsonl"]),
+        (".in/*.jsonl", [".in/a.jsonl"]),
+        ("[ab].jsonl", ["a.jsonl", "b.jsonl"]),
+    ],
+)
+@pytest.mark.parametrize("is_here", [False, True])
+def test_hidden_names_match_patterns_that_begin_with_a_point(
+    tmp_path, fs, pattern, expected, is_here
+):
+    """A run that is killed leaves parts of its output under such names."""
+    folder = str(tmp_path) if is_here else "memory://io/hidden"
+    for name in ("a", "b", ".sparsemaps-1", "in/a", ".in/a", "in/.b"):
+        if is_here:
+            (tmp_path / name).parent.mkdir(exist_ok=True)
+            (tmp_path / f"{name}.jsonl").write_bytes(b'{"text": "a"}\n')
+        else:
+            fs.pipe(f"/io/hidden/{name}.jsonl", b'{"text": "a"}\n')
+    found = [one.partition(f"{folder[8:]}/")[2] for one in expand(f"{folder}/{pattern}")]
+    assert sorted(found) == expected
