@@ -3,7 +3,6 @@
 ``_urls`` has functions of URLs alone.
 """
 
-import contextlib
 import glob
 import os
 from typing import Any
@@ -74,11 +73,6 @@ def identity(path: str) -> tuple[int, Any, Any]:
         return _urls.identity(path)
     about = os.stat(path)
     return about.st_size, about.st_mtime_ns, about.st_ino
-
-
-def opened(path: str) -> contextlib.AbstractContextManager[Any]:
-    """Return a file to read, in any order, which is open in a ``with`` block."""
-    return _urls.opened(path) if is_url(path) else open(path, "rb")
 
 
 def local_path(path: str) -> str:

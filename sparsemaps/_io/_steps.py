@@ -3,7 +3,7 @@
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 from sparsemaps._io import _progress
 from sparsemaps._io._array_files import ArrayKind
@@ -24,6 +24,11 @@ class Steps:
         """Return the value that ``make()`` returns, which JSON can hold, and the steps whose
         results depend on it."""
         return make(), self
+
+    def within(self, name: str, shown: bool | None = False) -> Self:
+        """Return the steps of a part of the search. `shown` is for a search of all steps that are
+        kept, as those of a share show their own bar."""
+        return self
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
         """Return the array of this kind that ``make()`` returns."""

@@ -10,9 +10,10 @@ import os
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import IO, Any
 
-from sparsemaps._io import _paths
+from sparsemaps._io import _urls
 from sparsemaps._io._zstd import open_zstd, zstd_errors
 from sparsemaps._tools._parameters import offered, setting
 
@@ -127,7 +128,8 @@ def open_text(
         raise TypeError(f"expected a path, a file object or a file descriptor, got {type(f)}")
     path = os.fspath(f)
     with contextlib.ExitStack() as stack:
-        raw = stack.enter_context(_paths.opened(path))
+        opened: Any = _urls.opened if _urls.is_url(path) else partial(open, mode="rb")
+        raw = stack.enter_context(opened(path))
         opener = _READERS.get(ending_of(path))
         text: Any = stack.enter_context(opener(raw, "rb")) if opener else raw
         yield Text(text, raw, f"{path}: ", *limits)
@@ -297,26 +299,19 @@ class Text:
 
     @contextlib.contextmanager
     def _errors_naming(self) -> Iterator[None]:
-        """Name the file in errors of reading; errors of damaged files become ValueError."""
+        """Name the file in errors of reading; those of a damaged compressed file become
+        ValueError."""
         name = self.name or self._own_name
         try:
-            with decompressing(name):
-                yield
-        except OSError as error:
-            error.filename = error.filename or name.removesuffix(": ") or None
-            raise
-
-
-@contextlib.contextmanager
-def decompressing(name: str = "") -> Iterator[None]:
-    """Make a ValueError of the errors that libraries raise for a damaged compressed file."""
-    try:
-        yield
-    except Exception as error:
-        is_bzip2s = isinstance(error, OSError) and error.errno is None and str(error) == _NO_BZIP2
-        if not is_bzip2s and not isinstance(error, (*_DAMAGED, *zstd_errors())):
-            raise
-        raise ValueError(f"{name}cannot be decompressed: {error}") from error
+            yield
+        except Exception as error:
+            is_damaged = isinstance(error, (*_DAMAGED, *zstd_errors()))
+            if isinstance(error, OSError) and not is_damaged:
+                is_damaged = error.errno is None and str(error) == _NO_BZIP2
+                error.filename = error.filename or name.removesuffix(": ") or None
+            if not is_damaged:
+                raise
+            raise ValueError(f"{name}cannot be decompressed: {error}") from error
 
 
 @contextlib.contextmanager

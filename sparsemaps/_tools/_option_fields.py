@@ -92,21 +92,13 @@ class Values:
         return cls(**{name: given[name] for name in names if name in given})
 
 
-V = TypeVar("V", bound=Values)
 F = TypeVar("F", bound=Callable[..., Any])
-
-
-def documented(cls: type[V]) -> type[V]:
-    """Put the entries of its options into the docstring of a value, at the mark ``[options]``."""
-    cls.__doc__ = _with_entries(cls.__doc__, options_of(cls))
-    return cls
 
 
 def takes(*values: type[Values]) -> Callable[[F], F]:
     """Let a function take the options of some values as keywords: its ``**options``.
 
-    Its signature and its docstring, at the mark ``[options]``, have each of them. Another keyword
-    is a TypeError that names the nearest one.
+    Its signature has each of them. Another keyword is a TypeError that names the nearest one.
     """
 
     def with_options(function: F) -> F:
@@ -135,7 +127,7 @@ def takes(*values: type[Values]) -> Callable[[F], F]:
 
         made: Any = call
         made.__signature__ = signature.replace(parameters=parameters)
-        made.__doc__ = _with_entries(function.__doc__, options)
+        made.options = options
         return made
 
     return with_options
@@ -147,9 +139,15 @@ def _meant(name: str, names: list[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"
 
 
-def _with_entries(docstring: str | None, options: Iterable[OptionField]) -> str:
-    entries = "\n".join(option.entry() for option in options)
-    return filled(inspect.cleandoc(docstring or ""), {"options": entries})
+def documented(named: Any) -> Any:
+    """Return a value's class, or a function that takes options, with the entries of its options in
+    its docstring, at the mark ``[options]``."""
+    docstring = inspect.cleandoc(named.__doc__ or "")
+    if "\n[options]" in docstring:
+        options = options_of(named) if isinstance(named, type) else named.options
+        entries = "\n".join(option.entry() for option in options)
+        named.__doc__ = filled(docstring, {"options": entries})
+    return named
 
 
 # ---- the command and the documents ---------------------------------------------------------------

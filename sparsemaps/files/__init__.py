@@ -41,6 +41,7 @@ from importlib import import_module
 from typing import Any
 
 from sparsemaps._tools._lazy_names import modules_of_names
+from sparsemaps._tools._option_fields import documented
 
 _MODULE_OF = modules_of_names(__file__)
 
@@ -48,10 +49,11 @@ __all__ = sorted(_MODULE_OF)
 
 
 def __getattr__(name: str) -> Any:
-    """Load a name when it is first used: the command shows its help without NumPy."""
+    """Load a name when it is first used: the command shows its help without NumPy. Docstrings have
+    all options then."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module 'sparsemaps.files' has no attribute {name!r}")
-    value = globals()[name] = getattr(import_module(_MODULE_OF[name]), name)
+    value = globals()[name] = documented(getattr(import_module(_MODULE_OF[name]), name))
     return value
 
 

@@ -17,6 +17,7 @@ from sparsemaps._io._array_files import ArrayKind, read_array
 from sparsemaps._io._progress import FileProgress
 from sparsemaps._io._regular_files import open_regular
 from sparsemaps._io._sources import Input
+from sparsemaps._io._steps import Steps
 from sparsemaps._tools import _threads
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes._packed import CodesOfFiles, PackedCodes, save_blocks, with_rows
@@ -24,7 +25,7 @@ from sparsemaps.files._bad_records import BadRecords, name_in_table
 from sparsemaps.files._formats import NOTHING, RecordsFormat, Spool
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import PairSearch
-from sparsemaps.files._results import NOWHERE, KeptSteps, Results, files_named
+from sparsemaps.files._results import NOWHERE, Results, files_named
 from sparsemaps.files._row_names import comment_lines, names_of_rows, read_comments
 from sparsemaps.files._rows import read_rows, with_width
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -273,7 +274,7 @@ Sides = tuple[CodedInputs, CodedInputs | None]
 
 
 def similar(
-    sides: Sides, search: PairSearch, run: TaskRun, steps: KeptSteps
+    sides: Sides, search: PairSearch, run: TaskRun, steps: Steps
 ) -> tuple[Array, Array, Array]:
     """Return pairs of records, of one set or of two, and their similarities, or containments."""
     own, other = sides[0].load(), None if sides[1] is None else sides[1].load()
@@ -293,7 +294,7 @@ def similar(
         return *rows, np.empty(0)
     limits = limits._replace(steps=steps.within("exact", run.progress))
     with ExitStack() as stack:
-        kernel = exact_kernel(sides, rows, steps.results.scratch, run, stack)
+        kernel = exact_kernel(sides, rows, run.results.scratch, run, stack)
 
         def similarity(i: Array, j: Array) -> Array:
             value = kernel(i, j)

@@ -79,10 +79,10 @@ class DedupPlan(Plan):
         if not isinstance(deliveries, (list, tuple)):
             deliveries = [deliveries]
         against = tuple(one for path in deliveries for one in _earlier(path, folder))
-        job = Job.of_codes(
-            MinHash(random_state=0) if map is None else map, by_names(source, paths),
-            key_field=removal.key_field, sets_aside=tables.aside is not None,
-        )  # fmt: skip
+        if map is None:
+            map = MinHash(random_state=0).fit_any_width()
+        aside, key = tables.aside is not None, removal.key_field
+        job = Job.of_codes(map, by_names(source, paths), key_field=key, sets_aside=aside)
         for earlier in against[:1]:
             job = with_table_of(job, os.path.dirname(earlier.codes.path))
         given = job.source.needs_counts

@@ -50,7 +50,7 @@ def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
     removals = Task(REMOVED, {**recipe, "keep": plan.removal.keep}, (plan, coded))
     about = "records near a kept one"
     last = Stage("removals", [removals], find_removals, results, ("", SIMILARITY), about=about)
-    yield from search_stages(last, n_tasks_of(plan.inputs))
+    yield from search_stages(last, n_tasks_of([*plan.inputs, *files_of(plan.earlier)]))
     decides = {"removals": removals.digest}
     files = {REMOVED: results.path(removals.file)}
     clusters = Task(CLUSTERS, decides, (plan, coded, files))

@@ -83,7 +83,9 @@ class Job(OutputJob):
     ) -> list[list[int]]:
         """Map some inputs to one output; return the numbers of each: of rows, of those without an
         entry, and of bad records if these are set aside, to a table `bad_records`."""
-        return self._run(inputs, output, run, bad_records)[0]
+        return [
+            numbers[: self.n_counts] for numbers in self._run(inputs, output, run, bad_records)[0]
+        ]
 
     def make(self, input: Input, path: str, run: TaskRun) -> list[int]:
         """Map an input; return the number of its rows, and of bad records before the first."""
@@ -97,7 +99,8 @@ class Job(OutputJob):
         run: TaskRun,
         bad_records: StrPath | None = None,
     ) -> tuple[list[list[int]], BadTable | None]:
-        """Do what `run` does; return the table of bad records too."""
+        """Do what `run` does; return all three numbers of each input, and the table of bad
+        records."""
         given, classes = self.source.given, self.source.classes_table()
         if classes and (hasattr(output, "write") or is_standard(output)):
             raise ValueError(
@@ -162,7 +165,7 @@ class Job(OutputJob):
             if batches is not None:
                 bar.add(0, n_more)
         n_bad = 0 if aside is None else aside.n_bad - n_bad
-        return [n_rows, n_empty, n_bad][: self.n_counts]
+        return [n_rows, n_empty, n_bad]
 
     def recipe(self) -> dict[str, Any]:
         source, output = self.source.options(), self.options._asdict()

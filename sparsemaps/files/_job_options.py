@@ -27,7 +27,7 @@ from sparsemaps._tools._allowed import (
     words_of_type,
 )
 from sparsemaps._tools._checks import LARGEST_INT, LARGEST_INT32, check_int
-from sparsemaps._tools._option_fields import Values, documented
+from sparsemaps._tools._option_fields import Values
 from sparsemaps._tools._parameters import ParameterError, absent, named, named_any, setting
 from sparsemaps.records import TEXT_FORMATS
 
@@ -45,7 +45,6 @@ _MAX_LINE_BYTES = Int(1, LARGEST_INT).default(
 # ---- inputs --------------------------------------------------------------------------------------
 
 
-@documented
 @dataclass(frozen=True)
 class Texts(Values):
     r"""Inputs that are raw texts. Their rows are n-grams.
@@ -180,7 +179,6 @@ class Texts(Values):
                 raise ParameterError(name, repr(value), f"left out without {named(of)}")
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class Svmlight(Values):
     """Inputs that are LIBSVM files.
@@ -236,7 +234,6 @@ class Paths(PathTo):
         return value
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class Search(Values):
     """Which records are near, and how they are found.
@@ -268,7 +265,6 @@ class Search(Values):
         return {**options, "similarity": "jaccard"}
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class PairSearch(Search):
     """Which pairs of records are written, and how they are found.
@@ -299,7 +295,6 @@ class PairSearch(Search):
         return {**super().recipe, **own}
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class Removal(Values):
     """Which of the records that are near one another are removed.
@@ -346,7 +341,6 @@ class _BadRecords(PathTo):
         return value
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class Aside(Values):
     """What becomes of bad records.
@@ -374,7 +368,6 @@ class Aside(Values):
         return None if self.bad_records == "error" else self.bad_records
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class Tables(Aside):
     """The files that are written beside the records.
@@ -453,7 +446,6 @@ class ClassWeights(_allowed.Allowed):
     _rule = "'balanced', or LABEL=WEIGHT with a weight of at least 0"
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class LinearModel(Values):
     """The parameters of a linear model that the command makes.
@@ -524,7 +516,6 @@ class Inputs(_allowed.Allowed):
         return value
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class Training(Values):
     """How a model is trained on records.
@@ -589,7 +580,6 @@ class _Header(_allowed.Allowed):
         return value if isinstance(value, str) else Bool().check(name, value)
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class MappedRows(Values):
     """How the rows that a map makes are written.
@@ -628,7 +618,6 @@ class MappedRows(Values):
     )
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class LineOptions(Values):
     """What is written about each record that a model labels.
@@ -681,7 +670,6 @@ class LineOptions(Values):
         refuse_both("min_score", self.min_score, "min_proba", self.min_proba)
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class LabelChoice(Values):
     """Which records of a label are written.
@@ -772,7 +760,6 @@ class Share(NamedTuple):
     n: int
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class Reading(Values):
     """How inputs are read.
@@ -793,7 +780,6 @@ class Reading(Values):
     )
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class Run(Reading):
     """How a job is run, and which of its tasks.

@@ -10,6 +10,7 @@ import numpy as np
 from sparsemaps._io import _output_files, _paths, _sources
 from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._sources import SIMILARITY
+from sparsemaps._io._steps import Steps
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import named, named_class, setting
 from sparsemaps._tools._typing import Destination, Inputs, StrPath
@@ -26,7 +27,7 @@ from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._libsvm_rows import LibsvmRows
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._recipes import digest
-from sparsemaps.files._results import FOLDER_ENDING, KeptSteps, Results, counts, opened
+from sparsemaps.files._results import FOLDER_ENDING, Results, counts, opened
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
 from sparsemaps.files._search_tasks import n_tasks_of, search_stages
 from sparsemaps.files._tasks import Stage, Task, TaskRun
@@ -299,9 +300,10 @@ class PairCounts(NamedTuple):
 
 
 def _find_pairs(
-    search: PairSearch, sides: Sides, path: str, run: TaskRun, steps: KeptSteps
+    search: PairSearch, sides: Sides, path: str, run: TaskRun, steps: Steps | None = None
 ) -> PairCounts:
     """Write the pairs and their similarities, and return the numbers of them."""
+    steps = steps or Steps(shown=run.progress)
     i, j, value = similar(sides, search, run, steps)
     if steps.share is None:
         save_array(path, np.stack([i, j]).astype(np.uint32))

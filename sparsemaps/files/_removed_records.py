@@ -8,6 +8,7 @@ import numpy as np
 
 from sparsemaps._io._array_files import ArrayKind, read_array, save_array
 from sparsemaps._io._sources import KEYS, LENGTHS, SIMILARITY
+from sparsemaps._io._steps import Steps
 from sparsemaps._tools._checks import LARGEST_INT32, check_int
 from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
@@ -15,7 +16,7 @@ from sparsemaps.codes._packed import PackedCodes, save_blocks
 from sparsemaps.files._coded_records import CodedInputs, Delivery, copies, numbers_beside, rows_of
 from sparsemaps.files._dedup_plan import DedupPlan
 from sparsemaps.files._job_options import Removal, Search
-from sparsemaps.files._results import KeptSteps
+from sparsemaps.files._results import Place, Results
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.neighbors import _removals, _search
 from sparsemaps.neighbors._exact import exact_pairs
@@ -24,24 +25,22 @@ from sparsemaps.neighbors._removals import NearBy, Removals
 
 
 def find_removals(
-    plan: DedupPlan, coded: CodedInputs, path: str, run: TaskRun, steps: KeptSteps
+    plan: DedupPlan, coded: CodedInputs, path: str, run: TaskRun, steps: Steps | None = None
 ) -> int:
     """Write removed records with their witnesses, and how similar they are; return their
     number."""
+    steps, scratch = steps or Steps(shown=run.progress), run.results.scratch
     check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
     search, own = plan.search, coded.load()
     key = key_of(coded, plan.removal)
-    sets = [earlier.load() for earlier in plan.earlier]
-    earlier = sets[0] if sets else None
-    if len(sets) > 1:  # joined in a file, once for all tasks
-        earlier = PackedCodes.load(steps.file("earlier.npy", lambda path: save_blocks(path, sets)))
+    earlier = _codes_of_all(plan.earlier, run.results)
     with ExitStack() as stack:
-        near = _near(coded, search, earlier, steps.results.scratch, run, stack)
+        near = _near(coded, search, earlier, scratch, run, stack)
         limits = SearchRun(n_jobs=run.n_jobs, steps=steps)
         if steps.share is not None:
             _search.rows_near_others(own, near.least, near.recall, limits, earlier)
             return 0
-        found = _removals.removed_rows(own, earlier, near, key, limits, steps.results.scratch)
+        found = _removals.removed_rows(own, earlier, near, key, limits, scratch)
     # A record without samples is near the first of its equals.
     first, later = copies(coded, key)
     removed = np.concatenate([found.removed, later])
@@ -50,6 +49,21 @@ def find_removals(
     save_array(path, pairs.astype(np.uint32))
     save_array(path + SIMILARITY, np.concatenate([found.similarity, np.ones(len(later))])[order])
     return len(removed)
+
+
+def _codes_of_all(deliveries: Sequence[Delivery], results: Results) -> PackedCodes | None:
+    """Return the codes of earlier deliveries. Those of several are joined in a file, once for all
+    tasks of the search."""
+    sets = [earlier.load() for earlier in deliveries]
+    if len(sets) < 2:
+        return sets[0] if sets else None
+
+    def write(path: str) -> bool:
+        save_blocks(path, sets)
+        return True
+
+    recipe = [file.recipe for earlier in deliveries for file in earlier.files]
+    return PackedCodes.load(results.made(Place.of("search-earlier.npy", recipe), write).path)
 
 
 def read_removals(path: str, n_records: int, against: Sequence[Delivery]) -> Removals:

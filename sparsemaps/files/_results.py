@@ -7,7 +7,7 @@ import re
 import tempfile
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from sparsemaps._io import _output_files, _text_input, _urls
 from sparsemaps._io._array_files import ArrayKind, read_array, save_array
@@ -308,29 +308,20 @@ class KeptSteps(Steps):
         run is damaged."""
         made: list[Array] = []
 
-        def write(path: str) -> None:
+        def write(path: str) -> bool:
             made.append(make())
             save_array(path, made[0])
+            return True
 
-        path = self.file(f"{name}.npy", write)
+        place = Place.of(f"{self.prefix}{name}.npy", self.recipe)
+        path = self.results.made(place, write).path
         if made:
             return made[0]
         with contextlib.suppress(FileNotFoundError, ValueError):
             return read_array(path, kind)
-        self.results.forget(Place.of(f"{self.prefix}{name}.npy", self.recipe))
+        self.results.forget(place)
         return self.array(name, kind, make)
 
-    def file(self, name: str, make: Callable[[str], object]) -> str:
-        """Return the path of the file that ``make(path)`` writes."""
-
-        def write(path: str) -> bool:
-            make(path)
-            return True
-
-        return self.results.made(Place.of(self.prefix + name, self.recipe), write).path
-
-    def within(self, name: str, shown: bool | None = False) -> "KeptSteps":
-        """Return the steps of a part of the search. `shown` is for a search of all steps, as a
-        share shows its own bar."""
+    def within(self, name: str, shown: bool | None = False) -> Self:
         shown = shown if self.share is None else self.shown
         return replace(self, prefix=f"{self.prefix}{name}-", shown=shown)

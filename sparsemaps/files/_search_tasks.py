@@ -6,7 +6,8 @@ draws the keys of hashes, which every step needs; for pairs of one set, it also 
 have too many copies. (The search of `dedup` needs no such rows, and has no steps at recall 1.)
 Each task of the second makes some of the steps. The task of the third runs the whole search, which
 takes the results of steps that are there and makes the others. All tasks call the same function,
-with different steps to make.
+with different steps to make. A search that is not shared is the third stage alone, which keeps no
+results of steps.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -22,35 +23,38 @@ _MOST_TASKS = 64
 """Tasks among which a search is shared, at most."""
 
 
-def search_stages(last: Stage, n_tasks: int, prefix: str = "search") -> Iterator[Stage]:
+def search_stages(last: Stage, n_tasks: int) -> Iterator[Stage]:
     """Yield the stages of a search that `n_tasks` tasks share.
 
-    `last` is the stage as if one task made the whole search: ``last.make(*task.of, path, run,
-    steps)`` searches, and writes the result of the task. If only some of the steps are to be made
-    (`KeptSteps.share`), it ends after these, and writes nothing. The results of steps, whose
-    names begin with `prefix`, are removed after the last stage, unless processes share the folder.
+    `last` is the stage as if one task made the whole search: ``last.make(*task.of, path, run)``
+    searches, and writes the result of the task. Tasks that share the search also give it `steps`.
+    If only some of these are to be made (`KeptSteps.share`), it ends after them, and writes
+    nothing. Results whose names begin with "search-", such as those of steps, are removed after the
+    last stage, unless processes share the folder.
     """
     (task,) = last.tasks
-    search = last.make, task, prefix
+    of_steps = files_named("search-.*")
+    if n_tasks == 1:
+        yield last._replace(removes=of_steps)
+        return
+    search = last.make, task
     recipe = {"search": task.recipe, "tasks": n_tasks}
-    first = Task(f"{prefix}-first", recipe, (*search, slice(0)))
+    first = Task("search-first", recipe, (*search, slice(0)))
     shares = [
-        Task(f"{prefix}-share-{i:06d}", recipe, (*search, slice(i, None, n_tasks)))
+        Task(f"search-share-{i:06d}", recipe, (*search, slice(i, None, n_tasks)))
         for i in range(n_tasks)
     ]
-    of_steps = files_named(rf"{prefix}-.*")
     of_part: Any = partial(Stage, make=_make, results=last.results, endings=(), part_of=last,
                            stays=False)  # fmt: skip
     about = "keys of hashes; of pairs, rows with many copies"
-    yield of_part(f"{prefix}-keys", [first], about=about, scratch=of_steps)
-    yield of_part(prefix, shares, about="rows that share a band of codes")
+    yield of_part("search-keys", [first], about=about, scratch=of_steps)
+    yield of_part("search", shares, about="rows that share a band of codes")
     yield last._replace(tasks=[task._replace(of=(*search, None))], make=_make, removes=of_steps)
 
 
 def _make(
     search: Callable[..., Any],
     task: Task,
-    prefix: str,
     share: slice | None,
     path: str,
     run: TaskRun,
@@ -58,7 +62,7 @@ def _make(
     """Make the steps of a search whose numbers are in a share, and return True. Without a share,
     make all steps and the result of the search, and return its value."""
     shown = False if share is None else run.progress
-    steps = KeptSteps(run.results, f"{prefix}-", task.recipe, shown=shown, share=share)
+    steps = KeptSteps(run.results, "search-", task.recipe, shown=shown, share=share)
     value = search(*task.of, path, run, steps)
     return value if share is None else True
 

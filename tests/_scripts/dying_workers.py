@@ -18,7 +18,7 @@ from _data.dedup_records import make_texts, write_lines
 from _data.labelled_records import records, text_model, write_jsonl
 
 from sparsemaps import MinHash, files
-from sparsemaps.files import Texts
+from sparsemaps.files import Texts, _coded_records
 
 MOMENTS = ("open", "os.rename", "os.remove", "os.mkdir", "os.listdir")
 """Events of `sys.addaudithook`, of a path."""
@@ -35,16 +35,35 @@ STAGES = {
 N_TASKS = 3
 
 
+RANGE_BYTES = 2**14
+"""The length of ranges of inputs, so that tasks share the search."""
+
+
+def in_ranges(function, *arguments, **options):
+    """Call a function of jobs with short ranges of inputs."""
+    before, _coded_records.RANGE_BYTES = _coded_records.RANGE_BYTES, RANGE_BYTES
+    try:
+        return function(*arguments, **options)
+    finally:
+        _coded_records.RANGE_BYTES = before
+
+
 def job_of(name, folder, output):
     """A function that takes a task, or none."""
     minhash, inputs = MinHash(n_hashes=64, random_state=0), str(folder / "in")
     if name == "dedup":
         return functools.partial(
-            files.deduplicate_files, minhash, inputs, f"{output}/", keep="longest", **WORDS
+            in_ranges,
+            files.deduplicate_files,
+            minhash,
+            inputs,
+            f"{output}/",
+            keep="longest",
+            **WORDS,
         )
     if name == "pairs":
         return functools.partial(
-            files.similar_pairs_of_files, minhash, inputs, str(output), **WORDS
+            in_ranges, files.similar_pairs_of_files, minhash, inputs, str(output), **WORDS
         )
     if name == "map":
         texts = Texts("word:3", id_field="id")

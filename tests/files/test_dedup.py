@@ -390,7 +390,7 @@ def test_ids(tmp_path):
         ({"output": "-", "task": ("codes", 0, 1)}, "tasks are for inputs and outputs that are fil"),
         (
             {"task": ("code", 0, 1)},
-            "the stage must be codes, search-keys, search, removals, clusters, kept, outputs, got",
+            "the stage must be codes, removals, clusters, kept, outputs, got",
         ),
         ({"task": 3}, "task must be a tuple"),
         ({"output": "x.parquet"}, "the inputs are not Parquet"),

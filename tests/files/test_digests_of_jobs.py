@@ -203,8 +203,7 @@ JOBS = {
         *(
             f"{DEDUP} texts.jsonl more.jsonl.gz -o kept.jsonl {TEXTS} --stage {stage} --task {task}"
             for stage, task in (
-                *(("codes", "1/2"), ("codes", "0/2"), ("codes-join", "0/1")),
-                *(("search-keys", "0/1"), ("search", "0/1"), ("removals", "0/1")),
+                *(("codes", "1/2"), ("codes", "0/2"), ("codes-join", "0/1"), ("removals", "0/1")),
             )
         ),
         f"{DEDUP} texts.jsonl more.jsonl.gz -o kept.jsonl {TEXTS}",

@@ -34,7 +34,6 @@ def script(name):
     return module
 
 
-@documented
 @dataclass(frozen=True, kw_only=True)
 class Hole(Values):
     """A hole.
@@ -86,9 +85,9 @@ def test_a_field_is_a_keyword():
         dig_files("here", x=2)
 
 
-@pytest.mark.parametrize("documented", [Hole, dig_files])
-def test_a_field_is_in_the_docstring(documented):
-    assert inspect.getdoc(documented).endswith(
+@pytest.mark.parametrize("named", [Hole, dig_files])
+def test_a_field_is_in_the_docstring(named):
+    assert inspect.getdoc(documented(named)).endswith(
         "\ndepth : int, default=3\n"
         "    The depth of a hole, 1 to 9. A deeper one has water in it."
     )  # fmt: skip

@@ -154,8 +154,9 @@ def in_parts(monkeypatch, n_bands=9, part=150):
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_a_run_goes_on_where_one_ended(file, tmp_path, monkeypatch, exact):
+def test_a_run_goes_on_where_one_ended(file, tmp_path, monkeypatch, short_ranges, exact):
     """Wherever that was: the output is that of a run which was not ended."""
+    short_ranges(file.stat().st_size - 1)
     in_parts(monkeypatch)
     how = {"threshold": 0.6, "exact": exact}
     similar_pairs_of_files(MINHASH, file, tmp_path / "whole.tsv", **how)
@@ -191,10 +192,13 @@ def test_a_run_goes_on_where_one_ended(file, tmp_path, monkeypatch, exact):
     assert out.stat().st_mtime_ns > before
 
 
-def test_a_run_that_goes_on_divides_rows_by_the_keys_of_the_first(file, tmp_path, monkeypatch):
+def test_a_run_that_goes_on_divides_rows_by_the_keys_of_the_first(
+    file, tmp_path, monkeypatch, short_ranges
+):
     """With others, rows would be in other parts of a band, and a pair whose part is done already
     would be lost; there is one band, so no other band finds it."""
     in_parts(monkeypatch, n_bands=1, part=25)
+    short_ranges(file.stat().st_size - 1)
     how = {"threshold": 0.6, "recall": 0.5}
     similar_pairs_of_files(MINHASH, file, tmp_path / "whole.tsv", **how)
     whole, out = (tmp_path / "whole.tsv").read_bytes(), tmp_path / "out.tsv"
@@ -210,13 +214,14 @@ def test_a_run_that_goes_on_divides_rows_by_the_keys_of_the_first(file, tmp_path
 
 
 @pytest.mark.parametrize("exact", [False, True])
-def test_a_search_of_contained_sets_goes_on(tmp_path, monkeypatch, exact):
+def test_a_search_of_contained_sets_goes_on(tmp_path, monkeypatch, short_ranges, exact):
     """The pairs of two classes of sizes are not searched again."""
     rows = np.random.default_rng(SEED).integers(0, 400, 120)
     lines = ["1 " + " ".join(f"{column}:1" for column in range(row + 1, row + 17 + row % 40)) + "\n"
              for row in rows]  # fmt: skip
     file, out = tmp_path / "in.svm", tmp_path / "out.tsv"
     file.write_text("".join(lines))
+    short_ranges(file.stat().st_size - 1)
     map = MinHash(n_hashes=2048, random_state=0)
     how = {"threshold": 0.9, "containment": True, "exact": exact}
     similar_pairs_of_files(map, file, tmp_path / "whole.tsv", **how)

@@ -192,7 +192,7 @@ def test_a_share_of_an_earlier_stage_publishes_nothing(folder):
     dedup(32)
     published = folder / "out.stages/codes.npy"
     before = published.read_bytes()
-    stages = ["codes", "codes-join", "search-keys", "search", "removals", "clusters", "kept"]
+    stages = ["codes", "codes-join", "removals", "clusters", "kept"]
     for stage in [*stages, "outputs"]:
         assert published.read_bytes() == before, stage
         dedup(64, task=(stage, 0, 1))

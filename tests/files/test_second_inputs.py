@@ -273,7 +273,7 @@ def test_deliveries_of_other_processes_have_whole_paths(tmp_path, monkeypatch):
     assert [part.path for part in plan.others[0].cut(plan.others[0].n_bytes - 1)] == 2 * ["two.txt"]
 
 
-def test_deliveries_are_joined_once(tmp_path, monkeypatch):
+def test_deliveries_are_joined_once(tmp_path, monkeypatch, short_ranges):
     """Not by each task of a search. The file goes when the search is complete."""
     for name, lines in (("one", LINES[:2]), ("two", LINES[2:3]), ("three", LINES)):
         (tmp_path / f"{name}.txt").write_text("".join(lines))
@@ -288,6 +288,7 @@ def test_deliveries_are_joined_once(tmp_path, monkeypatch):
     monkeypatch.setattr(_removed_records, "save_blocks", save_blocks)
     against = [tmp_path / "one.stages", tmp_path / "two.stages"]
     how = tmp_path / "three.txt", tmp_path / "three"
+    short_ranges(how[0].stat().st_size)
     for stage in ("codes", "search-keys", "search"):
         dedup(*how, against=against, task=(stage, 0, 1))
     assert dedup(*how, against=against).n_earlier == 3

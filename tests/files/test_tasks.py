@@ -63,6 +63,8 @@ STAGES = {
     pairs: ["codes", "codes-join", *SEARCH, "pairs", "output"],
     two_sides: ["codes", "codes-join", "other", "other-join", *SEARCH, "pairs", "output"],
 }
+BY_PROCESSES = [stage for stage in STAGES[dedup] if stage not in SEARCH]
+"""The stages of a dedup in other processes, where ranges are not short."""
 
 
 @pytest.mark.parametrize("job", STAGES)
@@ -155,12 +157,11 @@ def test_processes_that_are_killed(folder, tmp_path):
     arguments += [0.6, "-o", f"{tmp_path}/out/"]
     seconds = {
         "codes": 0,
-        "search": 0.05,
         "removals": 0.05,
         "outputs": 0.2,
     }  # after which one is killed
     n_killed = 0
-    for stage in STAGES[dedup]:
+    for stage in BY_PROCESSES:
         for attempt in range(2 if stage in seconds else 1):
             programs = [
                 Program(*arguments, "--stage", stage, "--task", f"{i}/2", cwd=tmp_path)
@@ -239,7 +240,7 @@ def test_processes_that_are_at_it_together(folder, tmp_path):
     dedup(folder, f"{tmp_path}/one/")
     arguments = ["dedup", "minhash", "--n-hashes", 64, folder, "--texts", "word:3", "--threshold"]
     arguments += [0.6, "-o", f"{tmp_path}/out/"]
-    for stage in STAGES[dedup]:
+    for stage in BY_PROCESSES:
         programs = [
             Program(*arguments, "--stage", stage, "--task", f"{i % 2}/2", cwd=tmp_path)
             for i in range(4)
@@ -260,7 +261,7 @@ def test_ray(tmp_path):
     ray.init(num_cpus=2, include_dashboard=False)
     try:
         part = ray.remote(deduplicate_files)
-        for stage in STAGES[dedup]:
+        for stage in BY_PROCESSES:
             ray.get([part.remote(*given, task=(stage, i, 3), **WORDS) for i in range(3)])
     finally:
         ray.shutdown()

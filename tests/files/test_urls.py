@@ -216,7 +216,8 @@ def test_a_second_run_takes_what_is_there(memory, name):
 
 
 @pytest.mark.parametrize("name", ["map of each", "dedup of each", "pairs"])
-def test_tasks_at_a_url(here, memory, name):
+def test_tasks_at_a_url(here, memory, name, short_ranges):
+    short_ranges(3000)
     stages = {"map of each": ["map"], "pairs": [*CODING, "pairs", "output"]}
     for stage in stages.get(name, [*CODING, "removals", "clusters", "kept", "outputs"]):
         for i in (1, 0):
