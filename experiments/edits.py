@@ -28,9 +28,6 @@ MAX_DF, MIN_OWN = 100, 20
 OWN = ("3 words", "5 words", "5 tokens")
 """N-grams of which own ones are tried, too."""
 
-TOKENS = r"\w+|[^\w\s]"
-"""Words, and every other sign alone: the tokens of code."""
-
 
 def columns() -> dict[str, Any]:
     """N-grams by name."""
@@ -40,7 +37,7 @@ def columns() -> dict[str, Any]:
         "5 words": vectorizer_of("word:5", binary=True),
         "5 words, plain": vectorizer_of("word:5", normalize="plain", binary=True),
         "5 characters": vectorizer_of("char:5", binary=True),
-        "5 tokens": vectorizer_of("word:5", token_pattern=TOKENS, binary=True),
+        "5 tokens": vectorizer_of("code:5", binary=True),
     }
 
 

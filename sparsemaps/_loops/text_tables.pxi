@@ -13,7 +13,8 @@ cdef extern from "c/text/text_pages.h" nogil:
 cdef extern from "c/text/text.h" nogil:
     enum:
         TEXT_UTF8, TEXT_LENGTH, TEXT_CLASS, TEXT_SLACK, TEXT_TABLE_MORE
-        TEXT_LETTERS, TEXT_NO_SPACES, TEXT_SCRIPTS, TEXT_OUTSIDE, TEXT_ALONE, TEXT_INSIDE
+        TEXT_LETTERS, TEXT_NO_SPACES, TEXT_SCRIPTS, TEXT_SIGNS
+        TEXT_OUTSIDE, TEXT_ALONE, TEXT_INSIDE
         TEXT_WORDS, TEXT_CHARACTERS, TEXT_CHARACTERS_OF_WORDS
         TEXT_NO_NORM, TEXT_L1, TEXT_L2
     const uint64_t TEXT_BY_PYTHON
@@ -138,15 +139,14 @@ cdef class Characters(Pages):
         becomes = character.lower() if self.lower else character
         if self.lower and (len(becomes) != 1 or f"a{character}".lower() != f"a{becomes}"):
             return TEXT_BY_PYTHON | <uint64_t>1 << TEXT_LENGTH
-        if self.of == TEXT_LETTERS:
-            in_class = becomes.isalnum() or becomes == "_"
-        else:
-            in_class = not becomes.isspace()
+        is_word = becomes.isalnum() or becomes == "_"
+        in_class = is_word if self.of == TEXT_LETTERS else not becomes.isspace()
         if "\ud800" <= becomes <= "\udfff":  # it has no UTF-8
             return <uint64_t>1 << TEXT_LENGTH | (TEXT_BY_PYTHON if in_class else 0)
         utf8 = becomes.encode()
         char_class = TEXT_INSIDE if in_class else TEXT_OUTSIDE
-        if self.of == TEXT_SCRIPTS and self.is_alone(becomes):
+        is_alone = self.of == TEXT_SCRIPTS and self.is_alone(becomes)
+        if is_alone or self.of == TEXT_SIGNS and in_class and not is_word:
             char_class = TEXT_ALONE
         return (int.from_bytes(utf8, "little") | len(utf8) << TEXT_LENGTH
                 | char_class << TEXT_CLASS)

@@ -17,7 +17,8 @@ cdef enum:
 
 NORMS = {None: TEXT_NO_NORM, "l1": TEXT_L1, "l2": TEXT_L2}
 ANALYZERS = {"word": TEXT_WORDS, "char": TEXT_CHARACTERS, "char_wb": TEXT_CHARACTERS_OF_WORDS}
-WORDS_OF = {"letters": TEXT_LETTERS, "no spaces": TEXT_NO_SPACES, "scripts": TEXT_SCRIPTS}
+WORDS_OF = {"letters": TEXT_LETTERS, "no spaces": TEXT_NO_SPACES, "scripts": TEXT_SCRIPTS,
+            "signs": TEXT_SIGNS}
 
 
 cdef tuple of_class = (
@@ -40,7 +41,7 @@ cdef class Vectorizer:
     Parameters
     ----------
     analyzer : "word", "char" or "char_wb"
-    words_of : "letters", "no spaces" or "scripts"
+    words_of : "letters", "no spaces", "scripts" or "signs"
         What words consist of (c/text/text.h).
     least : 1 or 2
         Characters that a word has at least.
@@ -138,7 +139,7 @@ cdef class Vectorizer:
     cdef int64_t most_items(self, int64_t n) noexcept nogil:
         """The most n-grams of a text of n characters."""
         cdef int64_t n_sizes = self.job.longest - self.job.shortest + 1
-        if self.job.analyzer == TEXT_WORDS and self.job.of == TEXT_SCRIPTS:
+        if self.job.analyzer == TEXT_WORDS and self.job.of >= TEXT_SCRIPTS:
             return n * min(n_sizes, n + 1)
         if self.job.analyzer == TEXT_WORDS:
             return (n // (self.job.least + 1) + 1) * min(n_sizes, n + 1)
@@ -146,7 +147,7 @@ cdef class Vectorizer:
 
     cdef int64_t most_bytes(self, int64_t n) noexcept nogil:
         """The most bytes of the tokens of a text of n characters, with blanks between them."""
-        return (5 if self.job.of == TEXT_SCRIPTS else 4) * n + 3
+        return (5 if self.job.of >= TEXT_SCRIPTS else 4) * n + 3
 
 
 cdef int check_size(int64_t n_bytes) except -1:

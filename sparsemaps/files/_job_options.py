@@ -75,9 +75,10 @@ class Texts(Values):
 
     analyzer: str = String().default(
         "auto:5",
-        'The units of the n-grams of raw texts, and their sizes: "auto:5", "word:5", "char:3-5", '
-        '"char_wb:3" or "byte:3". "auto" takes words, and single characters in scripts without '
-        'blanks between words. Texts are in lower case, but not for "byte".',
+        'The units of the n-grams of raw texts, and their sizes: "auto:5", "word:5", "code:5", '
+        '"char:3-5", "char_wb:3" or "byte:3". "auto" takes words, and single characters in scripts '
+        'without blanks between words. "code" takes runs of letters, digits and underscores, and '
+        'single other signs. Texts are in lower case, except for "byte".',
         flag="--texts",
         metavar="ANALYZER:N[-M]",
     )

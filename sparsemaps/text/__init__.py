@@ -29,13 +29,14 @@ from sparsemaps.text._byte_ngrams import ByteNgrams
 from sparsemaps.text._idf import IdfWeights
 from sparsemaps.text._normal_forms import normalize
 from sparsemaps.text._snippets import snippets
-from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
+from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, WORDS_AND_SIGNS, HashingVectorizer
 
 if TYPE_CHECKING:
     from sparsemaps.text._records import iter_records
 
 __all__ = [
     "WORDS_AND_CHARACTERS",
+    "WORDS_AND_SIGNS",
     "ByteNgrams",
     "HashingVectorizer",
     "IdfWeights",

@@ -8,12 +8,22 @@ from sparsemaps._tools import _sklearn
 from sparsemaps._tools._parameters import ParameterError, absent, named, offered, shown
 from sparsemaps.text._byte_ngrams import LONGEST, ByteNgrams
 from sparsemaps.text._descriptions import vectorizer_config
-from sparsemaps.text._vectorizer import RUNS, WORDS_AND_CHARACTERS, HashingVectorizer
+from sparsemaps.text._vectorizer import (
+    RUNS,
+    WORDS_AND_CHARACTERS,
+    WORDS_AND_SIGNS,
+    HashingVectorizer,
+)
 
 LARGEST_N_FEATURES = 2**31 - 2
 """The largest number of columns that scikit-learn's vectorizer takes."""
 
-_SPEC = re.compile("(word|auto|char|char_wb|byte):([0-9]{1,9})(?:-([0-9]{1,9}))?")
+_TOKENS = {"word": r"\S+", "auto": WORDS_AND_CHARACTERS, "code": WORDS_AND_SIGNS}
+"""The token patterns of analyzers whose n-grams are runs of tokens."""
+
+_ANALYZERS = *_TOKENS, "char", "char_wb", "byte"
+
+_SPEC = re.compile(rf"({'|'.join(_ANALYZERS)}):([0-9]{{1,9}})(?:-([0-9]{{1,9}}))?")
 
 
 def vectorizer_of(
@@ -27,8 +37,9 @@ def vectorizer_of(
 ) -> HashingVectorizer | ByteNgrams:
     r"""Return a vectorizer of n-grams, which are counted without signs and without a norm.
 
-    `spec` is the analyzer with the sizes of n-grams: "word:5", "auto:5", "char:3-5", "char_wb:3",
-    "byte:3". "auto" is words, and single characters in scripts without blanks between words.
+    `spec` is the analyzer with the sizes of n-grams: "word:5", "auto:5", "code:5", "char:3-5",
+    "char_wb:3", "byte:3". "auto" is words, and single characters in scripts without blanks between
+    words. "code" is runs of letters, digits and underscores, and single other signs.
     Letters are lowered, except for "byte", whose columns are exact. `token_pattern` is a regular
     expression for words; None is ``\S+``. The vectorizer takes the other parameters.
     """
@@ -37,8 +48,9 @@ def vectorizer_of(
     if match is None or not 1 <= low <= high:
         said = named("analyzer", "the analyzer")
         raise ValueError(
-            f"{said} must be word, auto, char, char_wb or byte with the size of n-grams, or the "
-            f"least and the greatest, such as word:5 or char:3-5; got {shown(spec)}"
+            f"{said} must be {', '.join(_ANALYZERS[:-1])} or {_ANALYZERS[-1]} with the size of "
+            "n-grams, or the least and the greatest, such as word:5 or char:3-5; "
+            f"got {shown(spec)}"
         )
     analyzer = match[1]
     if token_pattern is not None and analyzer != "word":
@@ -52,10 +64,10 @@ def vectorizer_of(
             raise ParameterError("normalize", repr(normalize), f"{absent()} for {shown(spec)}")
         return ByteNgrams(ngram_range=(low, high), binary=binary, n_jobs=n_jobs)
     if token_pattern is None:
-        token_pattern = WORDS_AND_CHARACTERS if analyzer == "auto" else r"\S+"
-    of_words: Any = {"token_pattern": token_pattern} if analyzer in ("word", "auto") else {}
+        token_pattern = _TOKENS.get(analyzer, r"\S+")
+    of_words: Any = {"token_pattern": token_pattern} if analyzer in _TOKENS else {}
     made = HashingVectorizer(
-        analyzer="word" if analyzer == "auto" else analyzer,
+        analyzer="word" if analyzer in _TOKENS else analyzer,
         ngram_range=(low, high),
         binary=binary,
         n_features=n_features,
@@ -77,8 +89,8 @@ def spec_of(description: dict[str, Any]) -> str | None:
     try:
         low, high = given["ngram_range"]
         analyzer = given.get("analyzer", "byte")
-        if given.get("token_pattern") == WORDS_AND_CHARACTERS:
-            analyzer = "auto"
+        for name, pattern in _TOKENS.items():
+            analyzer = name if given.get("token_pattern") == pattern else analyzer
         spec = f"{analyzer}:{low}" + ("" if high == low else f"-{high}")
         made = vectorizer_config(
             vectorizer_of(spec, normalize=given.get("normalize")), values=False

@@ -16,10 +16,13 @@ import numpy as np
 from sparsemaps._tools._sklearn import width_of
 from sparsemaps._tools._typing import Array, Vectorizer
 from sparsemaps.text._byte_ngrams import ByteNgrams
-from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, HashingVectorizer
+from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, WORDS_AND_SIGNS, HashingVectorizer
 
 _CUTS = tuple(map(re.compile, (rf"{WORDS_AND_CHARACTERS}|\s+", r"\S+|\s+", r"\w+|\W+")))
 """Ways to cut a text. The first one is taken whose pieces have the tokens of the text."""
+
+_SIGNS = re.compile(rf"{WORDS_AND_SIGNS}|\s+")
+"""The first way for tokens of code."""
 
 _MOST_TOKENS = 2**25
 """Tokens of all n-grams of a text, which are some 300 MB. 2**17 characters have a fifth fewer in
@@ -48,7 +51,8 @@ def ngrams_of(vectorizer: Vectorizer, text: str) -> Ngrams | None:
     low, high = of.sizes[0], min(of.sizes[1], len(tokens))
     if len(tokens) * (high - low + 1) * (low + high) > 2 * _MOST_TOKENS:
         return None
-    for cut in _CUTS:
+    of_code = getattr(vectorizer, "token_pattern", None) == WORDS_AND_SIGNS
+    for cut in (_SIGNS, *_CUTS) if of_code else _CUTS:
         pieces = cut.findall(text)
         of_pieces = [of.tokens(piece) for piece in pieces]
         if [token for some in of_pieces for token in some] == list(tokens):

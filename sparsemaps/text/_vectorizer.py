@@ -28,6 +28,10 @@ WORDS_AND_CHARACTERS = rf"[{BLOCKS}]|[^\s{BLOCKS}]+"
 blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and elsewhere a run of
 characters that are not spaces."""
 
+WORDS_AND_SIGNS = r"\w+|[^\w\s]"
+"""A token pattern for source code: a token is a run of letters, digits and underscores, or a single
+other sign. So blanks around signs do not matter."""
+
 RUNS = {
     r"\b\w\w+\b": ("letters", 2),
     r"\w\w+": ("letters", 2),
@@ -35,6 +39,7 @@ RUNS = {
     r"\w+": ("letters", 1),
     r"\S+": ("no spaces", 1),
     WORDS_AND_CHARACTERS: ("scripts", 1),
+    WORDS_AND_SIGNS: ("signs", 1),
 }
 """Token patterns that compiled loops match: what words consist of, and their least length."""
 
@@ -73,7 +78,8 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         Words that are left out.
     token_pattern : str, default=r"(?u)\b\w\w+\b"
         A regular expression for words. Compiled loops match the default, ``r"(?u)\b\w+\b"``,
-        ``r"\w+"`` and ``r"\S+"``; Python's ``re`` matches others, and then takes most of the time.
+        ``r"\w+"``, ``r"\S+"``, and `WORDS_AND_CHARACTERS` and `WORDS_AND_SIGNS` of this package.
+        Python's ``re`` matches others, and then takes most of the time.
     ngram_range : (int, int), default=(1, 1)
         Least and greatest size of n-grams.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"

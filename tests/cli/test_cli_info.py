@@ -89,7 +89,7 @@ def test_models(texts, tmp_path, name):
 
 
 @pytest.mark.parametrize(
-    "spec", ["auto:5", "word:1-2", "char:3", "char_wb:2-4", "byte:3", "word:1", None]
+    "spec", ["auto:5", "word:1-2", "code:3", "char:3", "char_wb:2-4", "byte:3", "word:1", None]
 )
 def test_ngrams_are_told_as_they_are_typed(texts, tmp_path, spec):
     """Of a token pattern, `texts` alone says which n-grams there are."""

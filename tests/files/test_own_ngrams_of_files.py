@@ -135,7 +135,9 @@ def test_a_frame_does_not_decide_and_families_are_found(tmp_path):
     assert min(removed[None][1], removed[20][1]) > 50
 
 
-@pytest.mark.parametrize("spec", ["word:2", "auto:1", "char:3-4", "char_wb:3", "byte:3", "byte:5"])
+@pytest.mark.parametrize(
+    "spec", ["word:2", "auto:1", "code:2", "char:3-4", "char_wb:3", "byte:3", "byte:5"]
+)
 def test_a_table_counts_the_rows_of_the_vectorizer(tmp_path, spec):
     """Whether the loops of a vectorizer have sets, or rows only."""
     write_lines(tmp_path / "in.jsonl", TEXTS)

@@ -218,7 +218,7 @@ def test_a_bad_line_is_one_error(tmp_path, content, message):
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"source": "words"}, "the analyzer must be word, auto, char, char_wb or byte"),
+        ({"source": "words"}, "the analyzer must be word, auto, code, char, char_wb or byte"),
         ({"source": "word:0"}, "the analyzer must be word"),
         ({"source": "byte:9"}, "at most 7"),
         ({"source": ("word:1", {"token_pattern": "("})}, "the token pattern must be"),

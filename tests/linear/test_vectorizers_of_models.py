@@ -14,7 +14,7 @@ from sparsemaps.cli import main
 from sparsemaps.files import Texts, predict_files, train_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor, load_model
 from sparsemaps.linear._model_file import digest_of
-from sparsemaps.text import WORDS_AND_CHARACTERS, ByteNgrams, HashingVectorizer
+from sparsemaps.text import WORDS_AND_CHARACTERS, WORDS_AND_SIGNS, ByteNgrams, HashingVectorizer
 
 TEXTS = ["To be, or not to be", "that is the question", "be not to or be", "a question it is"] * 3
 LABELS = ["verb", "noun", "verb", "noun"] * 3
@@ -26,6 +26,7 @@ SAID = {  # and what is said, in full
     "char_wb:2-4": {"analyzer": "char_wb", "ngram_range": (2, 4)},
     "word:1-2": {"ngram_range": (1, 2), "token_pattern": r"\S+"},
     "auto:1": {"ngram_range": (1, 1), "token_pattern": WORDS_AND_CHARACTERS},
+    "code:1-2": {"ngram_range": (1, 2), "token_pattern": WORDS_AND_SIGNS},
     Texts("word:1", token_pattern=r"\w+", normalize="plain"): {
         "ngram_range": (1, 1),
         "token_pattern": r"\w+",

@@ -11,7 +11,7 @@ from _data.chance import SEED
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 
 from sparsemaps import MinHash
-from sparsemaps.text import WORDS_AND_CHARACTERS, HashingVectorizer, normalize
+from sparsemaps.text import WORDS_AND_CHARACTERS, WORDS_AND_SIGNS, HashingVectorizer, normalize
 from sparsemaps.text._analyzers import vectorizer_of
 from sparsemaps.text._csr import make_rows
 from sparsemaps.text._descriptions import vectorizer_config
@@ -123,19 +123,21 @@ def test_forms_that_do_not_exist(form):
 
 def mixed_texts(n):
     random_state = random.Random(SEED + 1)
-    letters = "ab Z\n\t東京、　ｶ，สวéညမြ한글 \U00020000\U0001f600\u2e7f\u3130"
+    letters = "ab Z_7(+-\n\t\x1c\x85東京、　ｶ，สวéညမြ한글 \U00020000\U0001f600\u2e7f\u3130"
     for _ in range(n):
         yield "".join(random_state.choices(letters, k=random_state.randrange(150)))
 
 
 @pytest.mark.parametrize("ngram_range", [(1, 1), (2, 3)])
 @pytest.mark.parametrize("lowercase", [True, False])
-def test_words_and_characters_against_python(ngram_range, lowercase):
+@pytest.mark.parametrize("token_pattern", [WORDS_AND_CHARACTERS, WORDS_AND_SIGNS])
+def test_words_and_single_characters_against_python(token_pattern, ngram_range, lowercase):
     texts = [*mixed_texts(300), "\U00020000" * 300, "東" * 130 + "a"]
-    texts += ["x" * n + "東" + "y" * n for n in range(58, 70)]
+    texts += ["x" * n + sign + "y" * n for n in range(58, 70) for sign in "東(—"]
+    texts += ["(" * 200, "—" * 70]
     parameters = {"ngram_range": ngram_range, "lowercase": lowercase, "norm": None}
-    theirs = Theirs(token_pattern=WORDS_AND_CHARACTERS, **parameters).transform(texts)
-    ours = HashingVectorizer(token_pattern=WORDS_AND_CHARACTERS, **parameters)
+    theirs = Theirs(token_pattern=token_pattern, **parameters).transform(texts)
+    ours = HashingVectorizer(token_pattern=token_pattern, **parameters)
     assert ours._is_compiled()
     for given in (texts, [text.encode() for text in texts]):
         found = ours.transform(given)
@@ -152,12 +154,33 @@ def test_auto_is_words_where_there_are_blanks():
     ]
 
 
+def test_every_character_is_a_word_or_a_sign_as_in_python():
+    of_utf8 = [character for character in EVERY if not "\ud800" <= character <= "\udfff"]
+    words = [f"a{character}b" for character in of_utf8]
+    texts = [" ".join(words[first : first + 500]) for first in range(0, len(words), 500)]
+    theirs = Theirs(token_pattern=WORDS_AND_SIGNS, norm=None).transform(texts)
+    ours = HashingVectorizer(token_pattern=WORDS_AND_SIGNS, norm=None).transform(texts)
+    assert (ours != theirs).nnz == 0
+
+
+def test_blanks_around_signs_do_not_matter_to_code():
+    code = vectorizer_of("code:3")
+    texts = ["if(a==b):x+=f(é_1)", "if (a == b):\n\tx += f( é_1 )"]
+    one, other = code.transform(texts)
+    assert one.nnz > 10
+    assert (one != other).nnz == 0
+    assert code.build_analyzer()("x+=y[1]") == ["x + =", "+ = y", "= y [", "y [ 1", "[ 1 ]"]
+    given = vectorizer_of("word:3", token_pattern=WORDS_AND_SIGNS)
+    assert vectorizer_config(given) == vectorizer_config(code)
+
+
 @pytest.mark.parametrize("form", FORMS)
 @pytest.mark.parametrize(
     "parameters",
     [
         {"analyzer": "word", "token_pattern": r"\S+", "ngram_range": (2, 2)},
         {"analyzer": "word", "token_pattern": WORDS_AND_CHARACTERS},
+        {"analyzer": "word", "token_pattern": WORDS_AND_SIGNS},
         {"analyzer": "word", "token_pattern": r"[a-zé]+", "stop_words": ["fin"]},
         {"analyzer": "char", "ngram_range": (3, 4)},
         {"analyzer": "char_wb", "ngram_range": (3, 3), "strip_accents": "unicode"},

@@ -8,7 +8,7 @@ from _data.strange_texts import strange_texts
 from _oracles.hashed_texts import assert_equal
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 
-from sparsemaps.text import HashingVectorizer, _long_texts
+from sparsemaps.text import WORDS_AND_SIGNS, HashingVectorizer, _long_texts
 from sparsemaps.text._csr import make_rows
 
 RARE = "\u03a3\u03a3 a\u0308\u00a8 \u0130 x\u2028y \x1c \x85 fin\u03a3 de\u0301 the the b"
@@ -36,6 +36,7 @@ def rows_of(ours, texts, **sizes):
         {"ngram_range": (3, 3), "stop_words": "english", "alternate_sign": False, "norm": "l1"},
         {"token_pattern": r"\S+", "ngram_range": (2, 40), "binary": True, "dtype": np.float32},
         {"token_pattern": r"(?u)\b\w+\b", "strip_accents": "unicode", "ngram_range": (2, 3)},
+        {"token_pattern": WORDS_AND_SIGNS, "ngram_range": (1, 5), "norm": None},
         {"analyzer": "char", "ngram_range": (1, 4), "n_features": 1000},
         {"analyzer": "char", "ngram_range": (3, 30), "lowercase": False, "norm": None},
         {"analyzer": "char", "ngram_range": (3, 3), "strip_accents": "unicode", "norm": None},

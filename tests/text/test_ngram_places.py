@@ -24,7 +24,10 @@ MARKED = "a cafe\u0301, and a cafe\u0301s"
 """By characters of the form "plain", no cut has its tokens: a comma and a blank are one blank, and
 a letter and its mark one letter."""
 
-SPECS = ("word:1", "word:3", "word:1-2", "auto:2", "char:3", "char:3-5", "char_wb:2-3", "byte:1-3")
+SPECS = (
+    *("word:1", "word:3", "word:1-2", "auto:2", "code:2", "char:3", "char:3-5"),
+    *("char_wb:2-3", "byte:1-3"),
+)
 
 
 def vectorizers():
@@ -33,7 +36,7 @@ def vectorizers():
         if not spec.startswith("byte"):
             for form in FORMS:
                 yield pytest.param(vectorizer_of(spec, normalize=form), id=f"{spec}, {form}")
-    for pattern in (r"\w+|[^\w\s]", r"(?u)\b\w\w+\b", r"(\w)\w+"):
+    for pattern in (r"\w+|[^\w]", r"(?u)\b\w\w+\b", r"(\w)\w+"):
         yield pytest.param(vectorizer_of("word:2", token_pattern=pattern), id=pattern)
 
 

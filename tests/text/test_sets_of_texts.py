@@ -27,7 +27,9 @@ def assert_sets_are_those_of_rows(vectorizer, texts):
         compiled.give_back(columns, values)
 
 
-@pytest.mark.parametrize("spec", ["word:1", "word:2-3", "auto:2", "char:1-5", "char_wb:3-4"])
+@pytest.mark.parametrize(
+    "spec", ["word:1", "word:2-3", "auto:2", "code:2", "char:1-5", "char_wb:3-4"]
+)
 @pytest.mark.parametrize("n_features", [1, 100, 2**20, 2**31 - 2])
 def test_sets_have_the_columns_of_rows(spec, n_features):
     assert_sets_are_those_of_rows(vectorizer_of(spec, n_features=n_features), TEXTS)

@@ -44,7 +44,7 @@ static int64_t find_runs(const uint8_t *bytes, const uint8_t *classes, int64_t n
     return n;
 }
 
-/* Starts and ends of the tokens of TEXT_SCRIPTS. */
+/* Starts and ends of tokens, some of which are single characters. */
 static int64_t find_tokens(const uint8_t *bytes, const uint8_t *classes, int64_t n_bytes,
                            uint32_t *starts, uint32_t *ends)
 {
@@ -283,7 +283,7 @@ static void hash_text(text_job *job, int64_t n_bytes)
         return;
     }
     int64_t n =
-        job->of == TEXT_SCRIPTS
+        job->of >= TEXT_SCRIPTS
             ? find_tokens(job->bytes, job->classes, n_bytes, job->starts, job->ends)
             : find_runs(job->bytes, job->classes, n_bytes, job->least, job->starts, job->ends);
     if (job->stop.mask)

@@ -28,9 +28,10 @@ enum { TEXT_UTF8 = 0 };
 #define TEXT_BY_PYTHON (UINT64_C(1) << 48) /* what it becomes is known to Python only */
 #define TEXT_INVALID (UINT64_C(1) << 50)   /* the bytes are not UTF-8 */
 
-/* What tokens consist of: runs of letters, digits and underscores; runs of all but spaces; or the same,
- * where each character of a script without blanks between words is a token by itself. */
-enum { TEXT_LETTERS, TEXT_NO_SPACES, TEXT_SCRIPTS };
+/* What tokens consist of: runs of letters, digits and underscores; runs of all but spaces; the same,
+ * where each character of a script without blanks between words is a token by itself; or runs of
+ * letters, digits and underscores, and each other sign by itself. The last two have single tokens. */
+enum { TEXT_LETTERS, TEXT_NO_SPACES, TEXT_SCRIPTS, TEXT_SIGNS };
 
 /* Classes: no part of a token; a token by itself; a part of a token with its neighbours. */
 enum { TEXT_OUTSIDE = 0, TEXT_ALONE = 0x80, TEXT_INSIDE = 0xff };

@@ -15,6 +15,8 @@ INLINE register_u8 ascii_class(register_u8 bytes, int of)
         (register_u8)(bytes - '\t' < 5) | (register_u8)(bytes - 0x1c < 5); /* \t to \r, 1c to 20 */
     const register_u8 is_word = (register_u8)((bytes | 0x20) - 'a' < 26)
                                 | (register_u8)(bytes - '0' < 10) | (register_u8)(bytes == '_');
+    if (of == TEXT_SIGNS)
+        return is_word | (~is_space & TEXT_ALONE);
     return of == TEXT_LETTERS ? is_word : ~is_space;
 }
 
