@@ -13,9 +13,10 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import load_digits
+from sklearn.ensemble import HistGradientBoostingClassifier
 from sklearn.linear_model import SGDClassifier
 from sklearn.preprocessing import normalize
-from sklearn.svm import LinearSVC
+from sklearn.svm import SVC, LinearSVC
 
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps.libsvm import dump_svmlight_file, iter_svmlight_file
@@ -43,11 +44,14 @@ with tempfile.TemporaryDirectory() as directory:
 figure, ax = plt.subplots(figsize=(8, 4), layout="constrained")
 for name, values in curves.items():
     ax.plot(seen, values, "o-", markersize=3, label=name)
-at_once = LinearSVC(random_state=0).fit(normalize(X[:1200]), y[:1200])
-score = 100 * at_once.score(normalize(X_test), y_test)
-ax.axhline(
-    score, color="black", linewidth=1, linestyle="--", label="pixels, linear SVM on all rows"
-)
+at_once = {
+    "linear SVM": LinearSVC(random_state=0),
+    "boosted trees": HistGradientBoostingClassifier(random_state=0),
+    "SVM, exact Gaussian kernel": SVC(C=10),
+}
+for (name, model), style in zip(at_once.items(), ("--", "-.", ":"), strict=True):
+    score = 100 * model.fit(normalize(X[:1200]), y[:1200]).score(normalize(X_test), y_test)
+    ax.axhline(score, color="black", linewidth=1, linestyle=style, label=f"{name}, all at once")
 ax.set(xlabel="rows seen", ylabel="test accuracy, %", title="one pass over a stream")
 ax.legend(loc="lower right")
 plt.show()
@@ -55,4 +59,5 @@ plt.show()
 # %%
 # From the first block to the last, the averaged linear model is one to three points more accurate
 # on min-max features than on pixels. After 1,000 rows, it is also more accurate than a linear SVM
-# that is trained on the pixels of all rows at once.
+# and boosted trees that are trained on all rows at once. An SVM with the exact Gaussian kernel is
+# six points more accurate, but it needs all rows at the same time.

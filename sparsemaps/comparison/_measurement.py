@@ -27,7 +27,7 @@ _OTHER_LINEAR = 0.05
 """The share of the time that each linear model but the first takes at most."""
 
 _NEAR_ERRORS = 2.0
-"""Candidates within so many standard errors of the best are measured again."""
+"""Entries within so many standard errors of the best are measured again."""
 
 _NEAR = 0.03
 """Families within this of the best are measured at all sizes."""
@@ -88,6 +88,21 @@ def outcome_of(losses: Array, spread: float) -> Outcome:
     n = len(shares)
     some = np.append(shares, [0.0, 1.0]) if losses.max() <= 1 and spread == 1 else shares
     return Outcome(1 - float(shares.mean()), float(some.std() / np.sqrt(n)), n)
+
+
+def may_be_as_good(entry: Entry, best: Entry) -> bool:
+    """Return whether an entry is within some standard errors of the best one.
+
+    The errors are those of the difference, on the rows that both have predicted: most rows are easy
+    or hard for both.
+    """
+    n_folds = min(len(entry.losses), len(best.losses))
+    theirs, its = (
+        np.concatenate(one.losses[:n_folds]) / np.mean(one.spreads[:n_folds])
+        for one in (entry, best)
+    )
+    behind = np.append(theirs - its, [1.0, -1.0])  # so that no error is 0
+    return bool(behind.mean() <= _NEAR_ERRORS * behind.std() / np.sqrt(len(behind)))
 
 
 class Measurement:
@@ -176,12 +191,7 @@ class Measurement:
     def _near_best(self) -> list[Entry]:
         """Return the entries that may be the best, the best first."""
         ranked = self._best_first()
-        score, error, _ = ranked[0].outcome() if ranked else Outcome(0.0, 0.0, 0)
-        return [
-            entry
-            for entry in ranked
-            if entry.outcome().score + _NEAR_ERRORS * (error + entry.outcome().error) >= score
-        ]
+        return [entry for entry in ranked if may_be_as_good(entry, ranked[0])]
 
     def row(self, entry: Entry) -> Measured:
         """Return the row of the table."""

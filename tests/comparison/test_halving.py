@@ -18,7 +18,7 @@ from sparsemaps.comparison._halving import (
     _with_neighbours,
 )
 from sparsemaps.comparison._learners import Goal, Learner
-from sparsemaps.comparison._measurement import N_FOLDS, Measurement
+from sparsemaps.comparison._measurement import N_FOLDS, Entry, Measurement, may_be_as_good
 
 
 class Clock:
@@ -294,6 +294,23 @@ def test_linear_models_of_each_preparation_are_measured(cost, n_first):
     assert details[:n_first] == ["0", "1", "2", "3"][:n_first]
     assert details[n_first] == ""
     assert sorted(details) == ["", "0", "1", "2", "3"]
+
+
+@pytest.mark.parametrize(
+    ("n_more", "n_others", "near"),
+    [(0, 0, True), (3, 0, True), (20, 0, False), (120, 100, True), (200, 100, False)],
+)
+def test_differences_are_measured_on_the_same_rows(n_more, n_others, near):
+    """The best is wrong in 100 of 1,000 rows, the other one in `n_more` others, and right in
+    `n_others` of the 100. By their own errors, 2 % more are within two standard errors."""
+    one = Candidate("one", "", "", Learner())
+    best, other = (Entry(one, 1, 1.0, spreads=[1.0] * n) for n in (2, 1))
+    wrong = np.arange(1000)
+    losses = (wrong < 100).astype(float)
+    best.losses = [losses, np.zeros(1000)]
+    other.losses = [((wrong >= n_others) & (wrong < 100 + n_more)).astype(float)]
+    assert may_be_as_good(other, best) == near
+    assert may_be_as_good(best, best)
 
 
 def test_turns():
