@@ -29,8 +29,8 @@ _OTHER_LINEAR = 0.05
 _NEAR_ERRORS = 2.0
 """Entries within so many standard errors of the best are measured again."""
 
-_NEAR = 0.03
-"""Families within this of the best are measured at all sizes."""
+_NEAR, _NEAR_OF_TREES = 0.03, 0.1
+"""Families within this of the best are measured at all sizes. More trees may gain more."""
 
 
 class Outcome(NamedTuple):
@@ -153,17 +153,20 @@ class Measurement:
         return self.entries
 
     def _unmeasured(self, near: float) -> list[Entry]:
-        """Return the other sizes of families within `near` of the best, the shortest first, as most
-        are measured then."""
-        best = max((e.outcome().score for e in self.entries), default=0.0)
-        others = [
-            entry
-            for entries in self.families.values()
-            if any(e.losses and e.outcome().score >= best - near for e in entries)
-            for entry in entries
-            if not entry.losses
-        ]
-        return sorted(others, key=self._expected)
+        """Return the other sizes of families within `near` of the best: first the best map's, then
+        others, the shortest first, as most are measured then."""
+        ranked = self._best_first()
+        if not ranked:
+            return []
+        first = ranked[0].candidate.family if ranked[0].candidate.learner.has_map else None
+        others = []
+        for family, entries in self.families.items():
+            limit = max(near, _NEAR_OF_TREES) if entries[0].candidate.learner.of_trees else near
+            least = ranked[0].outcome().score - limit
+            if any(one.losses and one.outcome().score >= least for one in entries):
+                some = [one for one in entries if not one.losses]
+                others += [(family != first, self._expected(one), one) for one in some]
+        return [one for *_, one in sorted(others, key=lambda other: other[:2])]
 
     def left_out(self) -> list[str]:
         """Return the names of entries near the best that had no time."""

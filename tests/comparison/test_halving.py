@@ -313,6 +313,32 @@ def test_differences_are_measured_on_the_same_rows(n_more, n_others, near):
     assert may_be_as_good(best, best)
 
 
+def test_sizes_of_the_best_map_come_first():
+    """Then those of others, the shortest first; and of boosted trees that are further behind."""
+    clock = Clock()
+    measurement = Measurement(search_of(clock, 100), None)
+
+    def add(family, score, costs, **how):
+        learner = Known(clock, score, 1e-6)
+        vars(learner).update(how)
+        made = [Entry(Candidate(family, "", "", learner), cost, 1.0) for cost in costs]
+        for entry in made:
+            entry.work = lambda n_rows, cost=entry.size: cost
+            measurement.search.costs.note((entry.candidate, "measured"), 1.0, 1.0)
+        made[0].losses, made[0].spreads = [np.arange(100) >= 100 * score], [1.0]
+        measurement.families[family] = made
+        measurement.entries.append(made[0])
+
+    add("far", 0.7, [1, 2])
+    add("trees", 0.82, [1, 3, 9], of_trees=True)
+    add("near", 0.89, [1, 4])
+    add("best", 0.9, [1, 20, 6], has_map=True)
+    sizes = [entry.size for entry in measurement._unmeasured(0.03)]
+    assert sizes == [6, 20, 3, 4, 9]
+    measurement.families["best"][0].candidate.learner.has_map = False
+    assert [entry.size for entry in measurement._unmeasured(0.03)] == [3, 4, 6, 9, 20]
+
+
 def test_turns():
     clock = Clock()
     made = [Candidate(family, "", "", Known(clock, 0, 0)) for family in "aabac"]
