@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+import sparsemaps
+
 ROOT = Path(__file__).parent.parent
 
 pytestmark = pytest.mark.skipif(
@@ -39,6 +41,13 @@ def test_the_recipe_needs_what_the_package_needs():
     host = recipe.partition("  host:\n")[2].partition("  run:\n")[0]
     for requirement in project["build-system"]["requires"]:
         assert f"- {requirement.lower().replace('>=', ' >=')}\n" in host
+
+
+def test_the_recipe_imports_all_public_modules():
+    tests = read("recipe/recipe.yaml").partition("\ntests:")[2]
+    public = [name for name, module in sparsemaps._MODULE_OF.items() if module == "sparsemaps"]
+    assert re.findall(r"^ +- sparsemaps\.(\w+)$", tests, re.MULTILINE) == sorted(public)
+    assert "linear" in public
 
 
 def test_the_paper_cites_what_its_bibliography_has():
