@@ -166,7 +166,7 @@ def encode(
             continue
         facts: Any = secrets.token_hex(16)  # a pipe is never the same again
         if isinstance(one, _sources.InputFile):
-            facts = [*one.recipe, job.source.format(one).name]
+            facts = job.source.facts(one)
         part = file if len(every) == 1 else f"{name}-part-{len(tasks):06d}.npy"
         recipe = {**job.recipe(), "input": facts}
         tasks.append(Task(part, recipe, (one,), _sources.n_bytes_of([one])))

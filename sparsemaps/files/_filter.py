@@ -27,7 +27,7 @@ from sparsemaps.files._labels import Labelling, RecordCounts
 from sparsemaps.files._output_job import MadeOutput
 from sparsemaps.files._outputs import OutputPlan, recipe_of_input
 from sparsemaps.files._record_labels import Model
-from sparsemaps.files._results import Results, counts
+from sparsemaps.files._results import Results
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.linear._classifier import probabilities
@@ -209,7 +209,7 @@ class Filtering(Labelling):
             raise ValueError(
                 f"the receipt of {cut.file} is damaged: expected a cut; found {value!r}"
             ) from None
-        of_scores = counts(results.value(scores.file, scores.digest), 3, scores.file)
+        n_records, n_empty, n_bad = results.counts(scores.file, scores.digest, 3)
         kept = taken(_scores_in(results, scores.file), least, n_equal)
         with _output_files.atomic_output(path) as file, run.reading([input], "records") as bar:
             write_kept(self.source, [Selection(input, kept)], file, run.n_jobs, bar)
@@ -220,7 +220,6 @@ class Filtering(Labelling):
                 _output_files.atomic_output(path + ending) as copy,
             ):
                 shutil.copyfileobj(table, copy)
-        n_records, n_empty, n_bad = of_scores
         return list(RecordCounts(n_records, int(kept.sum()), n_empty, n_empty, n_bad))
 
     def write(

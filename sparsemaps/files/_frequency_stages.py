@@ -103,8 +103,7 @@ def _count_all(
     for number, (first, last) in enumerate(cut_by_size(sizes, _TASK_BYTES * form[0])):
         some = ranges[first:last]
         of_inputs = [
-            [*one.recipe, job.source.format(one).name] if hasattr(one, "recipe") else repr(one)
-            for one in some
+            job.source.facts(one) if isinstance(one, InputFile) else repr(one) for one in some
         ]
         name = FREQUENCIES if last - first == len(ranges) else f"frequencies-part-{number:06d}.npy"
         recipe, n_bytes = {**facts, "inputs": of_inputs}, n_bytes_of(some)

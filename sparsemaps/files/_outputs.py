@@ -141,7 +141,7 @@ def folders_of(output: Destination) -> list[Any]:
 
 def recipe_of_input(source: Source, input: _sources.InputFile) -> dict[str, Any]:
     """Return the facts about an input, and about the file of ids beside codes."""
-    recipe: dict[str, Any] = {"input": [*input.recipe, source.format(input).name]}
+    recipe: dict[str, Any] = {"input": source.facts(input)}
     if holds_codes(input) and _paths.exists(ids := input.path + _sources.IDS):
         recipe["ids"] = _sources.InputFile(ids).recipe
     return recipe

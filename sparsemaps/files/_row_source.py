@@ -4,7 +4,7 @@ import contextlib
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar, NamedTuple, Self
 
-from sparsemaps._io._sources import Input
+from sparsemaps._io._sources import Input, InputFile
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._job_options import Svmlight, Texts
 from sparsemaps.maps._texts import TextEncoder
@@ -41,6 +41,10 @@ class Source(ABC):
     def format(self, input: Input) -> Format:
         """Return the format of an input. It is an error if neither the name nor an option tells
         it."""
+
+    def facts(self, input: InputFile) -> list[Any]:
+        """Return the facts about an input that decide its records, for a recipe."""
+        return [*input.recipe, self.format(input).name]
 
     @abstractmethod
     def block(self, piece: Piece) -> Batch:
