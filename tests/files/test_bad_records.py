@@ -1,6 +1,7 @@
 """Records that cannot be read are set aside, and the others are as without them."""
 
 import json
+import re
 
 import numpy as np
 import pytest
@@ -8,7 +9,7 @@ from _data.chance import SEED
 from _data.dedup_records import make_texts
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
-from sparsemaps.files import Texts, deduplicate_files, map_files
+from sparsemaps.files import Texts, _bad_records, deduplicate_files, map_files
 
 TEXTS = make_texts(80, seed=8)
 MINHASH = MinHash(n_hashes=64, random_state=0)
@@ -264,3 +265,18 @@ def test_lengths_that_are_not_allowed():
     ):
         with pytest.raises(ValueError, match=message):
             Texts("word:5", **more)
+
+
+@pytest.mark.parametrize(
+    "record", [b"a", b"a\\nb", b"a\rb", b"a\nb", b"a\\nb\nc", b"\\\n\\", b"a\\\r\nb", b"\\\\n\n\\r"]
+)
+def test_records_can_be_read_back_from_the_table(record):
+    """Each is one line. Those of several lines are escaped."""
+    [line] = _bad_records.bad_lines("in", 0, [(0, ": why", record + b"\r\n")])
+    name, number, reason, written = line.split(b"\t", 3)
+    assert (name, number, reason) == (b"in", b"1", b"why")
+    assert written.count(b"\n") == 1
+    if b"\n" in record:
+        ends = {b"n": b"\n", b"r": b"\r", b"\\": b"\\"}
+        written = re.sub(rb"\\(.)", lambda found: ends[found[1]], written)
+    assert written == record + b"\n"

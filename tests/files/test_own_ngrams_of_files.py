@@ -13,6 +13,7 @@ from _scripts.programs import posix
 
 from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps._input._row_reader import open_matrix
+from sparsemaps._io._sources import InputFile
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import (
     Texts,
@@ -105,6 +106,35 @@ def test_exact_is_plain_python(tmp_path, max_df, min_own):
     }
     found = [line.split("\t") for line in (tmp_path / "pairs").read_text().splitlines()]
     assert {(int(i), int(j)) for i, j, *_ in found} == pairs
+
+
+@pytest.mark.parametrize("max_df", [1, *range(253, 258), *range(65533, 65538), 2**20])
+def test_counts_reach_beyond_the_limit(max_df):
+    """A count ends at the largest number of its type, which must be above the limit."""
+    _, count_bytes = _frequency_stages._form([], max_df)
+    assert np.iinfo(f"u{count_bytes}").max > max_df
+
+
+@pytest.mark.parametrize(("max_df", "n_kept"), [(299, 300), (300, 1)])
+def test_a_frame_of_more_records_than_a_byte_counts(tmp_path, max_df, n_kept):
+    frame = " ".join(f"w{i}" for i in range(40))
+    write_lines(tmp_path / "in.jsonl", [f"{frame} a{row} b{row} c{row}" for row in range(300)])
+    source = Texts("word:1", max_df=max_df, min_own=1)
+    done = deduplicate_files(
+        MINHASH, tmp_path / "in.jsonl", tmp_path / "out", threshold=0.5, source=source, exact=True
+    )
+    assert done.n_kept == n_kept
+
+
+@pytest.mark.parametrize(
+    ("name", "times"),
+    [("a.txt", 1), ("a.jsonl", 1), ("a.csv.gz", 4), ("a.txt.ZST", 4), ("a.jsonl.xz", 4),
+     ("a.csv.bz2", 4), ("a.parquet", 4)],
+)  # fmt: skip
+def test_tables_are_sized_by_texts_that_are_not_compressed(tmp_path, name, times):
+    (tmp_path / name).write_bytes(bytes(2**20))
+    [input] = map(InputFile, [str(tmp_path / name)])
+    assert _frequency_stages._text_bytes(input) == times * 2**20
 
 
 def test_a_frame_does_not_decide_and_families_are_found(tmp_path):
