@@ -14,6 +14,9 @@ from _data.labelled_records import records, rows, write_jsonl, write_rows
 from sparsemaps import ConsistentWeightedSampling, MinHash, files
 from sparsemaps.codes import PackedCodes
 from sparsemaps.files import (
+    Removal,
+    Search,
+    Tables,
     Texts,
     _dedup,
     _dedup_plan,
@@ -27,6 +30,7 @@ from sparsemaps.files import (
 )
 from sparsemaps.files._job_options import LineOptions, PairSearch
 from sparsemaps.files._removed_records import Removals
+from sparsemaps.files._results import NOWHERE
 from sparsemaps.files._tasks import TaskRun
 from sparsemaps.linear import KernelClassifier
 from sparsemaps.neighbors import _removals
@@ -271,6 +275,21 @@ def test_deliveries_of_other_processes_have_whole_paths(tmp_path, monkeypatch):
     plan = _pairs.PairsPlan.of(MINHASH, ["one.txt"], "out", ["two.txt"], "word:2", PairSearch())
     assert [one.path for one in elsewhere(plan).others] == [str(tmp_path / "two.txt")]
     assert [part.path for part in plan.others[0].cut(plan.others[0].n_bytes - 1)] == 2 * ["two.txt"]
+
+
+def test_codes_of_earlier_deliveries_count_for_the_tasks(tmp_path, short_ranges):
+    """A search among many of them is shared, however few records there are."""
+    for name in ("one", "two"):
+        (tmp_path / f"{name}.txt").write_text("".join(LINES[:2]))
+    dedup(tmp_path / "one.txt", tmp_path / "one")
+    against = tmp_path / "one.stages"
+    short_ranges((against / "codes.npy").stat().st_size)
+    inputs = [str(tmp_path / "two.txt")]
+    for removal, is_shared in ((Removal(), False), (Removal(against=against), True)):
+        plan = _dedup.Dedup.of(
+            MINHASH, inputs, tmp_path / "two", "word:2", Search(), removal, Tables()
+        )
+        assert ("search" in [stage.name for stage in plan.stages(NOWHERE)]) == is_shared
 
 
 def test_deliveries_are_joined_once(tmp_path, monkeypatch, short_ranges):
