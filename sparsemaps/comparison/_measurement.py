@@ -17,8 +17,9 @@ from sparsemaps.comparison._learners import OnCodes
 
 N_FOLDS = 5
 
-_FIRST, _SIZES = 0.75, 0.85
-"""Shares of the time after which no first entry of a family begins, and none of another size."""
+_FIRST, _SIZES, _FOLDS = 0.75, 0.8, 0.92
+"""Shares of the time after which no first entry of a family begins, none of another size, and none
+of another fold if there is a test."""
 
 _PART = 0.1
 """The share of the time that the first entry of a family takes at most, if another one can."""
@@ -141,10 +142,10 @@ class Measurement:
         if not self.entries and families:  # one is measured in any case
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, in_any_case=True)
-        for near, share in ((_NEAR, _SIZES), (np.inf, 1.0)):
+        for near, share, of_folds in ((_NEAR, _SIZES, _FOLDS), (np.inf, 1.0, 1.0)):
             for entry in self._unmeasured(near):
                 self._measure(entry, 0, share)
-            self._repeat()
+            self._repeat(1.0 if self.test is None else of_folds)
         if self.test is not None:
             for entry in self._best_first():
                 self._measure_test(entry)
@@ -180,16 +181,17 @@ class Measurement:
             and entry.candidate.family not in self.problems
         ]
 
-    def _repeat(self) -> None:
-        """Measure the best linear model and the entries near the best on the test, and these on the
-        other folds, unless rows are in an order of time: then these folds are earlier rows."""
+    def _repeat(self, share: float) -> None:
+        """Measure the entries near the best on the other folds, until a share of the time; unless
+        rows are in an order of time: then these folds are earlier rows. Measure the best linear
+        model and the entries near the best on the test."""
+        for fold in range(1, 1 if self.search.ordered else N_FOLDS):
+            for entry in self._near_best():
+                self._measure(entry, fold, share)
         if self.test is not None:
             linear = [e for e in self._best_first() if e.candidate.family == LINEAR]
             for entry in [*linear[:1], *self._near_best()]:
                 self._measure_test(entry)
-        for fold in range(1, 1 if self.search.ordered else N_FOLDS):
-            for entry in self._near_best():
-                self._measure(entry, fold)
 
     def _near_best(self) -> list[Entry]:
         """Return the entries that may be the best, the best first."""
