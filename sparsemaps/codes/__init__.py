@@ -127,7 +127,7 @@ def collisions(
         Bits of a code, 1 to 24; of `PackedCodes` they are known. Codes of 1, 2, 4, 8 or 16 bits
         take less time than others.
     n_hashes : int or None, default=None
-        How many codes a row has. None is as many as its bytes hold; if that is more than there are,
+        Number of codes of a row. None is as many as its bytes hold; if that is more than there are,
         the zeros at the end of a row count as codes that agree.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors.
@@ -292,7 +292,7 @@ def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None
     bits : int or None, default=None
         Bits of a code, 1 to 24; of `PackedCodes` they are known.
     n_hashes : int or None, default=None
-        How many codes a row has; None is as many as its bytes hold.
+        Number of codes of a row; None is as many as its bytes hold.
 
     Returns
     -------
@@ -326,7 +326,7 @@ def to_csr(
     bits : int or None, default=None
         Bits of a code, 1 to 24; of `PackedCodes` they are known.
     n_hashes : int or None, default=None
-        How many codes a row has; None is as many as its bytes hold.
+        Number of codes of a row; None is as many as its bytes hold.
     dtype : {float64, float32}, default=float64
         Type of the values.
 

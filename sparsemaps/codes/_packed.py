@@ -59,7 +59,7 @@ class PackedCodes:
         Which rows have samples; None means all rows whose bits are not all 0. Functions of
         `sparsemaps.neighbors` never return the other rows.
     law : ByChance, BySigns, ByProduct or None, default=None
-        How to compute the kernel from the number of codes that agree. None means
+        The law that gives the kernel from the number of codes that agree. None means
         ``ByChance(bits)``.
     sizes : array-like of int, shape (n_rows,), or None, default=None
         For codes of `MinHash`, the number of members of each set, at most 2**32 - 1, which
@@ -273,7 +273,7 @@ class PackedCodes:
         path : str or path-like
             The file.
         mmap_mode : {"r", "c"} or None, default="r"
-            How the array is mapped into memory, as in ``numpy.load``; None reads it.
+            Mode of the memory map, as in ``numpy.load``; None reads the array.
 
         Returns
         -------
@@ -310,7 +310,7 @@ class PackedCodes:
         Parameters
         ----------
         counts : array-like of int, or ProductCounts
-            What ``agreements(A, B)`` counts: the number of codes of a row that agree; for codes of
+            Counts as from ``agreements(A, B)``: the number of codes that agree; for codes of
             a `KernelProduct` with a map whose codes agree by chance, the counts of joint codes and
             of the codes of each map.
         return_std : bool, default=False

@@ -15,7 +15,7 @@ class Measured:
     Attributes
     ----------
     name : str
-        What it is: "binning (variance 1, gamma 0.06)".
+        The name of the model: "binning (variance 1, gamma 0.06)".
     family : str
         "linear model", "boosted trees", "exact ... kernel", or the name of a map in the command.
     size : int or None
@@ -25,7 +25,7 @@ class Measured:
     standard_error : float
         The standard error of `score`, by the rows that were held out.
     n_folds : int
-        How many of the five folds were measured.
+        Number of folds that were measured, at most five.
     test_score, test_error : float or None
         Score and standard error on the test, by a model of all rows.
     train_seconds : float
@@ -39,7 +39,7 @@ class Measured:
     estimator : estimator
         The model, not fitted.
     n_train : int or None
-        How many rows it was trained on, if there was no time for all.
+        Number of rows it was trained on, if there was no time for all; else None.
     fold_scores : tuple of float
         The score on each fold that was measured, the first ones of all.
     """

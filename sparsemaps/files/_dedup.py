@@ -95,8 +95,9 @@ def deduplicate_files(
         If it is a directory that exists, or a name that ends in a slash, each input gets an output
         of the same name there.
     source : Texts, Svmlight, str or None, default=None
-        What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
-        None is ``Texts()`` if the inputs are texts by their names, and otherwise ``Svmlight()``.
+        Kind of the inputs. A string is the analyzer of raw texts: "auto:5" is
+        ``Texts("auto:5")``. None is ``Texts()`` if the inputs are texts by their names,
+        and otherwise ``Svmlight()``.
     [options]
 
     Returns

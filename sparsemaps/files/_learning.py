@@ -98,7 +98,7 @@ def train_files(
     output : str or path-like
         The file of the model, which `KernelClassifier.load` reads.
     source : Texts, Svmlight or None, default=None
-        What the inputs are; of texts, the model's vectorizer is the analyzer, and a `label_field`
+        Kind of the inputs. Of texts, the model's vectorizer is the analyzer, and a `label_field`
         is needed.
     [options]
 

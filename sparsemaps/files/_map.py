@@ -46,12 +46,12 @@ def map_files(
         input: of the input's name, without its ending of compression, and with ".npy" in that
         format, or ".svm" for texts.
     source : Texts, Svmlight, str or None, default=None
-        What the inputs are. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
-        None is ``Svmlight()``. Of texts, ids are comments in format "svmlight", and are in
-        OUTPUT.ids.txt in the other formats, one a line, where a tab is ``\t``, a line end ``\n``
-        and a backslash is doubled. Labels that are strings are numbered, and
-        OUTPUT.classes.tsv has the numbers and the labels; the inputs are then read twice, and those
-        from a pipe are kept in a temporary file.
+        Kind of the inputs. A string is the analyzer of raw texts: "auto:5" is
+        ``Texts("auto:5")``. None is ``Svmlight()``. Of texts, ids are comments in format
+        "svmlight", and are in OUTPUT.ids.txt in the other formats, one a line, where a tab is
+        ``\t``, a line end ``\n`` and a backslash is doubled. Labels that are strings are numbered,
+        and OUTPUT.classes.tsv has the numbers and the labels; the inputs are then read twice, and
+        those from a pipe are kept in a temporary file.
     zero_based : bool, default=False
         Short for ``source=Svmlight(zero_based=True)``: the indices of the inputs count from 0.
         Those written count from 1.

@@ -80,7 +80,7 @@ def similar_pairs_of_files(
     other : as `inputs`, or None, default=None
         Find pairs between `inputs` and these; None finds pairs within `inputs`.
     source : Texts, Svmlight, str or None, default=None
-        What the inputs and `other` are, except files of codes: `Texts`, or its analyzer, or
+        The kind of the inputs and `other`, except files of codes: `Texts`, or its analyzer, or
         `Svmlight`. None is ``Texts()`` if their names say texts (.txt, .jsonl, .ndjson, .csv,
         .parquet, .arrow, and with endings of compression), and ``Svmlight()`` otherwise.
     [options]

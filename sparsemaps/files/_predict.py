@@ -90,7 +90,7 @@ def predict_files(
         name without its ending of compression and with ".tsv", which is a table; records then count
         from 1 in each.
     source : Texts, Svmlight or None, default=None
-        What the inputs are; of texts, the model's vectorizer is the analyzer.
+        The kind of the inputs; of texts, the model's vectorizer is the analyzer.
     [options]
 
     Returns

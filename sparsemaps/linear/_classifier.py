@@ -160,7 +160,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             may have any number of labels: 1 in the columns of the labels of a row, and 0 in the
             others. A dense one has at least 2 columns.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            What the loss of each row is multiplied by, at least 0. A row of weight 2 counts as two
+            Factor of the loss of each row, at least 0. A row of weight 2 counts as two
             rows, even if the map computes `gamma` from the data. A row of weight 0 does not
             count, but must be valid.
 
@@ -304,7 +304,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         y : array-like of shape (n_samples,)
             Their classes. If rows may have several labels, an indicator matrix.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            How much each row counts.
+            Weight of each row.
 
         Returns
         -------
@@ -383,7 +383,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             Their classes. A class of the model may be missing, without `cv`. If rows may have
             several labels, an indicator matrix.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            How much each row counts, as in ``fit``.
+            Weight of each row, as in ``fit``.
         cv : int, splitter, iterable of (train, test) or None, default=None
             If given, the rows are those that ``fit`` has seen. The scores of each fold come from a
             model that is trained on the other folds, with the parameters of this one. The folds

@@ -43,8 +43,8 @@ class _OverC(CodesModel):
         y : array-like of shape (n_samples,)
             The class of each row, or its number.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            How much each row counts in training, and in the default score. A `scoring` of your own
-            does not get it.
+            Weight of each row in training, and in the default score. A `scoring` of your own does
+            not get it.
 
         Returns
         -------

@@ -165,7 +165,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         y : array-like of shape (n_samples,)
             The number that belongs to each row.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            How much each row counts.
+            Weight of each row.
 
         Returns
         -------

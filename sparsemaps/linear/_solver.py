@@ -292,7 +292,7 @@ class Path:
     Parameters
     ----------
     largest_cost : float or None
-        How much a row counts at most. None has weights of float64 for each C.
+        The largest weight of a row. None has weights of float64 for each C.
     """
 
     def __init__(

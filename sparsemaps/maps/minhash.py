@@ -49,7 +49,7 @@ class MinHash(SampledMap[CsrMatrix]):
         ``sqrt(J * (1 - J) / n_hashes)``. With another `n_hashes` all samples change: more
         samples do not extend the first ones.
     bits : int, default=8
-        How many bits of a sample's hash are kept, [allowed] ("b-bit"). Samples that differ agree in
+        Number of bits kept of a sample's hash, [allowed] ("b-bit"). Samples that differ agree in
         them with probability ``2**-bits``, so that the output's inner product is
         ``J + (1 - J) / 2**bits`` on average; ``sparsemaps.codes.kernel_from_collisions`` corrects
         this, and gives the standard error.

@@ -82,8 +82,8 @@ class RandomBinning(SampledMap[CsrMatrix]):
         Number of grids, [allowed]. The standard error of the estimated kernel is
         ``sqrt(k * (1 - k) / n_grids)``.
     n_bins : int, default=2**12
-        How many bins the boxes of a grid are hashed to: [allowed]. Different boxes
-        meet in one with probability ``1 / n_bins``, so that the output's inner product is
+        Number of bins to which the boxes of a grid are hashed, [allowed]. Different boxes
+        share a bin with probability ``1 / n_bins``, so that the output's inner product is
         ``k + (1 - k) / n_bins``. 2**8 is as accurate for most learners, and 16 times narrower.
     pitch_density : callable or None, default=None
         Another kernel, :math:`\prod_i k(\gamma |x_i - y_i|)`: the density

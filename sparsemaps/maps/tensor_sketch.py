@@ -124,7 +124,7 @@ class TensorSketch(SparseMap[Matrix]):
         primes transforms faster. For rows of unit length, the error of a kernel value falls as
         ``1 / sqrt(n_components)``, and grows with the degree.
     method : {"auto", "fft", "direct"}, default="auto"
-        How the sketch is computed. "fft" convolves the count sketches of the factors by Fourier
+        Algorithm of the sketch. "fft" convolves the count sketches of the factors by Fourier
         transforms; "direct" sums over tuples of entries or entry by entry. "auto" takes, for each
         row, the one that costs less (see Notes). All give the same sketch, up to rounding.
     max_norm : float, default=1.0

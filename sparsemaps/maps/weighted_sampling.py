@@ -84,23 +84,23 @@ class ConsistentWeightedSampling(SampledMap[CsrMatrix]):
         Number of samples, [allowed]. The standard error of the estimated kernel is
         ``sqrt(MM * (1 - MM) / n_hashes)``. With "icws", more samples extend the first ones.
     bits : int, default=8
-        How many bits of a hash of i* are kept, [allowed] ("b-bit"). Different columns agree in them
+        Number of bits kept of a hash of i*, [allowed] ("b-bit"). Different columns agree in them
         with probability ``2**-bits``, whatever the columns and the width of the rows.
     t_bits : int, default=0
-        How many bits of a hash of (i*, t*) are kept above them, [allowed]. Without such bits
+        Number of bits of a hash of (i*, t*) above those, [allowed]. Without such bits
         ("0-bit"), the output is narrow, and estimates are a little too high if rows have many
-        entries (see Notes). Keep a few bits if rows have few columns, and for `signed` data. 0
-        with "levels", whose `bits` come from a hash of (i*, t*).
+        entries (see Notes). Use a few bits if rows have few columns, and for `signed` data.
+        Must be 0 with "levels", whose `bits` come from a hash of (i*, t*).
     method : {"icws", "levels"}, default="icws"
-        How samples are drawn, "levels" for counts and for long rows. "levels" rounds values to
+        The sampling method. Use "levels" for counts and for long rows. It rounds values to
         whole levels (see `resolution`), and samples pairs of a column and a level [4]_ [5]_, at a
         cost of O(entries + n_hashes log n_hashes). It is exact for counts. "icws" is improved
         consistent weighted sampling [1]_, exact for all values, at a cost of O(entries * n_hashes);
-        rows that have columns in common share much of it. The methods have other samples.
+        rows that have columns in common share much of it. The two methods draw different samples.
     resolution : float, default=1.0
-        How many levels a value of 1 has with "levels", [allowed]. Whole numbers of levels are
+        Number of levels of the value 1 with "levels", [allowed]. Whole numbers of levels are
         exact: leave it at 1 for counts. A fraction of a level becomes one with that probability,
-        for all rows alike. 1.0 with other methods.
+        in the same way for all rows. Must be 1 with "icws".
     signed : bool, default=False
         Allow values of both signs, for the generalized min-max kernel [3]_: column i becomes column
         2 i for its positive values, and column 2 i + 1 for its negative ones.

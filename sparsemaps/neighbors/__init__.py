@@ -75,7 +75,7 @@ def top_k(
     codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
         Codes of the rows among which they are sought, of the same map.
     k : int
-        How many, 1 to n_rows.
+        Number of neighbours of each query, 1 to n_rows.
     bits : int or None, default=None
         Bits of a code; for plain arrays only. A row has as many codes as its bytes hold; if it has
         fewer, give ``PackedCodes(array, bits, {}, n_hashes=...)``.
@@ -88,8 +88,8 @@ def top_k(
         The rows in descending order of the codes that agree, and equal ones in ascending order. -1
         if fewer than `k` rows have samples, and if the query has none.
     agreements : ndarray of int32, shape (n_queries, k)
-        How many codes agree. ``sparsemaps.codes.kernel_from_collisions`` makes similarities of
-        them.
+        Numbers of codes that agree. ``sparsemaps.codes.kernel_from_collisions`` turns them into
+        similarities.
 
     Raises
     ------

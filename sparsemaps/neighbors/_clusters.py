@@ -25,7 +25,7 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
         The rows of each pair, 0 to n - 1, such as `similar_pairs` returns. The answer does not
         depend on the order of the pairs, the order within a pair, or repeated pairs.
     n : int
-        How many rows there are, 0 to 2**31 - 1.
+        Number of rows, 0 to 2**31 - 1.
 
     Returns
     -------

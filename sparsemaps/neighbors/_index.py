@@ -38,7 +38,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         The map whose codes are compared, such as `MinHash` or `ConsistentWeightedSampling`; its
         kernel is the similarity. It is cloned and fitted by ``fit``.
     n_neighbors : int, default=5
-        How many neighbours ``kneighbors`` returns.
+        Number of neighbours that ``kneighbors`` returns.
     radius : float or None, default=None
         The distance up to which ``radius_neighbors`` returns neighbours, and for which tables are
         made. With a radius, ``transform`` returns the graph of radius neighbours; with None, it

@@ -48,7 +48,7 @@ class Batch:
     input : str or file-like
         The file, "-", or the file object.
     n_bytes : int
-        How many bytes of the file were read for these records, before decompression.
+        Number of bytes of the file that were read for these records, before decompression.
     """
 
     texts: Any
