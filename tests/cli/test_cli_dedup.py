@@ -105,7 +105,7 @@ def test_one_delivery_after_the_other(folder):
         (["in.jsonl", "--stage", "codes", "--task", "0/1", "--fresh"], "--task is not for --dask"),
         (
             ["in.jsonl", "--stage", "removals", "--task", "0/1"],
-            "codes-part-000000.npy; make them befo",
+            "such as codes.npy; make them befo",
         ),
         (["in.jsonl", "-o", "in.jsonl"], "in.jsonl is the input"),
         (["in.jsonl", "-o", "none/out"], "none/out: No such file or directory"),
