@@ -6,10 +6,13 @@ Of texts (texts.jsonl, pages.jsonl), words are counted, or words and pairs of wo
 linear models on tf-idf (sublinear, rows of unit length), and the codes of counts without weights.
 The exact kernels of weighted words, of min-max and of the cosine, say what samples could reach at
 best; they are compared on the sets of `EXACT`. Each accuracy is the best over C, on the test rows.
+Accuracies that `idf.csv` already has are not measured again.
 """
 
 import argparse
-from collections.abc import Iterator
+import csv
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -183,13 +186,31 @@ def name_of(setting: Setting) -> str:
     return words + (", balanced" if setting.class_weight else "")
 
 
-def measured(split: datasets.Split, n_jobs: int | None) -> Iterator[tuple[str, float]]:
-    """Names of learners with their accuracies."""
-    for kind in ("LinearSVC", "LogisticRegression"):
-        yield f"tf-idf, {kind}", of_linear(split, kind)
-    yield "tf-idf, LinearSVC, balanced", of_linear(split, "LinearSVC", "balanced")
+def learners(n_jobs: int | None) -> dict[str, Callable[[datasets.Split], float]]:
+    """What measures each row of the table."""
+    found: dict[str, Callable[[datasets.Split], float]] = {
+        f"tf-idf, {kind}": partial(of_linear, kind=kind)
+        for kind in ("LinearSVC", "LogisticRegression")
+    }
+    found["tf-idf, LinearSVC, balanced"] = partial(
+        of_linear, kind="LinearSVC", class_weight="balanced"
+    )
     for setting in SETTINGS:
-        yield name_of(setting), of_codes(split, setting, n_jobs)
+        found[name_of(setting)] = partial(of_codes, setting=setting, n_jobs=n_jobs)
+    return found
+
+
+def read_cells(path: Path) -> dict[tuple[str, str], str]:
+    """Return the accuracies of an earlier run, by learner and task."""
+    if not path.exists():
+        return {}
+    with open(path, newline="", encoding="utf-8") as file:
+        return {
+            (row[""], task): cell
+            for row in csv.DictReader(file)
+            for task, cell in row.items()
+            if task and cell != report.NOT_RUN
+        }
 
 
 def of_kernels(split: datasets.Split) -> Iterator[tuple[str, float, float]]:
@@ -202,32 +223,44 @@ def of_kernels(split: datasets.Split) -> Iterator[tuple[str, float, float]]:
         )
 
 
-def main(arguments: list[str] | None = None) -> None:
-    parser = argparse.ArgumentParser(prog="python -m experiments.idf", description=__doc__)
-    parser.add_argument("directory", help="where the files are")
-    parser.add_argument("-o", "--results", type=Path, required=True, help="where idf.* go")
-    parser.add_argument("--task", action="append", help="may be repeated")
-    parser.add_argument("--n-jobs", type=int, help="threads")
-    options = parser.parse_args(arguments)
-    tasks = options.task or TASKS
-    found: dict[str, list[str]] = {}
-    exact: dict[str, list[str]] = {}
-    for task in tasks:
-        split = load(options.directory, task)
-        for name, accuracy in measured(split, options.n_jobs):
-            found.setdefault(name, []).append(f"{accuracy:.1f}")
-            print(f"{task}: {name}: {accuracy:.2f}", flush=True)
-        if task in EXACT:
-            for name, *both in of_kernels(split):
-                exact.setdefault(name, []).extend(f"{accuracy:.1f}" for accuracy in both)
-                print(f"{task}: {name}: min-max, cosine: {both}", flush=True)
+def write(results: Path, names: Iterable[str], cells: dict[tuple[str, str], str]) -> None:
     notes = (
         "Test accuracy in percent, at the best C of "
         f"{', '.join(map(str, LINEAR_CS))} (linear models) or {', '.join(map(str, CODES_CS))} "
         f"(codes of 8 bits). {machine()}."
     )
-    rows = [[name, *accuracies] for name, accuracies in found.items()]
-    report.write_table(options.results / "idf", "Weighted words", ["", *tasks], rows, notes)
+    measured = {name for name, _ in cells}
+    rows = [
+        [name, *(cells.get((name, task), report.NOT_RUN) for task in TASKS)]
+        for name in names
+        if name in measured
+    ]
+    report.write_table(results / "idf", "Weighted words", ["", *TASKS], rows, notes)
+
+
+def main(arguments: list[str] | None = None) -> None:
+    parser = argparse.ArgumentParser(prog="python -m experiments.idf", description=__doc__)
+    parser.add_argument("directory", help="where the files are")
+    parser.add_argument("-o", "--results", type=Path, required=True, help="where idf.* go")
+    parser.add_argument("--task", action="append", help="may be repeated")
+    parser.add_argument("--only", default="", help="part of the names of learners")
+    parser.add_argument("--n-jobs", type=int, help="threads")
+    options = parser.parse_args(arguments)
+    tasks = options.task or TASKS
+    every = learners(options.n_jobs)
+    cells = read_cells(options.results / "idf.csv")
+    for task in tasks:
+        split = load(options.directory, task)
+        for name, measure in every.items():
+            if options.only in name and (name, task) not in cells:
+                cells[name, task] = f"{measure(split):.1f}"
+                print(f"{task}: {name}: {cells[name, task]}", flush=True)
+                write(options.results, every, cells)
+    exact: dict[str, list[str]] = {}
+    for task in () if options.only else [task for task in tasks if task in EXACT]:
+        for name, *both in of_kernels(load(options.directory, task)):
+            exact.setdefault(name, []).extend(f"{accuracy:.1f}" for accuracy in both)
+            print(f"{task}: {name}: min-max, cosine: {both}", flush=True)
     if exact:
         kernels = [f"{task}, {k}" for task in tasks if task in EXACT for k in ("min-max", "cosine")]
         report.write_table(
