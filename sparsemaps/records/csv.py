@@ -87,7 +87,8 @@ class _Reader:
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._lines: list[bytes] = []  # of a record that has begun, or pieces of several lines
+        self._pieces: list[bytes] = []  # of a record that has begun: many lines each
+        self._lines: list[bytes] = []  # the lines that follow
         self._n_begun = 0
         """The number of lines of this record so far."""
         self._has_others = False
@@ -96,13 +97,14 @@ class _Reader:
 
     def records(self) -> Iterator[_Record]:
         """Yield the records. A field whose quote is open at the end of the text is an error."""
-        name, lines = self._text.name, self._lines
+        name, pieces, lines = self._text.name, self._pieces, self._lines
         try:
             for values in csv.reader(self._decoded()):
-                raw = lines[0] if len(lines) == 1 else b"".join(lines)
+                raw = lines[0] if self._n_begun == 1 else b"".join([*pieces, *lines])
                 n_before = self.n_lines
                 self.n_lines += self._n_begun
                 self._n_begun = 0
+                pieces.clear()
                 lines.clear()
                 if values:
                     yield _Record(values, raw, n_before)
@@ -120,19 +122,20 @@ class _Reader:
         for block in text.blocks(_BLOCK_BYTES, MOST_BYTES):
             self._has_others = self._has_others or not _is_utf8(block)
             for line in block.splitlines(keepends=True):
-                n_bytes = n_bytes + len(line) if lines else len(line)
+                n_bytes = n_bytes + len(line) if self._n_begun else len(line)
                 if n_bytes > least:
                     _allow(n_bytes, text.max_line_bytes)
                 lines.append(line)
                 self._n_begun += 1
                 if len(lines) > _MOST_LINES:  # each takes 33 bytes more
-                    lines[:] = [b"".join(lines)]
+                    self._pieces.append(b"".join(lines))
+                    lines.clear()
                 if is_first:
                     is_first = False
                     yield line.removeprefix(MARK).decode("utf-8", "surrogateescape")
                 else:
                     yield line.decode("utf-8", "surrogateescape")
-        if lines:
+        if self._n_begun:
             raise _Unended("expected the quote that ends a field; found the end of the file")
 
     def check(self, record: _Record) -> None:

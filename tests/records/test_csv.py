@@ -142,6 +142,12 @@ def test_records_of_more_lines_than_are_kept_one_by_one(monkeypatch):
     assert [batch.line_of(row) for row in range(3)] == [2, 23, 24]
     assert [(line, raw) for line, _, raw in batch.bad] == [(25, b"e,f,g\n")]
     assert batch.n_lines == 26
+    endless = io.BytesIO(b'text,n\n"' + b"a\n" * 100)
+    with (
+        open_text(endless, 50) as text,
+        pytest.raises(ValueError, match="line 2: the record is longer than max_line_bytes=50"),
+    ):
+        list(records_csv.FORMAT.batches(text, fields, 2**20))
 
 
 def test_fields_longer_than_the_csv_module_allows(monkeypatch):
