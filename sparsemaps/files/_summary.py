@@ -139,6 +139,8 @@ def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = N
         return list(_of_model(path))
     if os.path.isfile(path) and is_marked(path, _frequencies.MARK):
         return list(_of_frequencies(path))
+    if os.path.isdir(path):
+        raise ValueError(f"{path} is a directory: name a file of it; {_DESCRIBED}")
     if path.endswith((LABELS, QIDS, CLASSES, IDS, WEIGHTS[0])) or _is_receipt(path):
         raise ValueError(
             f"{path}: expected a LIBSVM file, codes, an index or a model; info of an output "

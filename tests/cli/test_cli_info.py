@@ -227,6 +227,11 @@ def test_files_of_texts(tmp_path, ending):
         assert f"'sparsemaps text {path} --field FIELD -o - |".encode() in done.stderr
 
 
+def test_a_directory(tmp_path):
+    said = command("info", tmp_path).stderr.decode()
+    assert f"{tmp_path} is a directory: name a file of it; info describes LIBSVM files" in said
+
+
 @pytest.mark.parametrize("name", ["report.html", "labels.tsv", "noise", "rows.svm"])
 def test_files_of_no_kind(tmp_path, name):
     path = tmp_path / name
