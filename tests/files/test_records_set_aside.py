@@ -289,7 +289,7 @@ def scheduler():
     distributed = pytest.importorskip("distributed")
     pytest.importorskip("sparsemaps.dask")
     options = {"threads_per_worker": 1, "processes": False, "protocol": "tcp://"}
-    with distributed.LocalCluster(1, dashboard_address=None, **options) as cluster:
+    with distributed.LocalCluster(1, dashboard_address="127.0.0.1:0", **options) as cluster:
         yield cluster.scheduler_address
 
 
