@@ -44,6 +44,18 @@ def assert_rate(agree, expected):
     )
 
 
+def assert_chance(happened, expected):
+    """Independent events (axis 0) have the expected chance, by the binomial distribution: events so
+    rare that none happens have no error that could be seen."""
+    from scipy import stats
+
+    n, counts = len(happened), np.sum(happened, axis=0)
+    fewer = stats.binom.cdf(counts, n, expected)
+    more = stats.binom.sf(counts - 1, n, expected)
+    least = np.minimum(fewer, more).min()
+    assert least >= stats.norm.sf(N_STANDARD_ERRORS), f"a tail of {least:.1e}"
+
+
 def assert_uniform(samples):
     """Samples in [0, 1) are uniform, by a Kolmogorov-Smirnov test at the level above."""
     from scipy import stats
