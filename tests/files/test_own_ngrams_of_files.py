@@ -213,6 +213,24 @@ def test_files_are_counted_together(tmp_path, short_ranges, set_limits, ranges_o
     assert not list((tmp_path / "many.stages").glob("frequencies-part*"))
 
 
+def test_tables_of_parts_follow_their_inputs(tmp_path, short_ranges):
+    """An input that changes has another table, though there are as many parts."""
+    short_ranges(2000)
+    names = "a.jsonl", "b.jsonl"
+    how = {"source": Texts("word:3", max_df=5, min_own=3), "threshold": 0.6}
+
+    def run(output):
+        deduplicate_files(MINHASH, [tmp_path / name for name in names], tmp_path / output, **how)
+        return (tmp_path / f"{output}.stages/frequencies.npy").read_bytes()
+
+    for name in names:
+        write_lines(tmp_path / name, TEXTS[:60])
+    before = run("out")
+    write_lines(tmp_path / names[1], [text[::-1] for text in TEXTS[:60]])
+    assert run("out") == run("new") != before
+    assert (tmp_path / "out").read_bytes() == (tmp_path / "new").read_bytes()
+
+
 @pytest.mark.parametrize("map", [MINHASH, ConsistentWeightedSampling(random_state=0)])
 def test_what_codes_say(tmp_path, map):
     write_lines(tmp_path / "in.txt", TEXTS, "txt")

@@ -409,3 +409,28 @@ def test_what_is_not_allowed():
             model.calibrate(X, y, sample_weight=weights)
     assert not hasattr(model, "calibration_")
     assert not hasattr(KernelRegressor, "calibrate")
+
+
+@pytest.mark.parametrize("n_columns", [1, 3])
+@pytest.mark.parametrize("size", [0.0, 1.0, 1e300])
+def test_rows_of_weight_0_are_absent_whatever_their_scores(n_columns, size):
+    """The scores of others would lose their digits beside theirs."""
+    rng = np.random.default_rng(SEED + 31)
+    scores, labels = rng.normal(size=(80, n_columns)), rng.integers(0, max(2, n_columns), 80)
+    weights = rng.integers(1, 3, 80).astype(float)
+    expected = _calibration.fit(scores, labels, weights)
+    more = np.vstack([np.full((3, n_columns), size), scores, np.full((2, n_columns), -size)])
+    of_more = np.pad(weights, (3, 2))
+    found = _calibration.fit(more, np.pad(labels, (3, 2)), of_more)
+    for one, other in zip(found, expected, strict=True):
+        np.testing.assert_array_equal(one, other)
+    assert abs(found.offsets.sum()) <= 4 * np.finfo(float).eps * abs(found.offsets).sum()
+    if n_columns > 1:
+        indicators = sp.csc_array(rng.integers(0, 2, (80, n_columns)))
+        padded = sp.csc_array(
+            sp.vstack([np.ones((3, n_columns)), indicators, np.ones((2, n_columns))])
+        )
+        expected = _calibration.fit_labels(scores, indicators, weights)
+        found = _calibration.fit_labels(more, padded, of_more)
+        for one, other in zip(found, expected, strict=True):
+            np.testing.assert_array_equal(one, other)
