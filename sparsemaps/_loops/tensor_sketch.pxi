@@ -5,6 +5,9 @@
 # the tuples of the first factors of a row, then one factor after the other is convolved with that
 # sketch, entry by entry. Or `count_sketches` gives the factors' sketches, for Fourier transforms.
 #
+# Explicit zeros are removed first: they would change the choice between the two, and with it the
+# last bits.
+#
 # Input: CSR arrays, of which the rows that `indptr` delimits are mapped; three words of key a
 # factor; a number that multiplies all values, and that of one more coordinate (0 for none); for
 # each row, of how many factors tuples are summed (0 leaves the row to others).

@@ -1,4 +1,8 @@
-/* Walsh-Hadamard transforms, and the steps between two of them in Fastfood. */
+/* Walsh-Hadamard transforms, and the steps between two of them in Fastfood.
+ *
+ * A transform takes three levels at a time, with eight vectors in registers; the first levels (four
+ * of float32, three of float64) are within vectors. Blocks of 16 kB are finished before the levels
+ * that join them. */
 #ifndef SPARSEMAPS_FASTFOOD_H
 #define SPARSEMAPS_FASTFOOD_H
 
