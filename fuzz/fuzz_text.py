@@ -11,7 +11,7 @@ from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 
 warnings.simplefilter("ignore", UserWarning)
 
-PATTERNS = [r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\S+", r"\w+", "[a-z]+"]
+PATTERNS = [r"(?u)\b\w\w+\b", r"(?u)\b\w+\b", r"\S+", r"\w+", r"\w+|[^\w\s]", "[a-z]+"]
 PIECES = [
     "the",
     " ",
