@@ -9,6 +9,7 @@ import argparse
 import time
 import warnings
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -35,18 +36,19 @@ def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def measure(
-    X: Any, y: Any, loss: str, Cs: Sequence[float], n_runs: int
+    X: Any, y: Any, loss: Any, Cs: Sequence[float], n_runs: int
 ) -> tuple[list[float], float]:
     """Return the seconds of both on codes, then of both on rows, and the difference of scores."""
     map = ConsistentWeightedSampling(n_hashes=256, random_state=0)
     codes = map.fit(X).encode(X, packed=True)
     ours = KernelClassifierCV(map, Cs=Cs, loss=loss, random_state=0)
     search = GridSearchCV(KernelClassifier(map, loss=loss, random_state=0), {"C": list(Cs)})
-    best, fitted = [np.inf] * 4, [None] * 4
+    best: list[float] = [np.inf] * 4
+    fitted: list[Any] = [None] * 4
     for _ in range(n_runs):
         for place in range(4):
-            model, rows = (ours, search)[place % 2], (codes, X)[place // 2]
-            spent, fitted[place] = seconds(lambda model=model, rows=rows: model.fit(rows, y))
+            model: Any = (ours, search)[place % 2]
+            spent, fitted[place] = seconds(partial(model.fit, (codes, X)[place // 2], y))
             best[place] = min(best[place], spent)
     means = fitted[0].scores_.mean(axis=0)
     return best, float(abs(means - fitted[1].cv_results_["mean_test_score"]).max())
