@@ -475,26 +475,22 @@ def test_what_never_ran_is_in_no_later_round():
 
 
 class Watched(Known):
-    """It keeps the strengths of each round."""
+    rounds = ()
 
     def scores(self, goal, Z, y, splits, size, strengths, step):
-        self.rounds = [*getattr(self, "rounds", []), strengths]
+        self.rounds = [*self.rounds, strengths]
         return super().scores(goal, Z, y, splits, size, strengths, step)
 
 
 def test_strengths_are_finer_in_the_last_round_alone():
-    clock = Clock()
-    learner = Watched(clock, 0.9, 1e-6)
+    learner = Watched(clock := Clock(), 0.9, 1e-6)
     search_of(clock, 1e4).run([Candidate("a family", "one", "", learner)])
-    _, second, third = learner.rounds
-    assert second == (1.0, 10.0, 100.0)
-    assert third == (3.2, 10.0, 32.0)
+    assert learner.rounds[1:] == [(1.0, 10.0, 100.0), (3.2, 10.0, 32.0)]
 
 
 def test_trees_are_in_no_last_round_and_fewest_are_taken():
     """The measurement tries more and fewer of them."""
-    clock = Clock()
-    learner = Watched(clock, 0.9, 1e-6)
+    learner = Watched(clock := Clock(), 0.9, 1e-6)
     learner.of_trees = True
     [found] = search_of(clock, 1e4).run([Candidate("trees", "one", "", learner)])
     assert len(learner.rounds) == 2
