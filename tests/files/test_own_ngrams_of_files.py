@@ -213,6 +213,17 @@ def test_files_are_counted_together(tmp_path, short_ranges, set_limits, ranges_o
     assert not list((tmp_path / "many.stages").glob("frequencies-part*"))
 
 
+def test_tables_follow_the_format_of_their_inputs(tmp_path):
+    write_lines(tmp_path / "in.jsonl", TEXTS[:60])
+
+    def run(output, format):
+        source = Texts("word:3", max_df=5, min_own=3, format=format)
+        deduplicate_files(MINHASH, tmp_path / "in.jsonl", tmp_path / output, source=source)
+        return (tmp_path / f"{output}.stages/frequencies.npy").read_bytes()
+
+    assert run("out", "jsonl") != run("out", "txt") == run("new", "txt")
+
+
 def test_tables_of_parts_follow_their_inputs(tmp_path, short_ranges):
     """An input that changes has another table, though there are as many parts."""
     short_ranges(2000)
