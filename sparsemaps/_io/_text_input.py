@@ -305,13 +305,12 @@ class Text:
         try:
             yield
         except Exception as error:
-            is_damaged = isinstance(error, (*_DAMAGED, *zstd_errors()))
-            if isinstance(error, OSError) and not is_damaged:
-                is_damaged = error.errno is None and str(error) == _NO_BZIP2
+            is_of_bzip2 = isinstance(error, OSError) and str(error) == _NO_BZIP2
+            if is_of_bzip2 or isinstance(error, (*_DAMAGED, *zstd_errors())):
+                raise ValueError(f"{name}cannot be decompressed: {error}") from error
+            if isinstance(error, OSError):
                 error.filename = error.filename or name.removesuffix(": ") or None
-            if not is_damaged:
-                raise
-            raise ValueError(f"{name}cannot be decompressed: {error}") from error
+            raise
 
 
 @contextlib.contextmanager

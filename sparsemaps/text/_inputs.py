@@ -56,14 +56,14 @@ def _arrow_chunks(texts: Iterable[Any]) -> Iterator[Any] | None:
         return None
     try:
         if hasattr(texts, "__arrow_c_stream__"):
-            stream, arrays = texts.__arrow_c_stream__(), ()
+            chunks, capsules = _text.chunks_of_stream, (texts.__arrow_c_stream__(),)
         elif hasattr(texts, "__arrow_c_array__"):
-            stream, arrays = None, texts.__arrow_c_array__()
+            chunks, capsules = _text.chunks_of_array, texts.__arrow_c_array__()
         else:
             return None
     except (ImportError, NotImplementedError, TypeError, ValueError):
         return None  # some objects need a library for it, or have a type that Arrow has not
-    return _text.chunks_of_array(*arrays) if arrays else _text.chunks_of_stream(stream)
+    return chunks(*capsules)
 
 
 def _of_scalars(scalars: Iterator[Any]) -> Iterator[Any]:

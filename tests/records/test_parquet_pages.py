@@ -144,11 +144,9 @@ def test_every_page_of_a_wanted_column_is_looked_at(number):
     ],
 )
 def test_pages_that_are_longer_than_their_column(n_bytes, n_packed, message):
-    draw = random.Random(0)
+    draw = random.Random(named("longer pages"))
     file = File(draw, 1, ["a"])
-    header = struct_of(
-        random.Random(0), [(2, "i32", zigzag(n_bytes)), (3, "i32", zigzag(n_packed))]
-    )
+    header = struct_of(draw, [(2, "i32", zigzag(n_bytes)), (3, "i32", zigzag(n_packed))])
     file.file = io.BytesIO(b"PAR1" + header + b"\xff" * 400)
     file.groups[0][0] = SimpleNamespace(
         path_in_schema="a", dictionary_page_offset=None, data_page_offset=4,
@@ -160,7 +158,7 @@ def test_pages_that_are_longer_than_their_column(n_bytes, n_packed, message):
 
 @pytest.mark.parametrize(("place", "size"), [(4, 10**6), (10**6, 5), (-8, 4), (4, -2)])
 def test_columns_that_are_not_in_the_file(place, size):
-    file = File(random.Random(1), 1, ["a"])
+    file = File(random.Random(named("columns")), 1, ["a"])
     chunk = file.groups[0][0]
     chunk.dictionary_page_offset, chunk.data_page_offset = None, place
     chunk.total_compressed_size = size
@@ -171,7 +169,7 @@ def test_columns_that_are_not_in_the_file(place, size):
 @pytest.mark.parametrize("n_header", [2**8, 2**12, 2**16, 2**16 + 1])
 def test_headers_of_any_length(n_header):
     """They are read again, and more of them, until they end."""
-    draw = random.Random(2)
+    draw = random.Random(named("headers"))
     start = [(2, "i32", zigzag(5)), (3, "i32", zigzag(3))]
     text = bytes(n_header)
     header = struct_of(draw, [*start, (5, "binary", varint(len(text)) + text)], depth=0)
