@@ -19,7 +19,7 @@ def test_memory_is_bounded_by_the_size_of_the_file(tmp_path, kind):
     read(path)  # so that modules are loaded
     whole = path.read_bytes()
     n = 0
-    step = 5 if kind.startswith("records") else 1  # a whole job each
+    step = 9 if kind.startswith("records") else 1  # a whole job each
     for content in itertools.chain(
         [whole], itertools.islice(file_claims.claims(whole), 0, None, step)
     ):

@@ -16,7 +16,7 @@ from _data.variants import MAPS, make
 from sparsemaps import approximation, kernels, libsvm, neighbors
 from sparsemaps.text import IdfWeights
 
-SECONDS = float(os.environ.get("SPARSEMAPS_CHANGES_SECONDS", "0.01"))
+SECONDS = float(os.environ.get("SPARSEMAPS_CHANGES_SECONDS", "0.006"))
 
 Y = np.ones(120)
 

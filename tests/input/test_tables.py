@@ -63,7 +63,11 @@ SAME = {
     **{f"polars, {t}": lambda t=t: in_polars(t) for t in POLARS},
     "polars, Categorical": lambda: in_polars(pl.String, pl.Categorical),
     "polars, Enum": lambda: in_polars(pl.String, pl.Enum(["0", "1", "2", "3"])),
-    "polars, Float16": lambda: in_polars(pl.Float64, pl.Float16),
+    **(
+        {"polars, Float16": lambda: in_polars(pl.Float64, pl.Float16)}
+        if hasattr(pl, "Float16")
+        else {}
+    ),
     "Arrow": lambda: pa.table({"a": NUMBERS[:, 0], "b": NUMBERS[:, 1], "c": NUMBERS[:, 2]}),
     **{f"array, {t}": lambda t=t: NUMBERS.astype(t) for t in ARRAYS},
     "array, nothing masked": lambda: np.ma.array(NUMBERS.astype(float), mask=False),
@@ -144,7 +148,7 @@ NO_NUMBERS = {
     **{
         f"polars, {t}": (
             lambda t=t: in_polars(getattr(pl, t)),
-            f"X cannot be converted to numbers: .* {t[0].lower()}128",
+            f"X cannot be converted to numbers: .* ({t[0].lower()}128|{t})",
         )
         for t in ("Int128", "UInt128")
         if hasattr(pl, t)
