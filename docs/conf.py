@@ -33,6 +33,7 @@ exclude_patterns = [
     "_build",
     "results/cells",
     "results/*-*.md",
+    "results/idf.md",
     "results/summary.md",
     "generated/speed.md",
     "maps.md",
