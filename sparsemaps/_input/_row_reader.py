@@ -295,7 +295,7 @@ def conversion(X: object, name: str) -> Iterator[None]:
 
 
 _ROWS_AT_ONCE = 2**10
-"""Rows of a table whose values are looked at together, as objects."""
+"""The number of rows of a table that are converted to objects at a time."""
 
 
 def _first_no_number(X: Any) -> str | None:

@@ -18,6 +18,11 @@ LARGEST_REAL = 1e75
 Sums of products of four such numbers are finite."""
 
 
+def finite_or_none(number: float) -> float | None:
+    """Return a number if it is finite, and None otherwise, as JSON has no other numbers."""
+    return number if math.isfinite(number) else None
+
+
 def check_int(name: str, value: object, low: int, high: int) -> int:
     """Return `value` as an int from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):

@@ -1,7 +1,6 @@
 """The subcommands train, predict and filter."""
 
 import argparse
-import math
 import sys
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -9,6 +8,7 @@ from typing import Any
 from sparsemaps import files, from_config
 from sparsemaps._io import _output_files
 from sparsemaps._io._sources import expand
+from sparsemaps._tools._checks import finite_or_none
 from sparsemaps._tools._escapes import escaped, print_line
 from sparsemaps.cli._given import (
     make_map,
@@ -71,7 +71,7 @@ def train(options: argparse.Namespace) -> None:
         figures |= {"weight": trained.weight}
         words += f", weights of {trained.weight:.6g} in all"
     if trained.scores:
-        scores = {f"{one.C:g}": _or_none(one.score) for one in trained.scores}
+        scores = {f"{one.C:g}": finite_or_none(one.score) for one in trained.scores}
         figures |= {"C": trained.model.C, "scores": scores}
         words += f", C of {trained.model.C:g}"
         score = "R2" if asked.is_regression else "accuracy"
@@ -83,18 +83,13 @@ def train(options: argparse.Namespace) -> None:
         figures |= {"texts": texts.analyzer}
         words += f", by --texts {texts.analyzer}"
     if trained.validation is not None:
-        seen = {name: _or_none(n) for name, n in trained.validation.figures.items()}
+        seen = {name: finite_or_none(n) for name, n in trained.validation.figures.items()}
         figures |= {"validation": {"records": trained.validation.n_records, **seen}}
     if trained.validation is not None:
         for line in trained.validation.lines:
             print_line(line)
         sys.stdout.flush()  # here, as main reports its errors
     say(options, words, figures)
-
-
-def _or_none(number: float) -> float | None:
-    """Return a number for JSON, which has no others than finite ones."""
-    return number if math.isfinite(number) else None
 
 
 def _table_of(score: str, scores: Iterable[Any]) -> Iterator[str]:

@@ -331,20 +331,29 @@ def _beyond(alive: list[Found], done: Sequence[Found]) -> list[Found]:
     last: list[Found] = []
     for one in alive:
         made.append(one)
-        gamma, family = one.candidate.gamma, one.candidate.family
-        if gamma is not None and family not in families:
-            key = family, one.candidate.preparation
-            tried = [
-                other.candidate.gamma or gamma
-                for other in (*alive, *done)
-                if (other.candidate.family, other.candidate.preparation) == key and other.rung >= 0
-            ]
-            factors = [2.0] if gamma >= max(tried) else [0.5] if gamma <= min(tried) else []
-            others = neighbours_of(one.candidate, factors)
+        candidate = one.candidate
+        if candidate.family not in families:
+            families.add(candidate.family)
+            others = _beyond_tried(candidate, [*alive, *done])
             new = [Found(other, strengths=_around(one, finer=True)) for other in others]
-            (last if one.candidate.learner.takes_long else made).extend(new)
-        families.add(family)
+            (last if candidate.learner.takes_long else made).extend(new)
     return [*made, *last]
+
+
+def _beyond_tried(candidate: Candidate, found: Sequence[Found]) -> list[Candidate]:
+    """Return the candidate with twice or half the gamma of one, if its gamma is the largest or the
+    smallest of those tried; otherwise none."""
+    gamma = candidate.gamma
+    if gamma is None:
+        return []
+    key = candidate.family, candidate.preparation
+    tried = [
+        other.candidate.gamma or gamma
+        for other in found
+        if (other.candidate.family, other.candidate.preparation) == key and other.rung >= 0
+    ]
+    factors = [2.0] if gamma >= max(tried) else [0.5] if gamma <= min(tried) else []
+    return neighbours_of(candidate, factors)
 
 
 def _around(one: Found, *, finer: bool) -> tuple[float, ...]:

@@ -25,7 +25,7 @@ _PART = 0.1
 """The share of the time that the first entry of a family takes at most, if another one can."""
 
 _OTHER_LINEAR = 0.05
-"""The share of the time that each linear model but the first takes at most."""
+"""The largest share of the time that each linear model except the first may take."""
 
 _NEAR_ERRORS = 2.0
 """Entries within so many standard errors of the best are measured again."""

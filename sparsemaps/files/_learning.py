@@ -1,7 +1,6 @@
 """`train_files`: a model of the records of files, for ``sparsemaps train``."""
 
 import contextlib
-import math
 from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any, NamedTuple, Unpack
@@ -12,6 +11,7 @@ from sparsemaps._io import _output_files
 from sparsemaps._io._progress import training as bar_of_training
 from sparsemaps._io._sources import expand, known_inputs
 from sparsemaps._tools import _memory, _seeding, _sklearn
+from sparsemaps._tools._checks import finite_or_none
 from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, offered, setting
 from sparsemaps._tools._typing import Array, Inputs, StrPath
@@ -285,14 +285,10 @@ def _facts_of(done: TrainedModel, training: Training, date: str) -> TrainingFact
         for name, value in given.items()
         if value
     }
-    scores = tuple((one.C, one.score, _finite(one.error)) for one in done.scores)
+    scores = tuple((one.C, one.score, finite_or_none(one.error)) for one in done.scores)
     tried = done.validation
-    found = None if tried is None or _finite(tried.score) is None else tried[:2]
+    found = None if tried is None or finite_or_none(tried.score) is None else tried[:2]
     return TrainingFacts(date, done.n_records, done.weight, options, found, scores)
-
-
-def _finite(number: float) -> float | None:
-    return number if math.isfinite(number) else None
 
 
 _N_FOLDS = 5

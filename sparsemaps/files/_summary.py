@@ -1,7 +1,6 @@
 """Summaries of files: LIBSVM text, and what the package writes, with the map that made it."""
 
 import contextlib
-import math
 import os
 import shlex
 from collections.abc import Iterator
@@ -23,6 +22,7 @@ from sparsemaps._io._sources import (
     known_inputs,
 )
 from sparsemaps._io._text_input import UnreadableRecord
+from sparsemaps._tools._checks import finite_or_none
 from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import is_held
 from sparsemaps.codes import _file
@@ -102,7 +102,7 @@ class Summary:
         yield Fact("columns", "{} to {}".format(*columns) if columns else "none", columns)
         a_row = f" ({self.n_entries / self.n_rows:.1f} a row)" if self.n_rows else ""
         yield Fact("entries", f"{self.n_entries}{a_row}", self.n_entries)
-        range_ = values and [_or_none(float(value)) for value in values]
+        range_ = values and [finite_or_none(float(value)) for value in values]
         yield Fact("values", "{:g} to {:g}".format(*values) if values else "none", range_)
         yield self.labels()
         if self.n_qids:
@@ -124,11 +124,6 @@ def _shown(label: float | int) -> str:
     """Return a label. Whole numbers have all their digits."""
     is_whole = isinstance(label, int) or (label.is_integer() and is_held(int(label)))
     return str(int(label)) if is_whole else f"{label:g}"
-
-
-def _or_none(number: float) -> float | None:
-    """Return a number for JSON, which has no others than finite ones."""
-    return number if math.isfinite(number) else None
 
 
 def summarize(path: str, *, n_jobs: int | None = None, progress: bool | None = None) -> list[Fact]:

@@ -12,7 +12,7 @@ import numpy as np
 
 from sparsemaps._loops.text import Utf8Texts
 from sparsemaps._tools import _whole_numbers
-from sparsemaps._tools._checks import LARGEST_REAL
+from sparsemaps._tools._checks import LARGEST_REAL, finite_or_none
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._parameters import named
 from sparsemaps._tools._typing import Array
@@ -212,8 +212,7 @@ def number_in(text: str) -> int | float | None:
         whole = int(text)
         is_held = _whole_numbers.LEAST <= whole <= _whole_numbers.LARGEST
         return whole if is_held else None
-    number = float(text)
-    return number if math.isfinite(number) else None
+    return finite_or_none(float(text))
 
 
 _LONGEST_NUMBER = 400

@@ -153,7 +153,7 @@ class _Unended(ValueError):
 
 
 _MOST_LINES = 2**16
-"""Lines of a record that are kept one by one."""
+"""The largest number of lines of a record that are held separately; more are joined."""
 
 _FIELD_BYTES = 2**17
 """The length of a field up to which Python's csv reads it without being told."""

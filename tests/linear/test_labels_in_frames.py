@@ -199,7 +199,7 @@ def test_values_that_are_none(name, key):
         fitted(name, [0, 1] * (N_ROWS // 2), values)
 
 
-@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="of NumPy 2")
+@pytest.mark.skipif(not hasattr(np.dtypes, "StringDType"), reason="StringDType came with NumPy 2.0")
 @pytest.mark.parametrize("name", CLASSIFIERS)
 def test_strings_of_any_length(name):
     values = ["a", "b" * 40, "01"] * (N_ROWS // 3)
