@@ -73,9 +73,3 @@ def identity(path: str) -> tuple[int, Any, Any]:
         return _urls.identity(path)
     about = os.stat(path)
     return about.st_size, about.st_mtime_ns, about.st_ino
-
-
-def local_path(path: str) -> str:
-    """Return a path of this machine: the path of a copy of a URL's file, which stays until the
-    process ends."""
-    return _urls.local_copy(path) if is_url(path) else path

@@ -6,7 +6,7 @@ import os
 import stat
 from typing import IO
 
-from sparsemaps._io import _paths
+from sparsemaps._io import _urls
 
 _UNWAITING = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0)
@@ -15,7 +15,9 @@ _UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0)
 def open_regular(path: str, flags: int = os.O_RDONLY, *, follow: bool = True) -> IO[bytes]:
     """Open a regular file, without waiting; a ValueError if it is another kind of file. Without
     `follow`, a symbolic link is another kind. Of a URL, a copy is opened."""
-    path, wrong = _paths.local_path(path), f"{path} is not a regular file"
+    wrong = f"{path} is not a regular file"
+    if _urls.is_url(path):
+        path = _urls.local_copy(path)
     try:
         file = os.open(path, flags | _UNWAITING | (0 if follow else _UNFOLLOWED), 0o666)
     except OSError as error:

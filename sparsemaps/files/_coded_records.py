@@ -60,7 +60,7 @@ class CodedInputs:
     def n_records(self) -> list[int]:
         """The number of records of each input, after the codes are made."""
         if self.n_parts is None:
-            return [len(self.load())]
+            return [len(PackedCodes.load(self.path))]
         folder, name = os.path.split(self.path)
         of_parts = iter(Results(folder).counts(name, self.digest, sum(self.n_parts)))
         return [sum(itertools.islice(of_parts, n)) for n in self.n_parts]
@@ -68,9 +68,6 @@ class CodedInputs:
     @property
     def n_rows(self) -> int:
         return sum(self.n_records)
-
-    def load(self) -> PackedCodes:
-        return PackedCodes.load(self.path)
 
     def are_equal(self, rows: Array, others: Array) -> Array:
         """Return which pairs of records have the same content, with errors of probability 2^-32."""
@@ -277,7 +274,8 @@ def similar(
     sides: Sides, search: PairSearch, run: TaskRun, steps: Steps
 ) -> tuple[Array, Array, Array]:
     """Return pairs of records, of one set or of two, and their similarities, or containments."""
-    own, other = sides[0].load(), None if sides[1] is None else sides[1].load()
+    own = PackedCodes.load(sides[0].path)
+    other = None if sides[1] is None else PackedCodes.load(sides[1].path)
     sets, wanted = (own, other), (search.threshold, search.recall)
     limits = SearchRun(n_jobs=run.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), steps=steps)
     if not search.exact:
@@ -294,7 +292,7 @@ def similar(
         return *rows, np.empty(0)
     limits = limits._replace(steps=steps.within("exact", run.progress))
     with ExitStack() as stack:
-        kernel = exact_kernel(sides, rows, run.results.scratch, run, stack)
+        kernel = exact_kernel(sides, rows, run, stack)
 
         def similarity(i: Array, j: Array) -> Array:
             value = kernel(i, j)
@@ -313,17 +311,17 @@ def similar(
 
 
 def exact_kernel(
-    sides: Sides, rows: tuple[Array, Array], folder: str, run: TaskRun, stack: ExitStack
+    sides: Sides, rows: tuple[Array, Array], run: TaskRun, stack: ExitStack
 ) -> Callable[[Array, Array], Array]:
     """Return a function of pairs of records, of one set or of two, among some rows, that gives
     their exact kernel. Inputs are read again; the rows are in temporary files as long as `stack` is
     open."""
     own, other = sides
     if other is None:
-        X, place = Y, other_place = rows_of(own, rows, folder, run, stack)
+        X, place = Y, other_place = rows_of(own, rows, run, stack)
     else:
-        X, place = rows_of(own, rows[:1], folder, run, stack)
-        Y, other_place = rows_of(other, rows[1:], folder, run, stack)
+        X, place = rows_of(own, rows[:1], run, stack)
+        Y, other_place = rows_of(other, rows[1:], run, stack)
         width = max(X.shape[1], Y.shape[1])
         X, Y = with_width(X, width), with_width(Y, width)
     kernel = remembered_kernel(own.job.map, X, Y)
@@ -331,13 +329,14 @@ def exact_kernel(
 
 
 def rows_of(
-    coded: CodedInputs, rows: Iterable[Array], folder: str, run: TaskRun, stack: ExitStack
+    coded: CodedInputs, rows: Iterable[Array], run: TaskRun, stack: ExitStack
 ) -> tuple[Any, Array]:
     """Return some rows of inputs, as a matrix in temporary files; and the place of each of them
     there."""
     wanted = np.zeros(coded.n_rows, bool)
     for some_rows in rows:
         wanted[some_rows] = True
+    folder = run.results.scratch
     data, columns = (Spool(folder, dtype, stack) for dtype in (np.float64, np.int64))
     source, inputs = coded.job.source, coded.inputs
     n_rows = width = 0

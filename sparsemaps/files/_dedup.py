@@ -182,7 +182,7 @@ class Dedup(DedupPlan):
     def run(self, how: Run) -> Deduplicated:
         """Run all tasks, or the tasks of a share; the numbers are then 0."""
         self.check(how)
-        is_share = how.share is not None
+        is_share = how.task is not None
         has_directory = is_directory(self.output) and not self.tables.dry_run
         if has_directory:
             _output_files.make_folder(self.output)

@@ -21,7 +21,7 @@ from sparsemaps.files._frequency_stages import counted
 from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._removed_records import find_removals, leaders, read_removals
 from sparsemaps.files._results import NOWHERE, Place, Results, counts
-from sparsemaps.files._search_tasks import n_tasks_of, search_stages
+from sparsemaps.files._search_tasks import search_stages
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.neighbors._clusters import numbered_components
 
@@ -50,7 +50,7 @@ def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
     removals = Task(REMOVED, {**recipe, "keep": plan.removal.keep}, (plan, coded))
     about = "records near a kept one"
     last = Stage("removals", [removals], find_removals, results, ("", SIMILARITY), about=about)
-    yield from search_stages(last, n_tasks_of([*plan.inputs, *files_of(plan.earlier)]))
+    yield from search_stages(last, [*plan.inputs, *files_of(plan.earlier)])
     decides = {"removals": removals.digest}
     files = {REMOVED: results.path(removals.file)}
     clusters = Task(CLUSTERS, decides, (plan, coded, files))

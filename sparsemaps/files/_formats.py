@@ -108,10 +108,6 @@ class OutputFormat(ABC):
         for file in self._beside.values():
             file.finish()
 
-    def _write_ids(self, ids: list[str] | None) -> None:
-        if self._options.ids:
-            self._beside[_sources.IDS].append("".join(f"{id}\n" for id in ids or ()).encode())
-
 
 class SvmlightFormat(OutputFormat):
     """LIBSVM text, which counts from 1."""
@@ -172,7 +168,8 @@ class _CodesFormat(OutputFormat):
             self._spool = Spool(folder, np.uint8, self._stack)
         # The stack ends in the reverse order: the files beside the codes appear before these.
         self._stack.push(self._save)
-        self._write_ids([])  # there is a file even without rows
+        if self._options.ids:
+            self._beside[_sources.IDS].append(b"")  # there is a file even without rows
         self._codes = empty_codes(self._map, self._options.texts)
         self._kept = [self._codes]  # the codes of each block, without their array
 
@@ -191,7 +188,8 @@ class _CodesFormat(OutputFormat):
             self._spool.append(codes.array.reshape(-1))
         codes.array = self._codes.array  # the codes are in the file
         self._kept.append(codes)
-        self._write_ids(ids)
+        if ids is not None:
+            self._beside[_sources.IDS].append("".join(f"{id}\n" for id in ids).encode())
 
 
 def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:

@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Iterable, Sequence
 from dataclasses import KW_ONLY, dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sparsemaps._tools import _allowed
 from sparsemaps._tools._allowed import (
@@ -753,14 +753,6 @@ class _TasksOf(_allowed.Allowed):
         return stage, check_int("the number of the task", i, 0, n - 1), n
 
 
-class Share(NamedTuple):
-    """The tasks of a stage whose numbers are i modulo n."""
-
-    stage: str
-    i: int
-    n: int
-
-
 @dataclass(frozen=True, kw_only=True)
 class Reading(Values):
     """How inputs are read.
@@ -818,10 +810,6 @@ class Run(Reading):
             raise ValueError("give task or engine, not both")
         if self.task is not None and not self.resume:
             raise ValueError("give task or resume=False, not both")
-
-    @property
-    def share(self) -> Share | None:
-        return self.task and Share(*self.task)
 
 
 VALUES = (

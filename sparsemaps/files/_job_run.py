@@ -11,7 +11,7 @@ from typing import TypeVar
 from sparsemaps._io._progress import Progress, counted
 from sparsemaps._tools import _threads
 from sparsemaps._tools._parameters import Wording, current_wording, wording_settings
-from sparsemaps.files._job_options import Run, Share
+from sparsemaps.files._job_options import Run
 from sparsemaps.files._results import Result, Results
 from sparsemaps.files._tasks import Made, Stage, Task, TaskRun
 
@@ -137,25 +137,27 @@ class _Make:
 
 
 def run_share(
-    stages: Iterable[Stage], share: Share, how: Run, *, is_last: bool
+    stages: Iterable[Stage], share: tuple[str, int, int], how: Run, *, is_last: bool
 ) -> dict[str, list[Result]]:
     """Make the results of some tasks of a stage, and return them; none if the stage is not needed.
     It is an error if results of earlier stages are missing. The processes whose tasks end the last
-    stage give results their plain names."""
+    stage give results their plain names. A `share` has the name of the stage, i and n: its tasks
+    are those whose numbers are i modulo n."""
+    name, i, n = share
     passed: list[Stage] = []
     for stage in stages:
         passed.append(stage)
-        if stage.name == share.stage:
+        if stage.name == name:
             break
         missing = stage.missing()
         if missing:
             raise ValueError(
                 f"of the stage {stage.name}, {len(missing)} of {len(stage.tasks)} results are "
-                f"missing, such as {missing[0].name}; make them before the stage {share.stage}"
+                f"missing, such as {missing[0].name}; make them before the stage {name}"
             )
     made = []
     stage = stage._replace(maker=secrets.token_hex(8))  # others may be at the same tasks
-    for task in stage.tasks[share.i :: share.n] if stage.is_needed() else ():
+    for task in stage.tasks[i::n] if stage.is_needed() else ():
         made.append(stage.make_one(task, TaskRun(how.n_jobs, None, how.progress)))
         stage.deliver(task)
     if is_last and not stage.missing():

@@ -111,7 +111,7 @@ class OutputPlan(Plan):
 
     def _make_each(self, how: Run) -> list[MadeOutput]:
         """Make the output of each input, as a task."""
-        job, share, folder = self.job, how.share, self._folder
+        job, share, folder = self.job, how.task, self._folder
         is_shared = share is not None
         with writing(folder, shared=is_shared), ExitStack() as stack:
             results = Results(folder)
@@ -122,7 +122,8 @@ class OutputPlan(Plan):
             join_tables(job.bad_records, [output + _sources.BAD for output in self.outputs])
         own = slice(None)
         if share is not None:
-            own = slice(share.i, None, share.n) if share.stage == job.name else slice(0)
+            stage, i, n = share
+            own = slice(i, None, n) if stage == job.name else slice(0)
         return [
             MadeOutput(path, output, counts(result.value, job.n_counts, output), not result.is_new)
             for path, output, result in zip(self.paths[own], self.outputs[own], made, strict=True)

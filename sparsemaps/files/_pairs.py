@@ -29,7 +29,7 @@ from sparsemaps.files._plan import Plan
 from sparsemaps.files._recipes import digest
 from sparsemaps.files._results import FOLDER_ENDING, Results, counts, opened
 from sparsemaps.files._row_names import names_of_rows, read_comments, write_table
-from sparsemaps.files._search_tasks import n_tasks_of, search_stages
+from sparsemaps.files._search_tasks import search_stages
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 from sparsemaps.maps._config import from_config
 from sparsemaps.maps._sparse_map import SparseMap
@@ -200,7 +200,7 @@ class PairsPlan(Plan):
         pairs = Task(PAIRS, recipe, (self.search, sides))
         about = "pairs of similar rows"
         last = Stage("pairs", [pairs], _find_pairs, results, ("", SIMILARITY), about=about)
-        yield from search_stages(last, n_tasks_of([*self.inputs, *self.others]))
+        yield from search_stages(last, [*self.inputs, *self.others])
         output = None if self.folder is None else _paths.full_path(self.output)
         of_lines = results.path(pairs.file), sides, self.output if output is None else None
         target = None if output is None else _paths.real_path(output)
@@ -212,7 +212,7 @@ class PairsPlan(Plan):
     def run(self, how: Run) -> FoundPairs:
         """Run all tasks, or the tasks of a share; the numbers are then 0."""
         self.check(how)
-        plan, is_share = self, how.share is not None
+        plan, is_share = self, how.task is not None
         with opened(plan.folder, shared=is_share) as results, contextlib.ExitStack() as stack:
             is_counted = plan.job.source.needs_counts is not None
             if plan.search.exact or is_counted:  # inputs are read again

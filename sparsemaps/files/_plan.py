@@ -36,17 +36,17 @@ class Plan(ABC):
 
     def check(self, how: Run) -> None:
         """Raise a ValueError if the stage is unknown, or has no tasks for several processes."""
-        if how.share is None and how.engine is None:
+        if how.task is None and how.engine is None:
             return
         names = [name for name, _, _ in self.listing()]
-        if how.share is not None and how.share.stage not in names:
-            raise ValueError(f"the stage must be {', '.join(names)}, got {how.share.stage!r}")
+        if how.task is not None and how.task[0] not in names:
+            raise ValueError(f"the stage must be {', '.join(names)}, got {how.task[0]!r}")
         if not self.can_be_shared:
             raise ValueError("tasks are for inputs and outputs that are files")
 
     def make(self, results: Results, how: Run) -> dict[str, list[Result]]:
         """Make the results of all stages, or of a share of tasks, and return them."""
-        stages, share = self.stages(results), how.share
-        if share is None:
-            return run_stages(stages, how)
-        return run_share(stages, share, how, is_last=self.listing()[-1][0] == share.stage)
+        if how.task is None:
+            return run_stages(self.stages(results), how)
+        is_last = self.listing()[-1][0] == how.task[0]
+        return run_share(self.stages(results), how.task, how, is_last=is_last)

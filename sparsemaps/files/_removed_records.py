@@ -31,11 +31,11 @@ def find_removals(
     number."""
     steps, scratch = steps or Steps(shown=run.progress), run.results.scratch
     check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
-    search, own = plan.search, coded.load()
+    search, own = plan.search, PackedCodes.load(coded.path)
     key = key_of(coded, plan.removal)
     earlier = _codes_of_all(plan.earlier, run.results)
     with ExitStack() as stack:
-        near = _near(coded, search, earlier, scratch, run, stack)
+        near = _near(coded, own, earlier, search, run, stack)
         limits = SearchRun(n_jobs=run.n_jobs, steps=steps)
         if steps.share is not None:
             _search.rows_near_others(own, near.least, near.recall, limits, earlier)
@@ -94,16 +94,15 @@ def key_of(codes: CodedInputs, removal: Removal) -> Array | None:
 
 def _near(
     coded: CodedInputs,
-    search: Search,
+    codes: PackedCodes,
     earlier: PackedCodes | None,
-    folder: str,
+    search: Search,
     run: TaskRun,
     stack: ExitStack,
 ) -> NearBy:
     """Return the pairs that are near, by the estimates or by the exact kernel. For this kernel,
     rows that may be in a pair are read once more. Of earlier deliveries only the codes are
     known."""
-    codes = coded.load()
     near = _removals.by_estimate(codes, earlier, search.threshold, search.recall)
     if not search.exact:
         return near
@@ -111,7 +110,7 @@ def _near(
     read: list[Any] = []
 
     def prepare(wanted: Array) -> None:
-        read[:] = rows_of(coded, [wanted], folder, run, stack)
+        read[:] = rows_of(coded, [wanted], run, stack)
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
         X, place = read

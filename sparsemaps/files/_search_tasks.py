@@ -23,8 +23,9 @@ _MOST_TASKS = 64
 """Tasks among which a search is shared, at most."""
 
 
-def search_stages(last: Stage, n_tasks: int) -> Iterator[Stage]:
-    """Yield the stages of a search that `n_tasks` tasks share.
+def search_stages(last: Stage, inputs: Sequence[Any]) -> Iterator[Stage]:
+    """Yield the stages of a search of the rows of inputs, which as many tasks share as the inputs
+    have ranges.
 
     `last` is the stage as if one task made the whole search: ``last.make(*task.of, path, run)``
     searches, and writes the result of the task. Tasks that share the search also give it `steps`.
@@ -34,6 +35,8 @@ def search_stages(last: Stage, n_tasks: int) -> Iterator[Stage]:
     """
     (task,) = last.tasks
     of_steps = files_named("search-.*")
+    n_ranges = -(-n_bytes_of(inputs) // _coded_records.RANGE_BYTES)
+    n_tasks = min(max(1, n_ranges), _MOST_TASKS)
     if n_tasks == 1:
         yield last._replace(removes=of_steps)
         return
@@ -65,8 +68,3 @@ def _make(
     steps = KeptSteps(run.results, "search-", task.recipe, shown=shown, share=share)
     value = search(*task.of, path, run, steps)
     return value if share is None else True
-
-
-def n_tasks_of(inputs: Sequence[Any]) -> int:
-    """Return among how many tasks a search of the rows of inputs is shared."""
-    return min(max(1, -(-n_bytes_of(inputs) // _coded_records.RANGE_BYTES)), _MOST_TASKS)

@@ -66,26 +66,18 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
 
 
 def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
-    """Return what `clusters` does, for checked rows; `step` pairs at a time. It takes 12 bytes a
-    row."""
+    """Return what `clusters` does, for checked rows; `step` pairs or rows at a time. It takes 12
+    bytes a row."""
     # A row's parent is the row itself, or an earlier row of its component.
     parents = np.arange(n, dtype=np.uint32)
     for start in range(0, len(i), step):
-        some = slice(start, start + step)
-        _loops.join_rows(pairs_of_rows(i[some], j[some]), parents)
-    _loops.find_first_rows(parents)  # which are first rows from now on
-    return _numbered(parents, step)
-
-
-def _numbered(first: Array, step: int) -> Array:
-    """Return the number of each row's component, by the first row of each row's component.
-
-    Components are numbered in the order of their first rows; `step` rows are numbered at a time.
-    """
-    numbers = np.empty(len(first), np.int64)
+        stop = start + step
+        _loops.join_rows(pairs_of_rows(i[start:stop], j[start:stop]), parents)
+    _loops.find_first_rows(parents)  # of components, whose numbers are in the order of these
+    numbers = np.empty(n, np.int64)
     n_before = 0  # components whose first rows are before these
-    for start in range(0, len(first), step):
-        some = first[start : start + step]
+    for start in range(0, n, step):
+        some = parents[start : start + step]
         stop = start + len(some)
         is_first = some == np.arange(start, stop)
         numbers[start:stop] = n_before + np.cumsum(is_first) - 1  # right for first rows

@@ -13,8 +13,7 @@ from typing import IO, Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io import _text_input
-from sparsemaps._io._paths import local_path
+from sparsemaps._io import _text_input, _urls
 from sparsemaps._io._text_input import Text
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._parameters import setting
@@ -358,7 +357,8 @@ def _opened(input: Any, **options: Any) -> Iterator[Any]:
     """Yield a file of Parquet; a file object is where it was afterwards."""
     parquet = library("pyarrow.parquet", "reading Parquet")
     place = input.tell() if hasattr(input, "read") else 0
-    file = parquet.ParquetFile(local_path(input), **options)
+    here = _urls.local_copy(input) if _urls.is_url(input) else input
+    file = parquet.ParquetFile(here, **options)
     try:
         yield file
     finally:
