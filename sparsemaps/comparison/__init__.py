@@ -108,8 +108,9 @@ def compare(
     this search, scalers are fitted to the rows of all splits.
 
     The best of each family is then trained on four fifths of the rows, from preparation to
-    prediction, with maps of several sizes; those near the best on up to five folds. Standard errors
-    are of the mean over the rows that were held out.
+    prediction, with maps of several sizes. The best and the smallest near it are measured on up to
+    five folds, until the choice is settled. Standard errors are of the mean over the rows that were
+    held out.
 
     At most 50,000 rows are used, chosen at random, and fewer if they have many entries. Which
     models are measured depends on the speed of the machine.
@@ -182,8 +183,8 @@ def compare_by(
         _halving.warm_up(search, candidates)
         budget.begin()
         found = search.run(candidates)
-        entries = measurement.run(found)
-    rows = [measurement.row(entry) for entry in entries]
+        measurement.run(found)
+    rows = measurement.rows()
     families = dict.fromkeys(one.candidate.family for one in found)
     measured = {row.family for row in rows}
     failed = {one.candidate.family: one.problem for one in found if one.problem}
@@ -191,7 +192,7 @@ def compare_by(
     if not rows:
         raise ValueError(next(iter(failed.values()), "no model had time"))
     return Comparison(
-        rows=tuple(sorted(rows, key=lambda row: (-row.score, row.row_bytes))),
+        rows=tuple(rows),
         metric="R2" if is_regression else "accuracy",
         n_rows=n_rows,
         n_used=len(y),

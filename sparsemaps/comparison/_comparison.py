@@ -21,9 +21,13 @@ class Measured:
     size : int or None
         Samples or components of the map.
     score : float
-        Accuracy, or R2 of numbers to predict.
+        Accuracy, or R2 of numbers to predict. If other models were measured on more folds, it is
+        as far behind theirs as on the folds of both.
     standard_error : float
         The standard error of `score`, by the rows that were held out.
+    behind, behind_error : float
+        How far the score is below that of the best model, and the standard error of that, on the
+        rows that both were measured on.
     n_folds : int
         Number of folds that were measured, at most five.
     test_score, test_error : float or None
@@ -40,8 +44,6 @@ class Measured:
         The model, not fitted.
     n_train : int or None
         Number of rows it was trained on, if there was no time for all; else None.
-    fold_scores : tuple of float
-        The score on each fold that was measured, the first ones of all.
     """
 
     name: str
@@ -49,6 +51,8 @@ class Measured:
     size: int | None
     score: float
     standard_error: float
+    behind: float
+    behind_error: float
     n_folds: int
     test_score: float | None
     test_error: float | None
@@ -58,7 +62,6 @@ class Measured:
     takes_dense: bool
     estimator: Any
     n_train: int | None = None
-    fold_scores: tuple[float, ...] = ()
 
     @property
     def program(self) -> str:
@@ -122,9 +125,8 @@ class Comparison(Sequence[Measured]):
     @property
     def choice(self) -> Measured:
         """The model with the fewest bytes per row whose score is within one standard error of the
-        best. Scores are compared on the folds that both models were measured on."""
-        best, error = self.best, self.best.standard_error
-        near = (row for row in self.rows if _difference(best, row) <= error)
+        best. The error is that of the difference, on the rows that both were measured on."""
+        near = (row for row in self.rows if row is self.best or row.behind <= row.behind_error)
         return min(near, key=lambda row: (row.row_bytes, row.row_seconds))
 
     def plot(self, ax: Any = None) -> Any:
@@ -218,14 +220,6 @@ class Comparison(Sequence[Measured]):
             )
         for failed in self.failed:
             yield f"Some rows are not for {failed}"
-
-
-def _difference(one: Measured, other: Measured) -> float:
-    """Return how much the score of one model is above that of another, on the same folds."""
-    folds = list(zip(one.fold_scores, other.fold_scores, strict=False))
-    if not folds:
-        return one.score - other.score
-    return sum(first - second for first, second in folds) / len(folds)
 
 
 _PLAIN = {"linear": "the linear model", "boosted": "boosted trees", "exact": "the exact kernel"}

@@ -301,7 +301,7 @@ def _with_neighbours(alive: list[Found]) -> list[Found]:
     its family for its preparation.
 
     Of learners that take long, only the best of the family has neighbours. They and all candidates
-    but the best come last, so that the others have their turn.
+    that have none come last, so that the others have their turn.
     """
     found: set[tuple[str, str]] = set()
     made: list[Found] = []
@@ -310,7 +310,7 @@ def _with_neighbours(alive: list[Found]) -> list[Found]:
         candidate, takes_long = one.candidate, one.candidate.learner.takes_long
         key = candidate.family, "" if takes_long else candidate.preparation
         if key in found:
-            (last if takes_long else made).append(one)
+            last.append(one)
             continue
         found.add(key)
         made.append(one)

@@ -27,11 +27,15 @@ _PART = 0.1
 _OTHER_LINEAR = 0.05
 """The largest share of the time that each linear model except the first may take."""
 
+_OF_BEST = 0.2
+"""The share of the time that another size of the best family may take even if it ends late."""
+
 _NEAR_ERRORS = 2.0
 """Entries within so many standard errors of the best are measured again."""
 
-_NEAR, _NEAR_OF_TREES = 0.03, 0.1
-"""Families within this of the best are measured at all sizes. More trees may gain more."""
+_NEAR, _MAY_GAIN = 0.03, 0.1
+"""Families within this of the best are measured at all sizes. More trees, and a larger size of the
+best map, may gain more."""
 
 
 class Outcome(NamedTuple):
@@ -51,9 +55,7 @@ class Entry:
     strength: float
     row_bytes: float = 0.0
     losses: list[Array] = field(default_factory=list)
-    """For each fold that is done, the loss of each row."""
-    spreads: list[float] = field(default_factory=list)
-    """For each fold, what losses are divided by."""
+    """For each fold that is done, the loss of each row; of numbers, in units of their variance."""
     train_seconds: list[float] = field(default_factory=list)
     predict_seconds: list[float] = field(default_factory=list)
     """For a row."""
@@ -78,32 +80,47 @@ class Entry:
         """Return how much a fit to some rows takes."""
         return self.candidate.learner.work(n_rows, self.components, [self.strength], 1)
 
+    def cost(self) -> tuple[float, float]:
+        """Return the bytes of a row, and the seconds of its prediction."""
+        return self.row_bytes, float(np.mean(self.predict_seconds))
+
     def outcome(self) -> Outcome:
-        return outcome_of(np.concatenate(self.losses), float(np.mean(self.spreads)))
+        return outcome_of(np.concatenate(self.losses))
+
+    def folds_and_score(self) -> tuple[int, float]:
+        """Return the number of folds, and the score on these, less 1."""
+        return len(self.losses), -sum(float(part.mean()) for part in self.losses)
 
 
-def outcome_of(losses: Array, spread: float) -> Outcome:
-    """Return 1 minus the mean loss, in units of the spread. One right and one wrong row are added
-    for the standard error of an accuracy, which is then not 0."""
-    shares = losses / spread
-    n = len(shares)
-    some = np.append(shares, [0.0, 1.0]) if losses.max() <= 1 and spread == 1 else shares
-    return Outcome(1 - float(shares.mean()), float(some.std() / np.sqrt(n)), n)
+def outcome_of(losses: Array) -> Outcome:
+    """Return 1 minus the mean loss. One right and one wrong row are added for the standard error of
+    an accuracy, which is then not 0."""
+    n = len(losses)
+    is_accuracy = bool(((losses == 0) | (losses == 1)).all())
+    some = np.append(losses, [0.0, 1.0]) if is_accuracy else losses
+    return Outcome(1 - float(losses.mean()), float(some.std() / np.sqrt(n)), n)
 
 
-def may_be_as_good(entry: Entry, best: Entry) -> bool:
-    """Return whether an entry is within some standard errors of the best one.
+class Gap(NamedTuple):
+    """How far the score of an entry is below that of another, and the standard error of that."""
 
-    The errors are those of the difference, on the rows that both have predicted: most rows are easy
-    or hard for both.
+    behind: float
+    error: float
+
+    def is_within(self, n_errors: float) -> bool:
+        return self.behind <= n_errors * self.error
+
+
+def gap_of(entry: Entry, best: Entry) -> Gap:
+    """Return how far an entry is behind another, on the rows that both have predicted.
+
+    Most rows are easy or hard for both, so the error is smaller than those of the two scores.
     """
     n_folds = min(len(entry.losses), len(best.losses))
-    theirs, its = (
-        np.concatenate(one.losses[:n_folds]) / np.mean(one.spreads[:n_folds])
-        for one in (entry, best)
-    )
-    behind = np.append(theirs - its, [1.0, -1.0])  # so that no error is 0
-    return bool(behind.mean() <= _NEAR_ERRORS * behind.std() / np.sqrt(len(behind)))
+    theirs, its = (np.concatenate(one.losses[:n_folds]) for one in (entry, best))
+    differences = theirs - its
+    some = np.append(differences, [1.0, -1.0])  # so that no error is 0
+    return Gap(float(differences.mean()), float(some.std() / np.sqrt(len(some))))
 
 
 class Measurement:
@@ -119,6 +136,7 @@ class Measurement:
         self.families: dict[str, list[Entry]] = {}
         """The entries of the best candidate of each family, and of all linear models."""
         self._most_work: dict[Candidate, float] = {}
+        self._spread = self._spread_of(search.y)
 
     def run(self, found: Sequence[Found]) -> list[Entry]:
         """Return the entries that were measured."""
@@ -143,9 +161,15 @@ class Measurement:
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, in_any_case=True)
         for near, share, of_folds in ((_NEAR, _SIZES, _FOLDS), (np.inf, 1.0, 1.0)):
+            best = self._best_first()[:1]
             for entry in self._unmeasured(near):
-                self._measure(entry, 0, share)
-            self._repeat(1.0 if self.test is None else of_folds)
+                may_be_late = self._may_end_late(entry, best[0])
+                self._measure(entry, 0, 1.0 if may_be_late else share)
+            self._settle(1.0 if self.test is None else of_folds)
+            self._test_near_best()
+        for fold in range(1, self._n_folds):  # the time that is left
+            for entry in self._near_best():
+                self._measure(entry, fold)
         if self.test is not None:
             for entry in self._best_first():
                 self._measure_test(entry)
@@ -159,15 +183,21 @@ class Measurement:
         ranked = self._best_first()
         if not ranked:
             return []
-        first = ranked[0].candidate.family if ranked[0].candidate.learner.has_map else None
+        of_maps = (one.candidate.family for one in ranked if one.candidate.learner.has_map)
+        first = next(of_maps, None)
         others = []
         for family, entries in self.families.items():
-            limit = max(near, _NEAR_OF_TREES) if entries[0].candidate.learner.of_trees else near
-            least = ranked[0].outcome().score - limit
-            if any(one.losses and one.outcome().score >= least for one in entries):
+            may_gain = family == first or entries[0].candidate.learner.of_trees
+            limit = max(near, _MAY_GAIN) if may_gain else near
+            if any(one.losses and gap_of(one, ranked[0]).behind <= limit for one in entries):
                 some = [one for one in entries if not one.losses]
                 others += [(family != first, self._expected(one), one) for one in some]
         return [one for *_, one in sorted(others, key=lambda other: other[:2])]
+
+    def _may_end_late(self, entry: Entry, best: Entry) -> bool:
+        """Return whether a size may end with the time: one that is not long, of the best family."""
+        is_of_best = entry.candidate.family == best.candidate.family
+        return is_of_best and self._expected(entry) <= _OF_BEST * self.budget.seconds
 
     def left_out(self) -> list[str]:
         """Return the names of entries near the best that had no time."""
@@ -181,13 +211,38 @@ class Measurement:
             and entry.candidate.family not in self.problems
         ]
 
-    def _repeat(self, share: float) -> None:
-        """Measure the entries near the best on the other folds, until a share of the time; unless
-        rows are in an order of time: then these folds are earlier rows. Measure the best linear
-        model and the entries near the best on the test."""
-        for fold in range(1, 1 if self.search.ordered else N_FOLDS):
-            for entry in self._near_best():
-                self._measure(entry, fold, share)
+    @property
+    def _n_folds(self) -> int:
+        """Of rows in an order of time, other folds are earlier rows."""
+        return 1 if self.search.ordered else N_FOLDS
+
+    def _settle(self, share: float) -> None:
+        """Measure the best entry and smaller ones near it on more folds, until it is settled which
+        one is the choice, or a share of the time is over."""
+        while self._settle_further(share):
+            pass
+
+    def _settle_further(self, share: float) -> bool:
+        """Measure a fold of one of two entries, the best and the smallest that may be the choice.
+
+        Return whether there was any to measure.
+        """
+        near = self._near_best()
+        if not near:
+            return False
+        best, *others = near
+        smaller = [one for one in others if one.cost() < best.cost()]
+        for other in sorted(smaller, key=Entry.cost):
+            for entry in sorted((best, other), key=lambda one: len(one.losses)):
+                fold = len(entry.losses)
+                if fold < self._n_folds and self._measure(entry, fold, share):
+                    return True
+            if gap_of(other, best).is_within(1.0):
+                return False
+        return False
+
+    def _test_near_best(self) -> None:
+        """Measure the best linear model and the entries near the best on the test, if any."""
         if self.test is not None:
             linear = [e for e in self._best_first() if e.candidate.family == LINEAR]
             for entry in [*linear[:1], *self._near_best()]:
@@ -196,27 +251,39 @@ class Measurement:
     def _near_best(self) -> list[Entry]:
         """Return the entries that may be the best, the best first."""
         ranked = self._best_first()
-        return [entry for entry in ranked if may_be_as_good(entry, ranked[0])]
+        return [one for one in ranked if gap_of(one, ranked[0]).is_within(_NEAR_ERRORS)]
 
-    def row(self, entry: Entry) -> Measured:
-        """Return the row of the table."""
-        one, outcome, test = entry.candidate, entry.outcome(), entry.test
+    def rows(self) -> list[Measured]:
+        """Return the rows of the table, the best first."""
+        scored = self._scored()
+        return [self._row(entry, score, scored[0][1]) for score, entry in scored]
+
+    def _row(self, entry: Entry, score: float, best: Entry) -> Measured:
+        one, test, gap = entry.candidate, entry.test, gap_of(entry, best)
         return Measured(
             name=one.name, family=one.family, size=entry.shown_size,
-            score=outcome.score, standard_error=outcome.error, n_folds=len(entry.losses),
+            score=score, standard_error=entry.outcome().error,
+            behind=gap.behind, behind_error=gap.error, n_folds=len(entry.losses),
             test_score=test.score if test else None, test_error=test.error if test else None,
             train_seconds=float(np.mean(entry.train_seconds)),
             row_seconds=float(np.mean(entry.predict_seconds)), row_bytes=entry.row_bytes,
             takes_dense=isinstance(self.search.rows, np.ndarray) and self.search.rows.ndim == 2,
             estimator=self.estimator(entry), n_train=entry.n_train,
-            fold_scores=tuple(
-                outcome_of(losses, spread).score
-                for losses, spread in zip(entry.losses, entry.spreads, strict=True)
-            ),
         )  # fmt: skip
 
+    def _scored(self) -> list[tuple[float, Entry]]:
+        """Return the entries with their scores on all folds of the one with the most, the best
+        first. On folds that another one was not measured on, it is taken to be as far behind as on
+        the others."""
+        most = max(self.entries, key=Entry.folds_and_score, default=None)
+        if most is None:
+            return []
+        score = most.outcome().score
+        scored = [(score - gap_of(one, most).behind, one) for one in self.entries]
+        return sorted(scored, key=lambda pair: (-pair[0], pair[1].row_bytes))
+
     def _best_first(self) -> list[Entry]:
-        return sorted(self.entries, key=lambda entry: entry.outcome().score, reverse=True)
+        return [entry for _, entry in self._scored()]
 
     def _expected(self, entry: Entry, n_rows: int | None = None, n_others: int = 0) -> float:
         """Return the seconds that a fit to some rows takes, by default to a fold's, and predictions
@@ -321,9 +388,7 @@ class Measurement:
             return False
         entry.train_seconds.append(train_seconds)
         entry.predict_seconds.append(seconds / len(test))
-        losses, spread = self._losses(guess, y)
-        entry.losses.append(losses)
-        entry.spreads.append(spread)
+        entry.losses.append(self._losses(guess, y) / self._spread)
         if fold == 0:
             self.entries.append(entry)
             entry.row_bytes = self._row_bytes(entry, rows)
@@ -336,10 +401,13 @@ class Measurement:
             return 8.0 * len(search.y)
         return one.learner.row_bytes(Z, entry.size)
 
-    def _losses(self, guess: Any, y: Array) -> tuple[Array, float]:
-        if self.goal.is_regression:
-            return (guess - y) ** 2, max(float(((y - y.mean()) ** 2).mean()), 1e-300)
-        return (guess != y).astype(float), 1.0
+    def _losses(self, guess: Any, y: Array) -> Array:
+        losses: Array = (guess - y) ** 2 if self.goal.is_regression else (guess != y).astype(float)
+        return losses
+
+    def _spread_of(self, y: Array) -> float:
+        """Return what losses are divided by: the variance of numbers, 1 for classes."""
+        return max(float(y.var()), 1e-300) if self.goal.is_regression else 1.0
 
     def _measure_test(self, entry: Entry, *, in_any_case: bool = False) -> None:
         assert self.test is not None
@@ -357,7 +425,7 @@ class Measurement:
         except ValueError as error:
             self.problems[entry.candidate.family] = str(error)
             return
-        entry.test = outcome_of(*self._losses(guess, y))
+        entry.test = outcome_of(self._losses(guess, y) / self._spread_of(y))
 
     def estimator(self, entry: Entry) -> Any:
         """Return the estimator of an entry, which takes the rows as they were given."""

@@ -42,7 +42,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def row(estimator, *, takes_dense=False):
-    return Measured("", "", None, 1, 0, 1, None, None, 0, 0, 0, takes_dense, estimator)
+    return Measured("", "", None, 1, 0, 0, 0, 1, None, None, 0, 0, 0, takes_dense, estimator)
 
 
 MINMAX = ConsistentWeightedSampling(n_hashes=64, power=0.5, random_state=0)

@@ -138,7 +138,7 @@ def test_every_candidate_is_searched_measured_and_written(kind, is_regression):
         assert one.learner.row_bytes(Z, 16) > 0
         estimator = measurement.estimator(Entry(one, 16, strengths[0]))
         names = {}
-        row = Measured("", "", None, 1, 0, 1, None, None, 0, 0, 0, False, estimator)
+        row = Measured("", "", None, 1, 0, 0, 0, 1, None, None, 0, 0, 0, False, estimator)
         exec(row.program, names)
         assert expression(names["model"], set()) == expression(estimator, set())
         assert len(names["model"].fit(rows, y).predict(rows)) == N, one.name
@@ -200,10 +200,10 @@ def test_each_preparation_has_its_usual_gamma_before_others(family):
 
 def test_scores_and_errors():
     wrong = np.r_[np.zeros(90), np.ones(10)]
-    score, error, n = outcome_of(wrong, 1.0)
+    score, error, n = outcome_of(wrong)
     assert (score, n) == (0.9, 100)
     assert error == pytest.approx(np.sqrt(11 / 102 * 91 / 102 / 100))
-    assert outcome_of(np.zeros(100), 1.0).error > 0
+    assert outcome_of(np.zeros(100)).error > 0
     y, guess = np.arange(10.0), np.arange(10.0) + 1
     losses, spread = (guess - y) ** 2, float(((y - y.mean()) ** 2).mean())
-    assert outcome_of(losses, spread).score == pytest.approx(1 - 10 / ((y - 4.5) ** 2).sum())
+    assert outcome_of(losses / spread).score == pytest.approx(1 - 10 / ((y - 4.5) ** 2).sum())

@@ -18,7 +18,7 @@ from sparsemaps.comparison._halving import (
     _with_neighbours,
 )
 from sparsemaps.comparison._learners import Goal, Learner
-from sparsemaps.comparison._measurement import N_FOLDS, Entry, Measurement, may_be_as_good
+from sparsemaps.comparison._measurement import N_FOLDS, Entry, Measurement, gap_of
 
 
 class Clock:
@@ -304,13 +304,62 @@ def test_differences_are_measured_on_the_same_rows(n_more, n_others, near):
     """The best is wrong in 100 of 1,000 rows, the other one in `n_more` others, and right in
     `n_others` of the 100. By their own errors, 2 % more are within two standard errors."""
     one = Candidate("one", "", "", Learner())
-    best, other = (Entry(one, 1, 1.0, spreads=[1.0] * n) for n in (2, 1))
+    best, other = (Entry(one, 1, 1.0) for _ in range(2))
     wrong = np.arange(1000)
     losses = (wrong < 100).astype(float)
     best.losses = [losses, np.zeros(1000)]
     other.losses = [((wrong >= n_others) & (wrong < 100 + n_more)).astype(float)]
-    assert may_be_as_good(other, best) == near
-    assert may_be_as_good(best, best)
+    gap = gap_of(other, best)
+    assert gap.is_within(2) == near
+    assert gap.behind == pytest.approx((n_more - n_others) / 1000)
+    error = np.sqrt((n_more + n_others + 2) / 1002**2 - gap.behind**2 / 1002)
+    assert gap.error == pytest.approx(error, rel=0.01)
+    assert gap_of(best, best).is_within(1)
+
+
+def test_scores_of_fewer_folds_are_those_on_all():
+    """A first fold that is easy for all models makes none the best."""
+    one = Candidate("one", "", "", Learner())
+    measurement = Measurement(search_of(Clock(), 1), None)
+    for size, folds in enumerate([[5, 15], [6], [4]]):
+        entry = Entry(one, size, 1.0, row_bytes=size)
+        entry.losses = [(np.arange(100) < n).astype(float) for n in folds]
+        measurement.entries.append(entry)
+    ranked = measurement._best_first()
+    assert [entry.size for entry in ranked] == [2, 0, 1]
+    assert [score for score, _ in measurement._scored()] == pytest.approx([0.91, 0.9, 0.89])
+
+
+@pytest.mark.parametrize(
+    ("wrong", "n_folds"),
+    [
+        ({64: 40, 256: 12, 1024: 10, 4096: 10}, {64: 1, 256: 5, 1024: 5, 4096: 1}),
+        ({64: 10, 256: 11, 1024: 9, 4096: 10}, {64: 5, 256: 1, 1024: 5, 4096: 1}),
+        ({64: 40, 256: 40, 1024: 10, 4096: 10}, {64: 1, 256: 1, 1024: 1, 4096: 1}),
+        ({64: 10, 256: 12, 1024: 12, 4096: 12}, {64: 1, 256: 1, 1024: 1, 4096: 1}),
+    ],
+)
+def test_folds_settle_the_choice(wrong, n_folds):
+    """The best one and the smallest that may be as good are measured on more folds, and no others;
+    none if the best is the smallest, or others are far behind."""
+    clock = Clock()
+    search = search_of(clock, 1e4, n_rows=1000)
+    measurement = Measurement(search, None)
+    one = Candidate("one", "", "", Learner())
+
+    def measure(entry, fold, share=1.0):
+        order = np.random.default_rng([SEED, fold, entry.size]).permutation(200)
+        entry.losses.append((order < wrong[entry.size]).astype(float))
+        entry.predict_seconds.append(1.0)
+        return True
+
+    measurement._measure = measure
+    for size in wrong:
+        entry = Entry(one, size, 1.0, row_bytes=size)
+        measure(entry, 0)
+        measurement.entries.append(entry)
+    measurement._settle(1.0)
+    assert {entry.size: len(entry.losses) for entry in measurement.entries} == n_folds
 
 
 def test_sizes_of_the_best_map_come_first():
@@ -325,7 +374,7 @@ def test_sizes_of_the_best_map_come_first():
         for entry in made:
             entry.work = lambda n_rows, cost=entry.size: cost
             measurement.search.costs.note((entry.candidate, "measured"), 1.0, 1.0)
-        made[0].losses, made[0].spreads = [np.arange(100) >= 100 * score], [1.0]
+        made[0].losses = [(np.arange(100) >= 100 * score).astype(float)]
         measurement.families[family] = made
         measurement.entries.append(made[0])
 
@@ -337,6 +386,24 @@ def test_sizes_of_the_best_map_come_first():
     assert sizes == [6, 20, 3, 4, 9]
     measurement.families["best"][0].candidate.learner.has_map = False
     assert [entry.size for entry in measurement._unmeasured(0.03)] == [3, 4, 6, 9, 20]
+    measurement.families["far"][0].candidate.learner.has_map = True
+    assert [entry.size for entry in measurement._unmeasured(0.2)] == [2, 3, 4, 6, 9, 20]
+
+
+@pytest.mark.parametrize(("family", "cost", "late"), [
+    ("best", 20, True), ("best", 21, False), ("near", 4, False)
+])  # fmt: skip
+def test_a_short_size_of_the_best_family_may_end_with_the_time(family, cost, late):
+    measurement = Measurement(search_of(Clock(), 100), None)
+    for name, score in (("best", 0.9), ("near", 0.89)):
+        one = Candidate(name, "", "", Learner())
+        entry = Entry(one, 1, 1.0, losses=[(np.arange(100) >= 100 * score).astype(float)])
+        measurement.entries.append(entry)
+        if name == family:
+            other = Entry(one, 2, 1.0)
+    other.work = lambda n_rows: cost
+    measurement.search.costs.note((other.candidate, "measured"), 1.0, 1.0)
+    assert measurement._may_end_late(other, measurement.entries[0]) == late
 
 
 def test_turns():
@@ -437,7 +504,7 @@ def test_candidates_that_take_long_come_behind_the_best(monkeypatch):
         ]
     ]  # fmt: skip
     placed = [one.candidate.details for one in _with_neighbours(alive)]
-    assert placed == ["a", "c", "near c", "d", "near d", "e", "near a", "b"]
+    assert placed == ["a", "c", "near c", "d", "near d", "near a", "b", "e"]
 
 
 @pytest.mark.parametrize(("best", "new"), [(4.0, [8.0]), (0.5, [0.25]), (2.0, [])])
