@@ -34,6 +34,27 @@ def assert_variance(estimates, expected, *, at_most=False):
     )
 
 
+def assert_mean_of_variance(estimates, expected, variance):
+    """The mean over axis 0 is `expected`, where each estimate has at most the given variance.
+
+    By Catoni's bound ("Challenging the empirical mean and empirical variance", 2012), which holds
+    for any law: with heavy tails, standard errors seen in a sample are too small just where the
+    mean is, too. It sees means that are 5.5 standard errors off.
+    """
+    from scipy import stats
+
+    estimates, expected = np.asarray(estimates, float), np.asarray(expected, float)
+    level = -stats.norm.logsf(N_STANDARD_ERRORS)
+    rounding = 1e-24 * (1 + expected**2)
+    scaled = estimates - expected
+    scaled *= np.sqrt(2 * level / (len(estimates) * (variance + rounding)))
+    sums = (np.sign(scaled) * np.log1p(np.abs(scaled) + scaled**2 / 2)).sum(axis=0)
+    assert (np.abs(sums) <= 2 * level).all(), (
+        f"sums {sums} beyond {2 * level:.1f}: mean {estimates.mean(axis=0)} where {expected} is "
+        "expected"
+    )
+
+
 def assert_rate(agree, expected):
     """A rate of independent agreements (last axis) is `expected`, within its standard error."""
     n = agree.shape[-1]
