@@ -29,8 +29,8 @@ def records(n=80):
 
 
 def _write_txt(path, rows):
-    lines = (" ".join(row["text"].split()) + "\n" for row in rows)
-    path.write_bytes("".join(lines).encode())
+    texts = (b"\xff" if row["text"] is None else row["text"].encode() for row in rows)
+    path.write_bytes(b"".join(b" ".join(text.split()) + b"\n" for text in texts))
 
 
 def _write_jsonl(path, rows):
@@ -58,7 +58,7 @@ def _write_csv(path, rows):
     writer = csv.DictWriter(file, list(_flat(rows or records(1))[0]))
     writer.writeheader()
     for row in _flat(rows):
-        if row.get("id", "") is None:
+        if None in (row.get("id", ""), row["text"]):
             file.write(",,,,,,,,")  # any text is an id, but so many fields are an error
         writer.writerow(row)
     path.write_bytes(file.getvalue().encode())
@@ -66,7 +66,8 @@ def _write_csv(path, rows):
 
 def _table(rows):
     pa = pytest.importorskip("pyarrow")
-    return pa.Table.from_pylist(rows or records(1)).slice(0, len(rows))
+    of_type = {"text": ""}  # if all texts are None
+    return pa.Table.from_pylist([*(rows or records(1)), of_type]).slice(0, len(rows))
 
 
 def _write_parquet(path, rows):
@@ -90,6 +91,6 @@ WRITERS = {
     "parquet": _write_parquet,
     "arrow": _write_arrow,
 }
-"""Functions that write records to a path. Lines of text have texts alone. A record whose id is None
-is one that cannot be read. A file without records has the columns of `records`, if the format has
-columns."""
+"""Functions that write records to a path. Lines of text have texts alone. A record whose id or text
+is None is one that cannot be read. A file without records has the columns of `records`, if the
+format has columns."""

@@ -2,9 +2,9 @@
 output. And errors after bad records have their own lines."""
 
 import csv
-import json
 
 import pytest
+from _data.record_files import WRITERS
 
 from sparsemaps import cli
 from sparsemaps.cli._parser import make_parser
@@ -14,9 +14,7 @@ from sparsemaps.records import TEXT_FORMATS
 from sparsemaps.records._table import FORMATS
 from sparsemaps.text import iter_records
 
-pyarrow = pytest.importorskip("pyarrow")
-pytest.importorskip("pyarrow.parquet")
-pytest.importorskip("pyarrow.feather")
+pytest.importorskip("pyarrow")
 
 COMMANDS = {
     "map": "map minhash IN --texts word:1 -o OUT",
@@ -34,49 +32,24 @@ MOST = 20
 """Bad records in a row that end a job, in place of 1,000."""
 
 
-def write_jsonl(path, records):
-    lines = ("{" if record is BAD else json.dumps(record) for record in records)
-    path.write_text("".join(f"{line}\n" for line in lines))
-
-
-def write_csv(path, records):
-    """Records of several lines, good and bad."""
+def write(format, path, records):
+    """Write records. Those of CSV have several lines, good and bad ones."""
+    rows = [{"text": None, "y": "a"} if record is BAD else record for record in records]
+    if format != "csv":
+        WRITERS[format](path, rows)
+        return
     with open(path, "w", newline="") as file:
         writer = csv.writer(file)
         writer.writerow(["text", "y"])
-        for record in records:
-            row = ["of\ntwo lines"] if record is BAD else [record["text"] + "\n", record["y"]]
-            writer.writerow(row)
-
-
-def write_txt(path, records):
-    lines = (b"\xff" if record is BAD else record["text"].encode() for record in records)
-    path.write_bytes(b"".join(line + b"\n" for line in lines))
-
-
-def table(records):
-    texts = [None if record is BAD else record["text"] for record in records]
-    labels = ["a" if record is BAD else record["y"] for record in records]
-    return pyarrow.table({"text": pyarrow.array(texts, pyarrow.string()), "y": labels})
-
-
-WRITERS = {
-    "jsonl": write_jsonl,
-    "csv": write_csv,
-    "txt": write_txt,
-    "parquet": lambda path, records: pyarrow.parquet.write_table(table(records), path),
-    "arrow": lambda path, records: pyarrow.feather.write_feather(table(records), path),
-}
-
-
-def test_all_formats_are_listed():
-    assert WRITERS.keys() == set(TEXT_FORMATS)
+        for row in rows:
+            is_bad = row["text"] is None
+            writer.writerow(["of\ntwo lines"] if is_bad else [row["text"] + "\n", row["y"]])
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("model")
-    write_jsonl(folder / "in.jsonl", GOOD)
+    write("jsonl", folder / "in.jsonl", GOOD)
     words = f"train {folder}/in.jsonl --label-field y --texts word:1 -o {folder}/model"
     assert cli.main(words.split()) == 0
     return folder / "model"
@@ -107,11 +80,11 @@ def test_a_job_whose_first_records_are_bad(folder, capsys, name, format):
         return  # which has no labels
     path, output = folder / f"in.{format}", output_of(folder, name, format)
     output.write_bytes(b"before")
-    WRITERS[format](path, [BAD] * MOST + GOOD)
+    write(format, path, [BAD] * MOST + GOOD)
     assert run(name, path, output) == 2
     assert f"the first {MOST} records are all bad" in capsys.readouterr().err
     assert output.read_bytes() == b"before"
-    WRITERS[format](path, [BAD] * (MOST - 1) + GOOD[:1] + [BAD] * MOST + GOOD)
+    write(format, path, [BAD] * (MOST - 1) + GOOD[:1] + [BAD] * MOST + GOOD)
     assert run(name, path, output) == 0
     assert output.read_bytes() != b"before"
 
@@ -122,7 +95,7 @@ def test_an_input_of_a_folder_whose_records_are_all_bad(folder, capsys, name, fo
     """Its output would be empty, and stays."""
     (folder / "in").mkdir()
     for input in ("a", "b"):
-        WRITERS[format](folder / f"in/{input}.{format}", GOOD)
+        write(format, folder / f"in/{input}.{format}", GOOD)
     assert run(name, "in/", "out/") == 0
     (output,) = (
         path
@@ -130,14 +103,14 @@ def test_an_input_of_a_folder_whose_records_are_all_bad(folder, capsys, name, fo
         if not path.name.endswith((".json", ".bad.tsv"))
     )
     before = output.read_bytes()
-    WRITERS[format](folder / f"in/b.{format}", [BAD] * 3)
+    write(format, folder / f"in/b.{format}", [BAD] * 3)
     capsys.readouterr()
     assert run(name, "in/", "out/") == 2
     assert f"all records are bad; no output is written. The first one is in/b.{format}: " in (
         capsys.readouterr().err
     )
     assert output.read_bytes() == before
-    WRITERS[format](folder / f"in/b.{format}", [])
+    write(format, folder / f"in/b.{format}", [])
     assert run(name, "in/", "out/") == 0
 
 
@@ -151,14 +124,14 @@ def test_an_input_of_a_folder_whose_records_are_all_bad(folder, capsys, name, fo
 )
 def test_an_error_after_bad_records_has_its_line(folder, capsys, name, labels, message):
     records = [BAD, {"text": "a b", "y": labels[0]}, BAD, BAD, {"text": "c d", "y": labels[1]}]
-    write_jsonl(folder / "in.jsonl", records)
+    write("jsonl", folder / "in.jsonl", records)
     more = ["--label-field", "y"] if name == "map" else []
     words = COMMANDS[name].replace("IN", "in.jsonl").replace("OUT", "out").split()
     assert cli.main([*words, *more, "--bad-records", "aside"]) == 2
     assert f"in.jsonl: line 5: {message}" in capsys.readouterr().err
 
 
-BLANKS = {"jsonl": b" \n\n", "csv": b"\n\r\n", "txt": b"", "parquet": b"", "arrow": b""}
+BLANKS = {"jsonl": b" \n\n", "csv": b"\n\r\n"}
 """Lines that are not records. They stand between the others."""
 
 IN_PARTS = [
@@ -184,8 +157,8 @@ def test_the_first_bad_records_are_counted_alike(
     path, output = folder / f"in.{format}", output_of(folder, name, format)
     output.write_bytes(b"before")
     for records in (GOOD[:1] + [BAD] * MOST + GOOD, [BAD] * (MOST - 1) + GOOD, [BAD] * MOST + GOOD):
-        WRITERS[format](path, records)
-        if BLANKS[format]:
+        write(format, path, records)
+        if format in BLANKS:
             head, *lines = path.read_bytes().splitlines(keepends=True)
             if format == "jsonl":
                 head = BLANKS[format] + head
@@ -205,7 +178,7 @@ def test_the_first_bad_records_are_counted_alike(
 def test_the_first_bad_records_of_counted_texts(folder, capsys, more):
     """Their n-grams are counted first, and the texts are not read again."""
     for records in ([BAD] * (MOST - 1) + GOOD, [BAD] * MOST + GOOD):
-        write_jsonl(folder / "in.jsonl", records)
+        write("jsonl", folder / "in.jsonl", records)
         words = ["dedup", "in.jsonl", "-o", "out", "--bad-records", "aside", "--texts", "word:1"]
         is_refused = records[MOST - 1] is BAD
         assert cli.main([*words, *more]) == 2 * is_refused
@@ -236,7 +209,7 @@ def test_errors_say_how_to_set_records_aside(folder, capsys, name, format):
     path, output = folder / f"in.{format}", output_of(folder, name, format)
 
     def error_of(records, *more):
-        WRITERS[format](path, records)
+        write(format, path, records)
         words = ALL_COMMANDS[name].replace("IN", str(path)).replace("OUT", str(output)).split()
         assert cli.main([*words, *more]) == 2
         assert not output.exists()
@@ -252,7 +225,7 @@ def test_errors_say_how_to_set_records_aside(folder, capsys, name, format):
 
 def test_remedies_are_in_errors_and_not_in_tables(folder, capsys):
     """A worker, whose words are the library's, writes the same table as the command."""
-    write_jsonl(folder / "in.jsonl", [{"title": "a b"}, *GOOD])
+    write("jsonl", folder / "in.jsonl", [{"title": "a b"}, *GOOD])
     assert cli.main(["dedup", "in.jsonl", "-o", "out"]) == 2
     error = capsys.readouterr().err
     assert error.endswith("found 'title'; name the field of the texts by --field\n")

@@ -10,6 +10,7 @@ from sparsemaps._io._sources import LABELS
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.records import TEXT_FORMATS
 from sparsemaps.records._table import FORMATS
+from sparsemaps.text import iter_records
 
 N, BAD = 24, 17
 COMMANDS = {
@@ -58,7 +59,7 @@ def test_a_label_that_is_not_a_number(tmp_path, capsys, command, kind, value):
         found = OF_CSV.get(value, found if given == "many" else f"'{found}'")
     elif row != BAD and given == "many":
         found = "'0.0'"
-    place = f"{FORMATS[kind].unit} {row + (kind == 'csv')}"
+    place = f"{FORMATS[kind].unit} {next(iter_records(path)).line_of(row - 1)}"
     assert f"in.{kind}: {place}: expected " in error, error
     assert "number" in error or kind == "csv", error
     assert f"'y'; found {found}" in error or f"'y', as CSV has no lists; found {found}" in error
@@ -66,7 +67,7 @@ def test_a_label_that_is_not_a_number(tmp_path, capsys, command, kind, value):
     assert not output.exists()
     if row == BAD and command == "train":
         assert cli.main([*words, "--bad-records", str(tmp_path / "aside")]) == 0
-        assert len((tmp_path / "aside").read_text().splitlines()) == 2
+        assert len((tmp_path / "aside").read_bytes().splitlines()) == 2
         model = KernelRegressor.load(output)
         assert model.predict(["w3 b c"]).shape == (1,)
 
