@@ -1,4 +1,4 @@
-/* Aligned memory for vectors. C11 has a function for it; Windows has another one. */
+/* Allocate aligned memory for vectors, with C11's aligned_alloc or, on Windows, _aligned_malloc. */
 #ifndef SPARSEMAPS_ALIGNED_H
 #define SPARSEMAPS_ALIGNED_H
 

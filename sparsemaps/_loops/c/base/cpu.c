@@ -27,7 +27,7 @@ static inline void cpuid(uint32_t leaf, uint32_t out[4])
 }
 #endif
 
-/* The register sets that the operating system saves (XCR0). */
+/* Return the register sets that the operating system saves (XCR0). */
 static inline uint32_t saved_registers(void)
 {
     uint32_t low, high;

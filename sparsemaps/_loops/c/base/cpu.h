@@ -1,15 +1,16 @@
-/* What the processor and the operating system can do. */
+/* CPU features at run time. */
 #ifndef SPARSEMAPS_CPU_H
 #define SPARSEMAPS_CPU_H
 
-/* The widest level whose objects were built. */
+/* Return the widest level that was built. */
 int widest_built_level(void);
 
-/* The widest level that this machine runs: it must have every extension that meson.build names for
- * the level, and its system must save the level's registers. */
+/* Return the widest level that this machine can run: the processor supports every extension that
+ * meson.build names for the level, and the operating system saves the level's registers. */
 int machine_level(void);
 
-/* Whether a machine of the level AVX512 counts the bits of vectors by one instruction. */
+/* Return 1 if the machine runs at level AVX512 and has VPOPCNTDQ, which counts bits per vector
+ * lane. */
 int machine_has_vpopcntdq(void);
 
 #endif

@@ -1,6 +1,6 @@
-/* Includes TEMPLATE once for each pair of types of values and columns: VALUE and INDEX; NAME(function)
- * for the functions' names; OF_VALUE(name) and OF_INDEX(name) for names that depend on one of the
- * types. */
+/* Include TEMPLATE once for each pair of value type and column type. The template sees VALUE and
+ * INDEX, NAME(function) for function names, and OF_VALUE(name) and OF_INDEX(name) for names that
+ * depend on one type only. */
 
 #define OF_VALUE(name) name##_f32
 #define NAME(name) OF_INDEX(name##_f32)

@@ -1,4 +1,5 @@
-/* Includes TEMPLATE once for each type of columns: INDEX; OF_INDEX(name) for names. */
+/* Include TEMPLATE once for each column type. The template sees INDEX, and OF_INDEX(name) for
+ * names. */
 
 #define OF_INDEX(name) name##_i32
 #define INDEX int32_t

@@ -1,6 +1,6 @@
-/* Includes TEMPLATE once for each type of values: VALUE; WORD, the unsigned integer of its size;
- * VALUES, VALUES_ANYWHERE and WORDS, the registers of vectors.h; NAME(function), the functions'
- * names. */
+/* Include TEMPLATE once for each value type. The template sees VALUE; WORD, the unsigned integer of
+ * the same size; VALUES, VALUES_ANYWHERE and WORDS, the register types of vectors.h; and
+ * NAME(function) for function names. */
 
 #define NAME(name) name##_f32
 #define VALUE float

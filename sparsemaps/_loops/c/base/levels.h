@@ -1,19 +1,20 @@
-/* Instruction sets, and the choice among them when a module is loaded.
+/* Instruction set levels, and how a module chooses one when it loads.
  *
- * A package is built for the oldest x86-64, whose 128-bit vectors lose most of the speed of the
- * loops in c/. Therefore every NAME.c that c/meson.build lists in `sources` is compiled once for each
+ * Packages are built for baseline x86-64, whose 128-bit vectors would lose most of the speed of the
+ * loops in c/. Every NAME.c that c/meson.build lists in `sources` is therefore compiled once per
  * instruction set, with LEVEL set to its name, and ends with a table of its functions,
  *
  *     const NAME_loops TABLE(NAME)[] = {{...}};
  *
- * declared in NAME.h by DECLARE_TABLES(NAME). `NAME_at(level)` is the table for a level. Every
- * object does the same IEEE operations in the same order (no contraction, no reassociation), so all
- * tables give the same bits.
+ * declared in NAME.h by DECLARE_TABLES(NAME). `NAME_at(level)` returns the table for a level. Every
+ * level performs the same IEEE operations in the same order (no contraction, no reassociation), so
+ * all tables return the same bits.
  *
- * Loops over values of both types stand once, in a template that each_value.h or each_entry.h
- * compiles for each type. They take arrays as void pointers, so that each has one signature, and
- * there is a table for each type: NAME_at(level, sizeof value) after DECLARE_TABLES_OF_VALUES(NAME),
- * NAME_at(level, sizeof value, sizeof index) after DECLARE_TABLES_OF_ENTRIES(NAME). */
+ * A loop over either value type is written once, in a template that each_value.h or each_entry.h
+ * instantiates for each type. Such loops take arrays as void pointers, so that all instances have
+ * the same signature, and there is one table per type: NAME_at(level, sizeof value) after
+ * DECLARE_TABLES_OF_VALUES(NAME), NAME_at(level, sizeof value, sizeof index) after
+ * DECLARE_TABLES_OF_ENTRIES(NAME). */
 #ifndef SPARSEMAPS_LEVELS_H
 #define SPARSEMAPS_LEVELS_H
 
@@ -63,7 +64,7 @@ enum { BASELINE, AVX2, AVX512 };
         return NAME##_of_level(level) + 2 * (value_size == sizeof(double)) + (index_size == 8);    \
     }
 
-/* What F(type) is for each type, as the elements of such a table. */
+/* Expand F(type) for each type, as the elements of such a table. */
 #define OF_EACH_VALUE(F) {F(f32), F(f64)}
 #define OF_EACH_ENTRY(F) {F(f32_i32), F(f32_i64), F(f64_i32), F(f64_i64)}
 

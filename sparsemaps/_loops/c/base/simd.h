@@ -1,6 +1,6 @@
-/* What loops ask of a register's vectors beside arithmetic: intrinsic functions where the compiler's
- * own code is slower. The compiler takes a quarter of a second for the header that declares these,
- * so what needs the types alone includes vectors.h. */
+/* Vector operations other than arithmetic, written with intrinsics if the compiler's own code is
+ * slower. The intrinsics header adds a quarter of a second to each compilation, so files that need
+ * only the types include vectors.h instead. */
 #ifndef SPARSEMAPS_SIMD_H
 #define SPARSEMAPS_SIMD_H
 
@@ -12,8 +12,8 @@
 
 #include "vectors.h"
 
-/* The result of a comparison, and the choice by it: a where it is true, else b. AVX-512 has registers
- * for such results, and GCC uses them well only by intrinsic functions. */
+/* Masks: compare, and select a where the mask is set, else b. AVX-512 keeps masks in registers of
+ * their own, which GCC uses well only through intrinsics. */
 #if defined(__AVX512F__)
 typedef __mmask16 register_mask;
 
@@ -68,7 +68,7 @@ INLINE int register_any(register_mask mask)
 }
 #endif
 
-/* The highest bit of each word, that of the first one lowest: what a comparison gives, in few bits. */
+/* Return the highest bit of each lane as a bitmask, lane 0 in the lowest bit. */
 INLINE uint64_t register_bits_f32(register_u32 words)
 {
 #if defined(__AVX512F__)
@@ -97,7 +97,7 @@ INLINE uint64_t register_bits_f64(register_u64 words)
 #endif
 }
 
-/* How many bytes of two registers, at any address, are equal. */
+/* Count the equal bytes of two registers' worth of memory. Neither needs to be aligned. */
 INLINE uint32_t register_equal_u8(const uint8_t *a, const uint8_t *b)
 {
 #if defined(__AVX512BW__)
@@ -114,7 +114,7 @@ INLINE uint32_t register_equal_u8(const uint8_t *a, const uint8_t *b)
 #endif
 }
 
-/* table[i % 16] for each i; the table begins at a multiple of 64 bytes. */
+/* Return table[i % 16] per lane. The table must be aligned to 64 bytes. */
 INLINE register_f32 register_of_16_f32(const float *table, register_u32 i)
 {
 #if defined(__AVX512F__)
@@ -135,7 +135,7 @@ INLINE register_f32 register_of_16_f32(const float *table, register_u32 i)
 #endif
 }
 
-/* The greatest integer that is not above x, for |x| < 2^31. */
+/* Return floor(x), for |x| < 2^31. */
 INLINE register_f32 register_floor_f32(register_f32 x)
 {
 #if defined(__AVX512F__)
@@ -148,7 +148,7 @@ INLINE register_f32 register_floor_f32(register_f32 x)
 #endif
 }
 
-/* u where it is less than v, and v elsewhere. */
+/* Return u if u < v, else v, per lane. */
 INLINE register_f64 register_least_f64(register_f64 u, register_f64 v)
 {
 #if defined(__AVX512F__)
@@ -161,7 +161,7 @@ INLINE register_f64 register_least_f64(register_f64 u, register_f64 v)
 #endif
 }
 
-/* u where it is greater than v, and v elsewhere. */
+/* Return u if u > v, else v, per lane. */
 INLINE register_f64 register_greatest_f64(register_f64 u, register_f64 v)
 {
 #if defined(__AVX512F__)

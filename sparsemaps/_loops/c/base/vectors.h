@@ -1,7 +1,7 @@
-/* Vector types of all loops: of 64 bytes, and of a register.
+/* Vector types for all loops: one of 64 bytes, and one of the width of a register.
  *
- * Arrays of single numbers do not stay in registers, vectors do. GCC and clang split vectors of 64
- * bytes where the machine's are shorter, and every element is computed by the same operations. */
+ * Vectors stay in registers; arrays of scalars do not. GCC and clang split a 64-byte vector if the
+ * machine's vectors are shorter. Every lane goes through the same operations either way. */
 #ifndef SPARSEMAPS_VECTORS_H
 #define SPARSEMAPS_VECTORS_H
 
@@ -9,21 +9,22 @@
 #include <stdint.h>
 #include <string.h>
 
-/* Small functions must become part of the loops that call them, or they would be computed one
- * number at a time. */
+/* Small functions must be inlined into the loops that call them; otherwise those loops are not
+ * vectorised. */
 #define INLINE static inline __attribute__((always_inline))
 
-/* And larger ones need the registers for themselves. */
+/* Larger functions need all registers for themselves. */
 #define NOT_INLINE __attribute__((noinline))
 
-/* Four numbers, which begin at a multiple of their size or anywhere. */
+/* Four doubles, aligned to their size or (anywhere) unaligned. */
 typedef double four_f64 __attribute__((vector_size(32), may_alias));
 typedef double four_f64_anywhere __attribute__((vector_size(32), aligned(8), may_alias));
 
-/* A word of eight bytes that are the same. */
+/* A 64-bit word with every byte equal to BYTE. */
 #define EVERY_BYTE(BYTE) (UINT64_C(0x0101010101010101) * (BYTE))
 
-/* Two words of 32 bits that stand side by side, as one: the first is the lower half. And back. */
+/* Convert two adjacent 32-bit words to one 64-bit word with the first in its lower half, or
+ * back. */
 INLINE uint64_t lower_half_first(uint64_t bits)
 {
     return __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ ? bits : bits >> 32 | bits << 32;
@@ -35,14 +36,15 @@ typedef double lanes_f64 __attribute__((vector_size(LANE_BYTES), may_alias));
 typedef int64_t lanes_i64 __attribute__((vector_size(LANE_BYTES), may_alias));
 typedef uint64_t lanes_u64 __attribute__((vector_size(LANE_BYTES), may_alias));
 
-/* Numbers of 32 bits, as many as there are of 64 bits in LANE_BYTES. */
+/* 32-bit lanes, as many as there are 64-bit lanes in LANE_BYTES. */
 typedef float half_lanes_f32 __attribute__((vector_size(LANE_BYTES / 2), may_alias));
 typedef int32_t half_lanes_i32 __attribute__((vector_size(LANE_BYTES / 2), may_alias));
 typedef uint32_t half_lanes_u32 __attribute__((vector_size(LANE_BYTES / 2), may_alias));
 
-/* Vectors as wide as the registers of the level. GCC keeps longer ones in memory instead of several
- * registers, so that sums in them cost ten times as much. Longer ones are for codes, which are laid
- * out in memory in this way, and for hashes, whose products need several registers at a time. */
+/* Vectors as wide as the registers of the level. GCC keeps longer vectors in memory instead of in
+ * several registers, which makes sums in them ten times slower. Longer vectors are used only for
+ * codes, which have this layout in memory, and for hashes, whose products need several registers at
+ * a time. */
 #if defined(__AVX512F__)
 #define REGISTER_BYTES 64
 #elif defined(__AVX2__)
@@ -58,7 +60,7 @@ typedef int64_t register_i64 __attribute__((vector_size(REGISTER_BYTES), may_ali
 typedef uint32_t register_u32 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 typedef uint64_t register_u64 __attribute__((vector_size(REGISTER_BYTES), may_alias));
 
-/* The same at any address. */
+/* The same types, unaligned. */
 typedef float register_f32_anywhere
     __attribute__((vector_size(REGISTER_BYTES), aligned(4), may_alias));
 typedef double register_f64_anywhere
@@ -66,7 +68,7 @@ typedef double register_f64_anywhere
 
 #define LANES_CONVERT(LANES, x) __builtin_convertvector(x, LANES)
 
-/* The bits of vectors as those of another type of the same size: a cast, for GCC and clang. */
+/* Reinterpret the bits of a vector as another type of the same size: in GCC and clang, a cast. */
 #define LANES_BITS(LANES, x) ((LANES)(x))
 
 #endif

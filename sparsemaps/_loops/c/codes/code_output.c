@@ -30,7 +30,7 @@ static void put(const code_output_t *output, ptrdiff_t row, ptrdiff_t first,
             out[j] = step * (first + j) + codes[j];
     } else if (output->narrow) {
         int32_t *restrict out = output->narrow + start + first;
-        for (ptrdiff_t j = 0; j < n; j++) /* modulo 2^32, as the numbers fit */
+        for (ptrdiff_t j = 0; j < n; j++) /* modulo 2^32; the results fit */
             out[j] = (int32_t)((uint32_t)step * (uint32_t)(first + j) + (uint32_t)codes[j]);
     } else if (output->bits == 8) {
         uint8_t *restrict out = output->packed + start + first;

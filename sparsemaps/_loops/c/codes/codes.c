@@ -4,9 +4,9 @@
 #include <immintrin.h>
 #endif
 
-enum { QUERIES = 4 }; /* compared with rows that stay in registers meanwhile */
+enum { QUERIES = 4 }; /* compared at once with a part of a row group, which stays in registers */
 
-/* Vectors of the machine's own width: longer ones would be split through memory. */
+/* Vectors of the machine's own width. Longer ones would be spilled to memory. */
 #if defined(__AVX512BW__)
 enum { PART_BYTES = 64 };
 #elif defined(__AVX2__)
@@ -25,7 +25,7 @@ typedef uint64_t part_u64 __attribute__((vector_size(PART_BYTES), may_alias));
 
 #if defined(__AVX512BW__)
 
-/* The bits of each byte: those of its halves, from a table. */
+/* Count the bits of each byte, by table lookups of its two nibbles. */
 INLINE part_u64 bits_by_byte(part_u64 x)
 {
     const __m512i table =
@@ -87,7 +87,7 @@ INLINE part_u64 sum_of_bytes(part_u64 x)
 }
 #endif
 
-/* A comparison of vectors is -1 where it holds. */
+/* Vector comparisons yield -1 for true. */
 INLINE part_u64 fields_not_zero(int width, part_u64 x)
 {
     if (width == 8)

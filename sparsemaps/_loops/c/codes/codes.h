@@ -1,7 +1,7 @@
-/* How many codes of two rows differ: rows of codes against a tile of other rows, and row by row.
+/* Count how many codes two rows differ in: queries against a tile of rows, or pair by pair.
  *
- * Codes lie in fields of 1, 2, 4, 8, 16 or 32 bits, one behind the other in 64-bit words; codes of
- * another width have the next wider fields. The rest of the last word is 0. */
+ * Codes are stored in fields of 1, 2, 4, 8, 16 or 32 bits, packed contiguously into 64-bit words.
+ * Other widths are padded to the next of these. Unused bits of the last word are 0. */
 #ifndef SPARSEMAPS_CODES_H
 #define SPARSEMAPS_CODES_H
 
@@ -12,36 +12,36 @@
 #include "levels.h"
 #include "vectors.h"
 
-/* Rows of a tile stand in groups of CODES_LANES, word by word: a vector holds the same word of
- * each. */
+/* The rows of a tile are interleaved word by word in groups of CODES_LANES, so that a vector holds
+ * the same word of each row of a group. */
 enum { CODES_LANES = sizeof(lanes_u64) / sizeof(uint64_t) };
 
-/* Words after which a comparison may end early. */
+/* Number of words after which a comparison may stop early. */
 enum { CODES_RUN = 16 };
 
-/* counts[q * stride + row]: how many fields differ between query q (n_words words each) and a row of
- * the tile; or some number above limits[q] where it is above. */
+/* Count the fields in which each query (n_words words) differs from each row of the tile, into
+ * counts[q * stride + row]. A count that exceeds limits[q] may be any number above the limit. */
 typedef void (*count_tile_t)(int width, const uint64_t *queries, ptrdiff_t n_queries,
                              const uint32_t *limits, const lanes_u64 *tile, ptrdiff_t n_groups,
                              ptrdiff_t n_words, uint32_t *counts, ptrdiff_t stride);
 
 typedef struct {
     count_tile_t count_tile;
-    /* The same for processors with VPOPCNTDQ, or NULL. */
+    /* The same with VPOPCNTDQ; NULL if not compiled. */
     count_tile_t count_tile_vpopcntdq;
-    /* How many fields differ between two rows of n vectors. */
+    /* Count the fields in which two rows of n vectors differ. */
     uint32_t (*count_pair)(int width, const lanes_u64 *a, const lanes_u64 *b, ptrdiff_t n);
-    /* The rows whose count is below the limit, of n; returns how many there are. */
+    /* Select the rows, of n, whose count is below the limit. Return their number. */
     ptrdiff_t (*select)(const uint32_t *counts, ptrdiff_t n, uint32_t limit, uint32_t *selected);
 } codes_loops;
 
 DECLARE_TABLES(codes)
 
-/* Up to eight bytes as a word, the first the lowest. */
+/* Load up to eight bytes as a little-endian word. */
 INLINE uint64_t load_word(const uint8_t *bytes, ptrdiff_t n)
 {
     uint64_t word = 0;
-    if (n >= 8) /* compilers make one load of it */
+    if (n >= 8) /* compilers turn this into one load */
         return (uint64_t)bytes[0] | (uint64_t)bytes[1] << 8 | (uint64_t)bytes[2] << 16
                | (uint64_t)bytes[3] << 24 | (uint64_t)bytes[4] << 32 | (uint64_t)bytes[5] << 40
                | (uint64_t)bytes[6] << 48 | (uint64_t)bytes[7] << 56;
@@ -50,7 +50,7 @@ INLINE uint64_t load_word(const uint8_t *bytes, ptrdiff_t n)
     return word;
 }
 
-/* Write the eight bytes of a word, the lowest first. */
+/* Store a word as eight bytes, little-endian. */
 INLINE void store_word(uint8_t *bytes, uint64_t word)
 {
 #if __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
@@ -59,20 +59,20 @@ INLINE void store_word(uint8_t *bytes, uint64_t word)
     memcpy(bytes, &word, sizeof word);
 }
 
-/* Read the first bytes of a row into the cache, while others are worked on. */
+/* Prefetch the first bytes of a row. */
 static inline void prefetch_row(const uint8_t *row, ptrdiff_t n_bytes)
 {
     for (ptrdiff_t byte = 0; byte < n_bytes && byte < 512; byte += 64)
         __builtin_prefetch(row + byte);
 }
 
-/* Reads a byte, and thus its page of a file that is mapped into memory. */
+/* Read a byte, which maps its page if the file is memory-mapped. */
 static inline void read_page(const uint8_t *byte)
 {
     (void)*(const volatile uint8_t *)byte;
 }
 
-/* The width of fields for codes of `bits` bits. */
+/* Return the width of the fields that hold codes of `bits` bits. */
 static inline int field_width(int bits)
 {
     int width = 1;
@@ -86,7 +86,7 @@ static inline ptrdiff_t words_of_row(ptrdiff_t n_codes, int bits)
     return (n_codes * field_width(bits) + 63) / 64;
 }
 
-/* The words of a row of packed codes, each `step` words from the one before. */
+/* Unpack a row of codes into fields and store its words with stride `step`. */
 static inline void widen_row(const uint8_t *codes, ptrdiff_t n_codes, int bits, ptrdiff_t step,
                              uint64_t *words)
 {

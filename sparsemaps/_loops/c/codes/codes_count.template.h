@@ -1,8 +1,8 @@
-/* Included once for each way to count bits: POPCOUNT(x) counts those of each part of a vector,
- * ADD_UP(x) adds the parts of each word up; TARGET is the attribute of the functions and
- * NAME(function) their names. */
+/* Included once per method of counting bits: POPCOUNT(x) counts the bits of each part (byte or
+ * word) of a vector; ADD_UP(x) sums the parts of each word; TARGET is the attribute of the
+ * functions and NAME(function) their names. */
 
-/* How many fields of x are not 0, in parts that hold up to CODES_RUN such numbers. */
+/* Count the non-zero fields of x, in parts that can hold the sum of CODES_RUN such counts. */
 TARGET INLINE part_u64 NAME(differing)(int width, part_u64 x)
 {
     switch (width) {
@@ -23,7 +23,7 @@ TARGET INLINE part_u64 NAME(add_up)(int width, part_u64 parts)
     return width < 8 ? ADD_UP(parts) : sum_of_bytes(parts);
 }
 
-/* `n` queries, a number known to the compiler, against one part of a group of rows. */
+/* Compare `n` queries, a compile-time constant, with one part of a group of rows. */
 TARGET INLINE void NAME(count_part)(int width, int n, const uint64_t *queries,
                                     const uint32_t *limits, const part_u64 *rows, ptrdiff_t n_words,
                                     uint32_t *counts, ptrdiff_t stride)

@@ -11,14 +11,14 @@ static void draw_keys(uint64_t key, uint64_t first, ptrdiff_t n, int t_bits,
             *keys++ = word(key, SAMPLE_KEYS * (first + (uint64_t)j) + c);
 }
 
-/* The lowest `bits` of the upper half of a hash, whose three key words are n apart. */
+/* Return the lowest `bits` bits of the upper half of a hash. Its three key words have stride n. */
 INLINE uint64_t hash_bits(const uint64_t *keys, ptrdiff_t n, uint64_t x, int bits)
 {
     const uint64_t key[3] = {keys[0], keys[n], keys[2 * n]};
     return pair_multiply(key, x) >> 32 & ((UINT64_C(1) << bits) - 1);
 }
 
-/* Different t* of one column make different words. */
+/* For a given column, different t* yield different words. */
 INLINE uint64_t pair_word(uint64_t mixed, int64_t t)
 {
     return mixed + (uint64_t)t * UINT64_C(0x9e3779b97f4a7c15);

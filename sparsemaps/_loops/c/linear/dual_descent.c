@@ -10,14 +10,15 @@
 
 /* ---- features ------------------------------------------------------------------------------ */
 
-/* Where the features of a row are: its codes, if they have up to 8 bits, in a byte each; else a list of
- * columns. A row without samples has neither. */
+/* The features of a row: its codes in one byte each if they have up to 8 bits, else a list of
+ * columns. Both pointers are NULL for a row without samples. */
 typedef struct {
     const uint8_t *bytes;
     const uint32_t *columns;
 } features;
 
-/* `width` is the number of columns of a code; 0 if there is a list of columns. */
+/* Return the column of feature j. `width` is the number of columns per code, or 0 for a list of
+ * columns. */
 INLINE size_t column_of(features row, ptrdiff_t j, ptrdiff_t width)
 {
     return width == 0 ? row.columns[j] : (size_t)(j * width) + row.bytes[j];
@@ -28,7 +29,7 @@ INLINE int has_features(features row)
     return row.bytes != NULL || row.columns != NULL;
 }
 
-/* The features of a row. `columns` is for a list of them, or for their bytes. */
+/* Return the features of a row. `columns` is scratch for the list or the bytes. */
 INLINE features features_of(const coded_rows *rows, uint32_t row, uint32_t *columns)
 {
     if (!rows->sampled[row])
@@ -43,14 +44,14 @@ INLINE features features_of(const coded_rows *rows, uint32_t row, uint32_t *colu
     return (features){.columns = columns};
 }
 
-/* Some rows, and a number of each model for each row. */
+/* Several rows, with one number per model for each row. */
 typedef struct {
     ptrdiff_t n;
     features rows[BLOCK_ROWS];
     double numbers[BLOCK_ROWS * MOST_MODELS];
 } row_numbers;
 
-/* Add the numbers of a row to v at its features first to stop. */
+/* Scatter: add the numbers of a row to v at its features `first` to `stop`. */
 INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
                      const double *numbers, ptrdiff_t width, ptrdiff_t stride)
 {
@@ -69,9 +70,9 @@ INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
     }
 }
 
-/* Sums have SUM_LANES lanes: lane l has the codes l, l + 8, ... They are the same, bit for bit, for
- * one model and for several. Each lane of one model is a number of its own, as gathers take longer
- * than loads one by one on many machines. */
+/* Sums have SUM_LANES lanes: lane l holds the codes l, l + 8, ... The bits are the same for one
+ * model as for several. For one model each lane is a scalar, because gathers are slower than
+ * separate loads on many machines. */
 #define LANES_SUM(x) (((x[0] + x[4]) + (x[2] + x[6])) + ((x[1] + x[5]) + (x[3] + x[7])))
 
 #define MODELS four_f64
@@ -82,7 +83,7 @@ INLINE void add_some(double *v, features row, ptrdiff_t first, ptrdiff_t stop,
 #define NAME sum_of_eight
 #include "sum_of_models.template.h"
 
-/* Add v at the features first to stop of a row to the numbers of the row. */
+/* Gather: add v at the features `first` to `stop` of a row to the row's numbers. */
 INLINE void sum_some(const double *v, features row, ptrdiff_t first, ptrdiff_t stop,
                      double *numbers, ptrdiff_t width, ptrdiff_t stride)
 {
@@ -103,8 +104,8 @@ INLINE void sum_some(const double *v, features row, ptrdiff_t first, ptrdiff_t s
     }
 }
 
-/* Add the numbers of some rows to v, then add v to the numbers of others: for TILE_CODES codes of all
- * rows after the other, as their part of v stays in the cache meanwhile. */
+/* Scatter the numbers of some rows to v, then gather v for other rows. This is done for TILE_CODES
+ * codes of all rows at a time, so that their part of v stays in the cache. */
 INLINE void move_by(double *v, ptrdiff_t k, const row_numbers *from, row_numbers *to,
                     ptrdiff_t width, ptrdiff_t stride)
 {
@@ -123,7 +124,7 @@ INLINE void move_by(double *v, ptrdiff_t k, const row_numbers *from, row_numbers
 INLINE void move_of(double *v, ptrdiff_t k, const row_numbers *from, row_numbers *to,
                     ptrdiff_t width, ptrdiff_t stride)
 {
-    if (width == 256) /* as a constant, a tenth faster */
+    if (width == 256) /* 10 % faster as a constant */
         move_by(v, k, from, to, 256, stride);
     else if (width > 0)
         move_by(v, k, from, to, width, stride);
@@ -131,8 +132,8 @@ INLINE void move_of(double *v, ptrdiff_t k, const row_numbers *from, row_numbers
         move_by(v, k, from, to, 0, stride);
 }
 
-/* The loops over codes are a function of their own: a call costs nothing beside them, and the compiler
- * takes half the time, as there is one of each instead of one for each loss. */
+/* The loops over codes are in a function that is not inlined: a call costs nothing compared with
+ * them, and compilation takes half the time, since the loops are not instantiated for each loss. */
 static NOT_INLINE void move(double *v, const coded_rows *rows, const row_numbers *from,
                             row_numbers *to, ptrdiff_t stride)
 {
@@ -146,7 +147,7 @@ static NOT_INLINE void move(double *v, const coded_rows *rows, const row_numbers
         move_of(v, k, from, to, width, 8);
 }
 
-/* The number of features that two rows share. */
+/* Return the number of features that two rows share. */
 static NOT_INLINE double shared(features a, features b, ptrdiff_t n)
 {
     uint32_t equal = 0;
@@ -175,7 +176,7 @@ INLINE double cost(const dual_problem *p, uint32_t row)
     return p->weights == NULL ? p->cost : p->cost * p->weights[row];
 }
 
-/* A bit for each model that is trained on a row. */
+/* Return a bitmask of the models that are trained on a row. */
 INLINE unsigned members(const dual_problem *p, ptrdiff_t row)
 {
     return p->members == NULL ? (1u << MOST_MODELS) - 1 : p->members[row];
@@ -183,22 +184,23 @@ INLINE unsigned members(const dual_problem *p, ptrdiff_t row)
 
 /* ---- a block of rows ------------------------------------------------------------------------- */
 
-/* Rows that are visited together. v is read once for all of them, then their dual variables are
- * changed in several sweeps, and v is written once: sweeps look at no code, as a change at one row
- * changes the sum of another by the number of features that they share. */
+/* Rows that are visited together. v is read once for all of them, their dual variables are then
+ * updated in several sweeps, and v is written once. Sweeps need no codes, since an update at one
+ * row changes the sum of another by the number of features that they share. */
 typedef struct {
     uint32_t rows[BLOCK_ROWS];
     row_numbers sums;                         /* of v at each row */
     double changes[BLOCK_ROWS * MOST_MODELS]; /* of beta, in all sweeps */
-    double shared[BLOCK_ROWS][BLOCK_ROWS];    /* features of two rows */
+    double shared[BLOCK_ROWS][BLOCK_ROWS];    /* number of features shared by two rows */
     double costs[BLOCK_ROWS], squares[BLOCK_ROWS];
     double duals[BLOCK_ROWS * MOST_MODELS];
     double targets[BLOCK_ROWS];
     unsigned sides[BLOCK_ROWS];
 } block;
 
-/* The next rows of the order, without those that all models have left. Which rows may be in a block
- * does not depend on these: else a model depended on the others. Returns how many there are. */
+/* Load the next rows in the order, except those that have left the active sets of all models. Block
+ * boundaries do not depend on these exceptions; otherwise models would depend on one another.
+ * Return the number of rows. */
 static ptrdiff_t begin_block(const dual_problem *p, dual_state *s, block *b, uint32_t *columns)
 {
     const ptrdiff_t k = p->rows.n_codes, stride = s->stride, rest = s->n_weighed - s->position;
@@ -210,7 +212,7 @@ static ptrdiff_t begin_block(const dual_problem *p, dual_state *s, block *b, uin
             continue;
         if (i < BLOCK_ROWS)
             b->rows[b->sums.n++] = row;
-        else /* fetched from memory meanwhile */
+        else /* prefetch for the next block */
             prefetch_row(p->rows.codes + row * p->rows.n_bytes, p->rows.n_bytes);
     }
     for (ptrdiff_t r = 0; r < b->sums.n; r++) {
@@ -232,7 +234,8 @@ static ptrdiff_t begin_block(const dual_problem *p, dual_state *s, block *b, uin
     return b->sums.n;
 }
 
-/* Visit row r of a block for some models. Returns a bit for each whose dual variable has changed. */
+/* Visit row r of a block for some models. Return a bitmask of the models whose dual variable
+ * changed. */
 INLINE unsigned visit(const dual_problem *p, dual_state *s, block *b, ptrdiff_t r, unsigned models,
                       int first, int loss, ptrdiff_t stride, double *changes)
 {
@@ -260,7 +263,7 @@ INLINE unsigned visit(const dual_problem *p, dual_state *s, block *b, ptrdiff_t 
     return changed;
 }
 
-/* The numbers of models m to m + 3 that visits look at and change. */
+/* Load the fields of models m to m + 3 that visits read and change. */
 INLINE four_models take_four(const dual_problem *p, const dual_state *s, ptrdiff_t m)
 {
     four_models all = {.intercept = {0.0}};
@@ -286,7 +289,7 @@ INLINE void put_four(dual_state *s, ptrdiff_t m, const four_models *all)
     }
 }
 
-/* What `visit` does, of models m to m + 3 with a hinge loss. */
+/* Do the same as `visit` for models m to m + 3, with a hinge loss. */
 INLINE unsigned visit_four(const dual_problem *p, dual_state *s, block *b, ptrdiff_t r,
                            unsigned models, int first, int loss, ptrdiff_t m, ptrdiff_t stride,
                            four_models *all, double *changes)
@@ -313,7 +316,7 @@ INLINE unsigned visit_four(const dual_problem *p, dual_state *s, block *b, ptrdi
     return bits_of(change != 0.0) << m;
 }
 
-/* Add the changes of the models at row r of a block to the sums at its rows. */
+/* Propagate the changes at row r of a block to the sums of all its rows. */
 INLINE void spread(block *b, ptrdiff_t r, const double *changes, ptrdiff_t stride)
 {
     if (stride == 1)
@@ -326,7 +329,7 @@ INLINE void spread(block *b, ptrdiff_t r, const double *changes, ptrdiff_t strid
     }
 }
 
-/* Count the changes at a row, and find the largest. */
+/* Count the changes at a row, and track the largest. */
 INLINE void count_changes(const double *changes, ptrdiff_t stride, double *largest,
                           int64_t *n_changed)
 {
@@ -341,9 +344,9 @@ INLINE void count_changes(const double *changes, ptrdiff_t stride, double *large
     }
 }
 
-/* Sweeps over a block, each over the rows that the last one has changed. Those of a model end when its
- * largest change is a fifth of that of the first sweep: more gain little, as other blocks change the
- * sums too. */
+/* Sweep over a block; each sweep visits the rows that the previous one changed. A model stops once
+ * its largest change is a fifth of that in the first sweep: more sweeps gain little, since other
+ * blocks change the sums, too. */
 INLINE void sweep_by(const dual_problem *p, dual_state *s, block *b, int loss, ptrdiff_t stride)
 {
     enum { FOURS = MOST_MODELS / 4 };
@@ -395,7 +398,7 @@ INLINE void sweep_of(const dual_problem *p, dual_state *s, block *b, int loss)
         sweep_by(p, s, b, loss, 8);
 }
 
-/* Sweeps alone are compiled for each loss: what is before and after them knows no loss. */
+/* Only sweeps are compiled per loss. The code around them is independent of the loss. */
 #define SWEEP_OF(LOSS, NAME, PART, VISIT)                                                          \
     case LOSS:                                                                                     \
         sweep_of(p, s, b, LOSS);                                                                   \
@@ -409,7 +412,8 @@ static void sweep(const dual_problem *p, dual_state *s, block *b)
     }
 }
 
-/* Write the dual variables of a block. `changed` gets the rows that have changed, with their changes. */
+/* Write back the dual variables of a block. `changed` receives the changed rows with their
+ * changes. */
 static void end_block(const dual_problem *p, dual_state *s, const block *b, row_numbers *changed)
 {
     const ptrdiff_t stride = s->stride;
@@ -430,7 +434,7 @@ static void end_block(const dual_problem *p, dual_state *s, const block *b, row_
     }
 }
 
-/* All rows of a model count again for it. */
+/* Put all rows of a model back into its active set. */
 static void let_all_back(const dual_problem *p, dual_state *s, ptrdiff_t m)
 {
     for (ptrdiff_t row = 0; row < p->n_rows; row++)
@@ -442,30 +446,31 @@ static void let_all_back(const dual_problem *p, dual_state *s, ptrdiff_t m)
 
 /* ---- jumps --------------------------------------------------------------------------------- */
 
-/* Passes converge slowly where C is large: the error that is left shrinks along the same few
- * directions, again and again. A jump goes to the best point of a plane of two directions: the change
- * by the passes since the last jump, and the step from the jump before to the last one. So passes are
- * to jumps what the preconditioner is to conjugate gradients, in the form of Knyazev 2001. Dual
- * variables stop at their bounds. If the point is no better for that, half of the way is tried, then
- * a quarter. */
+/* Extrapolation ("jumps"). With large C, passes converge slowly: the remaining error shrinks along
+ * the same few directions again and again. A jump goes to the best point in the plane of two
+ * directions: the change by the passes since the last jump, and the step between the last two
+ * jumps. Passes are thus to jumps what the preconditioner is to conjugate gradients, in the form of
+ * Knyazev 2001. Dual variables are clipped to their bounds. If the clipped point is not an
+ * improvement, half the distance is tried, then a quarter. */
 
-/* How often a way is tried, and after how many jumps rows that have left come back. */
+/* How many distances are tried, and the number of jumps after which inactive rows become active
+ * again. */
 enum { MOST_TRIES = 3, RETURN_JUMPS = 4 };
 
-#define LEAST_GAIN 1e-12 /* of the dual objective */
+#define LEAST_GAIN 1e-12 /* relative to the dual objective */
 #define FARTHEST 100.0   /* changes or steps */
 
-/* Inner products of the point here, the change, and the step. */
+/* Inner products of the current point ("here"), the change and the step. */
 enum { HERE_HERE, HERE_CHANGE, HERE_STEP, CHANGE_CHANGE, CHANGE_STEP, STEP_STEP, N_PRODUCTS };
 
 typedef struct {
     double products[N_PRODUCTS];     /* of v */
-    double value;                    /* of the dual objective here */
-    double along_change, along_step; /* how far the best point is */
-    double rest; /* of the dual objective of the point that is tried: all but |w|^2 / 2 */
+    double value;                    /* dual objective at the current point */
+    double along_change, along_step; /* coordinates of the best point */
+    double rest;                     /* dual objective at the trial point, except for |w|^2 / 2 */
 } jump;
 
-/* Add the products of some numbers of v: n of them. */
+/* Accumulate the first n products, for some columns of v. */
 INLINE void add_products(four_f64 *sums, int n, const four_f64 *of)
 {
     const four_f64 here = of[0], change = here - of[1], step = of[2];
@@ -479,9 +484,9 @@ INLINE void add_products(four_f64 *sums, int n, const four_f64 *of)
     sums[STEP_STEP] += step * step;
 }
 
-/* The first n products of v. Sums have four lanes: lane l has the columns l, l + 4, ... So they are the
- * same, bit for bit, for one model and for several. A vector has some columns of one model, or one of
- * several. */
+/* Compute the first n products of v. Sums have four lanes: lane l holds the columns l, l + 4, ...
+ * The bits are therefore the same for one model as for several. A vector holds several columns of
+ * one model, or one column of several. */
 INLINE void products_by(const dual_state *s, ptrdiff_t n_columns, ptrdiff_t stride, int n,
                         jump *jumps)
 {
@@ -513,7 +518,7 @@ INLINE void products_by(const dual_state *s, ptrdiff_t n_columns, ptrdiff_t stri
         }
 }
 
-/* Those of eight models with weights of float32. */
+/* Compute the same products for eight models with float32 weights. */
 INLINE void products_of_eight(const dual_state *s, ptrdiff_t n_columns, int n, jump *jumps)
 {
     const float *const v[3] = {(float *)s->v, (float *)s->v_before, (float *)s->v_step};
@@ -531,10 +536,10 @@ INLINE void products_of_eight(const dual_state *s, ptrdiff_t n_columns, int n, j
             jumps[m].products[number] = sums[m / 4][number][m % 4];
 }
 
-/* The dual variable of a row and a model, its sign in beta, and its part of the dual problem. */
+/* The dual variable of a row and a model, its sign in beta, and its term in the dual problem. */
 typedef struct {
     double here, change, step, sign;
-    double goal; /* the number that it is multiplied by in the dual problem, but for its size */
+    double goal; /* linear coefficient in the dual problem, up to the variable's sign */
     double least, most, diagonal;
 } variable;
 
@@ -550,7 +555,7 @@ INLINE variable variable_of(const dual_problem *p, const dual_state *s, ptrdiff_
                   .goal = 1.0,
                   .most = part.most,
                   .diagonal = part.diagonal};
-    if (p->loss >= FIRST_OF_NUMBERS) { /* beta stays on its side of 0 */
+    if (p->loss >= FIRST_OF_NUMBERS) { /* beta does not cross 0 */
         x.sign = 1.0;
         x.goal = x.here < 0.0 ? p->targets[row] + p->epsilon : p->targets[row] - p->epsilon;
         x.least = x.here < 0.0 ? -part.most : 0.0;
@@ -559,14 +564,16 @@ INLINE variable variable_of(const dual_problem *p, const dual_state *s, ptrdiff_
     return x;
 }
 
-/* Whether a row's variable is 0, and has been so for two jumps, or does not count. */
+/* Return whether a row's variable has been 0 since the last two jumps, so that jumps do not move
+ * it. */
 INLINE int is_still(const dual_problem *p, const dual_state *s, ptrdiff_t row, ptrdiff_t m)
 {
     const ptrdiff_t i = row * p->n_models + m;
     return s->dual[i] == 0.0 && s->dual_before[i] == 0.0 && s->dual_step[i] == 0.0;
 }
 
-/* Where a way along the directions leads, and where it stops at the bounds. */
+/* Return the point reached by going the fraction `way` along the directions, before and after
+ * clipping. */
 INLINE double led_to(const variable *x, const jump *j, double way)
 {
     return x->here + way * (j->along_change * x->change + j->along_step * x->step);
@@ -578,7 +585,7 @@ INLINE double stopped(const variable *x, double led)
     return above < x->most ? above : x->most;
 }
 
-/* Find the best point of the plane. Returns whether there is one to go to. */
+/* Find the best point in the plane. Return whether it is worth a try. */
 static int begin_jump(const dual_problem *p, const dual_state *s, ptrdiff_t m, jump *j)
 {
     const dual_model *model = &s->models[m];
@@ -618,14 +625,14 @@ static int begin_jump(const dual_problem *p, const dual_state *s, ptrdiff_t m, j
         j->along_step =
             (slope_of_step * all[CHANGE_CHANGE] - slope * all[CHANGE_STEP]) / determinant;
     }
-    /* Where there is little to gain, or the point is far off, the directions are errors of rounding; and
-     * nothing good is behind the last jump. */
+    /* With little to gain, or with the point far away, the directions consist of rounding errors.
+     * Going back towards the last jump does not help. */
     gain = 0.5 * (slope * j->along_change + slope_of_step * j->along_step);
     return gain > LEAST_GAIN * fabs(j->value) && j->along_change > -0.5
            && j->along_change < FARTHEST && fabs(j->along_step) < FARTHEST;
 }
 
-/* Weights of some models in a vector: what is to be in it, and what it keeps. */
+/* Select weights of some models in a vector: NEW where the mask is set, else OLD. */
 #define ONLY(TYPE, BITS, MASK, NEW, OLD) (TYPE)(((BITS)(NEW) & (MASK)) | ((BITS)(OLD) & ~(MASK)))
 
 /* Set the weights of some models to 0, in vectors of TYPE. */
@@ -646,7 +653,8 @@ static void clear(const dual_problem *p, dual_state *s, unsigned models)
         memset(s->v, 0, (size_t)n * sizeof *s->v);
 }
 
-/* Move the weights of some models to those before, and the difference to the step. */
+/* For some models, set the step to the difference between the weights and those before, then store
+ * the weights as those before. */
 #define REMEMBER_BY(TYPE, BITS, MASK)                                                              \
     for (ptrdiff_t i = 0; i < n; i++) {                                                            \
         const TYPE here = ((const TYPE *)s->v)[i];                                                 \
@@ -671,8 +679,8 @@ static void remember_weights(const dual_problem *p, dual_state *s, unsigned mode
         }
 }
 
-/* Add v up from dual variables, for some models. The rows of the turn are all rows: of blocks of rows a
- * turn has too few passes for a jump. */
+/* Recompute v from dual variables, for some models. The turn must cover all rows; turns on blocks
+ * of rows have too few passes for a jump. */
 static void add_up(const dual_problem *p, dual_state *s, unsigned models, const double *dual)
 {
     for (ptrdiff_t m = 0; models >> m; m++)
@@ -719,9 +727,9 @@ static NOT_INLINE void products_of(const dual_problem *p, const dual_state *s, j
     some_products(p, s, N_PRODUCTS, jumps);
 }
 
-/* Go some way to the best points of some models. Returns those that are better off there; v of the
- * others is at a point that they do not take. v is added up anew each time: moved along the
- * directions, it would multiply its errors of rounding. */
+/* Go the fraction `way` towards the best points of some models. Return a bitmask of the models that
+ * improve; v of the others is left at the rejected point. v is recomputed each time: if it were
+ * moved along the directions, rounding errors would be amplified. */
 static unsigned try_way(const dual_problem *p, dual_state *s, unsigned models, jump *jumps,
                         double way)
 {
@@ -753,7 +761,7 @@ static unsigned try_way(const dual_problem *p, dual_state *s, unsigned models, j
     return better;
 }
 
-/* Remember where some models are, for their next jumps. */
+/* Record the current point of some models for their next jumps. */
 static void remember(const dual_problem *p, dual_state *s, unsigned models)
 {
     remember_weights(p, s, models);
@@ -771,7 +779,8 @@ static void remember(const dual_problem *p, dual_state *s, unsigned models)
     }
 }
 
-/* Let some models jump, after a pass; those that have not yet remember where they are. */
+/* Let some models jump after a pass. Models without an earlier point only record the current
+ * one. */
 static void jump_once(const dual_problem *p, dual_state *s, unsigned models)
 {
     jump jumps[MOST_MODELS] = {{.value = 0.0}};
@@ -834,8 +843,8 @@ static void begin(const dual_problem *p, dual_state *s, unsigned going)
     }
 }
 
-/* The order of a pass: all rows, whose weight is not 0, in a random order, which depends on nothing
- * but the key, the turn and the pass. */
+/* Draw the order of a pass: all rows with non-zero weight, in a random order that depends only on
+ * the key, the turn and the pass. */
 static void begin_pass(const dual_problem *p, dual_state *s)
 {
     const uint64_t pass = (uint64_t)s->n_turns << 32 | (uint64_t)s->n_here;
@@ -858,7 +867,7 @@ static void begin_pass(const dual_problem *p, dual_state *s)
     }
 }
 
-/* Whether a model has converged on the rows at hand, after a pass over those that are active. */
+/* Return whether a model has converged on the current rows, after a pass over its active set. */
 static int is_within(const dual_problem *p, dual_state *s, ptrdiff_t m)
 {
     dual_model *model = &s->models[m];
@@ -885,7 +894,7 @@ static int is_within(const dual_problem *p, dual_state *s, ptrdiff_t m)
         within = model->violation <= p->tol * model->first_violation;
         model->bound_above = model->highest;
     }
-    if (within && model->n_active < s->n_weighed) { /* those that have left may have to come back */
+    if (within && model->n_active < s->n_weighed) { /* check again with all rows */
         let_all_back(p, s, m);
         return 0;
     }
@@ -904,7 +913,8 @@ static void end_pass(const dual_problem *p, dual_state *s)
         }
 }
 
-/* Whether models jump after this pass. Those of a loss whose dual problem is not quadratic do not. */
+/* Return whether models jump after this pass. They never do if the dual problem is not
+ * quadratic. */
 static int is_jump_due(const dual_problem *p, const dual_state *s)
 {
     return s->v_before != NULL && part_of(p->loss, 1.0).is_quadratic
@@ -913,7 +923,7 @@ static int is_jump_due(const dual_problem *p, const dual_state *s)
 
 static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t visits)
 {
-    /* The changes of a block are added to v when the next one is read. */
+    /* The changes of a block are added to v when the next block is read. */
     row_numbers changed = {.n = 0}, none = {.n = 0};
     uint32_t *columns = s->columns, *columns_of_changed = columns + BLOCK_ROWS * p->rows.n_codes;
     int result = 0;

@@ -1,5 +1,5 @@
-/* The losses: how each changes the dual variable of a row. A new loss has an entry in a list here, and
- * a value in linear/_losses.py (docs/add_a_loss.md). */
+/* Loss functions: how each updates a row's dual variable. To add a loss, add an entry to a list
+ * here and a value in linear/_losses.py (docs/add_a_loss.md). */
 #ifndef SPARSEMAPS_LOSSES_H
 #define SPARSEMAPS_LOSSES_H
 
@@ -9,8 +9,9 @@
 #include "models.h"
 #include "random.h"
 
-/* Of each loss: its number, its name in Python, its part of the dual problem, and the change of beta at
- * a row. `c` is C_i, `s` the model, `at` the row, `epsilon` the zone without a loss. */
+/* For each loss: its number, its name in Python, its term in the dual problem, and an expression
+ * that visits a row and yields the change of beta. `c` is C_i, `s` the model, `at` the row,
+ * `epsilon` half the width of the zone without loss. */
 #define LOSSES_OF_CLASSES(DO)                                                                      \
     DO(SQUARED_HINGE, "squared_hinge", QUADRATIC(INFINITY, 0.5 / c), visit_hinge(s, at, part))     \
     DO(HINGE, "hinge", QUADRATIC(c, 0.0), visit_hinge(s, at, part))                                \
@@ -28,8 +29,8 @@
 enum { LOSSES_OF_CLASSES(NUMBER_OF_LOSS) LOSSES_OF_NUMBERS(NUMBER_OF_LOSS) };
 enum { FIRST_OF_NUMBERS = 0 LOSSES_OF_CLASSES(AND_ONE) };
 
-/* The part of a row's variable in the dual problem. Its size is at most `most`, and the problem has
- * diagonal / 2 times its square, and a linear part. */
+/* The term of a row's variable in the dual problem: its magnitude is at most `most`, and it
+ * contributes a linear term and, if quadratic, diagonal / 2 times its square. */
 typedef struct {
     int is_quadratic;
     double most, diagonal;
@@ -42,16 +43,16 @@ typedef struct {
     }
 #define NOT_QUADRATIC (dual_part){.is_quadratic = 0}
 
-/* What a visit looks at: y or the target, the score <w, z>, C_i, and the square of the row's length.
- * It changes the dual variable, and returns the change of beta. */
+/* State of a visit: y or the target, the score <w, z>, C_i, and the squared norm of the row. The
+ * visit updates the dual variable and returns the change of beta. */
 typedef struct {
     double y, score, cost, square;
     double *dual;
-    int first;  /* whether it is the row's first visit in this pass: these decide when passes end */
-    int leaves; /* set to 1 if the row leaves the model */
+    int first;  /* the row's first visit in this pass; first visits decide when passes end */
+    int leaves; /* set to 1 if the row leaves the model's active set */
 } visited;
 
-/* A loss of the margin y <w, z>, whose variable alpha is at least 0. */
+/* Visit for a loss of the margin y <w, z>, with a variable alpha >= 0. */
 INLINE double visit_hinge(dual_model *s, visited *at, dual_part part)
 {
     const double y = at->y, alpha = *at->dual, most = part.most, diagonal = part.diagonal;
@@ -83,7 +84,7 @@ INLINE double visit_hinge(dual_model *s, visited *at, dual_part part)
     return (next - alpha) * y;
 }
 
-/* What visits of four models look at and change. */
+/* The fields of four models that visits read and change. */
 typedef struct {
     four_f64 intercept, highest, lowest, bound_above, bound_below;
     four_f64 factors[2];
@@ -94,13 +95,13 @@ typedef struct {
     double square;
     four_f64 dual;
     int first;
-    four_i64 models; /* those that visit the row */
-    four_i64 leave;  /* set to those that the row leaves */
+    four_i64 models; /* mask: models that visit the row */
+    four_i64 leave;  /* result mask: models whose active set the row leaves */
 } four_visited;
 
 #define IS_HINGE(LOSS) ((LOSS) == HINGE || (LOSS) == SQUARED_HINGE)
 
-/* What visit_hinge does, of four models: the same operations, so the same bits. */
+/* Do the same as visit_hinge for four models. The operations, and hence the bits, are the same. */
 INLINE four_f64 visit_four_hinges(four_models *s, four_visited *at, int loss)
 {
     const four_f64 zero = {0.0}, y = at->y, alpha = at->dual;
@@ -109,7 +110,7 @@ INLINE four_f64 visit_four_hinges(four_models *s, four_visited *at, int loss)
     const four_f64 gradient = y * at->score - 1.0 + alpha * diagonal;
     const four_i64 at_zero = alpha == zero, at_most = ~at_zero & (alpha >= most);
     const four_i64 is_still =
-        (at_zero & ~(gradient < zero)) | (at_most & ~(gradient > zero)); /* there */
+        (at_zero & ~(gradient < zero)) | (at_most & ~(gradient > zero)); /* cannot move */
     const four_f64 projected = chosen(is_still, zero, gradient);
     four_f64 next = alpha - gradient / (at->square + diagonal);
     four_i64 stay;
@@ -127,8 +128,8 @@ INLINE four_f64 visit_four_hinges(four_models *s, four_visited *at, int loss)
     return (at->dual - alpha) * y;
 }
 
-/* Newton's method for the variable of one row: z is the distance to the bound that the minimum is
- * nearer to, so that no digits are lost there. */
+/* Newton's method for the variable of one row. z is the distance to the bound nearer to the
+ * minimum, so that no digits are lost close to that bound. */
 INLINE double visit_log_loss(dual_model *s, visited *at)
 {
     enum { MAX_STEPS = 100 };
@@ -154,7 +155,7 @@ INLINE double visit_log_loss(dual_model *s, visited *at)
     return sign * (z - old) * y;
 }
 
-/* A loss of |<w, z> - y| beyond epsilon, whose variable is beta. */
+/* Visit for a loss of |<w, z> - y| beyond epsilon, with the variable beta. */
 INLINE double visit_regression(dual_model *s, visited *at, double epsilon, dual_part part)
 {
     const double beta = *at->dual, most = part.most, diagonal = part.diagonal;
@@ -203,7 +204,8 @@ INLINE double visit_regression(dual_model *s, visited *at, double epsilon, dual_
     return next - beta;
 }
 
-/* The first value of a row's variable. That of LOG_LOSS is always inside its bounds. */
+/* Return the initial value of a row's variable. For LOG_LOSS it is always strictly inside the
+ * bounds. */
 INLINE double first_variable(int loss, double c)
 {
     if (loss == LOG_LOSS)

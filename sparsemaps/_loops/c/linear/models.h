@@ -1,5 +1,5 @@
-/* Vectors of the numbers of several models: four of float64, in which visits and sums are made; and
- * eight of float32, as weights are stored along a path of C. */
+/* Vectors with one lane per model: four of float64, in which visits and sums are computed, and
+ * eight of float32, the storage of weights along a path of C. */
 #ifndef SPARSEMAPS_MODELS_H
 #define SPARSEMAPS_MODELS_H
 
@@ -15,7 +15,7 @@ typedef float eight_f32 __attribute__((vector_size(32), may_alias));
 typedef float eight_f32_anywhere __attribute__((vector_size(32), aligned(4), may_alias));
 typedef int32_t eight_i32 __attribute__((vector_size(32), may_alias));
 
-/* A bit for each model, as a mask, and back. */
+/* Convert a bitmask with one bit per model to a vector mask, and back. */
 INLINE four_i64 mask_of_four(unsigned bits)
 {
     const four_i64 places = {1, 2, 4, 8};

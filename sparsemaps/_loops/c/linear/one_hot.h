@@ -1,4 +1,4 @@
-/* The one-hot features of a row of packed codes: code j has the column j * 2^bits + code. */
+/* One-hot features of a row of packed codes: code j becomes column j * 2^bits + code. */
 #ifndef SPARSEMAPS_ONE_HOT_H
 #define SPARSEMAPS_ONE_HOT_H
 
@@ -10,18 +10,18 @@
 #include "vectors.h"
 
 typedef struct {
-    const uint8_t *codes;   /* row after row */
-    ptrdiff_t n_bytes;      /* of a row */
-    ptrdiff_t n_codes;      /* of a row */
-    int bits;               /* of a code, 1 to 24; n_codes << bits is below 2^31 */
-    const uint8_t *sampled; /* of each row: whether it has features at all */
+    const uint8_t *codes;   /* row-major */
+    ptrdiff_t n_bytes;      /* per row */
+    ptrdiff_t n_codes;      /* per row */
+    int bits;               /* per code, 1 to 24; n_codes << bits is below 2^31 */
+    const uint8_t *sampled; /* per row: 0 if the row has no features at all */
 } coded_rows;
 
-/* Sums have this number of lanes, at every level. */
+/* Number of lanes of sums, the same at every level. */
 enum { SUM_LANES = 8 };
 
-/* Eight codes of up to 8 bits, which stand side by side, in a byte each: halves of the word, then of
- * these, are moved apart. */
+/* Spread eight adjacent codes of up to 8 bits to one byte each, by halving repeatedly: first the
+ * word, then its halves, then its quarters. */
 INLINE uint64_t in_bytes(uint64_t eight, int bits)
 {
     const uint64_t four = (UINT64_C(1) << 4 * bits) - 1;
@@ -32,7 +32,7 @@ INLINE uint64_t in_bytes(uint64_t eight, int bits)
     return (eight & one) | (eight >> bits & one) << 8;
 }
 
-/* The codes first to stop, of up to 8 bits, in a byte each. The first of them begins a byte. */
+/* Unpack codes `first` to `stop`, of up to 8 bits, to one byte each. `first` must begin a byte. */
 INLINE void codes_in_bytes(const coded_rows *rows, ptrdiff_t row, ptrdiff_t first, ptrdiff_t stop,
                            uint8_t *restrict bytes)
 {
@@ -49,14 +49,15 @@ INLINE void codes_in_bytes(const coded_rows *rows, ptrdiff_t row, ptrdiff_t firs
     }
 }
 
-/* The columns of codes first to stop, of more than 8 bits. The first of them begins a byte. */
+/* Compute the columns of codes `first` to `stop`, of more than 8 bits. `first` must begin a
+ * byte. */
 INLINE void columns_of_codes(const coded_rows *rows, ptrdiff_t row, ptrdiff_t first, ptrdiff_t stop,
                              uint32_t *restrict columns)
 {
     const int bits = rows->bits;
     const uint8_t *codes = rows->codes + row * rows->n_bytes;
     const uint32_t mask = (UINT32_C(1) << bits) - 1;
-    /* A code and the bits before it in its byte have at most 31 bits. */
+    /* A code and the bits before it in its byte have at most 31 bits together. */
     const ptrdiff_t whole = rows->n_bytes < 8 ? 0 : (8 * (rows->n_bytes - 8) + 7) / bits;
     ptrdiff_t j = first;
     for (; j < stop && j < whole; j++) {

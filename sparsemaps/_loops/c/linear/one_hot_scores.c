@@ -2,7 +2,7 @@
 
 #include "vectors.h"
 
-/* Two registers of models at a time, then one, then what is left in shorter vectors. */
+/* Process two registers of models at a time, then one, then the tail in shorter vectors. */
 #define NAME(function) function##_two_registers
 #define VECTOR register_f64
 #define VECTOR_ANYWHERE register_f64_anywhere
@@ -39,7 +39,7 @@ typedef double two_f64_anywhere __attribute__((vector_size(16), aligned(8), may_
 #define VECTORS 1
 #include "score_sums.template.h"
 
-/* What `add` does, of n codes. */
+/* Implement `add` for n codes. */
 INLINE void add_codes(const coded_rows *rows, ptrdiff_t first_row, ptrdiff_t stop_row,
                       ptrdiff_t first, ptrdiff_t n, const double *weights, ptrdiff_t n_models,
                       double *sums)
@@ -72,8 +72,8 @@ static void add(const coded_rows *rows, ptrdiff_t first_row, ptrdiff_t stop_row,
                 ptrdiff_t stop, const double *weights, ptrdiff_t n_models, double *sums)
 {
     const ptrdiff_t n = stop - first;
-    /* Usual numbers of codes and models are constants: a row of 16 models then takes 0.8 times as
-     * long. */
+    /* Common numbers of codes and models are passed as constants. A row with 16 models then takes
+     * 0.8 times as long. */
     if (n == SCORE_CODES && n_models == 1)
         add_codes(rows, first_row, stop_row, first, SCORE_CODES, weights, 1, sums);
     else if (n == SCORE_CODES)

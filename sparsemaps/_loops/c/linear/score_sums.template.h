@@ -5,14 +5,14 @@ INLINE const VECTOR_ANYWHERE *NAME(at)(const double *weights, uint32_t column, p
     return (const VECTOR_ANYWHERE *)(weights + (size_t)column * (size_t)n_models);
 }
 
-/* Add the weights at n columns to the sums of a row, of models m and so on while there are WIDTH;
- * returns the first model that is left. */
+/* Add the weights at n columns to a row's sums, for models from m on in steps of WIDTH. Return the
+ * first model that is not covered. */
 INLINE ptrdiff_t NAME(add)(const double *weights, const uint32_t *columns, ptrdiff_t n,
                            ptrdiff_t n_models, ptrdiff_t m, double *sums)
 {
     enum { WIDTH = VECTORS * sizeof(VECTOR) / sizeof(double) };
     for (; m + WIDTH <= n_models; m += WIDTH) {
-        /* Those of the codes 0, 4, ...; 1, 5, ...; and so on. */
+        /* Partial sums: codes 0, 4, ...; codes 1, 5, ...; and so on. */
         VECTOR parts[4][VECTORS];
         memset(parts, 0, sizeof(parts));
         ptrdiff_t j = 0;

@@ -1,5 +1,5 @@
-/* The sums of v at the features first to stop of a row, for several models. MODELS is a vector of their
- * numbers. */
+/* Sum v over the features `first` to `stop` of a row, for several models at once. MODELS is a
+ * vector with one lane per model. */
 INLINE MODELS NAME(const MODELS *v, features row, ptrdiff_t first, ptrdiff_t stop, ptrdiff_t width)
 {
     MODELS lanes[SUM_LANES] = {{0}};

@@ -1,4 +1,4 @@
-/* Bins of a sketch of a set, in each of which the member of least value stays. */
+/* Bins of a sketch of a set. Each bin keeps the member with the least value. */
 #ifndef SPARSEMAPS_BINS_H
 #define SPARSEMAPS_BINS_H
 
@@ -6,15 +6,15 @@
 #include "simd.h"
 
 #define EMPTY UINT64_MAX
-#define STEP                                                                                       \
-    UINT64_C(0x9e3779b97f4a7c15) /* from one word of a column to the next, as in random.h */
+#define STEP UINT64_C(0x9e3779b97f4a7c15) /* between successive words of a column, as in random.h */
 
 INLINE uint64_t smaller(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
 }
 
-/* All ones below the least power of two above n: no position is all ones, so no bin looks empty. */
+/* Return the mask of bits below the least power of two above n. No position equals the mask, so no
+ * filled bin looks EMPTY. */
 static uint64_t position_mask(ptrdiff_t n)
 {
     uint64_t mask = 1;
@@ -23,8 +23,8 @@ static uint64_t position_mask(ptrdiff_t n)
     return mask - 1;
 }
 
-/* A word's upper half, times k, has the bin as its upper half and, as its lower half, where the word
- * lies within the bin. */
+/* Multiply the upper half of a word by k: the upper half of the result is the bin, the lower half
+ * the fraction within the bin. */
 INLINE uint64_t bin_and_fraction(uint64_t word, uint64_t k)
 {
     return (word >> 32) * k;
@@ -38,8 +38,8 @@ static ptrdiff_t count_empty(const uint64_t *bins, ptrdiff_t k)
     return total;
 }
 
-/* A bit for each of k <= MARKED_BINS bins, set where the highest bit of the bin is: in EMPTY, for one.
- * Returns how many are set. */
+/* Set a bit for each of k <= MARKED_BINS bins whose highest bit is set, as in EMPTY. Return the
+ * number of bits set. */
 static ptrdiff_t mark_bins(const uint64_t *bins, uint64_t k, uint32_t *restrict marks)
 {
     enum { LANES = REGISTER_BYTES / 8 };
@@ -59,10 +59,10 @@ static ptrdiff_t mark_bins(const uint64_t *bins, uint64_t k, uint32_t *restrict 
 }
 
 #if defined(__AVX512F__)
-/* Of 16 members, which are looked at together, in a loop over all. */
+/* Positions of the first 16 members, for loops that process 16 at a time. */
 #define FIRST_POSITIONS _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 
-/* Write the positions that are chosen, and go on to the next ones. Returns how many were written. */
+/* Write the chosen positions, and advance to the next 16. Return how many were written. */
 INLINE int write_positions(uint32_t *out, __mmask16 chosen, __m512i *position)
 {
     _mm512_storeu_si512(out, _mm512_maskz_compress_epi32(chosen, *position));
@@ -71,7 +71,7 @@ INLINE int write_positions(uint32_t *out, __mmask16 chosen, __m512i *position)
 }
 #endif
 
-/* Which of n members go to a bin that is marked; returns how many. */
+/* Find which of n members fall into a marked bin. Return their number. */
 static ptrdiff_t find_marked(const uint32_t *restrict numbers, ptrdiff_t n,
                              const uint32_t *restrict marks, uint32_t *restrict hits)
 {
@@ -93,7 +93,7 @@ static ptrdiff_t find_marked(const uint32_t *restrict numbers, ptrdiff_t n,
     return n_hits;
 }
 
-/* The largest value of the bins: a member whose value is not below it changes none. */
+/* Return the largest value in any bin. A member whose value is not below it cannot change a bin. */
 static uint64_t largest_value(const uint64_t *bins, ptrdiff_t k)
 {
     uint64_t largest = 0;
@@ -102,7 +102,7 @@ static uint64_t largest_value(const uint64_t *bins, ptrdiff_t k)
     return largest;
 }
 
-/* Which members have a value below a bound; returns how many. */
+/* Find which of n members have a value below a bound. Return their number. */
 static ptrdiff_t find_below(const uint64_t *restrict values, ptrdiff_t n, uint64_t bound,
                             uint32_t *restrict below)
 {
@@ -124,7 +124,7 @@ static ptrdiff_t find_below(const uint64_t *restrict values, ptrdiff_t n, uint64
     return n_below;
 }
 
-/* Which of n numbers are above a bound; returns how many. */
+/* Find which of n numbers exceed a bound. Return how many do. */
 static inline ptrdiff_t find_above(const uint32_t *restrict numbers, ptrdiff_t n, uint32_t bound,
                                    uint32_t *restrict above)
 {

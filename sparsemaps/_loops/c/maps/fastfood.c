@@ -1,6 +1,6 @@
-/* Levels of the transform are taken three at a time, so that data are read and written once for
- * eight sums; the first ones within vectors. Every sum is that of the textbook's butterfly: the
- * order does not depend on the width of vectors. */
+/* The transform takes three levels at a time, so that data are read and written once per eight
+ * sums. The first levels are done within vectors. Every sum is the one of the textbook butterfly,
+ * so its rounding does not depend on the vector width. */
 #include "fastfood.h"
 #include "vectors.h"
 
@@ -13,7 +13,7 @@
 #define SHUFFLED(MASK, x, ...) __builtin_shuffle(x, (MASK){__VA_ARGS__})
 #endif
 
-/* F(i, h) for each element i of a register. */
+/* Expand F(i, h) for each lane i of a register. */
 #define OF_2(F, h) F(0, h), F(1, h)
 #define OF_4(F, h) OF_2(F, h), F(2, h), F(3, h)
 #define OF_8(F, h) OF_4(F, h), F(4, h), F(5, h), F(6, h), F(7, h)
@@ -30,8 +30,8 @@
 #define OF_F64 OF_2
 #endif
 
-/* The level that joins elements h apart within a register: the partner's value plus one's own, which
- * is negative in the upper half of each pair. */
+/* The level that joins lanes h apart within a register: the partner's value plus the lane's own,
+ * negated in the upper half of each pair. */
 #define PARTNER(i, h) ((i) ^ (h))
 #define SIGN_F32(i, h) ((i) & (h) ? UINT32_C(1) << 31 : 0)
 #define SIGN_F64(i, h) ((i) & (h) ? UINT64_C(1) << 63 : 0)

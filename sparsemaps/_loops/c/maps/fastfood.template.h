@@ -1,4 +1,4 @@
-/* One value at a time. */
+/* Scalar transform for small sizes. */
 INLINE void NAME(wht_small)(VALUE *x, ptrdiff_t n)
 {
     for (ptrdiff_t h = 1; h < n; h *= 2)
@@ -17,8 +17,8 @@ INLINE void NAME(sum_and_difference)(VALUES_ANYWHERE *a, VALUES_ANYWHERE *b)
     *a = sum;
 }
 
-/* Three levels between eight vectors, h apart. They have names, as compilers do not keep the elements
- * of an array in registers. */
+/* Three levels across eight vectors with stride h. The vectors are separate variables because
+ * compilers do not keep array elements in registers. */
 INLINE void NAME(three_levels)(VALUES_ANYWHERE *x, ptrdiff_t h, VALUES_ANYWHERE x0,
                                VALUES_ANYWHERE x1, VALUES_ANYWHERE x2, VALUES_ANYWHERE x3,
                                VALUES_ANYWHERE x4, VALUES_ANYWHERE x5, VALUES_ANYWHERE x6,
@@ -40,7 +40,7 @@ INLINE void NAME(three_levels)(VALUES_ANYWHERE *x, ptrdiff_t h, VALUES_ANYWHERE 
     x[4 * h] = x4, x[5 * h] = x5, x[6 * h] = x6, x[7 * h] = x7;
 }
 
-/* The levels between n vectors, n a power of two, that join what is h vectors apart or more. */
+/* The levels across n vectors, n a power of two, that join vectors h or more apart. */
 INLINE void NAME(levels_from)(VALUES_ANYWHERE *x, ptrdiff_t n, ptrdiff_t h)
 {
     for (; 8 * h <= n; h *= 8)
@@ -54,7 +54,8 @@ INLINE void NAME(levels_from)(VALUES_ANYWHERE *x, ptrdiff_t n, ptrdiff_t h)
                 NAME(sum_and_difference)(p, p + h);
 }
 
-/* Sizes of at least eight vectors are taken by vectors; parts that stay in the cache first. */
+/* Transform, vectorised if there are at least eight vectors. Parts that fit in the cache come
+ * first. */
 INLINE void NAME(wht_inline)(VALUE *values, ptrdiff_t n)
 {
     const ptrdiff_t lanes = (ptrdiff_t)(sizeof(VALUES_ANYWHERE) / sizeof(VALUE));

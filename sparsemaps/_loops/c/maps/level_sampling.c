@@ -6,12 +6,12 @@
 #include "elementary.h"
 #include "random.h"
 
-/* From one level of a column to the next; blocks follow after all levels. */
+/* Difference between levels of a column, before mixing. Blocks are numbered after all levels. */
 #define LEVEL_STEP UINT64_C(0xd1342543de82ef95)
 #define BLOCKS (UINT64_C(1) << 32)
 
-/* A value has VALUE_BITS bits in the first round; later rounds lie above. A level of a block whose time
- * is below LEVEL_TIME, -ln(3/4), has a value in the first quarter. */
+/* A value has VALUE_BITS bits in the first round; values of later rounds are larger. A level of a
+ * block with a time below LEVEL_TIME = -ln(3/4) has a value in the first quarter. */
 #define LEVEL_TIME 0.28768207245178096
 enum { VALUE_BITS = 62 };
 #define LATER (UINT64_C(1) << VALUE_BITS)
@@ -20,51 +20,51 @@ enum { VALUE_BITS = 62 };
 enum {
     FIRST_LEVELS = 1 << LEVEL_BITS,
     ID_BITS = LEVEL_BITS + 1,
-    MOST_BITS = 31,  /* an entry has fewer than 2^MOST_BITS levels, */
-    TOTAL_BITS = 34, /* and a row at most 2^TOTAL_BITS */
-    ROUND_BINS = 64, /* bins for which there is one more round */
-    FULL = 4,        /* members a bin and round, before which some bin is most likely empty */
-    MANY = 16,       /* levels a bin, from which on few of them can win */
-    MARKED = 384,    /* levels, from which on bits tell which bins are empty */
-    SCANNED = 128,   /* entries among which those of several levels are sought at once */
-    LANES = 8,       /* levels of an entry that are hashed together */
-    STREAMS = 16,    /* whose points are drawn together, */
-    POINTS = 8,      /* so many of each */
+    MOST_BITS = 31,  /* an entry has fewer than 2^MOST_BITS levels */
+    TOTAL_BITS = 34, /* a row has at most 2^TOTAL_BITS levels */
+    ROUND_BINS = 64, /* one more round per ROUND_BINS bins */
+    FULL = 4,        /* members per bin, below which some bin is likely empty */
+    MANY = 16,       /* levels per bin, above which few levels can win */
+    MARKED = 384,    /* levels, from which on empty bins are tracked in a bitmask */
+    SCANNED = 128,   /* entries that are searched for several levels at a time */
+    LANES = 8,       /* levels of an entry hashed at a time */
+    STREAMS = 16,    /* streams drawn at a time */
+    POINTS = 8,      /* points drawn per stream */
     DRAWN = STREAMS * POINTS,
-    OWN = 4 * DRAWN, /* points of levels of the row, that go to their bins together */
-    FILLED = 8       /* bins that are filled together */
+    OWN = 4 * DRAWN, /* points of the row's own levels that are buffered */
+    FILLED = 8       /* bins filled at a time */
 };
 
-/* Whether the processor tells in few steps which of a register's numbers are below a bound. */
+/* Whether the processor can quickly select the lanes of a register that are below a bound. */
 #define FINDS_FAST (REGISTER_BYTES == 64)
 
-/* What turns a member's word into its word of a round, and that into a value. */
+/* Turns a member's word into its word and value in a round. */
 typedef struct {
     uint64_t flip, factor;
-    uint64_t least; /* value */
+    uint64_t least; /* offset of the values */
     int shift;
 } level_round;
 
-/* Members that stand side by side. */
+/* Consecutive members. */
 typedef struct {
     const uint64_t *starts, *ids;
     const uint32_t *levels;
     ptrdiff_t n;
 } level_members;
 
-/* A row, and how far its members have been read. */
+/* A row, and how much of it is kept in memory. */
 typedef struct {
     ptrdiff_t n_entries;
-    uint64_t total;          /* levels */
-    uint32_t most;           /* levels of an entry */
-    ptrdiff_t n_heavy;       /* entries that have levels in blocks */
-    uint64_t mask;           /* of ids, and of positions in a tile */
-    ptrdiff_t n_low, n_kept; /* members that are kept: those in no block, and all */
+    uint64_t total;          /* levels in total */
+    uint32_t most;           /* most levels of an entry */
+    ptrdiff_t n_heavy;       /* entries with levels in blocks */
+    uint64_t mask;           /* covers ids, and positions in a tile */
+    ptrdiff_t n_low, n_kept; /* kept members: those in no block, and all */
 } level_row;
 
 typedef struct {
-    ptrdiff_t first; /* member that is kept, or entry whose level 0 comes next */
-    ptrdiff_t entry; /* whose level comes next */
+    ptrdiff_t first; /* next kept member, or next entry for level 0 */
+    ptrdiff_t entry; /* the entry whose level comes next */
     uint64_t level;
 } level_cursor;
 
@@ -78,10 +78,10 @@ INLINE uint64_t round_word(uint64_t start, const level_round *round)
     return (start ^ round->flip) * round->factor;
 }
 
-/* The words of the first round are the members'. */
+/* In the first round, a member's word is used unchanged. */
 static const level_round first_of_rounds = {0, 1, 0, 64 - VALUE_BITS};
 
-/* Round `number`, which is written in `bits` bits, 0 for the first one. */
+/* Return round `number`, which takes `bits` bits of a value; 0 is the first round. */
 static level_round round_of(uint64_t number, int bits)
 {
     const uint64_t word = mix64(number * STEP);
@@ -93,7 +93,7 @@ static level_round round_of(uint64_t number, int bits)
 
 /* ---- levels of entries ------------------------------------------------------------------- */
 
-/* Where the words of the columns of `n` entries from `first` on start. */
+/* Compute the starts of the words of `n` entries' columns, from entry `first` on. */
 static void read_columns(const csr_block *rows, int64_t first, ptrdiff_t n, const level_map *map,
                          uint64_t *restrict starts)
 {
@@ -104,7 +104,7 @@ static void read_columns(const csr_block *rows, int64_t first, ptrdiff_t n, cons
         column_starts(rows->indices, rows->index_size, first, n, map->key, starts);
 }
 
-/* Their absolute values. */
+/* Read the absolute values of the same entries. */
 static void read_weights(const csr_block *rows, int64_t first, ptrdiff_t n,
                          double *restrict weights)
 {
@@ -118,7 +118,8 @@ static void read_weights(const csr_block *rows, int64_t first, ptrdiff_t n,
             weights[i] = fabs(wide[i]);
 }
 
-/* Whether each of them is 1, and has one level, as in binary rows. Most others are told by the first. */
+/* Return whether every value is 1 and has one level, as in binary rows. Usually the first value
+ * decides. */
 static int are_single(const csr_block *rows, int64_t first, ptrdiff_t n, const level_map *map)
 {
     const float *restrict narrow = (const float *)values_from(rows, first);
@@ -135,8 +136,8 @@ static int are_single(const csr_block *rows, int64_t first, ptrdiff_t n, const l
     return !others;
 }
 
-/* How many levels each of n weights is; the weights are written over. A weight of more than 2^31
- * levels, or that is not a number, has 2^31 + 1. */
+/* Compute the number of levels of each of n weights, which are overwritten. A weight that is NaN or
+ * has 2^31 levels or more gets 2^31 + 1. */
 static void count_levels(double *restrict weights, const uint64_t *restrict starts, ptrdiff_t n,
                          const level_map *map, uint32_t *restrict counts)
 {
@@ -148,7 +149,7 @@ static void count_levels(double *restrict weights, const uint64_t *restrict star
         const double x = weights[i] * map->resolution;
         const int fits = x < 0x1p31;
         const int32_t whole = (int32_t)(fits ? x : 0.0);
-        weights[i] = x - (double)whole; /* what is left over */
+        weights[i] = x - (double)whole; /* the fraction */
         counts[i] = (uint32_t)whole;
         any_rest |= weights[i] > 0.0;
         any_large |= !fits;
@@ -164,7 +165,7 @@ static void count_levels(double *restrict weights, const uint64_t *restrict star
             counts[i] = (UINT32_C(1) << 31) + 1;
 }
 
-/* Count the levels of n entries from `first` on, and add them to the row's. Returns the least number
+/* Count the levels of n entries from `first` on, and add them to the row's. Return the least number
  * of levels of an entry. */
 static uint32_t read_levels(const csr_block *rows, int64_t first, ptrdiff_t n, const level_map *map,
                             const uint64_t *starts, double *weights, uint32_t *restrict counts,
@@ -191,11 +192,11 @@ static uint32_t read_levels(const csr_block *rows, int64_t first, ptrdiff_t n, c
     return least;
 }
 
-/* Of n entries, write the last ones over those that have no levels. Returns how many are left. */
+/* Drop entries without levels by moving the last entries over them. Return how many remain. */
 static ptrdiff_t leave_out_zeros(ptrdiff_t n, uint64_t *restrict starts, uint64_t *restrict ids,
                                  uint32_t *restrict counts, level_scratch *s)
 {
-    uint32_t *restrict above = s->numbers; /* levels above 0, where there are any */
+    uint32_t *restrict above = s->numbers; /* number of levels - 1, which wraps around for 0 */
     for (ptrdiff_t i = 0; i < n; i++)
         above[i] = counts[i] - 1;
     const ptrdiff_t n_zeros = find_above(above, n, UINT32_MAX - 1, s->hits);
@@ -209,7 +210,8 @@ static ptrdiff_t leave_out_zeros(ptrdiff_t n, uint64_t *restrict starts, uint64_
     return n;
 }
 
-/* The entries of a row that have levels, their levels, and where their words start. */
+/* Read the entries of a row that have levels, with their numbers of levels and the starts of their
+ * words. */
 static level_row read_row(const csr_block *rows, ptrdiff_t row, const level_map *map,
                           level_scratch *s)
 {
@@ -242,8 +244,7 @@ static level_row read_row(const csr_block *rows, ptrdiff_t row, const level_map 
 
 /* ---- members ----------------------------------------------------------------------------- */
 
-/* Write members of 8 levels of an entry, from `level` on: where their words start before they are
- * mixed, and their ids. */
+/* Write 8 levels of an entry as members, from `level` on: unmixed word starts, and ids. */
 INLINE void write_eight(uint64_t start, uint64_t id, uint64_t level, uint64_t *restrict starts,
                         uint64_t *restrict ids)
 {
@@ -253,12 +254,12 @@ INLINE void write_eight(uint64_t start, uint64_t id, uint64_t level, uint64_t *r
         ids[c] = id + level + c;
 }
 
-/* Write the next members of levels from 1 to below FIRST_LEVELS, while there are fewer than `room` of
- * them. Returns how many there are: 0 at the end. There is room for FIRST_LEVELS more. */
+/* Write the next members with levels from 1 to FIRST_LEVELS - 1, as long as there are fewer than
+ * `room`. Return their number, 0 at the end. There must be room for FIRST_LEVELS more. */
 static ptrdiff_t write_low(const level_row *row, level_scratch *s, ptrdiff_t room, level_cursor *at,
                            uint64_t *restrict starts, uint64_t *restrict ids)
 {
-    /* Where many entries have more than 8 such levels, the processor would guess wrongly too often. */
+    /* If many entries have more than 8 such levels, the branch would be mispredicted too often. */
     const uint32_t short_count = row->total > 6 * (uint64_t)row->n_entries ? 0 : 9;
     ptrdiff_t n = 0;
     while (at->entry < row->n_entries && n < room) {
@@ -270,7 +271,7 @@ static ptrdiff_t write_low(const level_row *row, level_scratch *s, ptrdiff_t roo
             const ptrdiff_t entry = at->entry + s->hits[h];
             const uint64_t start = s->starts[entry], id = s->ids[entry];
             const uint32_t count = s->counts[entry];
-            /* What lies beyond the last level is written over. */
+            /* Members beyond the last level are overwritten. */
             write_eight(start, id, 1, starts + n, ids + n);
             if (count > short_count)
                 write_eight(start, id, 9, starts + n + 8, ids + n + 8);
@@ -283,7 +284,7 @@ static ptrdiff_t write_low(const level_row *row, level_scratch *s, ptrdiff_t roo
     return n;
 }
 
-/* The same for the levels from FIRST_LEVELS on. No more than `room` are written. */
+/* Do the same for the levels from FIRST_LEVELS on, but never write more than `room`. */
 static ptrdiff_t write_high(const level_row *row, const level_scratch *s, ptrdiff_t room,
                             level_cursor *at, uint64_t *restrict starts, uint64_t *restrict ids,
                             uint32_t *restrict levels)
@@ -311,7 +312,7 @@ static ptrdiff_t write_high(const level_row *row, const level_scratch *s, ptrdif
     return n;
 }
 
-/* Keep the members of a row that has not too many. */
+/* Keep the members of a row that does not have too many. */
 static void keep_members(level_row *row, level_scratch *s)
 {
     const ptrdiff_t n = row->n_entries;
@@ -326,7 +327,8 @@ static void keep_members(level_row *row, level_scratch *s)
                                   s->ids + row->n_low, s->members + row->n_low);
 }
 
-/* The next members of levels below FIRST_LEVELS, or of the others; none at the end. */
+/* Return the next members with levels below FIRST_LEVELS, or with the other levels; none at the
+ * end. */
 static level_members next_members(const level_row *row, int is_high, level_cursor *at,
                                   level_scratch *s)
 {
@@ -375,7 +377,7 @@ static void bins_and_values(const level_members *members, const level_round *rou
         bins_and_values_of(members, *round, k, mask, numbers, values);
 }
 
-/* The values of levels of blocks whose times are not below LEVEL_TIME. */
+/* Compute the values of levels of blocks whose times are not below LEVEL_TIME. */
 static void raise_values(const uint64_t *restrict ids, ptrdiff_t n, uint64_t mask,
                          uint64_t *restrict values)
 {
@@ -383,7 +385,7 @@ static void raise_values(const uint64_t *restrict ids, ptrdiff_t n, uint64_t mas
         values[i] = ((QUARTER + 3 * (values[i] >> 2)) & ~mask) | ids[i];
 }
 
-/* A level of a block goes to a bin. */
+/* Offer a level of a block to a bin. */
 INLINE void keep_high(level_scratch *s, uint64_t bin, uint64_t value, uint32_t level)
 {
     const uint64_t before = s->bins[bin];
@@ -393,7 +395,7 @@ INLINE void keep_high(level_scratch *s, uint64_t bin, uint64_t value, uint32_t l
     s->high[bin] = is_less ? level : level_before;
 }
 
-/* Of n values of a tile, those below a bound go to the bins that the products have. */
+/* Offer those of a tile's n values that are below a bound to the bins given by the products. */
 static void keep_below(ptrdiff_t n, uint64_t bound, level_scratch *s)
 {
     const uint64_t *restrict products = s->products, *restrict values = s->values;
@@ -406,7 +408,7 @@ static void keep_below(ptrdiff_t n, uint64_t bound, level_scratch *s)
     }
 }
 
-/* Level 0 of each entry goes to its bin of the first round, if its value is below a bound. */
+/* Offer level 0 of each entry to its bin of the first round, if its value is below a bound. */
 static void offer_level_0(const level_row *row, uint64_t bound, uint64_t k, level_scratch *s)
 {
     const uint64_t mask = row->mask;
@@ -424,8 +426,8 @@ static void offer_level_0(const level_row *row, uint64_t bound, uint64_t k, leve
     }
 }
 
-/* The same for the levels from 1 to below FIRST_LEVELS, which are hashed LANES at a time and not
- * written: values of levels beyond the last one are all ones. */
+/* Do the same for levels 1 to FIRST_LEVELS - 1. They are hashed LANES at a time and not written;
+ * levels that an entry lacks get a value of all ones. */
 static void offer_low(const level_row *row, uint64_t bound, uint64_t k, level_scratch *s)
 {
     const lanes_u64 each = {0, 1, 2, 3, 4, 5, 6, 7};
@@ -442,7 +444,7 @@ static void offer_low(const level_row *row, uint64_t bound, uint64_t k, level_sc
             const ptrdiff_t rest = row->n_entries - first;
             const ptrdiff_t here = rest < LEVELS_TILE ? rest : LEVELS_TILE;
             const ptrdiff_t n_longer = find_above(counts, here, level, s->numbers);
-            /* From here on `beyond` is all ones where the entry has no level. */
+            /* The index from which `beyond` is all ones for the levels that the entry lacks. */
             for (ptrdiff_t i = 0; i < here; i++)
                 s->tile_members[i] =
                     FIRST_LEVELS + level - (counts[i] < FIRST_LEVELS ? counts[i] : FIRST_LEVELS);
@@ -466,7 +468,7 @@ static void offer_low(const level_row *row, uint64_t bound, uint64_t k, level_sc
     }
 }
 
-/* Members of a round after the first one go to their bins, if these were empty before it. */
+/* Offer the members of a later round to their bins, if these were empty before it. */
 static void offer_to_empty(const level_row *row, const level_round *round, int is_high, uint64_t k,
                            level_scratch *s)
 {
@@ -484,7 +486,8 @@ static void offer_to_empty(const level_row *row, const level_round *round, int i
     }
 }
 
-/* Members of a round go to their bins, if their values are below a bound; EMPTY is none. */
+/* Offer the members of a round to their bins, if their values are below a bound (EMPTY: no
+ * bound). */
 static void offer(const level_row *row, const level_round *round, int is_high, uint64_t bound,
                   uint64_t k, level_scratch *s)
 {
@@ -515,7 +518,7 @@ static void offer(const level_row *row, const level_round *round, int is_high, u
 
 /* ---- streams of blocks ------------------------------------------------------------------- */
 
-/* The value of a time below LEVEL_TIME: 1 - e^-t. */
+/* Return the value for a time below LEVEL_TIME: 1 - e^-t. */
 INLINE uint64_t value_of_time(double t)
 {
     double p = 1.0 / 479001600.0;
@@ -533,13 +536,14 @@ INLINE uint64_t value_of_time(double t)
     return (uint64_t)(int64_t)(p * 0x1p62);
 }
 
-/* Exponential numbers of rate 1, of the upper halves of words: -ln(1 - u), by its series where it is
- * small, so that the least ones have all their bits. */
+/* Compute exponentials of rate 1 from the upper halves of words, as -ln(1 - u). For small u, use
+ * the series, so that the smallest ones are accurate to the last bit. */
 INLINE void exponentials(const uint64_t *restrict words, uint32_t *restrict small,
                          double *restrict out)
 {
     for (ptrdiff_t i = 0; i < DRAWN; i++) {
-        /* An exclusive or: for a complement, GCC's code waits for the number before. */
+        /* By exclusive or: with a complement, GCC's code has a dependency on the previous
+         * number. */
         const uint32_t rest = (uint32_t)(words[i] >> 40) ^ UINT32_C(0xffffff);
         out[i] = (double)-log_f32((float)(int32_t)(rest | 1) * 0x1p-24f);
     }
@@ -555,15 +559,15 @@ INLINE void exponentials(const uint64_t *restrict words, uint32_t *restrict smal
     }
 }
 
-/* Points of levels of the row, below the limit. */
+/* Points below the limit that are levels of the row. */
 typedef struct {
-    uint64_t words[OWN], ids[OWN]; /* then the bins, and the values */
+    uint64_t words[OWN], ids[OWN]; /* later the bins, and the values */
     double times[OWN];
     uint32_t levels[OWN];
     ptrdiff_t n;
 } level_points;
 
-/* Draw the next POINTS points of STREAMS streams from `first` on. */
+/* Draw the next POINTS points of each of STREAMS streams, from stream `first` on. */
 static void draw_points(double limit, ptrdiff_t first, level_streams *streams, level_points *own)
 {
     const uint64_t *restrict starts = streams->starts + first;
@@ -584,7 +588,7 @@ static void draw_points(double limit, ptrdiff_t first, level_streams *streams, l
             const uint64_t low = words[from + i] & UINT32_MAX;
             times[i] += steps[from + i] * bits_to_double((1023 - bits[i]) << 52);
             levels[from + i] = ((UINT64_C(1) << 32) + low) >> (32 - bits[i]);
-            /* Numbers that are not negative are in the order of their bits. */
+            /* Non-negative numbers are in the order of their bits. */
             keys[from + i] = levels[from + i] < counts[i] ? double_to_bits(times[i]) : UINT64_MAX;
         }
     }
@@ -600,7 +604,7 @@ static void draw_points(double limit, ptrdiff_t first, level_streams *streams, l
     own->n += n_own;
 }
 
-/* The points go to their bins. */
+/* Offer the points to their bins. */
 static void keep_points(level_points *own, uint64_t k, uint64_t mask, level_scratch *s)
 {
     for (ptrdiff_t j = 0; j < own->n; j++) {
@@ -612,7 +616,8 @@ static void keep_points(level_points *own, uint64_t k, uint64_t mask, level_scra
     own->n = 0;
 }
 
-/* All points of n streams below the limit that are levels of the row go to their bins. */
+/* Offer all points of n streams that are below the limit and are levels of the row to their
+ * bins. */
 static void read_streams(const level_row *row, double limit, ptrdiff_t n, uint64_t k,
                          level_scratch *s)
 {
@@ -621,8 +626,7 @@ static void read_streams(const level_row *row, double limit, ptrdiff_t n, uint64
     own.n = 0;
     while (n > 0) {
         ptrdiff_t n_left = 0;
-        for (ptrdiff_t i = n; i % STREAMS != 0;
-             i++) { /* of no levels, so that all loops are full */
+        for (ptrdiff_t i = n; i % STREAMS != 0; i++) { /* pad with streams without levels */
             streams->words[i] = streams->starts[i] = streams->bits[i] = streams->counts[i] = 0;
             streams->times[i] = 0.0;
         }
@@ -650,8 +654,8 @@ static void read_streams(const level_row *row, double limit, ptrdiff_t n, uint64
     keep_points(&own, k, row->mask, s);
 }
 
-/* The levels of blocks whose times are below the limit go to their bins. A time is at least the
- * uniform number that it is made of, which excludes most streams at once. */
+/* Offer the levels of blocks with times below the limit to their bins. A time is at least the
+ * uniform number that it is computed from, which excludes most streams at once. */
 static void offer_blocks(const level_row *row, double limit, uint64_t k, level_scratch *s)
 {
     level_streams *streams = &s->streams;
@@ -693,23 +697,23 @@ static void offer_blocks(const level_row *row, double limit, uint64_t k, level_s
 
 /* ---- rows -------------------------------------------------------------------------------- */
 
-/* The time below which each of k bins has a level, with a probability of .95: of `total` levels,
- * ln k + 3 a bin. It is infinite where those are most levels. */
+/* Return the time below which, with probability 0.95, every bin has a level: ln k + 3 levels per
+ * bin on average, out of `total`. It is infinite if that would be most of the levels. */
 static double first_limit(uint64_t total, uint64_t k)
 {
     const double share = (log_f64((double)k) + 3.0) * (double)k / (double)total;
     return total > MANY * k && share < 1.0 ? -log_f64(1.0 - share) : INFINITY;
 }
 
-/* The first round. Of many levels those below a limit of time, of which no bin is likely to be left
- * empty, then those below a limit twice as large, and so on. As part of its caller, a tenth slower:
- * too few registers are left for the innermost loops. */
+/* Run the first round. If there are many levels, try only those below a time limit that is unlikely
+ * to leave a bin empty, then double the limit until no bin is empty. Inlined in its caller, it
+ * would be 10 % slower, because too few registers are left for the innermost loops. */
 static NOT_INLINE void first_round(const level_row *row, uint64_t k, level_scratch *s)
 {
     const level_round round = first_of_rounds;
     double limit = first_limit(row->total, k);
     for (;; limit *= 2.0) {
-        /* As times and values are rounded, what is near the limit is seen as beyond it. */
+        /* Times and values are rounded, so values close to the limit count as beyond it. */
         uint64_t bound = EMPTY;
         if (limit < LEVEL_TIME)
             bound = value_of_time(limit);
@@ -731,7 +735,7 @@ static NOT_INLINE void first_round(const level_row *row, uint64_t k, level_scrat
     }
 }
 
-/* The rounds after the first one, while there are empty bins. Returns whether none is left. */
+/* Run the later rounds as long as there are empty bins. Return whether none is left. */
 static int later_rounds(const level_row *row, uint64_t n_rounds, uint64_t k, level_scratch *s)
 {
     const int marks = FINDS_FAST && k <= MARKED_BINS && row->total >= MARKED;
@@ -755,7 +759,7 @@ static int later_rounds(const level_row *row, uint64_t n_rounds, uint64_t k, lev
     }
 }
 
-/* The least word of members, with its position in its lowest bits, in each of FILLED rounds. */
+/* Find the least word of members in each of FILLED rounds, with its position in its lowest bits. */
 INLINE void find_least(const level_members *members, const uint64_t *flips, const uint64_t *factors,
                        uint64_t positions, uint64_t *least)
 {
@@ -773,8 +777,8 @@ INLINE void find_least(const level_members *members, const uint64_t *flips, cons
     memcpy(least, own, sizeof own);
 }
 
-/* Of all members the one of least value, for n <= FILLED bins that are empty, of numbers from `first`
- * on. */
+/* Fill n <= FILLED empty bins, whose numbers are relative to `first`, with the least of all
+ * members. */
 static void fill_bins(const level_row *row, const uint32_t *numbers, int n, uint64_t first,
                       uint64_t first_round, level_scratch *s)
 {
@@ -821,7 +825,7 @@ static void fill_empty_bins(const level_row *row, uint64_t k, uint64_t first_rou
     }
 }
 
-/* The columns and the levels that the bins keep. */
+/* Read the columns and levels that the bins keep. */
 static void read_samples(const csr_block *rows, ptrdiff_t row_number, const level_map *map,
                          const level_row *row, const level_scratch *s, uint64_t *restrict columns,
                          int64_t *restrict levels)
@@ -856,7 +860,7 @@ static ptrdiff_t sample_row(const csr_block *rows, ptrdiff_t row_number, const l
         return -1;
     if (row.total == 0)
         return 0;
-    /* After the first round of many levels, bins are rarely empty. */
+    /* With many levels, bins are rarely empty after the first round. */
     if (row.total <= LEVELS_KEPT && !(FINDS_FAST && row.total > MANY * k))
         keep_members(&row, s);
     memset(s->bins, 0xff, k * sizeof *s->bins);

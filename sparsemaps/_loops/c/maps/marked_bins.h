@@ -1,4 +1,4 @@
-/* How many bins at most are marked by a bit each: the marks fit in a register. */
+/* Most bins that can be marked by one bit each: the marks fit in a register. */
 #ifndef SPARSEMAPS_MARKED_BINS_H
 #define SPARSEMAPS_MARKED_BINS_H
 

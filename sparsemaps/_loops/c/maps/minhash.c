@@ -4,16 +4,16 @@
 #include "random.h"
 #include "simd.h"
 
-/* A bin holds, from the top: a bit that is set while the round may still change it; a value; the
- * position of the member in the row, which decides between equal values. Rows are in the order of
- * their columns, so that it is the lower column that wins, whatever the order of the input; of n
- * members two have equal values with a probability of about n^3 / 2^64. */
+/* A bin holds, from the top: a bit that is set while the current round may still change it; a
+ * value; and the member's position in the row, which breaks ties. Rows are sorted by column, so the
+ * lowest column wins, whatever the order of the input. Among n members, a tie occurs with
+ * probability about n^3 / 2^64. */
 #define OPEN (UINT64_C(1) << 63)
 
 enum {
-    TINY = 32,   /* members, from which on bits tell which bins are open */
-    SHORT = 128, /* rounds of fewer members are hashed several at once */
-    FEW = 8      /* members a bin, before which some bins are empty or have large values */
+    TINY = 32,   /* members from which open bins are tracked in a bitmask */
+    SHORT = 128, /* sets of at most this size hash several rounds at once */
+    FEW = 8      /* members per bin before which bins are still empty or hold large values */
 };
 
 INLINE ptrdiff_t tile_length(ptrdiff_t n, ptrdiff_t first)
@@ -21,19 +21,20 @@ INLINE ptrdiff_t tile_length(ptrdiff_t n, ptrdiff_t first)
     return n - first < MEMBERS_TILE ? n - first : MEMBERS_TILE;
 }
 
-/* Where the starts of a tile of members go: those of a set that is not too long are kept. */
+/* Return where the starts of a tile of members go. They are kept if the set is not too long. */
 INLINE uint64_t *tile_starts(ptrdiff_t n, ptrdiff_t first, minhash_scratch *s)
 {
     return n <= MEMBERS_KEPT ? s->starts + first : s->starts;
 }
 
-/* A member's word in a round: in the first one, where its words start. */
+/* Return a member's word in a round; in round 0, the start of its words. */
 INLINE uint64_t word_of(uint64_t start, uint64_t round)
 {
     return round == 0 ? start : mix64(start + round * STEP);
 }
 
-/* The fraction, which the word's lower half makes longer, above the member's position. */
+/* Return the fraction, extended by the word's lower half, with the member's position in its lowest
+ * bits. */
 INLINE uint64_t value_of(uint64_t word, uint64_t k, uint64_t mask, uint64_t position)
 {
     uint64_t value = (bin_and_fraction(word, k) << 32 | (word & UINT32_MAX)) >> 1;
@@ -47,7 +48,7 @@ static void bins_of_members(const uint64_t *restrict starts, ptrdiff_t n, uint64
         numbers[i] = (uint32_t)(bin_and_fraction(word_of(starts[i], round), k) >> 32);
 }
 
-/* The same for the first round, and the members' values. */
+/* Compute bins for the first round, and the members' values. */
 static void bins_and_values(const uint64_t *restrict starts, ptrdiff_t n, uint64_t k, uint64_t mask,
                             ptrdiff_t first, uint32_t *restrict numbers, uint64_t *restrict values)
 {
@@ -58,8 +59,8 @@ static void bins_and_values(const uint64_t *restrict starts, ptrdiff_t n, uint64
     }
 }
 
-/* The first round, in which all bins are empty. Returns how many are left so. Most members of a large
- * set have a value that is above that of every bin by then. */
+/* Run the first round, which starts with empty bins. Return how many stay empty. Once the bins have
+ * filled up, most members of a large set exceed the value of every bin and are skipped. */
 static ptrdiff_t first_round(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t key,
                              uint64_t k, uint64_t mask, minhash_scratch *s)
 {
@@ -88,8 +89,8 @@ static ptrdiff_t first_round(const void *columns, size_t itemsize, ptrdiff_t n, 
     return count_empty(s->bins, (ptrdiff_t)k);
 }
 
-/* Mark the bins that are empty after the first round. It pays for sets that are not tiny: a register
- * of bits that were changed one by one is slow to read. */
+/* Mark the bins that are empty after the first round. This does not pay for tiny sets: a register
+ * whose bits were just changed one by one is slow to load. */
 static void find_open(ptrdiff_t n, uint64_t k, minhash_scratch *s)
 {
     s->knows_open = k <= MARKED_BINS && n >= TINY;
@@ -97,7 +98,7 @@ static void find_open(ptrdiff_t n, uint64_t k, minhash_scratch *s)
         mark_bins(s->bins, k, s->open);
 }
 
-/* Which members go to a bin that is OPEN; returns how many. */
+/* Find which members fall into an OPEN bin. Return their number. */
 static ptrdiff_t find_hits(const uint32_t *restrict numbers, ptrdiff_t n,
                            minhash_scratch *restrict s)
 {
@@ -105,7 +106,8 @@ static ptrdiff_t find_hits(const uint32_t *restrict numbers, ptrdiff_t n,
     uint32_t *restrict hits = s->hits;
     ptrdiff_t n_hits = 0, i = 0;
 #if defined(__AVX512F__) && defined(__AVX512DQ__)
-    /* 16 bins at a time: their bits, or the upper halves, whose sign is OPEN. */
+    /* 16 bins at a time: test their bits, or else gather the upper halves, whose sign bit is
+     * OPEN. */
     const int *upper_halves = (const int *)bins + 1;
     __m512i position = FIRST_POSITIONS;
     if (s->knows_open)
@@ -123,8 +125,8 @@ static ptrdiff_t find_hits(const uint32_t *restrict numbers, ptrdiff_t n,
     return n_hits;
 }
 
-/* A later round: members that go to a bin which was empty before it. `n_filled` bins were filled in
- * this round already; returns how many there are now. */
+/* Run a later round on a tile: bins that were empty before the round keep the least member.
+ * `n_filled` bins were filled earlier in this round; return the new number. */
 static ptrdiff_t fill_empty_bins(const uint64_t *starts, const uint32_t *numbers, ptrdiff_t n,
                                  uint64_t round, uint64_t k, uint64_t mask, ptrdiff_t first,
                                  ptrdiff_t n_filled, minhash_scratch *s)
@@ -149,8 +151,8 @@ INLINE void close_bins(ptrdiff_t n_filled, minhash_scratch *s)
         s->open[s->filled[f] / 32] &= ~(UINT32_C(1) << s->filled[f] % 32);
 }
 
-/* The rounds from the second one to round k - 1 of a short set: copies of its starts, each a round
- * further, have as many rounds hashed at once. Returns how many of n_empty bins are left empty. */
+/* Run rounds 1 to k - 1 for a short set. Copies of its starts, each advanced by one more round, let
+ * several rounds be hashed at once. Return how many of n_empty bins stay empty. */
 static ptrdiff_t short_rounds(ptrdiff_t n, uint64_t k, uint64_t mask, ptrdiff_t n_empty,
                               minhash_scratch *s)
 {
@@ -169,7 +171,7 @@ static ptrdiff_t short_rounds(ptrdiff_t n, uint64_t k, uint64_t mask, ptrdiff_t 
     return n_empty;
 }
 
-/* The same for a longer set. */
+/* Run the same rounds for a longer set. */
 static ptrdiff_t long_rounds(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t key,
                              uint64_t k, uint64_t mask, ptrdiff_t n_empty, minhash_scratch *s)
 {
@@ -190,7 +192,7 @@ static ptrdiff_t long_rounds(const void *columns, size_t itemsize, ptrdiff_t n, 
     return n_empty;
 }
 
-/* Rounds k + j: all members go to bin j. */
+/* Run rounds k + j: all members fall into bin j. */
 static void last_rounds(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t key, uint64_t k,
                         uint64_t mask, minhash_scratch *s)
 {

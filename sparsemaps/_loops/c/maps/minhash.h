@@ -1,8 +1,8 @@
 /* Fast similarity sketching of a set (Dahlgaard, Knudsen & Thorup 2017): each of k bins keeps one
- * member, and two sets agree in a bin with the probability of their Jaccard similarity.
+ * member, and two sets agree in a bin with probability equal to their Jaccard similarity.
  *
- * In round t each member goes to one bin, with a value; a bin that was empty before the round keeps
- * the member of least value. The rounds end after the first one that leaves no bin empty. */
+ * In round t, each member falls into one bin with a value. A bin that was empty before the round
+ * keeps the member with the least value. Rounds stop once no bin is empty. */
 #ifndef SPARSEMAPS_MINHASH_H
 #define SPARSEMAPS_MINHASH_H
 
@@ -12,26 +12,27 @@
 #include "levels.h"
 #include "marked_bins.h"
 
-/* Members that are hashed at once; those whose starts are kept from one round to the next. */
+/* Members hashed at once; largest set whose starts are kept between rounds. */
 enum { MEMBERS_TILE = 512, MEMBERS_KEPT = 16384 };
 
 typedef struct {
-    uint64_t starts[MEMBERS_KEPT]; /* where the words of members start */
+    uint64_t starts[MEMBERS_KEPT]; /* starts of the members' words */
     uint64_t values[MEMBERS_TILE];
-    uint32_t numbers[MEMBERS_TILE];  /* a bin for each value */
+    uint32_t numbers[MEMBERS_TILE];  /* bin of each value */
     uint32_t hits[MEMBERS_TILE];     /* members that may change their bin */
-    uint32_t open[MARKED_BINS / 32]; /* a bit for each bin that a round may still fill */
-    uint64_t *bins;                  /* k */
-    uint32_t *filled;                /* k + 1: bins that the round fills */
-    int knows_open;                  /* whether the row has the bits */
+    uint32_t open[MARKED_BINS / 32]; /* bitmask of the bins that the round may still fill */
+    uint64_t *bins;                  /* k values */
+    uint32_t *filled;                /* k + 1: bins filled in this round */
+    int knows_open;                  /* whether `open` is in use for this row */
 } minhash_scratch;
 
 typedef struct {
-    /* For each of k bins the member that it keeps, of n > 0 columns of `itemsize` 4 or 8 bytes. */
+    /* Choose the member that each of k bins keeps, from n > 0 columns of `itemsize` 4 or 8
+     * bytes. */
     void (*sample)(const void *columns, size_t itemsize, ptrdiff_t n, uint64_t key, uint64_t k,
                    minhash_scratch *scratch, int64_t *samples);
-    /* For each sample, `bits` bits of a hash of it. Each of the k has another hash, so that samples
-     * that differ agree by chance independently. */
+    /* Hash each of the k samples to `bits` bits. Each bin has a hash function of its own, so that
+     * different samples agree by chance independently in each bin. */
     void (*codes)(const int64_t *samples, ptrdiff_t k, uint64_t key, int bits, int64_t *codes);
 } minhash_loops;
 

@@ -7,13 +7,14 @@
 #include "sin_cos.h"
 #include "vectors.h"
 
-/* A uniform in (0, 1], of 31 bits and rounded to float32. */
+/* Return a uniform in (0, 1], of 31 bits rounded to float32. */
 INLINE float long_uniform(uint32_t half)
 {
     return (float)(int32_t)(half >> 1 | 1) * 0x1p-31f;
 }
 
-/* Sine and cosine of a whole turn times `angle` / 2^32: the nearest quarter turn, and the rest. */
+/* Compute the sine and cosine of angle / 2^32 turns, from the nearest quarter turn and the
+ * remainder. */
 INLINE void sin_cos_of_word(uint32_t angle, float *sine, float *cosine)
 {
     uint32_t quarter = (angle + UINT32_C(0x20000000)) >> 30;
@@ -21,7 +22,8 @@ INLINE void sin_cos_of_word(uint32_t angle, float *sine, float *cosine)
     sin_cos_of_quarters_f32(quarter, rest, sine, cosine);
 }
 
-/* The tangent of a uniform angle; an odd one, whose sine and cosine are not 0. */
+/* Return the tangent of a uniform angle. The angle is odd, so that its sine and cosine are not
+ * 0. */
 INLINE float cauchy(uint32_t half)
 {
     float sine, cosine;
@@ -29,15 +31,15 @@ INLINE float cauchy(uint32_t half)
     return sine / cosine;
 }
 
-/* An exponential of random sign, which is the bit that the uniform leaves out. */
+/* Return an exponential with a random sign, taken from the bit that the uniform does not use. */
 INLINE float laplace(uint32_t half)
 {
     uint32_t exponential = float_to_bits(-log_f32(long_uniform(half)));
     return bits_to_float(exponential ^ (half & 1) << 31);
 }
 
-/* The quantile of (half + 1/2) / 2^32 on the lines between those of the middles. Before the first
- * middle and behind the last one it is that of the middle. */
+/* Return the quantile of (half + 1/2) / 2^32, by linear interpolation between those of the
+ * midpoints. Outside the first and the last midpoint it is constant. */
 INLINE float quantile(uint32_t half, const float *restrict quantiles)
 {
     const uint32_t below = (half >> 16) + (half >> 15 & 1);
@@ -45,7 +47,7 @@ INLINE float quantile(uint32_t half, const float *restrict quantiles)
     return quantiles[below] + part * (quantiles[below + 1] - quantiles[below]);
 }
 
-/* The components of a tile of n columns. */
+/* Draw a tile of components for n columns. */
 INLINE void draw_tile(int distribution, const float *restrict quantiles,
                       const uint64_t *restrict starts, int n, uint64_t tile, float *restrict out)
 {
@@ -82,7 +84,7 @@ INLINE void draw_tile(int distribution, const float *restrict quantiles,
 
 static void draw(int distribution, const float *quantiles, uint64_t start, ptrdiff_t n, float *out)
 {
-    const uint32_t one = UINT32_C(0x3f800000); /* the bits of 1.0f */
+    const uint32_t one = UINT32_C(0x3f800000); /* bits of 1.0f */
     for (ptrdiff_t tile = 0; PROJECTION_TILE * tile < n; tile++) {
         float *components = out + PROJECTION_TILE * tile;
         if (distribution == PROJECTION_RADEMACHER) {
@@ -103,7 +105,7 @@ static void sign_starts(uint64_t key, const csr_block *rows, int64_t first, ptrd
     column_starts(rows->indices, rows->index_size, first, n, key, starts);
 }
 
-/* How far to shift a word, or a half of it, such that the bit of each component is the sign. */
+/* Shift counts that move the bit of each component to the sign, in a word or in half of one. */
 #define DOWN_FROM_31                                                                               \
     31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8,  \
         7, 6, 5, 4, 3, 2, 1, 0

@@ -1,4 +1,4 @@
-/* A tile of n columns from `starts` on, in the type of the sums. */
+/* Draw a tile for n columns in the type of the sums. */
 INLINE void NAME(draw_columns)(const projection_t *projection, const uint64_t *starts, ptrdiff_t n,
                                uint64_t tile, VALUE *columns)
 {
@@ -15,8 +15,8 @@ INLINE void NAME(draw_columns)(const projection_t *projection, const uint64_t *s
     }
 }
 
-/* How many columns to draw at a time: as many as have some 32 entries of each row, as far as the
- * caches allow. */
+/* Return how many columns to draw at a time: enough to hold about 32 entries per row, within the
+ * limits of the caches. */
 INLINE ptrdiff_t NAME(step)(const group_t *group, ptrdiff_t n_rows)
 {
     enum { BYTES = PROJECTION_TILE * sizeof(VALUE) };
@@ -25,7 +25,8 @@ INLINE ptrdiff_t NAME(step)(const group_t *group, ptrdiff_t n_rows)
     return step < least ? least : step > most ? most : step;
 }
 
-/* Where rows hardly share a column: the column of each entry, for a few entries at a time. */
+/* Draw the column of each entry separately, a few entries at a time. This is for groups whose rows
+ * share hardly any column. */
 static void NAME(add_each)(const projection_t *projection, uint64_t tile, const group_t *group,
                            VALUES *sums)
 {
@@ -65,7 +66,7 @@ static void NAME(add)(const projection_t *projection, uint64_t tile, const group
     const VALUE *columns = projection->columns;
     uint32_t *next = projection->next;
     const ptrdiff_t step = NAME(step)(group, n_rows), n_steps = (group->n_columns - 1) / step + 1;
-    /* To draw a column costs as much as to look at some rows for their next entry. */
+    /* Drawing a column costs about as much as checking the next entry of some rows. */
     if (4 * (group->n_entries - group->n_columns) < n_rows * n_steps) {
         NAME(add_each)(projection, tile, group, any_sums);
         return;
@@ -77,7 +78,8 @@ static void NAME(add)(const projection_t *projection, uint64_t tile, const group
         for (ptrdiff_t row = 0; row < n_rows; row++) {
             const uint32_t begin = (uint32_t)(row << GROUP_ENTRY_BITS | first);
             uint32_t i = next[row];
-            /* No slot is below `begin`, unless another thread changed the row's columns. */
+            /* Slots are never below `begin`, unless another thread changes the row's columns; the
+             * unsigned difference covers this, too. */
             if (slots[i] - begin >= (uint32_t)n)
                 continue;
             VALUES *of_row = (VALUES *)any_sums + N * row;
@@ -115,7 +117,7 @@ static void NAME(add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile,
         WORD value;
         memcpy(&value, &values[i], sizeof value);
         for (int v = 0; v < N; v++) {
-            /* Of a float, the sign is in a half of the word. */
+            /* For floats, the sign is in one half of the word. */
             const int half = sizeof(VALUE) == 4 && L * v >= 32 ? 32 : 0;
             const WORDS bits = (zeros + (WORD)(words[i] >> half))
                                << *(const WORDS *)(NAME(shifts) + L * v);
@@ -126,9 +128,9 @@ static void NAME(add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile,
         ((VALUES *)sums)[v] = here[v];
 }
 
-/* Normal vectors are drawn for the zeros of a tile alone, and for as many entries at a time as a tile
- * has numbers. Values are scaled, so that nothing leaves the range of numbers. Entries that are 0 are
- * left out, as the sums of every eighth entry are added up first. */
+/* Draw normal vectors for the zeros of a tile only, for as many entries at a time as a tile has
+ * numbers. Values are scaled so that nothing overflows or underflows. Zero entries are skipped,
+ * since they would change which entries share a partial sum (one for every eighth entry). */
 static void NAME(settle_zeros)(uint64_t key, const csr_block *rows, ptrdiff_t row, uint64_t first,
                                VALUE *sums, ptrdiff_t n)
 {
@@ -184,7 +186,7 @@ static void NAME(settle_zeros)(uint64_t key, const csr_block *rows, ptrdiff_t ro
     }
 }
 
-/* Bit j is 1 where sum j of a tile is not negative. */
+/* Return a bitmask: bit j is 1 if sum j of a tile is >= 0. */
 INLINE uint64_t NAME(tile_bits)(const VALUES_ANYWHERE *sums)
 {
     enum { L = sizeof(VALUES) / sizeof(VALUE) };
@@ -194,7 +196,7 @@ INLINE uint64_t NAME(tile_bits)(const VALUES_ANYWHERE *sums)
     return bits;
 }
 
-/* Whether one of n sums, at most a tile, is 0 or no number. */
+/* Return whether any of n sums, at most a tile, is 0 or NaN. */
 INLINE int NAME(any_zero)(const void *any_sums, ptrdiff_t n)
 {
     enum { L = sizeof(VALUES) / sizeof(VALUE) };

@@ -3,7 +3,7 @@
 #include "random.h"
 #include "vectors.h"
 
-/* Of one column. */
+/* The parameters of one column. */
 typedef struct {
     double inverse_pitch[BINNING_TILE], shift[BINNING_TILE];
     uint64_t salt[BINNING_TILE], at_zero[BINNING_TILE];
@@ -37,10 +37,11 @@ INLINE void add_entry(const binning_parameters *restrict p, double x, uint64_t *
     const double largest = 0x1p51, to_integer = 0x1.8p52, scaled = x * 0x1p-64;
     for (int j = 0; j < BINNING_TILE; j++) {
         double z = x * p->inverse_pitch[j] - p->shift[j];
-        double bin = (z + to_integer) - to_integer; /* the nearest integer */
+        double bin = (z + to_integer) - to_integer; /* round to nearest */
         bin -= bin > z ? 1.0 : 0.0;
         uint64_t number = double_to_bits(bin + to_integer) - UINT64_C(0x4338000000000000);
-        /* Larger ones have no fraction; their bits tell them apart, scaled against overflow. */
+        /* Larger numbers have no fraction. Their bits distinguish them, scaled to avoid
+         * overflow. */
         double far = scaled * (p->inverse_pitch[j] * 0x1p-64);
         number = z < largest && z > -largest ? number : double_to_bits(far);
         sums[j] += mix64(p->salt[j] + number) - p->at_zero[j];

@@ -1,6 +1,6 @@
-/* The entries of a factor joined to one tuple of the factors before it, in whole steps. A bucket is
- * the smaller, as unsigned numbers, of the sum and the sum less n_buckets (n_buckets < 2^31). It is
- * not inlined, as clang would forget `restrict` and take one entry at a time. */
+/* Join all entries of a factor to one tuple of the preceding factors, in whole steps. A bucket is
+ * the unsigned minimum of the sum and the sum - n_buckets (n_buckets < 2^31). Not inlined: clang
+ * would drop `restrict` and process one entry at a time. */
 static __attribute__((noinline)) void NAME(join)(uint32_t bucket, VALUE value,
                                                  const uint32_t *restrict buckets,
                                                  const VALUE *restrict values, ptrdiff_t n,
@@ -15,7 +15,7 @@ static __attribute__((noinline)) void NAME(join)(uint32_t bucket, VALUE value,
     }
 }
 
-/* Returns how many tuples there are. */
+/* Return the number of tuples. */
 static ptrdiff_t NAME(list_joined)(const uint32_t *buckets, const VALUE *values, ptrdiff_t width,
                                    ptrdiff_t n, int n_factors, uint32_t n_buckets, uint32_t bucket,
                                    VALUE value, uint32_t *out_buckets, VALUE *out_values)
@@ -47,7 +47,8 @@ static void NAME(list_tuples)(const uint32_t *buckets, const void *values, ptrdi
                       out_values);
 }
 
-/* All pairs of a few entries are listed before any is added: one long loop instead of short ones. */
+/* Add the pairs of a few entries: list all of them first, for one long loop instead of many short
+ * ones. */
 static __attribute__((noinline)) void NAME(add_pairs)(const uint32_t *buckets, const VALUE *values,
                                                       ptrdiff_t width, ptrdiff_t n,
                                                       uint32_t n_buckets, uint32_t bucket,
@@ -68,7 +69,7 @@ static __attribute__((noinline)) void NAME(add_pairs)(const uint32_t *buckets, c
     }
     const ptrdiff_t n_pairs = n * n;
 #pragma GCC unroll 4
-    for (ptrdiff_t i = 0; i + 2 <= n_pairs; i += 2) { /* as loads are the limit */
+    for (ptrdiff_t i = 0; i + 2 <= n_pairs; i += 2) { /* two at a time: loads are the bottleneck */
         uint64_t two;
         memcpy(&two, joined + i, sizeof two);
         two = lower_half_first(two);
@@ -116,7 +117,7 @@ static void NAME(convolve)(const uint32_t *restrict buckets, const void *any_val
     VALUE *restrict out = any_out;
     const ptrdiff_t lanes = (ptrdiff_t)(sizeof(VALUES_ANYWHERE) / sizeof(VALUE));
     ptrdiff_t first = 0;
-    for (; first + 4 * lanes <= n_buckets; first += 4 * lanes) { /* as many as stay in registers */
+    for (; first + 4 * lanes <= n_buckets; first += 4 * lanes) { /* as many as fit in registers */
         VALUES_ANYWHERE a = {0}, b = {0}, c = {0}, d = {0};
         for (ptrdiff_t i = 0; i < n; i++) {
             const VALUES_ANYWHERE *rotated =

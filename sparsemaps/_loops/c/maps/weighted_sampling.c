@@ -5,16 +5,16 @@
 #include "random.h"
 #include "simd.h"
 
-/* What is smaller has probability 2^-41; it keeps |t| below 745 * 2^20 < 2^31. */
+/* Smaller values have probability 2^-41. The bound keeps |t| below 745 * 2^20 < 2^31. */
 static const float smallest_r = 0x1p-20f;
 
-/* Of a batch of columns, ICWS_TILE each, column after column. */
+/* Parameters of a batch of columns, ICWS_TILE per column. */
 typedef struct {
     float r[GROUP_BATCH * ICWS_TILE], inverse_r[GROUP_BATCH * ICWS_TILE];
     float beta[GROUP_BATCH * ICWS_TILE], q[GROUP_BATCH * ICWS_TILE];
 } icws_parameters;
 
-/* The parameters of n columns. */
+/* Draw the parameters of n columns. */
 INLINE void draw(const uint64_t *restrict starts, int n, uint64_t first_sample,
                  icws_parameters *restrict p)
 {
@@ -28,8 +28,8 @@ INLINE void draw(const uint64_t *restrict starts, int n, uint64_t first_sample,
             u[1][i] = (uint32_t)a & UINT32_C(0xffffff00);
             u[2][i] = (uint32_t)(b >> 32);
             u[3][i] = (uint32_t)b & UINT32_C(0xffffff00);
-            /* The upper 24 bits of each half make a uniform; of the four bytes left, three make
-             * beta: two are in u[0] and u[2] (below their 24 bits), the third is the lowest of a. */
+            /* The upper 24 bits of each half make a uniform. Three of the four remaining bytes make
+             * beta: the lowest bytes of u[0] and u[2], and the lowest byte of a. */
             v[i] = ((uint32_t)(a >> 32) & 0xff) << 16 | ((uint32_t)(b >> 32) & 0xff) << 8
                    | ((uint32_t)a & 0xff);
         }

@@ -1,6 +1,6 @@
-/* Elementary functions of float64 by IEEE operations in a written order: the same bits on every
- * platform, which neither C libraries nor NumPy promise. Without branches where that costs nothing, so
- * that loops over them vectorise. */
+/* Elementary functions of float64, by IEEE operations in a fixed order. They return the same bits
+ * on every platform, which neither C libraries nor NumPy promise. They avoid branches if that costs
+ * nothing, so that loops over them vectorise. */
 #ifndef SPARSEMAPS_ELEMENTARY_H
 #define SPARSEMAPS_ELEMENTARY_H
 
@@ -9,8 +9,8 @@
 #include "random.h"
 #include "sin_cos.h"
 
-/* e^x within 1 ulp: x = k ln 2 + r with |r| <= ln(2) / 2, and the Taylor polynomial of degree 13. Beyond
- * the range of float64 it is infinity or 0. */
+/* Return e^x within 1 ulp: x = k ln 2 + r with |r| <= ln(2) / 2, and the Taylor polynomial of
+ * degree 13. Out of range, return infinity or 0. */
 INLINE double exp_f64(double x)
 {
     double whole, r, p;
@@ -20,7 +20,7 @@ INLINE double exp_f64(double x)
     whole = x * 1.4426950408889634 + TO_INTEGER_F64;
     k = (double_to_bits(whole) + 4096) & 0x1fff; /* k + 4096 */
     whole -= TO_INTEGER_F64;
-    /* ln 2 in two parts: k times the first is exact. */
+    /* ln 2 in two parts; k times the first is exact. */
     r = (x - whole * 0x1.62e42fee00000p-1) - whole * 0x1.a39ef35793c76p-33;
     p = 1.0 / 6227020800.0;
     p = p * r + 1.0 / 479001600.0;
@@ -35,12 +35,13 @@ INLINE double exp_f64(double x)
     p = p * r + 1.0 / 6.0;
     p = p * r + 0.5;
     p = 1.0 + (r + r * r * p);
-    /* 2^k as a product of two powers, as it may itself be out of range. */
+    /* 2^k as a product of two powers, because 2^k itself may be out of range. */
     half = k >> 1;
     return p * bits_to_double((half - 1025) << 52) * bits_to_double((k - half - 1025) << 52);
 }
 
-/* arcsin(s) / s - 1 for s^2 = z, 0 <= z <= 1/4: a Chebyshev approximation, off by less than 4e-18. */
+/* Return arcsin(s) / s - 1 for s^2 = z, 0 <= z <= 1/4: a Chebyshev approximation with error below
+ * 4e-18. */
 INLINE double arcsine_beyond(double z)
 {
     double p = 0.028757851548184377;
@@ -59,7 +60,7 @@ INLINE double arcsine_beyond(double z)
     return z * p;
 }
 
-/* The angle, 0 to pi, whose cosine is x in [-1, 1], within 2 ulp. */
+/* Return the angle in [0, pi] whose cosine is x, for x in [-1, 1], within 2 ulp. */
 INLINE double acos_f64(double x)
 {
     double size = x < 0 ? -x : x;
@@ -67,7 +68,7 @@ INLINE double acos_f64(double x)
     double z = near_end ? 0.5 * (1.0 - size) : size * size;
     double s = near_end ? sqrt(z) : size;
     double arcsine = s + s * arcsine_beyond(z);
-    /* pi / 2 in two parts: what the first leaves out counts where the angle is small. */
+    /* pi / 2 in two parts; the second matters for small angles. */
     double inner = x < 0 ? 1.5707963267948966 + (arcsine + 6.123233995736766e-17)
                          : 1.5707963267948966 - (arcsine - 6.123233995736766e-17);
     double outer =
@@ -75,7 +76,7 @@ INLINE double acos_f64(double x)
     return near_end ? outer : inner;
 }
 
-/* ln(1 + t^2), t^2 within float64 or not. */
+/* Return ln(1 + t^2), even if t^2 overflows. */
 INLINE double log_one_plus_square(double t)
 {
     double size = t < 0 ? -t : t;

@@ -27,13 +27,13 @@ static double sum_of_eight(const double *sums)
            + ((sums[4] + sums[5]) + (sums[6] + sums[7]));
 }
 
-/* Eight terms at a time; those before `first` have an exponent so low that they are 0. */
+/* Sum eight terms at a time. Terms before `first` underflow to 0 and are skipped. */
 static double mixture_one(double x, const double *weights, const double *rates, ptrdiff_t n_terms)
 {
     enum { TERMS = 8 };
     double sums[TERMS] = {0};
     ptrdiff_t low = 0, high = n_terms / TERMS;
-    while (low < high) { /* the first eight whose last rate is small enough */
+    while (low < high) { /* binary search for the first eight that do not all underflow */
         ptrdiff_t middle = (low + high) / 2;
         if (x * rates[TERMS * middle + TERMS - 1] > 746.0)
             low = middle + 1;
@@ -53,8 +53,8 @@ static void mixture_each(double *x, ptrdiff_t n, const double *weights, const do
         x[i] = mixture_one(x[i], weights, rates, n_terms);
 }
 
-/* The mean is (sin b - sin a) / (b - a); where the angles a and b are close, it is
- * (cos a + cos b) / 2 times tan(d / 2) / (d / 2), d = b - a, whose next term is d^4 / 120. */
+/* The mean is (sin b - sin a) / (b - a). If the angles a and b are close, it is computed as
+ * (cos a + cos b) / 2 times tan(d / 2) / (d / 2) with d = b - a, whose next term is d^4 / 120. */
 static double mean_cosines_one(double x, const double *weights, const double *knots,
                                ptrdiff_t n_terms)
 {

@@ -1,5 +1,5 @@
-/* Products first and sums in a loop of their own: where differences and sums take turns, GCC makes
- * fused operations of them, whatever -ffp-contract says. */
+/* Products and sums are computed in separate loops: if sums and differences alternate, GCC fuses
+ * them with the products, whatever -ffp-contract says. */
 static void NAME(multiply_complex)(void *any_x, const void *any_y, ptrdiff_t n)
 {
     VALUE *restrict x = any_x;
@@ -29,8 +29,8 @@ static int NAME(finite)(const void *any_x, ptrdiff_t n)
     return !wrong;
 }
 
-/* The larger absolute value, as bits; of no number, they are the largest. Numbers with a sign are
- * compared, as SSE2 and AVX2 compare no others. */
+/* Return the larger absolute value, as bits. NaN compares as the largest. The comparison is signed
+ * because SSE2 and AVX2 have no unsigned one. */
 INLINE NAME(bits) NAME(larger)(NAME(bits) largest, VALUE x)
 {
     NAME(bits) bits;
@@ -39,7 +39,7 @@ INLINE NAME(bits) NAME(larger)(NAME(bits) largest, VALUE x)
     return bits > largest ? bits : largest;
 }
 
-/* How many of n angles are far, if the largest one is. */
+/* Count the far angles among n, unless `largest` shows that there are none. */
 static ptrdiff_t NAME(count_far)(NAME(bits) largest, const VALUE *projections, const VALUE *scales,
                                  const VALUE *phases, ptrdiff_t n)
 {

@@ -5,29 +5,29 @@
 #include "random.h"
 #include "vectors.h"
 
-/* Columns in a vector; entries and keys that are hashed before they are added. */
+/* Columns per vector; entries hashed before they are added; keys hashed at the same time. */
 enum { HASH_STEP = 8, HASH_AT_ONCE = 128, HASH_KEYS = 2 };
 
-/* Vectors of HASH_STEP values, and of as many columns. */
+/* Vectors of HASH_STEP values or columns. */
 typedef half_lanes_f32 vector_f32;
 typedef lanes_f64 vector_f64;
 typedef half_lanes_i32 vector_i32;
 typedef lanes_i64 vector_i64;
 
-/* `pair_multiply` of each. */
+/* Apply `pair_multiply` per lane. */
 INLINE lanes_u64 hash_lanes(const uint64_t *key, lanes_u64 mixed)
 {
     return (key[0] + (mixed >> 32)) * (key[1] + (mixed & UINT32_MAX)) + key[2];
 }
 
-/* `hash_bucket` of each. */
+/* Apply `hash_bucket` per lane. */
 INLINE void hash_buckets(lanes_u64 hashes, uint64_t n_buckets, uint32_t *buckets)
 {
     half_lanes_u32 positions = LANES_CONVERT(half_lanes_u32, ((hashes >> 32) * n_buckets) >> 32);
     memcpy(buckets, &positions, sizeof positions);
 }
 
-/* Values with their signs: negated where `hash_sign` is 1, by an exclusive or. */
+/* Apply signs to values: flip the sign bit by exclusive or if `hash_sign` is 1. */
 INLINE float sign_f32(float value, uint64_t hash)
 {
     return bits_to_float(float_to_bits(value) ^ hash_sign(hash) << 31);

@@ -1,4 +1,5 @@
-/* Buckets and signed values of n entries under each key: those under key k from k * width on. */
+/* Compute the buckets and signed values of n entries for each key. Results for key k start at k *
+ * width. */
 INLINE void NAME(hash)(const uint64_t *keys, ptrdiff_t n_keys, const VALUE *values, VALUE scale,
                        const INDEX *columns, ptrdiff_t n, uint64_t n_buckets, ptrdiff_t width,
                        uint32_t *buckets, VALUE *signed_values)
@@ -15,7 +16,7 @@ INLINE void NAME(hash)(const uint64_t *keys, ptrdiff_t n_keys, const VALUE *valu
         return;
     }
     for (ptrdiff_t first = 0; first < n; first += HASH_STEP) {
-        /* The last step takes entries of the one before again, so that there is no remainder. */
+        /* The last step overlaps the one before, so that there is no tail. */
         ptrdiff_t start = first + HASH_STEP <= n ? first : n - HASH_STEP;
         OF_INDEX(vector) here;
         OF_VALUE(vector) scaled;

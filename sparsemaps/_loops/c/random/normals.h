@@ -1,11 +1,11 @@
-/* Normal numbers from random words: the quantile function, in pieces.
+/* Normal variates from random words, by a piecewise polynomial for the quantile function.
  *
- * Of 32 random bits the highest is the sign. The others, with the second lowest set, are a number r,
- * the rank: r / 2^31 of all normal numbers are larger in absolute value than this one. For r from
- * 2^e to 2^(e + 1) the quantile is a polynomial in r / 2^e - 3/2, by Chebyshev interpolation of
- * degree NORMAL_DEGREE, within 5e-6. tests/_oracles/reference.py computes its coefficients once more.
+ * The highest of 32 random bits is the sign. The others, with the second lowest set, form a number
+ * r, the rank: a fraction r / 2^31 of all normal variates is larger in absolute value. For r in
+ * [2^e, 2^(e + 1)) the quantile is a polynomial in r / 2^e - 3/2, by Chebyshev interpolation of
+ * degree NORMAL_DEGREE, within 5e-6. tests/_oracles/reference.py recomputes the coefficients.
  *
- * Coefficients for ranks from 2^17 on are looked up in registers. Numbers of other ranks, 6 of
+ * Coefficients for ranks from 2^17 on are looked up in registers. Variates of lower ranks, 6 in
  * 100,000, are computed one by one. */
 #ifndef SPARSEMAPS_NORMALS_H
 #define SPARSEMAPS_NORMALS_H
@@ -17,8 +17,8 @@ enum { NORMAL_DEGREE = 5 };
 
 #define COMMON_RANKS 0x1p17f
 
-/* Coefficients of x^0, x^1, ... for e = 1 to 16, and for e = 17 to 31; the last e has only the rank
- * 2^31, to which others are rounded, and its quantile is 0. */
+/* Coefficients of x^0, x^1, ... for e = 1 to 16 and for e = 17 to 31. For e = 31 the only rank is
+ * 2^31, to which the largest ranks are rounded. Its quantile is 0. */
 _Alignas(64) static const float normal_pieces[2][NORMAL_DEGREE + 1][16] = {
     {{6.05582809f, 5.9432683f, 5.82864571f, 5.71184492f, 5.59273863f, 5.47118711f, 5.34703588f,
       5.22011423f, 5.09023237f, 4.95717621f, 4.82070732f, 4.68055439f, 4.53640938f, 4.38791943f,
@@ -66,7 +66,7 @@ INLINE float normal_rank(uint32_t half)
 INLINE float normal(uint32_t half)
 {
     const float rank = normal_rank(half);
-    const uint32_t bits = float_to_bits(rank), piece = bits >> 23 & 15; /* exponents are e + 127 */
+    const uint32_t bits = float_to_bits(rank), piece = bits >> 23 & 15; /* exponent: e + 127 */
     const float (*pieces)[16] = normal_pieces[rank >= COMMON_RANKS];
     const float x = bits_to_float((bits & UINT32_C(0x007fffff)) | UINT32_C(0x3f800000)) - 1.5f;
     float p = pieces[NORMAL_DEGREE][piece];
@@ -75,8 +75,8 @@ INLINE float normal(uint32_t half)
     return bits_to_float(float_to_bits(p) ^ (half & UINT32_C(0x80000000)));
 }
 
-/* Two normal numbers of each of n words, a multiple of 8, from their halves in the order in which
- * they are stored; both arrays begin at a vector. */
+/* Convert each of n words, a multiple of 8, to two normal variates, from its halves in memory
+ * order. Both arrays must be aligned to a vector. */
 INLINE void normals(const uint64_t *restrict words, int n, float *restrict out)
 {
     enum { LANES = sizeof(register_f32) / sizeof(float) };
@@ -95,7 +95,8 @@ INLINE void normals(const uint64_t *restrict words, int n, float *restrict out)
         *(register_f32 *)(out + i) = (register_f32)((register_u32)p ^ (half & sign));
         all &= bits;
     }
-    /* Exponents of common ranks are 144 to 158, so a bit of them, 16, is set only if it is in all. */
+    /* Biased exponents of common ranks are 144 to 158 and have bit 4 set, so the conjunction of all
+     * ranks has it only if every rank is common. */
     if (register_any(register_less_f32((register_f32)all, common))) {
         for (int i = 0; i < 2 * n; i++) {
             uint32_t half;

@@ -1,6 +1,6 @@
-/* Quantiles of the gamma distribution and of the angle between random directions, by Newton's method
- * on the logarithm of the smaller tail: relative errors of about 1e-14 (angles: 1e-11), and the same bits on every
- * platform. */
+/* Quantiles of the gamma distribution and of the angle between random directions, by Newton's
+ * method on the logarithm of the smaller tail. Relative errors are about 1e-14 (angles: 1e-11). The
+ * bits are the same on every platform. */
 #ifndef SPARSEMAPS_QUANTILES_H
 #define SPARSEMAPS_QUANTILES_H
 
@@ -10,11 +10,12 @@
 #define LARGEST_N_TERMS 1000000
 #define LARGEST_N_STEPS 100
 
-/* What Stirling's formula sqrt(2 pi a) (a / e)^a lacks of Gamma(a + 1), as a logarithm. */
+/* Return the logarithm of Gamma(a + 1) over Stirling's formula sqrt(2 pi a) (a / e)^a. */
 static inline double stirling_correction(double a)
 {
     double below = 0.0, from = a, z;
-    /* From 16 on the series gives all bits; before, Gamma(a + 1) is a quotient of larger ones. */
+    /* From 16 on, the series is accurate to the last bit. For smaller a, Gamma(a + 1) is Gamma of a
+     * larger argument divided by a product. */
     double product = 1.0;
     if (a < 16.0) {
         while (from < 16.0) {
@@ -39,7 +40,7 @@ static inline double stirling_correction(double a)
                  / from;
 }
 
-/* ln(x) - m of x = 1 + m > 0, without cancellation near m = 0. */
+/* Return ln(x) - m for x = 1 + m > 0, without cancellation near m = 0. */
 static inline double log_beyond(double x, double m)
 {
     /* ln(1 + m) = 2 artanh(s), and 2 s - m = -m s. */
@@ -51,13 +52,13 @@ static inline double log_beyond(double x, double m)
     return 2.0 * s * z * p - m * s;
 }
 
-/* x^a e^-x / Gamma(a + 1). `correction` is stirling_correction(a). */
+/* Return x^a e^-x / Gamma(a + 1). `correction` is stirling_correction(a). */
 static inline double gamma_front(double a, double x, double correction)
 {
     return exp_f64(a * log_beyond(x / a, (x - a) / a) - correction) / sqrt(TWO_PI * a);
 }
 
-/* The part of the distribution below x, for x up to about a: a series of positive terms. */
+/* Return the probability below x, for x up to about a, by a series of positive terms. */
 static inline double gamma_below(double a, double x, double front)
 {
     double term = 1.0, sum = 1.0, n = a;
@@ -69,7 +70,7 @@ static inline double gamma_below(double a, double x, double front)
     return front * sum;
 }
 
-/* The part above x, for x > a + 1: a continued fraction from its beginning (Lentz). */
+/* Return the probability above x, for x > a + 1, by a continued fraction (Lentz's method). */
 static inline double gamma_above(double a, double x, double front)
 {
     double b = x + 1.0 - a, c = 1e300, d = 1.0 / b, value = d, ratio = 0.0;
@@ -84,7 +85,7 @@ static inline double gamma_above(double a, double x, double front)
     return front * a * value;
 }
 
-/* About the normal distribution's quantile, within 0.0005 (Abramowitz & Stegun, 26.2.23). */
+/* Approximate the normal quantile function within 0.0005 (Abramowitz & Stegun, 26.2.23). */
 static inline double rough_normal_quantile(double p)
 {
     double tail = p < 0.5 ? p : 1.0 - p;
@@ -95,12 +96,12 @@ static inline double rough_normal_quantile(double p)
     return p < 0.5 ? -z : z;
 }
 
-/* x such that the gamma distribution of shape a > 0 and scale 1 has the part p, 0 < p < 1, below x. At
- * least 1e-300. */
+/* Return the quantile of probability p, 0 < p < 1, of the gamma distribution with shape a > 0 and
+ * scale 1. The result is at least 1e-300. */
 static inline double gamma_quantile(double a, double p)
 {
     const double correction = stirling_correction(a), smallest = 1e-300;
-    /* Below the quantile, as the part below x is at most x^a / Gamma(a + 1). */
+    /* A lower bound, since the probability below x is at most x^a / Gamma(a + 1). */
     double x = (log_f64(p) + correction + 0.5 * log_f64(TWO_PI * a)) / a - 1.0 + log_f64(a);
     double third, wilson;
     x = x < -690.0 ? smallest : exp_f64(x);
@@ -110,7 +111,7 @@ static inline double gamma_quantile(double a, double p)
         x = a * wilson * wilson * wilson;
     for (int k = 0; k < LARGEST_N_STEPS; k++) {
         double front = gamma_front(a, x, correction), slope = front * a, step, part;
-        /* Newton in ln x, where the slopes of the parts are `slope`. */
+        /* Newton's method in ln x, for which both tails have derivative `slope`. */
         if (p > 0.5) {
             part = x > a + 1.0 ? gamma_above(a, x, front) : 1.0 - gamma_below(a, x, front);
             step = log_f64(part / (1.0 - p)) * part / slope;
@@ -122,25 +123,27 @@ static inline double gamma_quantile(double a, double p)
         x *= exp_f64(step);
         if (!(x > smallest))
             return smallest;
-        if (step < 1e-8 && step > -1e-8) /* the next one would be below the last bit */
+        if (step < 1e-8 && step > -1e-8) /* the next step would be below the last bit */
             break;
     }
     return x;
 }
 
-/* The part above c of the cosine, 0 <= c < 1, in d dimensions: half of the beta distribution's part
- * below 1 - c^2, of shapes m = (d - 1) / 2 and 1/2. `front` is the density times c (1 - c^2). */
+/* Return the probability that the cosine exceeds c, 0 <= c < 1, with m = (d - 1) / 2 in d
+ * dimensions: half the probability below 1 - c^2 of the beta distribution with shapes m and 1/2.
+ * `front` is the density times c (1 - c^2). */
 static inline double cosine_above(double m, double c, double front)
 {
     double y = c * c, x = 1.0 - y, term = 1.0, sum = 1.0, d, e, value, ratio = 0.0;
-    if (y * (m + 2.5) < 1.5) { /* near the middle: the part from 0 to c */
+    if (y * (m + 2.5) < 1.5) { /* near the middle: integrate from 0 to c */
         for (int n = 0; n < LARGEST_N_TERMS && term > sum * 1e-17; n++) {
             term *= y * (m + 0.5 + n) / (1.5 + n);
             sum += term;
         }
         return 0.5 - front * sum;
     }
-    /* The continued fraction of the incomplete beta function, shapes m and 1/2 at x (Lentz). */
+    /* The continued fraction of the incomplete beta function with shapes m and 1/2, at x (Lentz's
+     * method). */
     d = 1.0 - (m + 0.5) * x / (m + 1.0);
     d = 1.0 / d;
     e = 1.0;
@@ -159,20 +162,20 @@ static inline double cosine_above(double m, double c, double front)
     return front / (2.0 * m) * value;
 }
 
-/* c such that the cosine of the angle between a fixed direction and a uniform one, in a space of
- * `dimension` >= 2, is below c with probability p. */
+/* Return c such that the cosine of the angle between a fixed and a uniform random direction is
+ * below c with probability p. The dimension must be at least 2. */
 static inline double cosine_quantile(double dimension, double p)
 {
     const double m = 0.5 * (dimension - 1.0), tail = p < 0.5 ? p : 1.0 - p;
     /* The density is (1 - c^2)^(m - 1) Gamma(m + 1/2) / (Gamma(m) sqrt(pi)). */
     const double half = m - 0.5;
     double c, z, density;
-    if (m == 0.5) { /* a point of a circle */
+    if (m == 0.5) { /* uniform on a circle */
         double sine, cosine;
         sin_cos_f64(0.5 * tail, &sine, &cosine);
         return p < 0.5 ? -cosine : cosine;
     }
-    /* Gamma(m + 1/2) / Gamma(m), by Stirling's formula for both. */
+    /* Gamma(m + 1/2) / Gamma(m), with Stirling's formula for both. */
     density = exp_f64(stirling_correction(half) - stirling_correction(m) + 0.25 / m
                       + half * log_beyond(half / m, -0.5 / m))
               * sqrt(half / (0.5 * TWO_PI));
@@ -189,7 +192,7 @@ static inline double cosine_quantile(double dimension, double p)
         c = next;
         step = step < 0.0 ? -step : step;
         if (step < 1e-8 * c
-            && step < 1e-8 * (1.0 - c)) /* the next one would be below the last bits */
+            && step < 1e-8 * (1.0 - c)) /* the next step would be below the last bits */
             break;
     }
     return tail == 0.5 ? 0.0 : p < 0.5 ? -c : c;

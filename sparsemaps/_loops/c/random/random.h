@@ -1,10 +1,10 @@
-/* Random numbers as functions of a key, a column and a component, and of nothing else.
+/* Random numbers as pure functions of a key, a column and a component.
  *
- * Scheme 1 (sparsemaps._tools._seeding.SCHEME). Whatever is changed here changes every output of
- * every map: tests/golden.json pins it, and a change is a new scheme number and a breaking release.
+ * Scheme 1 (sparsemaps._tools._seeding.SCHEME). Any change here changes every output of every map.
+ * tests/golden.json pins the outputs; a change needs a new scheme number and a breaking release.
  *
- * All arithmetic is on integers or single IEEE operations in a written order, so the numbers are
- * the same on every platform and vector width; logarithms are our own for the same reason. */
+ * All arithmetic is on integers or single IEEE operations in a fixed order, so the numbers are the
+ * same on every platform and for every vector width. Logarithms are our own for the same reason. */
 #ifndef SPARSEMAPS_RANDOM_H
 #define SPARSEMAPS_RANDOM_H
 
@@ -15,8 +15,8 @@
 
 /* ---- hash family ------------------------------------------------------------------------- */
 
-/* A bijection of 64-bit words in which every output bit depends on every input bit: finaliser 13
- * of Stafford 2011, that SplitMix64 uses (Steele, Lea & Flood 2014). */
+/* A bijection of 64-bit words in which every output bit depends on every input bit: Stafford's
+ * mix13 (2011), the finaliser of SplitMix64 (Steele, Lea & Flood 2014). */
 INLINE uint64_t mix64(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -24,7 +24,7 @@ INLINE uint64_t mix64(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* `mix64` of each. */
+/* Apply `mix64` per lane. */
 INLINE lanes_u64 mix_lanes(lanes_u64 x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);
@@ -32,22 +32,22 @@ INLINE lanes_u64 mix_lanes(lanes_u64 x)
     return x ^ (x >> 31);
 }
 
-/* Keyed hash of a mixed column, the top 33 bits of it strongly universal (2-wise independent):
- * pair-multiply-shift on its two 32-bit halves (Thorup 2015, "High speed hashing for integers and
- * strings", 3.5), for which 64-bit keys give 64 - 32 + 1 = 33 good bits. Mixing beforehand is a
- * fixed bijection, which keeps the proof valid; it makes structured columns irregular. */
+/* Keyed hash of a mixed column. Its top 33 bits are strongly universal (2-wise independent):
+ * pair-multiply-shift of the two 32-bit halves (Thorup 2015, "High speed hashing for integers and
+ * strings", 3.5), for which 64-bit keys give 64 - 32 + 1 = 33 good bits. The mixing beforehand is a
+ * fixed bijection: the proof remains valid, and structured columns become irregular. */
 INLINE uint64_t pair_multiply(const uint64_t key[3], uint64_t mixed)
 {
     return (key[0] + (mixed >> 32)) * (key[1] + (mixed & UINT32_MAX)) + key[2];
 }
 
-/* Bits 32..63 of the hash as a bucket below n_buckets, by multiply-high. */
+/* Map bits 32 to 63 of the hash to a bucket below n_buckets, by multiply-high. */
 INLINE uint32_t hash_bucket(uint64_t hash, uint64_t n_buckets)
 {
     return (uint32_t)(((hash >> 32) * n_buckets) >> 32);
 }
 
-/* Bit 31, the 33rd from the top: 0 for +1, 1 for -1. */
+/* Return bit 31, the 33rd from the top: 0 for +1, 1 for -1. */
 INLINE uint32_t hash_sign(uint64_t hash)
 {
     return (uint32_t)(hash >> 31) & 1;
@@ -55,14 +55,14 @@ INLINE uint32_t hash_sign(uint64_t hash)
 
 /* ---- counter-based words ----------------------------------------------------------------- */
 
-/* Where the words of one column start; word(start, 0), word(start, 1), ... are SplitMix64's stream
- * from there, each reached directly. */
+/* Return the start of a column's words. word(start, 0), word(start, 1), ... are SplitMix64's stream
+ * from there, with random access. */
 INLINE uint64_t column_start(uint64_t key, uint64_t column)
 {
     return mix64(key ^ mix64(column));
 }
 
-/* Those of n columns of 4 or 8 bytes, from the one of number `first` on. */
+/* Compute the starts of n columns of 4 or 8 bytes each, from index `first` on. */
 static inline void column_starts(const void *columns, size_t itemsize, ptrdiff_t first, ptrdiff_t n,
                                  uint64_t key, uint64_t *restrict starts)
 {
@@ -83,8 +83,8 @@ INLINE uint64_t word(uint64_t start, uint64_t counter)
 
 /* ---- transforms -------------------------------------------------------------------------- */
 
-/* Upper 24 bits of a 32-bit half word as a uniform in (0, 1): an odd multiple of 2^-24, exact in
- * float32, never 0 or 1. */
+/* Convert the upper 24 bits of a 32-bit half word to a uniform in (0, 1): an odd multiple of 2^-24,
+ * exact in float32, never 0 or 1. */
 INLINE float open_uniform(uint32_t half)
 {
     return (float)(int32_t)((half >> 8) | 1) * 0x1p-24f;
@@ -118,9 +118,8 @@ INLINE double bits_to_double(uint64_t bits)
     return x;
 }
 
-/* Natural logarithm of a positive normal float32, within 1 ulp: x = 2^e m with m in
- * [sqrt(1/2), sqrt(2)), and a minimax polynomial of degree 9 for ln m. No branch, so it
- * vectorises. */
+/* Natural logarithm of a positive normal float32, within 1 ulp: x = 2^e m with m in [sqrt(1/2),
+ * sqrt(2)), and a minimax polynomial of degree 9 for ln m. Branch-free, so it vectorises. */
 INLINE float log_f32(float x)
 {
     const uint32_t sqrt_half = UINT32_C(0x3f3504f3);
@@ -136,12 +135,12 @@ INLINE float log_f32(float x)
     p = p * m - 0.2500133812427521f;
     p = p * m + 0.3333390951156616f;
     p = square * (m * p) - 0.5f * square;
-    /* ln 2 in two parts: e times the first is exact. */
+    /* ln 2 in two parts; e times the first is exact. */
     return (float)e * 0.693359375f + (m + (p + (float)e * -2.12194440e-4f));
 }
 
-/* Natural logarithm of a positive finite double, subnormals included, within 2 ulp: the series of
- * artanh in s = (m - 1) / (m + 1), |s| < 0.172. Used once an entry. */
+/* Natural logarithm of a positive finite double, including subnormals, within 2 ulp, by the series
+ * of artanh in s = (m - 1) / (m + 1), |s| < 0.172. Called once per entry. */
 INLINE double log_f64(double x)
 {
     const uint64_t sqrt_half = UINT64_C(0x3fe6a09e667f3bcd);

@@ -1,8 +1,8 @@
-/* Sines and cosines of angles that are counted in turns.
+/* Sines and cosines of angles given in turns.
  *
- * Whole turns and then quarters are taken off by adding and subtracting a number so large that the
- * sum has no fraction; from LARGE turns on, where the numbers themselves have hardly a fraction, the
- * angle counts as 0. No branches, so that loops over angles vectorise. */
+ * Whole turns and then quarters are removed by adding and subtracting a number so large that the
+ * sum has no fraction. From LARGE turns on, floating point numbers have almost no fraction left,
+ * and the angle is taken as 0. No branches, so loops over angles vectorise. */
 #ifndef SPARSEMAPS_SIN_COS_H
 #define SPARSEMAPS_SIN_COS_H
 
@@ -13,7 +13,7 @@
 #define LARGE_F32 0x1p21f
 #define LARGE_F64 0x1p50
 
-/* Polynomials of Cephes for sine and cosine in [-pi/4, pi/4]. */
+/* Cephes polynomials for sine and cosine in [-pi/4, pi/4]. */
 INLINE float small_sin_f32(float a)
 {
     float z = a * a;
@@ -32,7 +32,7 @@ INLINE float small_cos_f32(float a)
     return 1.0f - 0.5f * z + z * (z * p);
 }
 
-/* Sine and cosine of `quarter` quarter turns and an angle a in [-pi/4, pi/4]. */
+/* Compute the sine and cosine of `quarter` quarter turns plus an angle a in [-pi/4, pi/4]. */
 INLINE void sin_cos_of_quarters_f32(uint32_t quarter, float a, float *sine, float *cosine)
 {
     uint32_t s = float_to_bits(small_sin_f32(a)), c = float_to_bits(small_cos_f32(a));
@@ -43,7 +43,7 @@ INLINE void sin_cos_of_quarters_f32(uint32_t quarter, float a, float *sine, floa
 
 INLINE void sin_cos_f32(float turns, float *sine, float *cosine)
 {
-    /* As bits of absolute values, which loops that look at these need once. */
+    /* Compares bits of absolute values, which callers that track the largest one need anyway. */
     int32_t size = (int32_t)(float_to_bits(turns) & UINT32_C(0x7fffffff));
     turns = size < (int32_t)float_to_bits(LARGE_F32) ? turns : 0.0f;
     float quarters = 4.0f * turns, whole = quarters + TO_INTEGER_F32;
@@ -51,7 +51,7 @@ INLINE void sin_cos_f32(float turns, float *sine, float *cosine)
     sin_cos_of_quarters_f32(float_to_bits(whole), rest, sine, cosine);
 }
 
-/* Taylor polynomials, which in [-pi/4, pi/4] are off by less than 2^-54. */
+/* Taylor polynomials, with error below 2^-54 in [-pi/4, pi/4]. */
 INLINE double small_sin_f64(double a)
 {
     double z = a * a;

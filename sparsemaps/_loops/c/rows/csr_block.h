@@ -1,4 +1,4 @@
-/* Rows of a matrix as CSR, whose types are told by the sizes of their items. */
+/* A block of CSR rows. Item sizes identify the types of values and indices. */
 #ifndef SPARSEMAPS_CSR_BLOCK_H
 #define SPARSEMAPS_CSR_BLOCK_H
 
@@ -10,7 +10,7 @@
 typedef struct {
     const void *values;    /* float or double */
     const void *indices;   /* int32_t or int64_t */
-    const int64_t *indptr; /* n_rows + 1, which delimit the rows */
+    const int64_t *indptr; /* n_rows + 1 offsets of rows */
     ptrdiff_t n_rows;
     size_t value_size;
     size_t index_size;
@@ -38,8 +38,8 @@ static inline int64_t index_at(const csr_block *rows, int64_t entry)
                                                : ((const int32_t *)rows->indices)[entry];
 }
 
-/* The column that an entry of column `index` is sampled as. Values of both signs make two of a column,
- * of which the even one holds what is positive. */
+/* Return the column under which an entry is sampled. If values have both signs, each column is
+ * split into two: even for positive values, odd for negative ones. */
 static inline uint64_t signed_column(uint64_t index, int is_negative, int is_signed)
 {
     return is_signed ? 2 * index + (uint64_t)is_negative : index;
@@ -50,11 +50,11 @@ static inline uint64_t column_at(const csr_block *rows, int64_t entry, int is_si
     return signed_column((uint64_t)index_at(rows, entry), value_at(rows, entry) < 0, is_signed);
 }
 
-/* `spread_row` for items of these sizes, which are constants where it is called. */
+/* Implement `spread_row` for item sizes that are compile-time constants in the caller. */
 INLINE void spread_typed(const csr_block *rows, ptrdiff_t row, uint64_t width, void *out,
                          size_t value_size, size_t index_size)
 {
-    csr_block own = *rows; /* writing to `out` does not change it */
+    csr_block own = *rows; /* a local copy, which stores to `out` cannot alias */
     own.value_size = value_size;
     own.index_size = index_size;
     for (int64_t i = own.indptr[row]; i < own.indptr[row + 1]; i++) {
@@ -68,7 +68,7 @@ INLINE void spread_typed(const csr_block *rows, ptrdiff_t row, uint64_t width, v
     }
 }
 
-/* Write the values of a row at their columns in a dense row; columns from `width` on are left out. */
+/* Scatter a row's values into a dense row. Columns from `width` on are skipped. */
 static inline void spread_row(const csr_block *rows, ptrdiff_t row, uint64_t width, void *out)
 {
     const int is_wide = rows->index_size == sizeof(int64_t);

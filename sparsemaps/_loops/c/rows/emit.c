@@ -5,7 +5,7 @@
 enum { EMIT_AT_ONCE = 256 };
 
 #if defined(__AVX512VL__)
-/* AVX-512 has an instruction for this, which no compiler makes of the portable loop. */
+/* Use AVX-512's compress instruction, which no compiler generates from the portable loop. */
 #include <immintrin.h>
 
 static ptrdiff_t compact_f32(const void *any_numbers, ptrdiff_t n, void *any_values,

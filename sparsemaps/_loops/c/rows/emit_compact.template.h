@@ -1,4 +1,5 @@
-/* Every number is written, and the next one over it if it was zero: no branch on random numbers. */
+/* Write every number; after a zero, the next number overwrites it. No branch depends on the
+ * data. */
 static ptrdiff_t NAME(compact)(const void *any_numbers, ptrdiff_t n, void *any_values,
                                int32_t *positions)
 {
@@ -6,7 +7,7 @@ static ptrdiff_t NAME(compact)(const void *any_numbers, ptrdiff_t n, void *any_v
     VALUE *values = any_values;
     ptrdiff_t n_out = 0;
     for (ptrdiff_t i = 0; i < n; i++) {
-        WORD bits; /* a comparison of floats would take a branch for NaN */
+        WORD bits; /* comparing floats would need a branch for NaN */
         memcpy(&bits, &numbers[i], sizeof bits);
         values[n_out] = numbers[i];
         positions[n_out] = (int32_t)i;

@@ -21,7 +21,7 @@ static ptrdiff_t NAME(sums)(void *any_sums, ptrdiff_t n, int64_t first_column, v
 static ptrdiff_t NAME(scaled)(const csr_block *rows, int64_t start, int64_t stop, double factor,
                               int64_t shift, void *any_values, void *any_columns)
 {
-    const csr_block own = *rows; /* what is written does not change it */
+    const csr_block own = *rows; /* a local copy, which stores cannot alias */
     const VALUE *entries = own.values;
     VALUE *values = any_values;
     INDEX *columns = any_columns;
@@ -82,7 +82,7 @@ static ptrdiff_t NAME(slots)(const uint32_t *slots, const void *any_entries, ptr
         marks[word] = 0;
         for (; marked; marked &= marked - 1) {
             ptrdiff_t slot = 64 * word + __builtin_ctzll(marked);
-            values[n_out] = sums[slot]; /* and the next one over it if it is 0 */
+            values[n_out] = sums[slot]; /* overwritten by the next one if 0 */
             columns[n_out] = (INDEX)buckets[slot];
             n_out += sums[slot] != 0;
             sums[slot] = 0;

@@ -17,11 +17,11 @@ INLINE register_f64 dot(register_f64 u, register_f64 v)
 
 INLINE register_f64 signed_minimum(register_f64 u, register_f64 v)
 {
-    register_i64 signs = ((register_i64)u ^ (register_i64)v) >> 63; /* all ones where they differ */
+    register_i64 signs = ((register_i64)u ^ (register_i64)v) >> 63; /* all ones if unequal */
     return (register_f64)((register_i64)register_least_f64(absolute(u), absolute(v)) & ~signs);
 }
 
-/* The quotient is at least 1/2 and at most 1, so that no product leaves the range of float64. */
+/* The quotient lies in [1/2, 1], so the product cannot overflow. */
 INLINE register_f64 chi_square(register_f64 u, register_f64 v)
 {
     return register_least_f64(u, v) * (register_greatest_f64(v, u) / (u + v));

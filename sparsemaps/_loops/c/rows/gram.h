@@ -1,4 +1,4 @@
-/* Sums over the common columns of rows, from which all exact kernels are computed. */
+/* Sums over the columns that two rows share, from which all exact kernels are computed. */
 #ifndef SPARSEMAPS_GRAM_H
 #define SPARSEMAPS_GRAM_H
 
@@ -7,23 +7,23 @@
 
 #include "levels.h"
 
-/* Rows that are taken at once: they are scattered into a table of GRAM_LANES values for each column,
- * which is 0 where a row lacks the column. */
+/* Number of rows processed at once. They are scattered into a table of GRAM_LANES values per
+ * column; a row that lacks a column has 0 there. */
 enum { GRAM_LANES = 16 };
 
-/* What a common column adds. */
+/* The contribution of a shared column. */
 enum {
     GRAM_DOT,            /* u v */
     GRAM_MINIMUM,        /* min(u, v), for values >= 0 */
-    GRAM_SIGNED_MINIMUM, /* min(|u|, |v|) where the signs agree */
+    GRAM_SIGNED_MINIMUM, /* min(|u|, |v|) if the signs agree, else 0 */
     GRAM_CHI_SQUARE,     /* u v / (u + v), for values >= 0 */
     GRAM_ABSOLUTE,       /* |u - v| - |u| - |v| */
-    GRAM_CAUCHY,         /* L(u - v) - L(u) - L(v), L(t) the logarithm of 1 + t^2 */
+    GRAM_CAUCHY,         /* L(u - v) - L(u) - L(v), with L(t) = ln(1 + t^2) */
     GRAM_KINDS
 };
 
-/* The sums of the scattered rows with each of n_rows others, whose values are not 0; GRAM_LANES sums
- * for each one. */
+/* Sum over the columns that the scattered rows share with each of n_rows other rows, whose values
+ * must not be 0. Writes GRAM_LANES sums per row. */
 typedef void (*gram_sums)(const double *table, const double *values, const int32_t *columns,
                           const int64_t *indptr, ptrdiff_t n_rows, double *out);
 

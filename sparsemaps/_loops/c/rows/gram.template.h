@@ -1,5 +1,5 @@
-/* Included once for each kind: TERM(u, v), what a common column adds, 0 where u is 0; NAME for the
- * function's name. */
+/* Included once per kind. TERM(u, v) is the contribution of a shared column, 0 if u is 0; NAME is
+ * the name of the function. */
 
 static void NAME(const double *table, const double *values, const int32_t *columns,
                  const int64_t *indptr, ptrdiff_t n_rows, double *out)

@@ -6,7 +6,7 @@
 #include "random.h"
 #include "sort.h"
 
-/* Take up the group's next column. */
+/* Append a column to the group. */
 static void add_column(uint64_t key, uint64_t column, uint32_t position, group_t *group)
 {
     group->starts[group->n_columns] = column_start(key, column);
@@ -14,13 +14,13 @@ static void add_column(uint64_t key, uint64_t column, uint32_t position, group_t
     group->n_columns++;
 }
 
-/* Number the columns of the entries in words[0], which are at most `largest`: each word is a column
- * with the position of its entry in the lowest bits. */
+/* Number the columns of the entries in words[0]; no column exceeds `largest`. Each word holds a
+ * column and, in its lowest bits, the position of the entry. */
 static void number_by_table(uint64_t largest, uint64_t key, group_t *group)
 {
     const uint64_t *words = group->words[0];
     const uint32_t mask = GROUP_ENTRIES - 1;
-    uint32_t *table = group->table; /* the position of an entry + 1, or 0; then the number */
+    uint32_t *table = group->table; /* entry position + 1, or 0; later the number */
     group->n_columns = 0;
     group->starts = group->words[1];
     memset(table, 0, (largest + 1) * sizeof *table);
@@ -36,11 +36,11 @@ static void number_by_table(uint64_t largest, uint64_t key, group_t *group)
         group->numbers[(uint32_t)words[i] & mask] = table[words[i] >> GROUP_ENTRY_BITS];
 }
 
-/* The same for columns of any size, `bits` bits. */
+/* The same for columns of up to `bits` bits, without a table. */
 static void number_by_sorting(int bits, uint64_t key, group_t *group)
 {
-    /* More bits have no room beside an entry's number. Another thread that changes columns can have
-     * put them there since columns were looked at (`fits`). */
+    /* A word has no room for more bits next to the position. `fits` has checked this, but another
+     * thread may have changed the columns since. */
     const int most = 64 - GROUP_ENTRY_BITS;
     const uint64_t *words = sort_words(group->words[0], group->words[1], (size_t)group->n_entries,
                                        GROUP_ENTRY_BITS, bits < most ? bits : most);
@@ -49,7 +49,7 @@ static void number_by_sorting(int bits, uint64_t key, group_t *group)
     group->n_columns = 0;
     group->starts = words == group->words[0] ? group->words[0] : group->words[1];
     for (ptrdiff_t i = 0; i < group->n_entries; i++) {
-        const uint64_t word = words[i]; /* a start may be written in its place */
+        const uint64_t word = words[i]; /* read first: add_column may overwrite it with a start */
         const uint32_t position = (uint32_t)word & mask;
         if (i == 0 || word >> GROUP_ENTRY_BITS != column) {
             column = word >> GROUP_ENTRY_BITS;
@@ -59,7 +59,8 @@ static void number_by_sorting(int bits, uint64_t key, group_t *group)
     }
 }
 
-/* Where each batch's entries begin: batch_ends, as they are before the entries are put there. */
+/* Compute where each batch's entries start. batch_ends holds these starts until the entries are
+ * placed. */
 static void start_batches(group_t *group)
 {
     const ptrdiff_t n_batches = (group->n_columns + GROUP_BATCH - 1) / GROUP_BATCH;
@@ -74,7 +75,7 @@ static void start_batches(group_t *group)
     }
 }
 
-/* The slots of a single row's entries, or of a part of them. */
+/* Assign the slots of a single row or of a part of one. */
 static void number_one_row(group_t *group)
 {
     const ptrdiff_t n = group->n_entries;
@@ -84,7 +85,7 @@ static void number_one_row(group_t *group)
     group->slots[n] = UINT32_MAX;
 }
 
-/* The slots of entries that stay row after row, from the numbers of their columns. */
+/* Assign slots in row order, from the numbers of the columns. */
 static void number_rows(const int64_t *indptr, ptrdiff_t n_rows, group_t *group)
 {
     const int64_t start = indptr[0];

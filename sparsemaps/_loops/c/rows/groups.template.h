@@ -1,5 +1,5 @@
-/* Another thread may change values and indices meanwhile. Therefore indices are read once, and the
- * group's arrays are addressed only by what was computed from a copy of them. */
+/* Another thread may change values and indices during a call. Indices are therefore read once, and
+ * the group's arrays are addressed only with numbers derived from that copy. */
 
 INLINE float NAME(logarithm)(VALUE value, double power)
 {
@@ -9,7 +9,7 @@ INLINE float NAME(logarithm)(VALUE value, double power)
 static void NAME(take_logarithms)(const VALUE *restrict values, ptrdiff_t n, double power,
                                   float *restrict out)
 {
-    /* Loops of a fixed length are vectorised at this level of optimization, others are not. */
+    /* At this optimization level, compilers vectorise only loops of a fixed length. */
     enum { STEP = 16 };
     ptrdiff_t i = 0;
     for (; i + STEP <= n; i += STEP)

@@ -1,8 +1,8 @@
-/* Included once for each type of items: ITEM, KEY(item) for the word that it is sorted by, and
- * NAME(function) for the function's name. */
+/* Included once per item type: ITEM; KEY(item), the word to sort by; NAME(function) for the
+ * function's name. */
 
-/* Sort by the bits of the key from `lowest` on, `bits` of them, `digit` at a time. Returns the one
- * of the two arrays that the sorted items ended up in. */
+/* Sort by `bits` bits of the key, from bit `lowest` on, `digit` bits per pass. Return whichever of
+ * the two arrays holds the result. */
 static inline ITEM *NAME(radix_sort)(ITEM *items, ITEM *scratch, size_t n, int lowest, int bits,
                                      int digit)
 {

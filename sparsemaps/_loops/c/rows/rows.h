@@ -1,4 +1,4 @@
-/* Passes over the entries of a block; without branches, so vectorised. */
+/* Branch-free, and hence vectorised, passes over the entries of a block. */
 #ifndef SPARSEMAPS_ROWS_H
 #define SPARSEMAPS_ROWS_H
 
@@ -17,9 +17,9 @@ enum {
     ROWS_EXTREME = 32,
 };
 
-/* Values that are not 0 are extreme below ROWS_TINY, and from here on. In float32, from 2^24 on not
- * all whole numbers exist. Between the limits, sums of 2^40 products with random numbers are in
- * range. */
+/* A non-zero value is extreme if its magnitude is below ROWS_TINY or at least ROWS_LARGE. From 2^24
+ * on, float32 cannot represent all integers. Between the limits, sums of 2^40 products with random
+ * numbers neither overflow nor underflow. */
 #define ROWS_TINY 0x1p-100
 #define ROWS_LARGE_F32 0x1p24
 #define ROWS_LARGE_F64 0x1p100
@@ -28,19 +28,21 @@ enum {
 enum { ROWS_UNSORTED, ROWS_ASCENDING, ROWS_DESCENDING };
 
 typedef struct {
-    /* The flags of n entries, each by itself: all but ROWS_NOT_CANONICAL. */
+    /* Return the combined flags of n entries, except ROWS_NOT_CANONICAL, which concerns rows. */
     int (*faults)(const void *values, const void *indices, ptrdiff_t n, uint64_t n_columns);
-    /* Entries from the last to the first. */
+    /* Copy n entries in reverse order. */
     void (*reverse)(const void *values, const void *indices, ptrdiff_t n, void *out_values,
                     void *out_indices);
-    /* Those of n entries whose values are not 0; returns how many. The output has room for n. */
+    /* Copy the entries whose values are not 0, in order. Return their number. The output must have
+     * room for n. */
     ptrdiff_t (*nonzeros)(const void *values, const void *indices, ptrdiff_t n, void *out_values,
                           void *out_indices);
-    /* The largest index, as an unsigned number of its own width, so that negative ones are large. */
+    /* Return the largest index, compared as unsigned integers of its width, so that negative ones
+     * are the largest. */
     uint64_t (*largest)(const void *indices, ptrdiff_t n);
-    /* How many indices are not above the one before. */
+    /* Count the indices that are not greater than their predecessor. */
     ptrdiff_t (*descents)(const void *indices, ptrdiff_t n);
-    /* In which order n indices are, none of them twice; fewer than two ascend. */
+    /* Return the order of n distinct indices. Fewer than two are ascending. */
     int (*order)(const void *indices, ptrdiff_t n);
 } rows_loops;
 

@@ -4,7 +4,7 @@ static int NAME(faults)(const void *any_values, const void *any_indices, ptrdiff
     const VALUE *values = any_values;
     const INDEX *indices = any_indices;
     OF_VALUE(mask) infinite = 0, negative = 0, zero = 0, extreme = 0;
-    OF_INDEX(unsigned) largest = 0; /* as unsigned numbers, negative indices are the largest */
+    OF_INDEX(unsigned) largest = 0; /* compared as unsigned: negative indices are the largest */
     for (ptrdiff_t i = 0; i < n; i++) {
         const VALUE value = values[i];
         const OF_INDEX(unsigned) index = (OF_INDEX(unsigned))indices[i];
@@ -21,7 +21,6 @@ static int NAME(faults)(const void *any_values, const void *any_indices, ptrdiff
            | (negative ? ROWS_NEGATIVE : 0) | (zero ? ROWS_ZERO : 0) | (extreme ? ROWS_EXTREME : 0);
 }
 
-/* The n entries from the last to the first. */
 static void NAME(reverse)(const void *any_values, const void *any_indices, ptrdiff_t n,
                           void *any_out_values, void *any_out_indices)
 {

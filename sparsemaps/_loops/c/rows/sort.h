@@ -1,8 +1,8 @@
-/* Stable radix sorts, of (key, payload) pairs and of words, least significant digit first.
+/* Stable LSD radix sorts, of (key, payload) pairs and of words.
  *
- * Input: n items; how many bits of the keys count; a scratch of n items.
- * Output: returns whichever of the two arrays the sorted items ended up in.
- * Cost: O(n) for each digit, of at most SORT_MAX_DIGIT bits. */
+ * Input: n items; the number of key bits to sort by; scratch space for n items.
+ * Output: returns whichever of the two arrays holds the result.
+ * Cost: O(n) per digit of at most SORT_MAX_DIGIT bits. */
 #ifndef SPARSEMAPS_SORT_H
 #define SPARSEMAPS_SORT_H
 
@@ -27,10 +27,10 @@ typedef struct {
 #define KEY(item) (item)
 #include "radix_sort.template.h"
 
-/* Pairs by their keys, all below 2^bits. */
+/* Sort pairs by key. All keys must be below 2^bits. */
 static inline pair_t *sort_pairs(pair_t *pairs, pair_t *scratch, size_t n, int bits)
 {
-    if (n <= 24) { /* insertion: no counters to clear */
+    if (n <= 24) { /* insertion sort: no counters to clear */
         for (size_t i = 1; i < n; i++) {
             pair_t moving = pairs[i];
             size_t j = i;
@@ -45,7 +45,7 @@ static inline pair_t *sort_pairs(pair_t *pairs, pair_t *scratch, size_t n, int b
     return radix_sort_pairs(pairs, scratch, n, 0, bits, digit);
 }
 
-/* Words by their bits from `lowest` on, `bits` of them. */
+/* Sort words by `bits` of their bits, from bit `lowest` on. */
 static inline uint64_t *sort_words(uint64_t *words, uint64_t *scratch, size_t n, int lowest,
                                    int bits)
 {
@@ -54,7 +54,7 @@ static inline uint64_t *sort_words(uint64_t *words, uint64_t *scratch, size_t n,
     return radix_sort_words(words, scratch, n, lowest, bits, digit);
 }
 
-/* How many bits `value` takes. */
+/* Return the number of bits needed to represent `value`. */
 static inline int bit_length(uint64_t value)
 {
     return value ? 64 - __builtin_clzll(value) : 0;
