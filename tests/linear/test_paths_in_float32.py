@@ -70,9 +70,10 @@ def violations(loss, C, costs, alpha, margins):
     c, alpha, margins = C * costs[is_there], alpha[is_there], margins[is_there]
     if loss == "log_loss":
         return margins + np.log(alpha / (c - alpha))
-    slopes = margins - 1 + (alpha / (2 * c) if loss == "squared_hinge" else 0.0)
+    value = _losses.LOSSES[loss]
+    slopes = margins - 1 + value.curvature * alpha / c
     slopes[(alpha == 0) & (slopes > 0)] = 0.0
-    if loss == "hinge":
+    if value.is_bounded:
         slopes[(alpha == c) & (slopes < 0)] = 0.0
     return slopes
 
@@ -98,7 +99,7 @@ def test_each_is_the_optimum_of_its_rows(loss, n_classes):
                 np.testing.assert_allclose(w, (y * alpha) @ Z, atol=1e-5 * max(1, abs(w).max()))
                 assert (alpha >= 0).all()
                 assert (alpha[costs == 0] == 0).all()
-                if loss != "squared_hinge":
+                if getattr(_losses.LOSSES[loss], "is_bounded", True):
                     assert (alpha <= C * costs).all()
                 slopes = violations(loss, C, costs, alpha, y * (Z @ w))
                 # Each is within the tolerance where it is met in the last pass, before later steps.
