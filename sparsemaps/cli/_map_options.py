@@ -79,7 +79,7 @@ DEMO = Command(
     _fill_demo,
     help="compare models and maps on data that every installation has",
     description="Run compare on handwritten digits and on texts, find the near-duplicates "
-    "among the texts,\nand write LIBSVM files. It takes a minute, and no network.",
+    "among the texts,\nand write LIBSVM files. It takes a minute and needs no network.",
     epilog=DEMO_EXAMPLES,
 )
 
@@ -100,9 +100,7 @@ MAP = Command(
 def _fill_map(name: str, parser: HelpParser) -> None:
     _add_map_options(parser)
     shared.add_seed(parser, argparse.SUPPRESS)  # --config has one
-    parser.add_argument(
-        "--config", metavar="FILE", help="file of a map that --save-config has written"
-    )
+    parser.add_argument("--config", metavar="FILE", help="file of a map written by --save-config")
     parser.common = _COMMON
 
 
@@ -117,8 +115,8 @@ _SAVED = Command(
     SAVED,
     MAP.run,
     _fill_saved,
-    help="the map in a file that --save-config has written; the word saved may be left out",
-    description="Use the map in a file that --save-config has written.",
+    help="a map from a file written by --save-config; the word saved may be omitted",
+    description="Use a map from a file written by --save-config.",
     epilog="examples:\n  sparsemaps map minmax train.svm -o train.mapped --save-config map.json\n"
     "  sparsemaps map --config map.json test.svm -o test.mapped\n",
 )
@@ -150,23 +148,23 @@ def _add_map_options(parser: HelpParser) -> None:
 def _fill_text(parser: HelpParser) -> None:
     shared.add_inputs(
         parser,
-        "file of texts: a text a line (.txt), JSON Lines (.jsonl), .csv, .parquet, .arrow; the "
+        "file of texts: one per line (.txt), JSON Lines (.jsonl), .csv, .parquet, .arrow; the "
         "first three plain or compressed (.gz, .bz2, .xz, .zst); directory, pattern, or - for "
         "standard input",
     )
     shared.add_output(parser, "file to write; or directory, for one output for each input; or -")
     parser.add_argument(
         "--analyzer", choices=("word", "char", "char_wb", "byte"), default="word",
-        help="what n-grams are made of (default: word)",
+        help="the unit of the n-grams (default: word)",
     )  # fmt: skip
     parser.add_argument(
         "--ngram-range", nargs=2, type=integer, metavar=("LOW", "HIGH"),
-        help="least and greatest size of n-grams (default: 1 1; for byte 3 3)",
+        help="minimum and maximum size of n-grams (default: 1 1; for byte 3 3)",
     )  # fmt: skip
     parser.add_argument(
         "--n-features", type=integer, metavar="N", help="number of columns (default: 2**20)"
     )
-    parser.add_argument("--binary", action="store_true", help="n-grams that occur count as 1")
+    parser.add_argument("--binary", action="store_true", help="count each n-gram that occurs as 1")
     but = ("analyzer", "normalize", "max_line_bytes", "frequencies")
     shared.add_values(parser, Texts, but=(*but, *shared.OF_NEAR, *shared.OF_WEIGHTS))
     shared.add_reading(parser, Texts)
@@ -231,9 +229,9 @@ INFO = Command(
     "sparsemaps.cli._map_commands:info",
     _fill_info,
     help="print how many rows, columns, entries and labels a file has, and which map made it",
-    description="Print how many rows, columns and entries a file has, and which values and "
-    "labels; of the\noutputs of sparsemaps, also the map with its parameters, its seed, the "
-    "scheme of random numbers,\nthe width of the rows, and the analyzer of texts; of models, "
-    "also when they were trained, on how\nmany records, and how accurate they were.",
+    description="Print how many rows, columns and entries a file has, and its values and labels. "
+    "For files that\nsparsemaps has written, also print the map with its parameters, the seed, the "
+    "scheme of random\nnumbers, the width of the rows, and the analyzer of texts. For models, also "
+    "print when they were\ntrained, on how many records, and how accurate they were.",
     epilog=INFO_EXAMPLES,
 )

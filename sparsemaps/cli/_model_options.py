@@ -75,7 +75,7 @@ TRAIN = Command(
         shared.add_maps_with_codes,
         examples=TRAIN_EXAMPLES,
         fill=_fill_train,
-        usual="minhash for texts if left out",
+        usual="default for texts: minhash",
     ),
     help="train a linear model on the codes of a map, from LIBSVM files, texts or codes",
     description="Train a linear model on the codes of a map. sparsemaps train MAP --help lists "
@@ -95,9 +95,9 @@ PREDICT = Command(
     "sparsemaps.cli._model_commands:predict",
     _fill_predict,
     help="label records with a trained model",
-    description="Write a table with the number or id, the label and the score of each class for "
-    "each record,\nwith a header and tabs between columns. If the name of the output ends in "
-    ".jsonl, write a\nJSON object for each record.",
+    description="Write a table with a header and a line for each record: its number or id, its "
+    "label, and the\nscore of each class, separated by tabs. If the name of the output ends in "
+    ".jsonl, write a JSON\nobject for each record.",
     epilog=PREDICT_EXAMPLES,
 )
 
@@ -118,8 +118,8 @@ FILTER = Command(
     "filter",
     "sparsemaps.cli._model_commands:filter",
     _fill_filter,
-    help="keep the records to which a trained model gives a label",
-    description="Write the records to which a model gives a label, unchanged and in order.",
+    help="keep the records to which a trained model assigns a label",
+    description="Write the records to which a model assigns a label, unchanged and in order.",
     epilog=FILTER_EXAMPLES,
 )
 

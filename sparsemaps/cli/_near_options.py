@@ -34,7 +34,7 @@ _RECORDS = (
 )
 """The files that hold records."""
 
-_TEXTS_BY_NAMES = "auto:5 if the names of the inputs say texts"
+_TEXTS_BY_NAMES = "auto:5 if the names of the inputs are those of texts"
 """The default of --texts."""
 
 
@@ -74,10 +74,10 @@ PAIRS = Command(
     "sparsemaps.cli._near_commands:pairs",
     partial(shared.add_maps_with_codes, examples=PAIR_EXAMPLES, fill=_fill_pairs),
     help="find near-duplicates among rows of LIBSVM files, texts or files of codes",
-    description="Find near-duplicates: pairs of rows of LIBSVM files, of texts or of files of "
-    "codes, whose kernel\nis at least a threshold. Each line of the output has the numbers of "
-    "two rows, which count from 1\nthrough all inputs, or their ids, and their similarity, "
-    "separated by tabs; and the comments of the\ntwo rows, if the inputs have comments.",
+    description="Find near-duplicates: pairs of rows of LIBSVM files, texts or codes whose kernel "
+    "value is at\nleast a threshold. Each line of the output has the numbers of two rows, counted "
+    "from 1 over all\ninputs, or their ids, and their similarity, separated by tabs. If the inputs "
+    "have comments, those\nof the two rows follow.",
 )
 
 
@@ -103,8 +103,8 @@ DEDUP = Command(
     help="remove near-duplicate records",
     description="Remove near-duplicate records from texts or LIBSVM files. The other records are "
     "written\nunchanged and in order. MAP defaults to minhash. Codes and other results "
-    "stay in\nOUTPUT.stages. The last line counts the records, those kept, those removed by "
-    "reason, and\nthe clusters.",
+    "stay in\nOUTPUT.stages. The last line counts all records, the kept ones, the removed ones by "
+    "\nreason, and the clusters.",
 )
 
 
@@ -112,6 +112,6 @@ def _add_stages(parser: HelpParser) -> None:
     shared.add_tasks(
         parser,
         "stages, whose results are in OUTPUT.stages",
-        "run the stages of several tasks on a Dask cluster, whose workers reach the inputs and "
-        "OUTPUT.stages by the same paths",
+        "run stages with several tasks on a Dask cluster whose workers find the inputs and "
+        "OUTPUT.stages under the same paths",
     )

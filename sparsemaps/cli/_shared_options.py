@@ -69,7 +69,7 @@ def add_maps_with_codes(
     command: argparse.ArgumentParser,
     examples: str,
     fill: Callable[[str, HelpParser], None],
-    usual: str = "minhash if left out",
+    usual: str = "default: minhash",
 ) -> None:
     """Add a subcommand for each map with codes, for a command whose map may be left out."""
     names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; {usual}.", 100)
@@ -218,13 +218,13 @@ def add_texts(
     add_values(group, Texts, but=("max_line_bytes", *but), defaults={"analyzer": default})
 
 
-LEARNT_BY_NAMES = "char:3 if the names of the inputs say texts with fields"
+LEARNT_BY_NAMES = "char:3 if the names of the inputs are those of texts with fields"
 """The default of --texts, of commands that learn labels."""
 
 
 def add_many(parser: argparse.ArgumentParser) -> None:
     """Add the options of commands that can write one output for each input."""
-    dask = "use a Dask cluster, whose workers reach the inputs and OUTPUT by the same paths"
+    dask = "use a Dask cluster whose workers find the inputs and OUTPUT under the same paths"
     add_tasks(parser, "many files, if OUTPUT is a directory", dask)
 
 
@@ -234,23 +234,22 @@ def add_tasks(parser: argparse.ArgumentParser, title: str, dask: str) -> None:
     add_values(group, Run, but=[option.name for option in options_of(Reading)])
     group.add_argument(
         "--tasks", action="store_true",
-        help="print the stages of this command, one a line: name, number of tasks, what they make",
+        help="print the stages of this command, one per line, with the number of tasks and what "
+             "they make",
     )  # fmt: skip
-    group.add_argument(
-        "--stage", metavar="NAME", help="with --task: the stage whose tasks are done, and no other"
-    )
+    group.add_argument("--stage", metavar="NAME", help="with --task: run tasks of this stage only")
     group.add_argument(
         "--task", type=_task, metavar="I/N",
-        help="do the tasks of the stage whose numbers, from 0, are I modulo N; the command "
-             "without --stage and --task does the missing ones",
+        help="run the tasks of the stage whose numbers, counted from 0, are I modulo N; without "
+             "--stage and --task, the command runs all missing tasks",
     )  # fmt: skip
     group.add_argument(
         "--dask", action="store_true",
-        help=f"{dask}; without --scheduler, --n-jobs processes of this machine",
+        help=f"{dask}; without --scheduler, start --n-jobs processes on this machine",
     )  # fmt: skip
     group.add_argument(
         "--scheduler", type=non_empty, metavar="ADDRESS",
-        help="the Dask cluster by its scheduler's address or file; it implies --dask",
+        help="address or file of the scheduler of the Dask cluster; implies --dask",
     )  # fmt: skip
 
 

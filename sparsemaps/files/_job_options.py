@@ -37,8 +37,8 @@ if TYPE_CHECKING:
 
 _MAX_LINE_BYTES = Int(1, LARGEST_INT).default(
     2**30,
-    "The longest line of an input. A longer one is an error: a small compressed file can hold one "
-    "that fills the memory.",
+    "The maximum length of a line of an input, in bytes. A longer line is an error: a small "
+    "compressed file can hold one that fills the memory.",
     metavar="N",
 )
 
@@ -75,10 +75,10 @@ class Texts(Values):
 
     analyzer: str = String().default(
         "auto:5",
-        'The units of the n-grams of raw texts, and their sizes: "auto:5", "word:5", "code:5", '
-        '"char:3-5", "char_wb:3" or "byte:3". "auto" takes words, and single characters in scripts '
-        'without blanks between words. "code" takes runs of letters, digits and underscores, and '
-        'single other signs. Texts are in lower case, except for "byte".',
+        'The unit and the size of the n-grams of raw texts: "auto:5", "word:5", "code:5", '
+        '"char:3-5", "char_wb:3" or "byte:3". "auto" uses words, and single characters in scripts '
+        'without blanks between words. "code" uses runs of letters, digits and underscores, and '
+        'single other signs. Texts are converted to lower case, except for "byte".',
         flag="--texts",
         metavar="ANALYZER:N[-M]",
     )
@@ -90,8 +90,8 @@ class Texts(Values):
     )
     label_field: str | None = String(none=True).default(
         None,
-        "The field or column of labels, which are strings, booleans or numbers, or lists of them: "
-        "any number of labels a record. Without it labels are 0. Labels that are strings are "
+        "The field or column of labels: strings, booleans or numbers, or a list for several labels "
+        "per record. Without it, labels are 0. Labels that are strings are "
         "numbered from 0 in sorted order, and the table is "
         "OUTPUT.classes.tsv; False is 0, and True is 1.",
         metavar="FIELD",
@@ -101,8 +101,8 @@ class Texts(Values):
     )
     format: str | None = Choice(*TEXT_FORMATS, none=True).default(
         None,
-        "The format of all inputs; needed for pipes and file objects, and for files whose names do "
-        "not tell it.",
+        "The format of all inputs; needed for pipes and file objects, and if the names of files do "
+        "not show it.",
         flag="--text-format",
     )
     token_pattern: str | None = String(none=True).default(
@@ -129,9 +129,9 @@ class Texts(Values):
     )
     idf: float | None = Real(least=0.0, most=100, none=True).default(
         None,
-        "For maps and models: weight n-grams by how few records have them, to this power, as "
-        "`sparsemaps.text.IdfWeights` does; 2 is a good power. The inputs are read once more. A "
-        'weighted row has fractions of levels, for ``method="levels"`` of min-max.',
+        "For maps and models: give n-grams that occur in few records a higher weight, to this "
+        "power, as `sparsemaps.text.IdfWeights` does; 2 is a good power. The inputs are read twice. "
+        'A weighted row has fractions of levels, for ``method="levels"`` of min-max.',
         metavar="POWER",
         const=2.0,
     )
@@ -254,7 +254,7 @@ class Search(Values):
     )
     exact: bool = Bool().default(
         False,
-        "Decide by the exact kernel, and write its value; the inputs are read once more. Pairs "
+        "Decide by the exact kernel, and write its value; this reads the inputs once more. Pairs "
         "whose estimates are a little below the threshold are checked as well. Their rows are "
         "written to temporary files.",
     )
@@ -353,8 +353,8 @@ class Aside(Values):
 
     bad_records: str | os.PathLike[str] = _BadRecords().default(
         "error",
-        "Write a table of the records that cannot be read, or are too short or too long, and set "
-        'them aside; "error" makes an error of the first one. The table has a header, then a line '
+        "Set aside records that cannot be read, or are too short or too long, and list them in "
+        'this file; with "error", the first one is an error. The table has a header, then a line '
         "for each such record, with its file, its line or row, the reason, and the whole line, "
         "unchanged. Bad records have no number, and are in no other output. In a directory of "
         "outputs, the bad records of an input are also in OUTPUT.bad.tsv. If all records of an "
@@ -464,7 +464,7 @@ class LinearModel(Values):
     )
     tol: float = Real(above=0).default(1e-3, "The stopping tolerance.", metavar="TOL")
     max_iter: int = Int(1, LARGEST_INT32).default(
-        1000, "The largest number of passes.", metavar="N"
+        1000, "The maximum number of passes.", metavar="N"
     )
     class_weight: str | Sequence[str] | None = ClassWeights(none=True).default(
         None,
@@ -636,8 +636,8 @@ class LineOptions(Values):
     )
     top: int | None = Int(1, LARGEST_INT32, none=True).default(
         None,
-        "Write only the best labels, at most this many, each with its score or probability, in "
-        "place of the scores of all classes. The columns are "
+        "Write only the best labels, at most this many, each with its score or probability, "
+        "instead of the scores of all classes. The columns are "
         '"label_1", "score_1" (or "proba_1"), "label_2" and so on.',
         metavar="K",
     )
@@ -764,8 +764,8 @@ class Reading(Values):
 
     n_jobs: int | None = Jobs(none=True).default(
         None,
-        "The number of threads, 1 by default; -1 takes all processors. The output does not depend "
-        "on it.",
+        "The number of threads; -1 uses all processors (default: 1). The output does not depend on "
+        "it.",
         metavar="N",
     )
     progress: bool | None = Bool(none=True).default(
