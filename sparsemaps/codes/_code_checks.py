@@ -7,7 +7,7 @@ import numpy as np
 
 from sparsemaps._tools import _checks
 from sparsemaps._tools._allowed import LARGEST_BITS
-from sparsemaps._tools._parameters import named, named_class, shown
+from sparsemaps._tools._parameters import absent, named, named_class, shown
 from sparsemaps._tools._typing import Array
 
 TEXTS = "texts"
@@ -95,11 +95,25 @@ def refuse_different(names: str, A: Codes, B: Codes) -> None:
     # Codes of a matrix have no vectorizer, and compare to all.
     if None in texts or texts[0] == texts[1]:
         return
-    for config in texts:
-        if not isinstance(config, dict) or not isinstance(config.get("parameters"), dict):
-            raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
-    one, other = (_facts_of_texts(config) for config in texts)
-    _refuse_other(f"{names} must be codes of texts that were vectorized alike", one, other)
+    refuse_other_texts(names, *texts)
+
+
+def refuse_other_texts(names: str, *texts: Any) -> None:
+    """Raise unless two vectorizers, by the configurations in codes, make the same rows."""
+    if not all(map(_describes_vectorizer, texts)):
+        raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
+    rule = f"{names} must be codes of texts that were vectorized alike"
+    _refuse_other(rule, *map(_facts_of_texts, texts))
+    raise ValueError(rule)
+
+
+def _describes_vectorizer(config: Any) -> bool:
+    """Return whether a configuration has the form of a vectorizer's."""
+    if not isinstance(config, dict) or not isinstance(config.get("parameters"), dict):
+        return False
+    if not all(isinstance(config.get(part, {}), dict) for part in ("own", "idf")):
+        return False
+    return isinstance(config.get("idf", {}).get("parameters", {}), dict)
 
 
 def _facts_of_map(config: dict[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
@@ -118,7 +132,7 @@ def _facts_of_map(config: dict[str, Any], where: str = "") -> Iterator[tuple[str
 def _facts_of_texts(config: dict[str, Any]) -> dict[str, Any]:
     """Return what decides the rows of texts, each fact by its name; "frequencies" is the digest of
     a table."""
-    own, idf = config.get("own") or {}, dict(config.get("idf") or {})
+    own, idf = config.get("own", {}), config.get("idf", {})
     if "table" in idf:
         own = {**own, "frequencies": idf["table"], **idf.get("parameters", {})}
     return {**config, **config["parameters"], **own, "parameters": 0, "own": 0, "idf": bool(idf)}
@@ -131,7 +145,11 @@ def _refuse_other(rule: str, one: dict[str, Any], other: dict[str, Any]) -> None
         kind, _, of_map = key.partition(" of ")
         name = (kind if kind == "class" else named(kind)) + (f" of {of_map}" if of_map else "")
         first, second = (
-            named_class(str(value)) if kind == "class" else shown(value)
+            absent()
+            if value is None
+            else named_class(str(value))
+            if kind == "class"
+            else shown(value)
             for value in (one.get(key), other.get(key))
         )
         raise ValueError(f"{rule}: {name} is {first} in one and {second} in the other")

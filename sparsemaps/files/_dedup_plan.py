@@ -10,7 +10,12 @@ from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE_CODES, Delivery
 from sparsemaps.files._formats import empty_codes
-from sparsemaps.files._frequency_stages import FREQUENCIES, with_table, with_table_of
+from sparsemaps.files._frequency_stages import (
+    FREQUENCIES,
+    with_table,
+    with_table_of,
+    with_table_to_come,
+)
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import GivenSource, Removal, Search, Tables
 from sparsemaps.files._kept_records import check_outputs
@@ -85,17 +90,14 @@ class DedupPlan(Plan):
         job = Job.of_codes(map, by_names(source, paths), key_field=key, sets_aside=aside)
         for earlier in against[:1]:
             job = with_table_of(job, os.path.dirname(earlier.codes.path))
-        given = job.source.needs_counts
-        known = (
-            job
-            if given is None or given.frequencies is None
-            else with_table(job, os.fspath(given.frequencies))
-        )
+        given, known, inputs = job.source.needs_counts, job, "the inputs"
+        if given is not None and given.frequencies is not None:
+            table = os.fspath(given.frequencies)
+            known, inputs = with_table(job, table), f"{inputs} by the table {table}"
+        elif given is not None:
+            known = with_table_to_come(job)
         own_codes = empty_codes(known.map, known.options.texts)
         _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates
-        inputs = "the inputs"
-        if given is not None and given.frequencies is not None:
-            inputs += f" by the table {os.fspath(given.frequencies)}"
         for earlier in against:
             refuse_different(f"{earlier.codes} and {inputs}", earlier.load(), own_codes)
         written = outputs_of(paths, output, str)

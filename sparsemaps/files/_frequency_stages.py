@@ -49,6 +49,9 @@ _TASK_BYTES = 4
 """How many bytes of text a task counts for each bucket of its table. To make, write and add tables
 then takes a small part of the time."""
 
+_TO_COME = "counted from the inputs"
+"""What errors say of a table that is not counted yet."""
+
 _PACKED = 4
 """The bytes of text that a byte of a compressed input is taken for."""
 
@@ -143,6 +146,21 @@ def with_table(job: Job, table: str) -> Job:
         ),
         options=job.options._replace(texts=config),
     )
+
+
+def with_table_to_come(job: Job) -> Job:
+    """Return a job with the configuration of codes by a table that will be counted: no earlier
+    codes compare to them."""
+    given = job.source.needs_counts
+    assert given is not None
+    config: dict[str, Any]
+    if given.idf is not None:
+        parameters = {"power": given.idf, "levels": given.idf_levels}
+        config = {"idf": {"table": _TO_COME, "parameters": parameters}}
+    else:
+        own = {"max_df": given.max_df, "min_own": given.min_own}
+        config = {"own": {**own, "frequencies": _TO_COME}}
+    return replace(job, options=job.options._replace(texts={**(job.options.texts or {}), **config}))
 
 
 def with_table_of(job: Job, folder: str) -> Job:

@@ -15,7 +15,7 @@ from sparsemaps._tools import _checks, _sklearn, _threads
 from sparsemaps._tools._parameters import ParameterError, not_with_codes
 from sparsemaps._tools._typing import Array
 from sparsemaps.codes import PackedCodes
-from sparsemaps.codes._code_checks import TEXTS
+from sparsemaps.codes._code_checks import TEXTS, refuse_other_texts
 from sparsemaps.linear._model_state import ModelState
 
 
@@ -108,9 +108,10 @@ def refuse_other_codes(model: ModelState, codes: PackedCodes) -> None:
     if texts is not None and getattr(model, "vectorizer_", None) is not None:
         from sparsemaps.text._descriptions import vectorizer_config
 
-        both = (vectorizer_config(model.vectorizer_, values=values) for values in (True, False))
-        if json.loads(json.dumps(texts)) not in json.loads(json.dumps(list(both))):
-            raise ValueError("X must be codes of texts that `vectorizer` vectorizes")
+        both = [vectorizer_config(model.vectorizer_, values=values) for values in (True, False)]
+        texts, *own = json.loads(json.dumps([texts, *both]))
+        if texts not in own:
+            refuse_other_texts("X and the model", texts, own[model.map_.law.is_of_sets])
 
 
 _LABELS = (("strings", str), ("booleans", (bool, np.bool_)), ("numbers", numbers.Real))

@@ -181,6 +181,9 @@ TOGETHER = [
      "same map: --n-hashes is 8 in one and 16 in the other"),
     ("dedup minmax rows.svm -o o.svm --against codes.npy", "class is minhash in one and minmax"),
     ("dedup minmax-signs rows.svm -o o.svm --against codes.npy", "class is minhash in one and "),
+    ("dedup minhash t.jsonl --texts word:1 -o o.jsonl --max-df 5 --against words.npy",
+     "vectorized alike: --max-df is left out in one and 5 in the other"),
+    ("predict model words.npy -o o", "X and the model must be codes of texts that were vectorized"),
     ("map --config t.jsonl rows.svm -o o", "t.jsonl: it is not JSON"),
     ("train minhash one.svm -o o", "model needs rows of at least 2 classes, got one class only: 1"),
     ("map signs --config minhash.json rows.svm -o o", "it has the map minhash, not signs"),
@@ -194,6 +197,7 @@ def test_options_that_need_or_exclude_another():
         "train minhash t.jsonl --label-field y -o model",
         "train minhash real.svm --loss epsilon_insensitive -o real",
         "map minhash rows.svm -o codes.npy --format npy --n-hashes 8 --save-config minhash.json",
+        "map minhash t.jsonl --texts word:1 -o words.npy --format npy",
     ):
         done = command(*words.split())
         assert not done.returncode, done.stderr

@@ -352,6 +352,28 @@ def test_codes_of_two_tables_do_not_compare(tmp_path, monkeypatch, options, mess
 
 
 @pytest.mark.parametrize(
+    ("earlier", "message"),
+    [
+        ({}, "max_df is None in one and 5 in the other"),
+        ({"max_df": 5, "min_own": 3}, "frequencies is '[0-9a-f]{64}' in one and 'counted"),
+    ],
+)  # fmt: skip
+def test_codes_without_their_table_do_not_compare(tmp_path, earlier, message):
+    """Own n-grams do not compare to all n-grams, nor to those by a table that is lost."""
+    write_lines(tmp_path / "in.txt", TEXTS, "txt")
+    deduplicate_files(
+        MINHASH, tmp_path / "in.txt", tmp_path / "one", source=Texts("word:3", **earlier)
+    )
+    (tmp_path / "one.stages" / "frequencies.npy").unlink(missing_ok=True)
+    with pytest.raises(ValueError, match=message):
+        deduplicate_files(
+            MINHASH, tmp_path / "in.txt", tmp_path / "two", against=tmp_path / "one.stages",
+            source=Texts("word:3", max_df=5, min_own=3),
+        )  # fmt: skip
+    assert not (tmp_path / "two").exists()
+
+
+@pytest.mark.parametrize(
     ("options", "message"),
     [
         ({"max_df": 0}, "max_df must be from 1 to"),

@@ -125,7 +125,10 @@ def test_codes_of_other_vectorizers_are_refused(tmp_path):
 def test_damaged_description_of_texts():
     made = MinHash(n_hashes=16, random_state=0).fit_any_width()
     one, other = (made.encode_texts(vectorizer_of("word:3"), TEXTS, packed=True) for _ in range(2))
-    for damaged in (5, [], {"class": "HashingVectorizer"}, {"parameters": []}):
+    sound = one.config["texts"]
+    parts = ({"own": 5}, {"idf": [1]}, {"idf": {"parameters": 5}})
+    without = ({"class": "HashingVectorizer"}, {"parameters": []})
+    for damaged in (5, [], *without, *({**sound, **part} for part in parts)):
         other.config["texts"] = json.loads(json.dumps(damaged))
         with pytest.raises(ValueError, match="must have a vectorizer's class and parameters"):
             codes.hamming(one, other)
