@@ -5,7 +5,7 @@ DIRECTORY has texts.jsonl.xz and pages.jsonl.xz, JSON Lines with a field `text`;
 missing are left out. Each tool runs in a process of its own, by one thread: from the file, by word
 n-grams and as many hashes, to the records that it removes, twice. Then each removed record is
 compared with all records that remain, by the exact similarity. Peers that are not installed are
-left out: ``pip install datasketch rensa fastsketchlsh gaoya datatrove text-dedup``.
+left out: ``pip install datasketch rensa fastsketchlsh gaoya datatrove spacy text-dedup``.
 """
 
 import argparse
@@ -225,7 +225,7 @@ def text_dedup(work: Work) -> Removed:
     ]  # fmt: skip
     subprocess.run(
         [sys.executable, "-m", "text_dedup.minhash", *arguments],
-        check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        check=True, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     joined = pickle.loads((work.folder / "kept" / "uf.pkl").read_bytes())
     yield from (row for row in list(joined.parent) if joined.find(row) != row)
@@ -305,15 +305,17 @@ def preload(name: str) -> None:
 
 
 def run(name: str, work: Work) -> dict[str, Any]:
-    """Run a tool in a new process."""
+    """Run a tool in a new process. If it fails, end with the last line of its error."""
     work.folder.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     environment |= {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
     arguments = [str(work.source), str(work.n), str(work.folder)]
-    subprocess.run(
+    ended = subprocess.run(
         [sys.executable, "-m", "experiments.near_duplicates", "--run", name, *arguments],
-        check=True, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+        env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
+    if ended.returncode:
+        raise SystemExit(f"{name} cannot be measured: {ended.stderr.strip().splitlines()[-1]}")
     found: dict[str, Any] = json.loads((work.folder / "found.json").read_text(encoding="utf-8"))
     return found
 

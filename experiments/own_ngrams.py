@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from experiments import near_duplicates, report
+from experiments import near_duplicates, report, runner
 from sparsemaps import MinHash
 from sparsemaps._input._row_reader import RowReader
 from sparsemaps._input._sparse import open_sparse
@@ -142,7 +142,9 @@ def main(arguments: list[str] | None = None) -> None:
             options.results / "own-ngrams-tools", "Removed records, by tool", columns, rows,
             f"{options.analyzer}, {near_duplicates.N_HASHES} hashes, threshold "
             f"{near_duplicates.THRESHOLD}, the records of the table before; CPU time of one "
-            f"thread, without the time to import, on a busy machine. {len(records):,} records.",
+            f"thread, without the time to import, on a busy machine. {len(records):,} records. "
+            "`python -m experiments.own_ngrams --data DIRECTORY -o RESULTS --tools`; "
+            f"{runner.machine()}.",
         )  # fmt: skip
         return
     rows = [line("all", removed_of(vectorizer, records))]
