@@ -130,8 +130,8 @@ class Texts(Values):
     idf: float | None = Real(least=0.0, most=100, none=True).default(
         None,
         "For maps and models: give n-grams that occur in few records a higher weight, to this "
-        "power, as `sparsemaps.text.IdfWeights` does; 2 is a good power. The inputs are read twice. "
-        'A weighted row has fractions of levels, for ``method="levels"`` of min-max.',
+        "power, as `sparsemaps.text.IdfWeights` does; 2 is a good power. The inputs are read "
+        'twice. A weighted row has fractions of levels, for ``method="levels"`` of min-max.',
         metavar="POWER",
         const=2.0,
     )

@@ -207,7 +207,7 @@ def test_texts(vectorizer):
     assert (model.decision_function(packed) == model.decision_function(TEXTS)).all()
     other = HashingVectorizer(analyzer="char", norm=None, alternate_sign=False)
     packed = model.map_.encode_texts(other, TEXTS, packed=True)
-    with pytest.raises(ValueError, match="X must be codes of texts"):
+    with pytest.raises(ValueError, match="X and the model must be codes of texts"):
         model.predict(packed)
     assert not hasattr(model, "n_features_in_")
 
