@@ -1,29 +1,29 @@
 """Compiled loops on plain arrays.
 
-One file for each algorithm goes through the rows of a block, without the lock of the interpreter,
-and calls the inner loops in ``c/``, which are built once for each instruction set. The comment at
-the head of a file has Input, Output, Cost and Reference. Callers check all arguments.
+There is one file per algorithm. It iterates over the rows of a block without the interpreter lock
+and calls the inner loops in ``c/``, which are built once per instruction set. The comment at the
+head of a file gives Input, Output, Cost and Reference. Callers check all arguments.
 
-Each module is made of several files (``.pxi``): Cython and the C compiler take a second for any
-module, however short.
+Each module includes several files (``.pxi``), because Cython and the C compiler take a second for
+any module, however short.
 
-- ``rows``: checks and conversions of rows; ``gram``: sums over the common columns of two rows;
+- ``rows``: checks and conversions of rows; ``gram``: sums over the columns that two rows share;
   ``functions``: elementary functions.
 - ``maps``: ``count_sketch``, ``tensor_sketch``, ``random_maclaurin``, ``projection``, ``fourier``,
-  ``fastfood``, ``random_binning``, ``weighted_sampling``, ``level_sampling``, ``minhash``, and
-  what several of them use: ``groups``, ``hashing``, ``pages``, ``samples``.
-- ``codes``: packed codes are written and compared; ``bands`` and ``neighbors``: search;
-  ``band_tables``: hash tables that grow with the rows. ``linear``: models are trained on codes.
+  ``fastfood``, ``random_binning``, ``weighted_sampling``, ``level_sampling``, ``minhash``, and the
+  parts that several of them use: ``groups``, ``hashing``, ``pages``, ``samples``.
+- ``codes``: packing and comparison of codes; ``bands`` and ``neighbors``: search; ``band_tables``:
+  hash tables that grow with the rows; ``linear``: training of models on codes.
 - ``text``: ``vectorizer``: n-grams of raw text; ``arrow``, ``json_lines``, ``text_tables``,
-  ``text_bytes``; ``normalize``: normal forms of text. ``frequencies``: how many records have a
-  column. ``libsvm``: text of numbers is read and written.
-- ``levels``: which instruction set is in use; ``scratch``: memory that a thread keeps.
-- ``*.pxd``: what several modules share: ``emit``, ``sort``, ``code_output``; ``arrays``: memory and
-  types of a driver's arrays, which it hands to the loops; ``types``: types of values and columns,
-  for loops that are in Cython.
+  ``text_bytes``; ``normalize``: normal forms of text; ``frequencies``: document frequencies of
+  columns; ``libsvm``: reading and writing LIBSVM text.
+- ``levels``: the instruction set in use; ``scratch``: per-thread scratch memory.
+- ``*.pxd``: declarations that several modules share: ``emit``, ``sort``, ``code_output``;
+  ``arrays``: arrays whose memory and types a driver passes to the loops; ``types``: value and
+  column types for loops written in Cython.
 
-In ``c/``: ``text``, ``random``, ``rows``, ``codes``, ``maps`` and ``linear`` hold the inner loops
-by what they work on; ``base`` holds vectors, memory and the choice of the instruction set.
+``c/`` has the inner loops in ``text``, ``random``, ``rows``, ``codes``, ``maps`` and ``linear``.
+``c/base`` has vectors, memory and the choice of the instruction set.
 """
 
 from importlib.util import find_spec

@@ -1,6 +1,7 @@
-# Arrays as a driver takes them: where their items are, and of which size. Any other object, and an
-# array of another kind or number of dimensions, that is not C-contiguous, or that is a read-only
-# output, is a ValueError. The memory of an array of NumPy stays while the driver has the array.
+# Array arguments of drivers: address, item size and shape. Objects that are not arrays, and arrays
+# with the wrong kind of items or number of dimensions, that are not C-contiguous, or that are
+# read-only outputs, raise ValueError. A NumPy array keeps its memory alive as long as the driver
+# holds a reference to it.
 from cpython.buffer cimport (PyBUF_C_CONTIGUOUS, PyBUF_FORMAT, PyBUF_WRITABLE, PyBuffer_Release,
                              PyObject_GetBuffer)
 from libc.stdint cimport int32_t, int64_t, uint64_t
@@ -25,21 +26,21 @@ cdef enum kind_t:
     NO_KIND
     FLOATS
     INTEGERS
-    WORDS  # without a sign
+    WORDS  # unsigned
 
-# Any size that these kinds have in CSR: 4 or 8 bytes.
+# Accept either size that these kinds have in CSR: 4 or 8 bytes.
 cdef enum:
     ANY_SIZE = 0
 
 cdef struct array_t:
     char *data
-    size_t size           # of an item
+    size_t size           # of an item, in bytes
     Py_ssize_t shape[3]
 
 
 cdef inline kind_t kind_of(const char *format) noexcept:
-    """The kind of numbers of a buffer's format."""
-    if format[0] in (c"=", c"@", c"^"):  # in the order of this machine
+    """Return the kind of numbers for a buffer format."""
+    if format[0] in (c"=", c"@", c"^"):  # native byte order
         format += 1
     if format[0] == 0 or format[1] != 0:
         return NO_KIND
@@ -51,7 +52,7 @@ cdef inline kind_t kind_of(const char *format) noexcept:
 
 
 cdef inline array_t array_of(array, kind_t kind, size_t size, int n_dim, bint is_output) except *:
-    """An array of items of `size` bytes."""
+    """Return an array with items of `size` bytes."""
     cdef Py_buffer view
     cdef array_t found
     cdef bint fits
@@ -73,20 +74,20 @@ cdef inline array_t array_of(array, kind_t kind, size_t size, int n_dim, bint is
 
 
 cdef inline int64_t integer_at(const array_t *array, Py_ssize_t i) noexcept nogil:
-    """An item of an array of integers of 4 or 8 bytes."""
+    """Return an item of an array of 4-byte or 8-byte integers."""
     if array.size == sizeof(int64_t):
         return (<const int64_t *>array.data)[i]
     return (<const int32_t *>array.data)[i]
 
 
 cdef inline void put_value(void *to, double value, size_t size) noexcept nogil:
-    """Write a value of 4 or 8 bytes."""
+    """Store a value in 4 or 8 bytes."""
     cdef float narrow = <float>value
     memcpy(to, <void *>&narrow if size == sizeof(float) else <void *>&value, size)
 
 
 cdef inline csr_block csr_of(values, indices, indptr, kind_t kind=FLOATS) except *:
-    """The rows that `indptr` delimits."""
+    """Return a view of the rows that `indptr` delimits."""
     cdef csr_block rows
     cdef array_t array = array_of(values, kind, ANY_SIZE, 1, False)
     cdef Py_ssize_t n_stored = array.shape[0]
@@ -102,19 +103,19 @@ cdef inline csr_block csr_of(values, indices, indptr, kind_t kind=FLOATS) except
 
 
 cdef inline array_t dense_output(out, const csr_block *rows) except *:
-    """An array with a row for each of `rows`, of the type of their values."""
+    """Return an output array with one row per row of `rows` and the same value type."""
     cdef array_t array = array_of(out, FLOATS, rows.value_size, 2, True)
     if array.shape[0] != rows.n_rows:
         raise ValueError(f"expected {rows.n_rows} rows of output, got {array.shape[0]}")
     return array
 
 
-# Rows of CSR that are written one behind the other.
+# CSR rows that are written consecutively.
 cdef struct csr_output_t:
     array_t values
     array_t columns
-    array_t lengths   # of rows, of the same type as columns
-    Py_ssize_t n      # entries that are written
+    array_t lengths   # of rows; same type as `columns`
+    Py_ssize_t n      # entries written so far
 
 
 cdef inline csr_output_t csr_output(values, columns, lengths, const csr_block *rows) except *:
@@ -137,7 +138,7 @@ cdef inline void *next_columns(const csr_output_t *out) noexcept nogil:
 
 
 cdef inline void end_row(csr_output_t *out, Py_ssize_t row, Py_ssize_t first) noexcept nogil:
-    """End `row`, whose entries were written from entry `first` on."""
+    """Finish `row`, whose entries start at entry `first`."""
     if out.lengths.size == sizeof(int64_t):
         (<int64_t *>out.lengths.data)[row] = out.n - first
     else:

@@ -1,9 +1,9 @@
-# Strings in Arrow's memory, by the capsules of its C interfaces.
+# Strings in Arrow memory, through the capsules of Arrow's C interfaces.
 #
-# A library that shares memory can have a fault, and another thread can change what it shares: each
-# offset is read once, and used if it lies within the array's data as they were when it was opened.
-# The interface does not tell how large most buffers are: an array is as long as it says, unless no
-# memory is so large.
+# The library that shares the memory may be buggy, and another thread may change it. Each offset is
+# therefore read once, and used only if it lies within the array's data as of opening. The interface
+# does not give the sizes of most buffers, so an array is trusted about its length, up to a limit
+# that no real array reaches.
 from cpython.pycapsule cimport PyCapsule_GetPointer, PyCapsule_IsValid
 from libc.stdint cimport int32_t, int64_t, uint8_t
 from libc.string cimport memcpy, memset
@@ -26,10 +26,11 @@ cdef extern from "c/text/arrow.h" nogil:
         void (*release)(ArrowArrayStream *) noexcept
 
 cdef enum:
-    INLINE_BYTES = 12  # strings up to this length lie within their views
-    MOST_VIEWED = 2147483647  # buffers: their numbers have 32 bits
+    INLINE_BYTES = 12  # strings up to this length are stored inside their views
+    MOST_VIEWED = 2147483647  # buffers: their indices have 32 bits
 
-# Strings or bytes: no array is as large, and no place in a smaller one has more than 64 bits.
+# Limit on numbers of strings and of bytes. Larger arrays do not exist; below it, no offset
+# overflows 64 bits.
 cdef int64_t MOST = <int64_t>1 << 48
 
 TEXTS = ("u", "U", "vu")
@@ -37,8 +38,7 @@ BYTES = ("z", "Z", "vz")
 
 
 cdef str format_of(ArrowSchema *source):
-    """The format of strings; None if they are numbers of strings in a dictionary. The schema is
-    released."""
+    """Return the format of strings, or None for dictionary-encoded ones. Release the schema."""
     cdef ArrowSchema schema = source[0]
     source.release = NULL
     try:
@@ -58,13 +58,13 @@ cdef str format_of(ArrowSchema *source):
 
 
 cdef class Chunk:
-    """Strings that one library lends: an array of the C data interface."""
+    """Strings lent by another library: an array of the C data interface."""
     cdef ArrowArray array
     cdef bint views, large, is_text
     cdef const uint8_t *valid
-    cdef const uint8_t *data   # without views
+    cdef const uint8_t *data   # unless strings are stored as views
     cdef int64_t data_end
-    cdef list sizes            # of the buffers of views
+    cdef list sizes            # of the data buffers of views
 
     def __dealloc__(self):
         if self.array.release != NULL:
@@ -157,7 +157,7 @@ cdef class Chunk:
         return self.data + start if self.data != NULL else <const uint8_t *>self.array.buffers[1]
 
     def item(self, int64_t i):
-        """String i as Python's, nan if it is null."""
+        """Return string i as a Python object, nan if it is null."""
         cdef int64_t n
         cdef const uint8_t *data = self.at(i, &n)
         if data == NULL:
@@ -166,13 +166,13 @@ cdef class Chunk:
         return text.decode("utf-8") if self.is_text else text
 
     def n_bytes(self, int64_t i):
-        """Length of string i, 0 if it is null."""
+        """Return the length of string i in bytes, 0 if it is null."""
         cdef int64_t n
         self.at(i, &n)
         return n
 
     def stop(self, int64_t start, int64_t most):
-        """Where a block from `start` on ends that has about `most` bytes."""
+        """Return the end of a block from `start` on with about `most` bytes."""
         cdef int64_t total = 0, n = 0, i
         for i in range(start, self.array.length):
             if total >= most:
@@ -180,13 +180,13 @@ cdef class Chunk:
             try:
                 self.at(i, &n)
             except ValueError:
-                n = 0  # the block says which text it is
+                n = 0  # reading the block reports which text it is
             total += n + 16
         return self.array.length
 
 
 NOTHING = np.nan
-"""What stands for null."""
+"""The value that represents null."""
 
 
 cdef class Stream:
@@ -212,7 +212,7 @@ cdef class Stream:
     cdef int read_next(self, ArrowArray *array) except -1:
         cdef int error = self.stream.get_next(&self.stream, array)
         if error:
-            array.release = NULL  # what was written is not valid
+            array.release = NULL  # its contents are not valid
         return self.check(error)
 
     cdef int check(self, int error) except -1:
@@ -233,7 +233,8 @@ cdef void *pointer_of(capsule, const char *name) except NULL:
 
 
 def chunks_of_array(schema_capsule, array_capsule):
-    """An iterator over the chunk of an array of strings, or None if it has a dictionary."""
+    """Return an iterator over the single chunk of a string array, or None if it has a
+    dictionary."""
     cdef Chunk chunk = Chunk()
     cdef ArrowSchema *schema = <ArrowSchema *>pointer_of(schema_capsule, "arrow_schema")
     cdef ArrowArray *array = <ArrowArray *>pointer_of(array_capsule, "arrow_array")
@@ -248,7 +249,7 @@ def chunks_of_array(schema_capsule, array_capsule):
 
 
 def chunks_of_stream(capsule):
-    """An iterator over the chunks of a stream of strings, or None if it has a dictionary."""
+    """Return an iterator over the chunks of a string stream, or None if it has a dictionary."""
     cdef Stream stream = Stream()
     cdef ArrowSchema schema
     memset(&schema, 0, sizeof(ArrowSchema))
@@ -270,7 +271,7 @@ def _chunks(Stream stream, str format):
 
 
 cdef int name_text(error, int64_t number) except -1:
-    """Add the number of the text to the message of an error."""
+    """Append the number of the text to an error's message."""
     if isinstance(error, UnicodeError) and hasattr(error, "reason"):
         error.reason = f"{error.reason} (text {number})"
     elif len(error.args) == 1 and isinstance(error.args[0], str):

@@ -1,18 +1,19 @@
-# Hash tables of the bands of rows of packed codes, which grow with the rows.
+# Hash tables of the bands of rows of packed codes. The tables grow with the rows.
 #
-# Input: packed codes (codes.pyx) of `n_codes` codes of `bits` bits a row; which rows count. Band b
-# is the `band_bits` bits from b * band_bits on; with `whole_bits` above 0, the last band is so many
-# bits from the first on, which are all codes of a row.
-# Output: of each band, the last row of each slot (`heads`, bands by slots, a power of two of them),
-# and of each row the row before it in its slot (`links`, rows by bands). A slot is a keyed hash, so
-# that nobody can choose rows that share slots without sharing bands.
-# Cost: O(bands) to insert a row; a query visits the rows of its slots, and compares its codes with
-# those of rows of equal bands, at most `max_bucket` of each.
+# Input: packed codes (codes.pyx), with `n_codes` codes of `bits` bits per row; which rows count.
+# Band b has `band_bits` bits, from bit b * band_bits on. If `whole_bits` > 0, the last band is
+# instead the first `whole_bits` bits, which cover all codes of a row.
+# Output: per band, the last row in each slot (`heads`, bands by slots; the number of slots is a
+# power of two); per row, the preceding row in its slot (`links`, rows by bands). Slots come from a
+# keyed hash, so that nobody can construct rows that share slots without sharing bands.
+# Cost: O(bands) to insert a row. A query visits the rows in its slots and compares codes with rows
+# that have an equal band, at most `max_bucket` per band.
 # Reference: Indyk & Motwani, "Approximate nearest neighbors", STOC 1998.
 #
-# One thread may insert while others search: links of a row are written before it becomes a head,
-# and a search passes over rows from its `n_rows` on. Rows of a slot are in descending order, which
-# every step checks: also in tables of a damaged file, a search ends and reads no other memory.
+# One thread may insert while others search: a row's links are written before it becomes a head, and
+# a search skips rows from its `n_rows` on. The rows in a slot are in descending order. Every step
+# checks this, so that even with tables from a damaged file a search terminates and stays within
+# bounds.
 from libc.stdint cimport int64_t, uint8_t, uint16_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -35,7 +36,7 @@ cdef extern from * nogil:
     void set_head(uint32_t *head, uint32_t row)
 
 cdef enum:
-    BLOCK = 64  # rows that are hashed before their slots are read
+    BLOCK = 64  # rows hashed before their slots are read
 
 cdef uint32_t NO_ROW = 0xffffffffU
 NONE = NO_ROW
@@ -46,21 +47,21 @@ cdef struct table_t:
     uint32_t *links
     uint8_t *codes
     uint8_t *sampled
-    Py_ssize_t n_rows     # which a search sees
-    Py_ssize_t capacity   # rows of `links`
-    Py_ssize_t n_bytes    # of a row of codes
+    Py_ssize_t n_rows     # rows visible to a search
+    Py_ssize_t capacity   # rows allocated in `links`
+    Py_ssize_t n_bytes    # per row of codes
     Py_ssize_t n_bands
     Py_ssize_t band_bits
-    Py_ssize_t whole_bits  # of the last band, if that is a whole row; else 0
+    Py_ssize_t whole_bits  # bits of the last band if it covers the whole row, else 0
     Py_ssize_t n_slots
     Py_ssize_t max_bucket
-    int shift             # of a hash, to the number of a slot
+    int shift             # right shift that turns a hash into a slot number
     uint64_t hash_key
 
 
 cdef table_t table_of(rows, bint is_grown, bint is_linked=True) except *:
-    """The arrays of `rows` (neighbors/_tables.TableRows); of rows that are added if `is_grown`, and
-    linked if `is_linked`."""
+    """Return the arrays of `rows` (neighbors/_tables.TableRows). Codes are writable if `is_grown`,
+    links if `is_linked`."""
     cdef array_t heads = array_of(rows.heads, WORDS, sizeof(uint32_t), 2, is_linked)
     cdef array_t links = array_of(rows.links, WORDS, sizeof(uint32_t), 2, is_linked)
     cdef array_t codes = array_of(rows.array, WORDS, sizeof(uint8_t), 2, is_grown)
@@ -108,14 +109,14 @@ cdef inline void link_row(const table_t *table, Py_ssize_t row, Py_ssize_t band,
 
 
 cdef inline void put_row(table_t *table, const uint8_t *codes, bint sampled) noexcept nogil:
-    """One row more, which is in no slot yet."""
+    """Append a row that is not yet in any slot."""
     memcpy(table.codes + table.n_rows * table.n_bytes, codes, table.n_bytes)
     table.sampled[table.n_rows] = sampled
     table.n_rows += 1
 
 
 def insert(rows, Py_ssize_t first, Py_ssize_t last):
-    """Insert rows, from `first` to `last`, that count; the others are in no slot."""
+    """Insert the rows from `first` to `last` that count. Other rows get no slot."""
     cdef table_t table = table_of(rows, False)
     cdef Py_ssize_t start = first, stop, row, band
     cdef Py_ssize_t slots[BLOCK]
@@ -134,17 +135,17 @@ def insert(rows, Py_ssize_t first, Py_ssize_t last):
             start = stop
 
 
-# A search for the rows that share a bucket with a query, band by band.
+# A search for rows that share a bucket with a query, band by band.
 cdef struct search_t:
     const table_t *table
     const uint8_t *query
-    Py_ssize_t *slots          # of each band, that of the query
+    Py_ssize_t *slots          # the query's slot in each band
     Py_ssize_t band
-    uint32_t row               # the next to be visited
+    uint32_t row               # the next one to visit
     Py_ssize_t n_same          # rows of this band's bucket that were compared
-    Py_ssize_t n_left          # rows that may be visited
+    Py_ssize_t n_left          # rows that may still be visited
     uint32_t max_differing
-    uint32_t differing         # codes of the last row that `next_row` returned
+    uint32_t differing         # differing codes of the row that `next_row` returned last
     compared_t pair
 
 
@@ -159,7 +160,7 @@ cdef int open_search(search_t *search, Scratch scratch, const table_t *table, Py
 
 
 cdef inline uint32_t first_row(search_t *search) noexcept nogil:
-    """The last row of the query's slot of this band."""
+    """Return the head of the query's slot in this band."""
     cdef uint32_t row = head_at(&search.table.heads[search.slots[search.band]])
     return row if row < search.table.capacity else NO_ROW
 
@@ -184,8 +185,8 @@ cdef void begin(search_t *search, const uint8_t *query) noexcept nogil:
 
 
 cdef uint32_t next_row(search_t *search) noexcept nogil:
-    """The next row of which few enough codes differ; NO_ROW at the end, where `band` is the number
-    of bands, or if no more rows may be visited."""
+    """Return the next row in which few enough codes differ. Return NO_ROW at the end, with `band`
+    equal to the number of bands, or if no more rows may be visited."""
     cdef const table_t *table = search.table
     cdef uint32_t row, before
     cdef const uint8_t *codes
@@ -214,13 +215,13 @@ cdef uint32_t next_row(search_t *search) noexcept nogil:
 def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, rows, int bits,
          Py_ssize_t n_codes, uint32_t max_differing, Py_ssize_t max_visited, bint any_row,
          int64_t[::1] state, uint32_t[:, ::1] pairs):
-    """Write pairs of a wanted query and a row that share a bucket, and of which at most
-    `max_differing` codes differ, to `pairs`: query, row, and number of codes that differ. Returns
-    the number of pairs. With `any_row`, each query has at most one pair. A pair that shares several
-    buckets is written several times.
+    """Write pairs of a wanted query and a row that share a bucket and differ in at most
+    `max_differing` codes to `pairs`: query, row, and number of differing codes. Return the number
+    of pairs. With `any_row`, each query has at most one pair. A pair that shares several buckets is
+    written several times.
 
-    The call ends when `pairs` is full, or `max_visited` rows were visited. The next call continues
-    at `state`: (query, band, row, number of rows of the bucket that were compared). The search is
+    A call ends when `pairs` is full or `max_visited` rows were visited. The next call resumes at
+    `state`: (query, band, row, number of rows of the bucket that were compared). The search is
     complete when state[0] = len(queries).
     """
     cdef table_t table = table_of(rows, False, False)
@@ -268,9 +269,9 @@ def find(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, rows, int bit
 def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, rows, int bits,
                Py_ssize_t n_codes, uint32_t max_differing, const uint8_t[::1] known,
                uint8_t[::1] new):
-    """Insert each query that is not `known` and shares no bucket with a row of which so few codes
-    differ, behind the rows, in place. Write to `new` which were inserted. One that is not `wanted`
-    is new, and in no slot."""
+    """Append and insert, in place, each query that is not `known` and shares no bucket with a row
+    that differs in at most `max_differing` codes. Write to `new` which queries were appended. A
+    query that is neither `known` nor `wanted` is new, and gets no slot."""
     cdef table_t table = table_of(rows, True)
     cdef Py_ssize_t q, band
     cdef search_t search
@@ -298,13 +299,13 @@ def insert_new(const uint8_t[:, ::1] queries, const uint8_t[::1] wanted, rows, i
 
 
 cdef inline bint is_linked(const table_t *table, Py_ssize_t row, Py_ssize_t band) noexcept nogil:
-    """A row that found its bucket full is its own link, and in no slot."""
+    """Return whether a row is in a slot. A row that found its bucket full is its own link."""
     return table.links[row * table.n_bands + band] != <uint32_t>row
 
 
 cdef Py_ssize_t count_in_bucket(const table_t *table, const uint8_t *codes, Py_ssize_t band,
                                 Py_ssize_t most) noexcept nogil:
-    """How many rows a bucket has, at most `most`."""
+    """Count the rows in a bucket, up to `most`."""
     cdef uint32_t before, row = head_at(&table.heads[slot_of(table, codes, band)])
     cdef Py_ssize_t n = 0
     while row < table.n_rows and n < most:
@@ -321,11 +322,11 @@ cdef inline bint share_bucket(const table_t *table, Py_ssize_t row,
         if is_linked(table, row, band) and same_band(table, table.codes + row * table.n_bytes,
                                                      codes, band):
             return True
-    return table.n_bands == 0  # without tables all rows are compared
+    return table.n_bands == 0  # without tables, all rows are compared
 
 
 def count_buckets(const uint8_t[:, ::1] queries, rows, uint16_t[:, ::1] counts):
-    """Add to `counts` how many rows each bucket of each query has, up to `max_bucket`."""
+    """Add the number of rows in each bucket of each query to `counts`, up to `max_bucket`."""
     cdef table_t table = table_of(rows, False, False)
     cdef Py_ssize_t q, band
     with nogil:
@@ -338,13 +339,14 @@ def count_buckets(const uint8_t[:, ::1] queries, rows, uint16_t[:, ::1] counts):
 def settle(const uint8_t[:, ::1] queries, const uint8_t[::1] is_open, rows,
            const uint32_t[:, ::1] pairs, const uint16_t[:, ::1] counts, int64_t[::1] places,
            int64_t[::1] witnesses):
-    """Decide which open queries are kept, one after the other, and insert these.
+    """Decide which open queries are kept, one after the other, and insert the kept ones.
 
-    `pairs` are those of two near queries, the earlier one first, in the order of (later, earlier).
-    A query is removed if a kept query of such a pair shares a bucket with it: the first one is its
-    witness. A kept query is inserted in its buckets that have fewer than `max_bucket` rows, the
-    rows of `counts` (none, or a row for each query) among them. `places` are the rows of kept
-    queries. Returns how many queries were decided: all, or those until the tables were full.
+    `pairs` are pairs of near queries, the earlier one first, sorted by (later, earlier). A query is
+    removed if a kept query of such a pair shares a bucket with it; the first such query is its
+    witness. A kept query is inserted into those of its buckets that have fewer than `max_bucket`
+    rows, including the rows in `counts` (empty, or one row per query). `places` receives the row
+    numbers of kept queries. Return how many queries were decided: all, or those until the tables
+    were full.
     """
     cdef table_t table = table_of(rows, True)
     cdef Py_ssize_t q, band, pair = 0, room, capacity = len(rows.array)

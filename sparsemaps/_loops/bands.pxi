@@ -1,4 +1,4 @@
-# Bands of rows of packed codes: their hashes, and comparing two rows (c/codes/codes.h).
+# Bands of rows of packed codes: hashes, and comparison of two rows (c/codes/codes.h).
 from libc.stdint cimport uint8_t, uint32_t, uint64_t
 
 from sparsemaps._loops.levels cimport Scratch
@@ -9,7 +9,7 @@ cdef extern from "c/random/random.h" nogil:
 
 
 cdef inline uint64_t bits_at(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits) noexcept nogil:
-    """At most 56 bits of a row, from `bit` on."""
+    """Return up to 56 bits of a row, from `bit` on."""
     cdef uint64_t word = load_word(row + bit // 8, (bit % 8 + n_bits + 7) // 8)
     return word >> bit % 8 & ((<uint64_t>1 << n_bits) - 1)
 
@@ -28,7 +28,7 @@ cdef inline bint same_bits(const uint8_t *a, const uint8_t *b, Py_ssize_t bit,
 cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_bits,
                                uint64_t key) noexcept nogil:
     cdef uint64_t hashed = key
-    cdef uint64_t step = 0x9e3779b97f4a7c15U  # words that are 0 change a hash too
+    cdef uint64_t step = 0x9e3779b97f4a7c15U  # so that zero words change the hash too
     cdef Py_ssize_t n_hashed = 0, some
     if bit % 8 == 0:
         while n_hashed + 64 <= n_bits:
@@ -41,7 +41,7 @@ cdef inline uint64_t hash_bits(const uint8_t *row, Py_ssize_t bit, Py_ssize_t n_
     return hashed
 
 
-# Two rows of codes as words.
+# Two rows of codes, unpacked into words.
 cdef struct compared_t:
     int width
     int bits
@@ -65,6 +65,6 @@ cdef inline int open_pair(compared_t *pair, Scratch scratch, Py_ssize_t n_codes,
 
 
 cdef inline uint32_t differing_codes(compared_t *pair, const uint8_t *b) noexcept nogil:
-    """How many codes of the row in `a` differ from those of the row `b`."""
+    """Count the codes in which `b` differs from the row in `pair.a`."""
     widen_row(b, pair.n_codes, pair.bits, 1, pair.b)
     return loops.count_pair(pair.width, <lanes_u64 *>pair.a, <lanes_u64 *>pair.b, pair.n_vectors)

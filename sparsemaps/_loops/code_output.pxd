@@ -1,9 +1,9 @@
-# Where the codes of rows go, and in which layout (c/codes/code_output.h).
+# Output of codes, and its layouts (c/codes/code_output.h).
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint64_t
 from libc.string cimport memset
 
 cdef enum:
-    AS_PACKED        # uint8: codes one behind the other in a string of bits, lowest bit first
+    AS_PACKED        # uint8: codes packed into a bit string, lowest bit first
     AS_NUMBERS       # int32: the codes
     AS_COLUMNS       # int32 or int64: j * 2**bits + code for code j
 
@@ -27,7 +27,7 @@ cdef extern from "c/codes/code_output.h" nogil:
 
 
 cdef inline code_output_t code_output(int layout, out, Py_ssize_t n, int bits) except *:
-    """Rows of `n` codes of `bits` bits that go to the array `out`."""
+    """Describe rows of `n` codes of `bits` bits in the array `out`."""
     cdef code_output_t output
     cdef uint8_t[:, ::1] packed
     cdef int32_t[:, ::1] narrow

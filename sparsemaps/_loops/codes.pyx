@@ -1,9 +1,9 @@
-# Packed codes: small integers one behind the other in a string of bits, lowest bit first, as
-# np.packbits(..., bitorder="little") lays bits out.
+# Packed codes: small integers packed contiguously into a bit string, lowest bit first, like
+# np.packbits(..., bitorder="little").
 #
 # Input: rows of packed codes, `n_codes` of `bits` bits each. Output: packed codes, numbers, or
-# counts of codes that differ. Cost: packing and unpacking O(codes); all pairs of rows O(words) a
-# pair, 64 bits a word.
+# counts of differing codes. Cost: O(codes) for packing and unpacking; O(words) per pair for all
+# pairs of rows, with 64 bits a word.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -11,7 +11,7 @@ from sparsemaps._loops.code_output cimport (AS_COLUMNS, AS_NUMBERS, AS_PACKED, c
                                             code_output_at, code_output_loops, code_output_t)
 from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch, level
 
-# The layouts of codes (code_output.pxd).
+# Layouts of codes (code_output.pxd).
 PACKED, NUMBERS, ONE_HOT_COLUMNS = AS_PACKED, AS_NUMBERS, AS_COLUMNS
 
 cdef extern from "c/codes/codes.h" nogil:
@@ -50,7 +50,7 @@ if machine_has_vpopcntdq() and loops.count_tile_vpopcntdq != NULL:
 
 
 def write(const int32_t[:, ::1] codes, int bits, int layout, out):
-    """Write each row's codes (code_output.pxd); a row whose first code is negative has none."""
+    """Write each row's codes (code_output.pxd). A row whose first code is negative has none."""
     cdef Py_ssize_t n_rows = codes.shape[0], n = codes.shape[1], row, first, j
     cdef int64_t some[64]
     cdef code_output_t output = code_output(layout, out, n, bits)
@@ -86,7 +86,7 @@ def unpack(const uint8_t[:, ::1] codes, int bits, int32_t[:, ::1] out):
                 n_waiting -= bits
 
 
-# All pairs of a query and a row, a tile of rows at a time. A kernel reads
+# All pairs of a query and a row, one tile of rows at a time. A kernel has the form
 #
 #     open_tiles(&tiles, scratch, queries, rows, n_codes, bits)
 #     while next_tile(&tiles):             # queries from tiles.query on, rows from tiles.row on
@@ -94,26 +94,26 @@ def unpack(const uint8_t[:, ::1] codes, int bits, int32_t[:, ::1] out):
 #         for q in range(tiles.n_queries):
 #             read the counts of the tile's rows at counts_of(&tiles, q)
 cdef enum:
-    QUERIES_TOGETHER = 32    # so that their counts stay in the first cache
+    QUERIES_TOGETHER = 32    # so that their counts stay in the first-level cache
 
 cdef struct tiles_t:
-    Py_ssize_t query         # the first query of those that are compared with the tile
+    Py_ssize_t query         # first of the queries that are compared with the tile
     Py_ssize_t n_queries     # at most QUERIES_TOGETHER
-    Py_ssize_t row           # the first row of the tile
+    Py_ssize_t row           # first row of the tile
     Py_ssize_t n_rows
-    uint32_t *limits         # of each query: counts above it need not be exact; none at first
-    uint32_t *selected       # room for the numbers of a tile's rows
-    # For the functions below alone.
-    int width                # of a code's field, in bits
+    uint32_t *limits         # per query: counts above it need not be exact; initially no limit
+    uint32_t *selected       # room for row numbers of a tile
+    # Private to the functions below.
+    int width                # of a field, in bits
     int bits                 # of a code
-    Py_ssize_t n_codes       # of a row
-    Py_ssize_t n_words       # of a row
+    Py_ssize_t n_codes       # per row
+    Py_ssize_t n_words       # per row
     const uint8_t *packed_queries
     const uint8_t *packed_rows
-    Py_ssize_t n_bytes       # of a packed row
+    Py_ssize_t n_bytes       # per packed row
     Py_ssize_t n_all_queries
     Py_ssize_t n_all_rows
-    Py_ssize_t start         # the queries whose words are at hand
+    Py_ssize_t start         # first of the unpacked queries
     Py_ssize_t stop
     Py_ssize_t max_queries
     Py_ssize_t max_rows
@@ -122,11 +122,12 @@ cdef struct tiles_t:
     uint32_t *counts         # QUERIES_TOGETHER * max_rows
 
 cdef inline uint32_t *counts_of(tiles_t *tiles, Py_ssize_t q) noexcept nogil:
-    """How many codes differ between the q-th of the queries and each row of the tile."""
+    """Return the counts of differing codes between query q of the tile and each row of the tile."""
     return tiles.counts + q * tiles.max_rows
 
 
-# Sizes of a tile and of the queries, in words: together they stay in the second cache.
+# Sizes of a tile and of the unpacked queries, in words. Together they fit in the second-level
+# cache.
 cdef enum:
     TILE_WORDS = 4096
     QUERY_WORDS = 8192
@@ -145,7 +146,7 @@ cdef int open_tiles(tiles_t *tiles, Scratch scratch, const uint8_t[:, ::1] queri
     tiles.n_bytes = rows.shape[1]
     tiles.n_all_queries = queries.shape[0]
     tiles.n_all_rows = rows.shape[0]
-    tiles.row = rows.shape[0]  # behind the last tile: the first queries are next
+    tiles.row = rows.shape[0]  # past the last tile, so that the first queries are loaded next
     tiles.width = field_width(bits)
     tiles.bits = bits
     tiles.n_codes = n_codes
@@ -163,12 +164,12 @@ cdef int open_tiles(tiles_t *tiles, Scratch scratch, const uint8_t[:, ::1] queri
 
 
 cdef bint next_tile(tiles_t *tiles) noexcept nogil:
-    """Go to the next queries and rows; False behind the last ones."""
+    """Advance to the next queries and rows. Return False at the end."""
     cdef Py_ssize_t i, group
     tiles.query += tiles.n_queries
-    if tiles.query == tiles.stop:  # all queries at hand are compared with this tile
+    if tiles.query == tiles.stop:  # all unpacked queries were compared with this tile
         tiles.row += tiles.n_rows
-        if tiles.row >= tiles.n_all_rows:  # and with the last one
+        if tiles.row >= tiles.n_all_rows:  # it was the last one
             if tiles.stop == tiles.n_all_queries:
                 return False
             tiles.start = tiles.stop
@@ -196,9 +197,10 @@ cdef void count_tile(tiles_t *tiles) noexcept nogil:
 
 def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_ssize_t n_codes,
                 bint agreeing, int32_t[:, :] out):
-    """Write, for all pairs of rows, how many of the first `n_codes` codes agree, or else differ.
+    """Count, for all pairs of rows, how many of the first `n_codes` codes agree, or differ.
 
-    Numbers of a row of `out` are one behind the other."""
+    Each row of `out` must be contiguous.
+    """
     cdef Py_ssize_t q, row
     cdef const uint32_t *counts
     cdef int32_t *to
@@ -216,10 +218,10 @@ def count_pairs(const uint8_t[:, ::1] a, const uint8_t[:, ::1] b, int bits, Py_s
     give_back_scratch(scratch)
 
 
-# Search among them.
+# Search in codes.
 include "bands.pxi"
 include "neighbors.pxi"
 include "band_tables.pxi"
 
-# Models that are trained on them.
+# Models trained on codes.
 include "linear.pxi"

@@ -1,8 +1,8 @@
-# Count sketch: every entry goes, with a random sign, to a random one of n_buckets sums.
+# Count sketch: add every entry, with a random sign, to a random one of n_buckets sums.
 #
-# Input: CSR arrays, of which the rows that `indptr` delimits are mapped; three 64-bit words of key.
-# Output: those rows' sketches. Entries of one bucket are added in the order of their columns.
-# Cost: O(entries), and O(n_buckets) a row where the output is dense.
+# Input: CSR arrays, in which `indptr` delimits the rows to map; a key of three 64-bit words.
+# Output: sketches of these rows. Entries in the same bucket are added in order of their columns.
+# Cost: O(entries), plus O(n_buckets) per row for dense output.
 # Reference: Charikar, Chen & Farach-Colton 2002; Pham & Pagh 2013, section 3.1.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
@@ -14,25 +14,25 @@ from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport bit_length, pair_t, sort_pairs
 
 
-# CSR output. Where there are few columns, each is hashed once; its slot is the place of its bucket
-# among those that any column has. Otherwise every bucket is a slot.
+# CSR output. If there are few columns, each is hashed once, and its slot is the index of its bucket
+# among the buckets that some column has. Otherwise every bucket is a slot.
 cdef enum:
-    MAX_TABLE = 4096   # columns in a table
+    MAX_TABLE = 4096   # most columns of a table
     MAX_SLOTS = 16384
 
 
-# Scratch of one call.
+# Scratch memory of one call.
 cdef struct slots_t:
     Py_ssize_t n
     uint32_t *buckets     # of the slots, ascending
-    uint64_t *marks       # a bit for each slot
-    Py_ssize_t n_columns  # in the table, 0 without one
+    uint64_t *marks       # one bit per slot
+    Py_ssize_t n_columns  # in the table; 0 without a table
     uint32_t *slots       # of columns
     uint32_t *signs
 
 
 def count_sketch_dense(values, indices, indptr, const uint64_t[::1] key, out):
-    """Write each row's sketch to its row of `out`, which are zeros."""
+    """Write each row's sketch to its row of `out`, which must be zero."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t sums = dense_output(out, &rows)
     cdef Py_ssize_t row, n, n_buckets = sums.shape[1], n_bytes = n_buckets * sums.size
@@ -43,7 +43,7 @@ def count_sketch_dense(values, indices, indptr, const uint64_t[::1] key, out):
             first = rows.indptr[row]
             n = rows.indptr[row + 1] - first
             if n > 0:
-                if row + 1 < rows.n_rows:  # which has about as many entries, if rows are alike
+                if row + 1 < rows.n_rows:  # similar rows have about as many
                     fetch_zeros(sums.data + (row + 1) * n_bytes, n_bytes, n)
                 begin_zeros(sums.data + row * n_bytes, n_bytes)
                 loops.add_sketches(&key[0], 1, values_from(&rows, first), 1.0,
@@ -53,7 +53,7 @@ def count_sketch_dense(values, indices, indptr, const uint64_t[::1] key, out):
 
 cdef int open_slots(slots_t *slots, Scratch scratch, const uint64_t *key, Py_ssize_t n_buckets,
                     Py_ssize_t n_columns) except -1:
-    """Slots of a sketch of n_buckets; with a table of n_columns, unless that is 0."""
+    """Prepare the slots of a sketch of n_buckets, with a table of n_columns unless that is 0."""
     cdef const hashing_loops *hashing = hashing_at(level, sizeof(float), sizeof(int32_t))
     cdef Py_ssize_t i, n = n_columns if n_columns > 0 else n_buckets
     cdef uint64_t before = <uint64_t>-1
@@ -97,10 +97,10 @@ cdef int open_slots(slots_t *slots, Scratch scratch, const uint64_t *key, Py_ssi
 
 def count_sketch_csr(values, indices, indptr, const uint64_t[::1] key, Py_ssize_t n_buckets,
                      int64_t n_columns, out_values, out_columns, out_lengths):
-    """Write rows one behind the other, each in ascending order of columns and without zeros;
-    `n_columns` bounds the columns.
+    """Write rows consecutively, each with ascending columns and without zeros. `n_columns` is an
+    upper bound on the columns.
 
-    A row has at most min(its entries, n_buckets) values. Returns how many there are.
+    A row has at most min(its entries, n_buckets) values. Return the total number of values.
     """
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef csr_output_t out = csr_output(out_values, out_columns, out_lengths, &rows)
@@ -110,7 +110,7 @@ def count_sketch_csr(values, indices, indptr, const uint64_t[::1] key, Py_ssize_
     cdef bint table = 0 < n_columns <= MAX_TABLE and 2 * n_columns <= n_stored
     cdef bint slotted = table or n_buckets <= MAX_SLOTS
     cdef bint summed = slotted
-    # Up to here a row is shorter to sort than n_buckets sums are to look through.
+    # Rows up to this length are faster to sort than n_buckets sums are to scan.
     cdef Py_ssize_t sortable = n_buckets // 16
     cdef const hashing_loops *hashing = hashing_at(level, rows.value_size, rows.index_size)
     cdef const emit_loops *emit = emit_at(level, rows.value_size, out.columns.size)

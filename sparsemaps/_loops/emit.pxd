@@ -1,4 +1,4 @@
-# Sums and hashed entries as rows of CSR (c/rows/emit.h, which says what these do).
+# Write sums and hashed entries as CSR rows (documented in c/rows/emit.h).
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 
 from sparsemaps._loops.arrays cimport csr_block

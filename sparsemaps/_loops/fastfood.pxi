@@ -1,9 +1,9 @@
-# Fastfood: products with a random matrix that is made of diagonals, a permutation and two
+# Fastfood: products with a random matrix composed of diagonals, a permutation and two
 # Walsh-Hadamard transforms.
 #
 # Input: dense rows whose width is a power of two; the parameters of the blocks.
-# Output: each block's products, before their scales.
-# Cost: O(d log d) a block and row.
+# Output: products with each block, before scaling.
+# Cost: O(d log d) per block and row.
 # Reference: Le, Sarlos & Smola, "Fastfood - approximating kernel expansions in loglinear time",
 # ICML 2013.
 from libc.stdint cimport int8_t, int32_t, uint64_t
@@ -24,7 +24,7 @@ cdef extern from "c/maps/fastfood.h" nogil:
 
 
 def walsh_hadamard(rows):
-    """Transform each row in place; their width is a power of two."""
+    """Transform each row in place. The width must be a power of two."""
     cdef array_t x = array_of(rows, FLOATS, ANY_SIZE, 2, True)
     cdef Py_ssize_t row, n = x.shape[1]
     cdef const fastfood_loops *loops = fastfood_at(level, x.size)
@@ -34,9 +34,10 @@ def walsh_hadamard(rows):
 
 
 def spread(values, indices, indptr, out):
-    """Write the rows that `indptr` delimits into rows of zeros.
+    """Scatter the rows that `indptr` delimits into rows of zeros.
 
-    Columns that another thread has put out of range since they were checked are left out."""
+    Columns that another thread has put out of range since the check are skipped.
+    """
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t dense = dense_output(out, &rows)
     cdef Py_ssize_t row, width = dense.shape[1]
@@ -53,7 +54,7 @@ def permute(uint64_t key, uint64_t column, int32_t[::1] out):
         for i in range(out.shape[0]):
             out[i] = <int32_t>i
         for i in range(out.shape[0] - 1, 0, -1):
-            # Multiply-high of 32 bits: uneven by less than n / 2^32.
+            # Multiply-high of 32 bits: biased by less than n / 2^32.
             other = ((word(start, i) >> 32) * <uint64_t>(i + 1)) >> 32
             out[i], out[other] = out[other], out[i]
 
@@ -77,8 +78,8 @@ def multiply(rows, const int8_t[:, ::1] signs, const int32_t[:, ::1] permutation
 
 
 def multiply_orthogonal(rows, const int8_t[:, :, ::1] signs, out):
-    """Write the products of each row with all orthogonal blocks, side by side, without a factor. A
-    block has three rows of signs."""
+    """Write the unscaled products of each row with all orthogonal blocks, side by side. A block has
+    three rows of signs."""
     cdef array_t x = array_of(rows, FLOATS, ANY_SIZE, 2, False)
     cdef array_t y = array_of(out, FLOATS, x.size, 2, True)
     cdef Py_ssize_t row, block, n = x.shape[1]

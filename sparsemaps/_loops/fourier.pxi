@@ -1,7 +1,7 @@
-# Random Fourier features of projections: their cosines and sines.
+# Random Fourier features of projections: cosines and sines.
 #
-# Input: projections, a row each; for each one the scale in turns; phases in turns.
-# Output: pairs (cos, sin), then single cosines with their phases, all times one factor.
+# Input: one row of projections per row; the scale of each projection, in turns; phases, in turns.
+# Output: pairs (cos, sin), then single cosines with a phase, all multiplied by one factor.
 # Cost: O(features). Accurate to a few units in the last place of the projection.
 # Reference: Rahimi & Recht 2007, algorithm 1.
 from libc.stdint cimport uint8_t
@@ -24,16 +24,16 @@ cdef extern from "c/random/functions.h" nogil:
 FAR_TURNS = FAR_TURNS_F64
 
 cdef enum:
-    MOST_FAR = 8  # a row is far if more than one in so many angles are
+    MOST_FAR = 8  # a row is far if more than one in MOST_FAR of its angles are
 
 
 def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out):
-    """The first `n_pairs` projections give a pair each, the others a cosine with their phase; of
-    more projections than scales, the surplus is left out. `out` may be `projections`.
+    """Write a pair for each of the first `n_pairs` projections, and a cosine with a phase for each
+    of the others. Projections beyond the number of scales are ignored. `out` may be `projections`.
 
-    An angle from FAR_TURNS on (of float32, 2^15) hardly has a fraction. Returns the numbers of
-    the rows of which more than an eighth of the angles are so far. Vectors of heavy tails have some
-    such angles for any row.
+    An angle of FAR_TURNS or more (for float32: 2^15) has almost no fraction left. Return the
+    numbers of the rows in which more than an eighth of the angles are that far. With heavy-tailed
+    vectors, a few such angles occur in any row.
     """
     cdef array_t x = array_of(projections, FLOATS, ANY_SIZE, 2, False)
     cdef array_t scale = array_of(scales, FLOATS, x.size, 1, False)
@@ -46,7 +46,7 @@ def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out
     cdef Py_ssize_t n_far
     cdef Scratch scratch = borrow_scratch()
     cdef uint8_t *far = <uint8_t *>scratch.take(x.shape[0])
-    # A copy of a row's projections, as `out` may overwrite them.
+    # Copy a row's projections, since `out` may overwrite them.
     cdef char *copy = <char *>scratch.take(n * size)
     with nogil:
         for row in range(x.shape[0]):

@@ -1,9 +1,10 @@
-# Tables of how many records have a column, by a hash of the column (c/text/frequencies.h).
+# Tables of document frequencies: how many records have a column, by a hash of the column
+# (c/text/frequencies.h).
 #
-# Input: the columns of canonical CSR, of which the rows that `indptr` delimits are records; a table
-# of shape (n_rows, 2^n_bits) and the 64-bit key of its hashes.
-# Output: the buckets of each record, each once; counts to which these are added; or values that are
-# weighted by the frequencies of their columns.
+# Input: the columns of canonical CSR, in which `indptr` delimits the records; a table of shape
+# (n_rows, 2^n_bits) and the 64-bit key of its hashes.
+# Output: the distinct buckets of each record; counts to which these are added; or values weighted
+# by the frequencies of their columns.
 # Cost: O(entries * n_rows).
 # Reference: Cormode & Muthukrishnan, "An improved data stream summary: the count-min sketch", 2005;
 # Spaerck Jones, "A statistical interpretation of term specificity", 1972.
@@ -56,7 +57,8 @@ cdef const frequencies_loops *frequency_loops = frequencies_at(level)
 
 
 cdef inline frequency_table table_of(counts, uint64_t key) except *:
-    """A table of counts: an array of uint8, uint16 or uint32, as long as a power of two."""
+    """Return a table of counts, from an array of uint8, uint16 or uint32 whose width is a power of
+    two."""
     cdef size_t size = counts.dtype.itemsize
     cdef array_t array = array_of(counts, WORDS, size, 2, False)
     cdef frequency_table table
@@ -68,7 +70,7 @@ cdef inline frequency_table table_of(counts, uint64_t key) except *:
 
 
 def record_buckets(counts, uint64_t key, indices, indptr):
-    """The buckets of all records in each row of a table: arrays of uint64."""
+    """Return the buckets of all records in each row of a table, as arrays of uint64."""
     cdef frequency_table table = table_of(counts, key)
     cdef array_t columns = array_of(indices, INTEGERS, ANY_SIZE, 1, False)
     cdef array_t ends = array_of(indptr, INTEGERS, sizeof(int64_t), 1, False)
@@ -99,7 +101,7 @@ def record_buckets(counts, uint64_t key, indices, indptr):
 
 
 def add_buckets(counts, const uint64_t[::1] buckets):
-    """Add 1 to the counts of buckets in one row of a table."""
+    """Increment the counts of buckets in one row of a table."""
     cdef size_t size = counts.dtype.itemsize
     cdef array_t array = array_of(counts, WORDS, size, 1, True)
     cdef int n_bits = <int>(array.shape[0].bit_length() - 1)
@@ -111,7 +113,7 @@ def add_buckets(counts, const uint64_t[::1] buckets):
 
 
 def merge_counts(counts, others):
-    """Add counts of the same type and number to others, in place."""
+    """Add `others` to `counts` in place. Both must have the same type and shape."""
     cdef size_t size = counts.dtype.itemsize
     cdef array_t array = array_of(counts, WORDS, size, 2, True)
     cdef array_t other = array_of(others, WORDS, size, 2, False)
@@ -134,9 +136,9 @@ def look_up_frequencies(counts, uint64_t key, indices, uint32_t[::1] out):
 
 def take_rare(const uint32_t[::1] frequencies, uint32_t most, Py_ssize_t least, columns, values,
               const int64_t[::1] ends, out_columns, out_values, int64_t[::1] out_ends):
-    """Write the entries of each record whose frequencies are at most `most`, or all of its entries,
-    if these are fewer than `least`, and where records end then. Return how many there are. Outputs
-    may be the arrays themselves. Of sets, values are None."""
+    """Copy the entries of each record whose frequencies are at most `most`, or all of its entries
+    if fewer than `least` would remain, and write the new ends of records. Return the number of
+    entries. Outputs may be the input arrays. For sets, values are None."""
     cdef array_t given[2]
     cdef array_t out[2]
     cdef bint sets = values is None
@@ -168,9 +170,9 @@ def take_rare(const uint32_t[::1] frequencies, uint32_t most, Py_ssize_t least, 
 
 
 cdef class IdfWeighting:
-    """Weights of columns by their frequencies in a table of one row, which must not change.
+    """Weights of columns by their frequencies in a table with one row, which must not change.
 
-    `n_known` weights, those of the least frequencies, are computed beforehand.
+    The weights of the `n_known` lowest frequencies are precomputed.
     """
     cdef object counts
     cdef double[::1] memory
@@ -192,7 +194,7 @@ cdef class IdfWeighting:
                                      &self.memory[0])
 
     def weigh(self, indices, values, out):
-        """Write the weighted values. The output may be the values."""
+        """Write the weighted values. `out` may be `values`."""
         cdef array_t columns = array_of(indices, INTEGERS, ANY_SIZE, 1, False)
         cdef array_t weighted = array_of(out, FLOATS, ANY_SIZE, 1, True)
         cdef array_t given = weighted

@@ -1,5 +1,4 @@
-# Functions of each number of an array, with the same bits on every platform
-# (c/random/elementary.h).
+# Elementwise functions of arrays, with the same bits on every platform (c/random/elementary.h).
 #
 # Input and output: an array of float64, changed in place; for products, complex numbers of either
 # precision. Cost: O(numbers).
@@ -35,30 +34,31 @@ GAMMA_QUANTILE, COSINE_QUANTILE = FUNCTION_GAMMA_QUANTILE, FUNCTION_COSINE_QUANT
 
 
 def each(int function, double[::1] x, double p=0):
-    """One of the functions above (c/random/functions.h), with the parameter p."""
+    """Apply one of the functions above (c/random/functions.h) in place, with the parameter p."""
     with nogil:
         if x.shape[0] > 0:
             function_loops.each[function](&x[0], x.shape[0], p)
 
 
 def mixture(double[::1] x, const double[::1] weights, const double[::1] rates):
-    """The sum of weights * exp(-x * rates), of x >= 0; the rates fall, a multiple of 8 of them."""
+    """Replace x >= 0 by the sum of weights * exp(-x * rates), in place. The number of terms must be
+    a multiple of 8, and the rates must descend."""
     with nogil:
         if x.shape[0] > 0:
             function_loops.mixture(&x[0], x.shape[0], &weights[0], &rates[0], rates.shape[0])
 
 
 def mean_cosines(double[::1] x, const double[::1] weights, const double[::1] knots):
-    """The sum of weights[k] times the mean of cos(2 pi x u) over u from knots[k] to knots[k + 1]; a
-    multiple of 8 weights."""
+    """Replace x by the sum of weights[k] times the mean of cos(2 pi x u) over u from knots[k] to
+    knots[k + 1], in place. The number of weights must be a multiple of 8."""
     with nogil:
         if x.shape[0] > 0:
             function_loops.mean_cosines(&x[0], x.shape[0], &weights[0], &knots[0], weights.shape[0])
 
 
 def multiply_complex(x, y):
-    """Multiply rows of complex numbers in place by those of `y`, or each by the only row of `y`:
-    real and imaginary parts in turn."""
+    """Multiply rows of complex numbers in place by the rows of `y`, or all by its only row. Real
+    and imaginary parts alternate."""
     cdef array_t left = array_of(x, FLOATS, ANY_SIZE, 2, True)
     cdef array_t right = array_of(y, FLOATS, left.size, 2, False)
     cdef Py_ssize_t row, width = left.shape[1], step = right.shape[0] > 1
@@ -70,8 +70,8 @@ def multiply_complex(x, y):
 
 
 def first_not_finite(x):
-    """The first row with a value that is not finite, -1 if there is none; of an array of one
-    dimension, the first value."""
+    """Return the first row that has a value which is not finite, or -1. For a one-dimensional
+    array, return the index of the first such value."""
     cdef Py_ssize_t n_dimensions = x.ndim, row, width
     cdef array_t values = array_of(x, FLOATS, ANY_SIZE, n_dimensions, False)
     cdef const functions_loops *of_type = functions_at(level, values.size)

@@ -1,10 +1,10 @@
-# Sums over the common columns of two rows, for all pairs of two blocks of rows: `number_columns`
-# makes the second block ready for `sum_common`. `make_distances` makes distances of these sums.
+# Sums over the columns that two rows share, for all pairs of rows of two blocks. `number_columns`
+# prepares the second block for `sum_common`. `make_distances` turns the sums into distances.
 #
-# Input: two blocks of CSR rows whose columns are numbered 0, 1, ... alike, the second one's values
-# not 0. They are copies, which no other thread can change.
+# Input: two blocks of CSR rows with the same column numbers 0, 1, ...; the values of the second
+# block must not be 0. Both are copies that no other thread can change.
 # Output: out[i, j], the sum for row i of the first block and row j of the second.
-# Cost: O(entries of the second block) for each LANES rows of the first.
+# Cost: O(entries of the second block) per LANES rows of the first.
 from libc.math cimport fabs
 from libc.stdint cimport int32_t, int64_t
 
@@ -35,7 +35,7 @@ LANES = GRAM_LANES
 DOT, MINIMUM, SIGNED_MINIMUM = GRAM_DOT, GRAM_MINIMUM, GRAM_SIGNED_MINIMUM
 CHI_SQUARE, ABSOLUTE, CAUCHY = GRAM_CHI_SQUARE, GRAM_ABSOLUTE, GRAM_CAUCHY
 
-# Rows of the second block whose sums are held before they go to `out`.
+# Rows of the second block whose sums are buffered before they are written to `out`.
 cdef enum:
     BATCH_ROWS = 64
 
@@ -52,7 +52,8 @@ def sum_common(int kind, const double[::1] values, const int32_t[::1] columns,
                const int64_t[::1] indptr, const double[::1] other_values,
                const int32_t[::1] other_columns, const int64_t[::1] other_indptr,
                double[::1] table, double[:, ::1] out):
-    """Write the sums of all pairs of rows. `table` is all zeros, LANES a column, and is left so."""
+    """Write the sums of all pairs of rows. `table`, with LANES values per column, must be zero, and
+    is zero again on return."""
     cdef Py_ssize_t n_rows = out.shape[0], n_others = out.shape[1], first = 0, other, n, n_batch
     cdef Py_ssize_t lane, j
     cdef double sums[BATCH_ROWS * GRAM_LANES]
@@ -80,8 +81,8 @@ def sum_common(int kind, const double[::1] values, const int32_t[::1] columns,
 
 def number_columns(values, indices, indptr, const int32_t[::1] numbers, double[::1] out_values,
                    int32_t[::1] out_numbers, int64_t[::1] out_indptr):
-    """Copy the entries that are not 0 and whose column has a number: `numbers` has that of each
-    column, or -1."""
+    """Copy the non-zero entries whose column has a number. `numbers` maps each column to its
+    number, or -1."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef const double *numbers_of = doubles_of(&rows)
     cdef Py_ssize_t n = 0, row, i, number
@@ -95,7 +96,7 @@ def number_columns(values, indices, indptr, const int32_t[::1] numbers, double[:
                 number = -1
                 if 0 <= column < numbers.shape[0]:
                     number = numbers[column]
-                value = numbers_of[i]  # once, as another thread may change it
+                value = numbers_of[i]  # read once, since another thread may change it
                 out_values[n] = value
                 out_numbers[n] = <int32_t>number
                 n += number >= 0 and value != 0
@@ -108,16 +109,17 @@ cdef inline const double *doubles_of(const csr_block *rows) except? NULL:
     return <const double *>rows.values
 
 
-# A sum of n terms that is not above this times n times the sum of their absolute values has lost so
-# many digits that it is computed again.
+# If a sum of n terms is not above this times n times the sum of their absolute values, cancellation
+# has lost so many digits that the sum is recomputed.
 cdef double CANCELLED = 2.0 ** -31
 
 
 cdef inline double distance(bint squared, const csr_block *rows, int64_t i, int64_t end,
                             const csr_block *others, int64_t j, int64_t other_end) noexcept nogil:
-    """The sum over all columns of the squares, or of the absolute values, of differences.
+    """Sum the squares, or the absolute values, of the differences in all columns.
 
-    Columns ascend. Where another thread changes them, the sum is another number."""
+    Columns must ascend. If another thread changes them, the result is a different number.
+    """
     cdef const double *values = <const double *>rows.values
     cdef const double *other_values = <const double *>others.values
     cdef int64_t column = 0, other = 0
@@ -145,11 +147,11 @@ def make_distances(bint squared, double[:, ::1] sums, const double[::1] u, const
                    values, columns, indptr, other_values, other_columns, other_indptr):
     """Replace the sums of all pairs of rows, of DOT (if `squared`) or of ABSOLUTE, by distances.
 
-    `u` and `v` are the sums of each row alone, of squares or of absolute values. A distance is
-    u + v + (the sum over common columns, for DOT times -2). Its rounding errors are at most
-    n 2^-52 (u + v), where n is the number of entries of both rows and 4. Where it is not above
-    n 2^-31 (u + v), it is computed again from the differences, whose sum cancels nothing: the
-    relative error of every distance is below 2^-20.
+    `u` and `v` are the sums of squares, or of absolute values, of each row. A distance is u + v +
+    (the sum over shared columns, times -2 for DOT). Its rounding error is at most n 2^-52 (u + v),
+    where n is the number of entries of both rows plus 4. If it is not above n 2^-31 (u + v), it is
+    recomputed from the differences, without cancellation. The relative error of every distance is
+    therefore below 2^-20.
     """
     cdef csr_block rows = csr_of(values, columns, indptr)
     cdef csr_block others = csr_of(other_values, other_columns, other_indptr)

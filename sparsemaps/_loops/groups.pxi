@@ -1,13 +1,13 @@
-# Groups of rows that share the random numbers of their columns (c/rows/groups.h), one after the
-# other. A kernel reads
+# Groups of rows that share the random numbers of their columns (c/rows/groups.h), one group after
+# the other. A kernel has the form
 #
 #     open_groups(&groups, scratch, ...)
 #     while next_group(&groups):             # rows groups.start to groups.stop
 #         for each tile of components:
-#             set the sums of groups.n_rows rows
-#             while next_part(&groups):      # a single one, unless one row is very long
+#             initialise the sums of groups.n_rows rows
+#             while next_part(&groups):      # once, unless a single row is very long
 #                 add groups.group to the sums
-#             write what the sums are
+#             write the results
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 
 from sparsemaps._loops.arrays cimport csr_block
@@ -21,7 +21,7 @@ cdef extern from "c/rows/groups.h" nogil:
         GROUP_ENTRIES
         GROUP_ROWS
         GROUP_TABLE_COLUMNS
-    ctypedef struct group_t:  # as far as drivers use it
+    ctypedef struct group_t:  # the fields that drivers use
         uint32_t *positions
         uint32_t *batch_ends
         uint32_t *slots
@@ -42,22 +42,22 @@ cdef extern from "c/rows/groups.h" nogil:
 
 
 cdef struct groups_t:
-    group_t group          # what is gathered of rows `start` to `stop`
+    group_t group          # data gathered from rows `start` to `stop`
     Py_ssize_t start
     Py_ssize_t stop
     Py_ssize_t n_rows      # stop - start
-    void *sums             # memory for a tile of their sums
-    # For the functions below alone.
+    void *sums             # memory for one tile of the rows' sums
+    # Private to the functions below.
     const groups_loops *loops
     const csr_block *rows
     uint64_t key
     bint is_signed
-    Py_ssize_t max_rows    # of a group
-    int64_t next_entry     # of the first entry that `next_part` has not handed out
+    Py_ssize_t max_rows    # per group
+    int64_t next_entry     # first entry that `next_part` has not delivered yet
 
 
 cdef inline bint fits(const csr_block *rows, bint is_signed) noexcept nogil:
-    """Whether an entry's number fits beside each column in 64 bits."""
+    """Return whether every column fits into 64 bits together with the position of an entry."""
     cdef uint64_t seen = 0
     cdef int64_t i
     if rows.index_size == sizeof(int64_t):
@@ -69,9 +69,9 @@ cdef inline bint fits(const csr_block *rows, bint is_signed) noexcept nogil:
 cdef inline int open_groups(groups_t *groups, Scratch scratch, const csr_block *rows, uint64_t key,
                             bint is_signed, size_t row_bytes, double power=0,
                             bint in_batches=True) except -1:
-    """Before the first group of rows; a tile of a row's sums takes `row_bytes`. With a `power`,
-    groups have the logarithms of values to that power. Entries are batch after batch, or row after
-    row. The memory is that of `scratch`."""
+    """Prepare for the first group. A tile of a row's sums takes `row_bytes`. With a `power`, groups
+    contain the logarithms of values to that power. Entries are in batch order or in row order.
+    Memory is taken from `scratch`."""
     cdef group_t *group = &groups.group
     cdef int64_t n = min(rows.indptr[rows.n_rows] - rows.indptr[0], <int64_t>GROUP_ENTRIES)
     cdef bint fit
@@ -97,7 +97,7 @@ cdef inline int open_groups(groups_t *groups, Scratch scratch, const csr_block *
     group.power = power
     group.logarithms = <float *>scratch.take(n * sizeof(float)) if power != 0 else NULL
     groups.sums = scratch.take(groups.max_rows * row_bytes)
-    if groups.max_rows > 1:  # a row alone is in order
+    if groups.max_rows > 1:  # a single row is already in order
         group.numbers = <uint32_t *>scratch.take(n * sizeof(uint32_t))
         group.table = <uint32_t *>scratch.take(min(8 * n, <int64_t>GROUP_TABLE_COLUMNS)
                                                * sizeof(uint32_t))
@@ -105,7 +105,7 @@ cdef inline int open_groups(groups_t *groups, Scratch scratch, const csr_block *
 
 
 cdef inline bint next_group(groups_t *groups) noexcept nogil:
-    """Go on to the next rows that make a group; False after the last ones. One row alone may have
+    """Advance to the next rows that form a group. Return False at the end. A single row may have
     more than GROUP_ENTRIES."""
     cdef const csr_block *rows = groups.rows
     cdef const int64_t *indptr = rows.indptr
@@ -129,8 +129,9 @@ cdef inline bint next_group(groups_t *groups) noexcept nogil:
 
 
 cdef inline bint next_part(groups_t *groups) noexcept nogil:
-    """Have the next part of the rows' entries in `group`; False after the last part, and then from
-    the beginning again. There is one part, unless a row has more than GROUP_ENTRIES."""
+    """Load the next part of the rows' entries into `group`. Return False after the last part, and
+    start over with the next call. There is only one part unless a row has more than
+    GROUP_ENTRIES."""
     cdef const csr_block *rows = groups.rows
     cdef int64_t first = rows.indptr[groups.start], last = rows.indptr[groups.stop], stop
     if groups.next_entry == last:

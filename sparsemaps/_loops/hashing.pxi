@@ -1,5 +1,5 @@
-# Random numbers (c/random/random.h), and count sketches of rows: buckets, signs and sums
-# (c/random/hashing.h). The headers say what these do.
+# Random numbers (c/random/random.h) and count sketches of rows (c/random/hashing.h), documented in
+# these headers.
 from libc.stdint cimport uint32_t, uint64_t
 
 

@@ -1,4 +1,4 @@
-# Texts of JSON Lines (c/text/json_lines.h), and texts that lie in one piece of memory.
+# Texts from JSON Lines (c/text/json_lines.h), and sequences of texts in contiguous memory.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int64_t, uint8_t
 from libc.string cimport memcpy
@@ -28,7 +28,7 @@ cdef const json_lines_loops *json_loops = json_lines_at(level)
 
 
 cdef class Utf8Texts(Chunk):
-    """Texts that are UTF-8, one behind the other; a sequence of str, and a chunk for the loops."""
+    """A sequence of str stored as contiguous UTF-8, which is also a chunk for the loops."""
     cdef object memory, ends
     cdef const uint8_t *bytes
     cdef const int64_t *stops
@@ -85,10 +85,10 @@ cdef class Utf8Texts(Chunk):
 
 
 def texts_of_json(bytes lines not None, bytes name not None, Py_ssize_t n_lines, by_python):
-    """Return the texts in the field `name` of `n_lines` JSON Lines; the last line may lack its end.
-    Return None if the lines are not UTF-8.
+    """Return the texts in the field `name` of `n_lines` JSON Lines. The last line may lack its line
+    end. Return None if the lines are not UTF-8.
 
-    ``by_python(number, line)`` returns the text of a line that the loops do not read, or None of a
+    ``by_python(number, line)`` returns the text of a line that the loops cannot read, or None for a
     blank line. Lines are numbered from 0.
     """
     cdef json_texts into

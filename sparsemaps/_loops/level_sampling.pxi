@@ -1,10 +1,11 @@
 # Samples of whole levels: n_hashes samples (i*, t*) of each row, column and level.
 #
-# Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; two 64-bit keys,
-# of the samples and of their codes; the power that values are raised to, and how many levels a unit
-# then has.
-# Output: samples, or their codes; -1 where a row has no level.
-# Cost: O(entries + low levels + n_hashes log n_hashes) a row; of high levels a few are looked at.
+# Input: canonical CSR arrays, in which `indptr` delimits the rows to map; two 64-bit keys, for the
+# samples and for their codes; the power to which values are raised, and the number of levels per
+# unit of the result.
+# Output: samples, or their codes; -1 for a row without levels.
+# Cost: O(entries + low levels + n_hashes log n_hashes) per row; few of the high levels are
+# examined.
 # Reference: Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017; Haveliwala, Gionis
 # & Indyk, "Scalable techniques for clustering the web", WebDB 2000.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -42,8 +43,8 @@ cdef const level_sampling_loops *level_sampling = level_sampling_at(level)
 
 cdef Py_ssize_t sample_levels(const csr_block *rows, uint64_t key, bint signed_, double power,
                               double resolution, const sample_output_t *output) except -2:
-    """t* is the level. Codes are bits of a hash of the pair. Returns the first row that has too
-    many levels, or -1."""
+    """Sample each row; t* is the level. Codes are bits of a hash of the pair. Return the first row
+    that has too many levels, or -1."""
     cdef const int64_t *indptr = rows.indptr
     cdef Py_ssize_t n_hashes = output.codes.n, row, found, longest = 1, bad = -1
     cdef level_map map

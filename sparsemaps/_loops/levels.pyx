@@ -1,5 +1,6 @@
-# Which instruction set is used: the widest that was built and that the machine has, or less if the
-# environment variable SPARSEMAPS_SIMD says so. It is read once, when this module is loaded.
+# Choose the instruction set: the widest that was built and that the machine supports, or a lower
+# one if the environment variable SPARSEMAPS_SIMD says so. It is read once, when this module is
+# loaded.
 import os
 import threading
 
@@ -12,7 +13,7 @@ NAMES = ("baseline", "avx2", "avx512")
 
 
 def _limit():
-    """The level that SPARSEMAPS_SIMD allows."""
+    """Return the highest level that SPARSEMAPS_SIMD allows."""
     name = os.environ.get("SPARSEMAPS_SIMD", "avx512")
     if name not in NAMES:
         allowed = " or ".join(NAMES)
@@ -25,17 +26,17 @@ level = min(_limit(), widest_built_level(), machine_level())
 
 
 def in_use():
-    """The name of the level in use."""
+    """Return the name of the level in use."""
     return NAMES[level]
 
 
 def built():
-    """The names of the levels that this installation has."""
+    """Return the names of the levels that were built."""
     return NAMES[:widest_built_level() + 1]
 
 
 def of_machine():
-    """The names of the levels that were built and that this machine can run."""
+    """Return the names of the levels that were built and that this machine can run."""
     return NAMES[:min(widest_built_level(), machine_level()) + 1]
 
 

@@ -1,7 +1,7 @@
 # LIBSVM text: lines to arrays, rows to lines.
 #
-# Input: a buffer of whole lines; or CSR arrays, of which the rows that `indptr` delimits are
-# written. Output: arrays; or bytes, every number with the fewest digits that read back as itself.
+# Input: a buffer of whole lines; or CSR arrays, in which `indptr` delimits the rows to write.
+# Output: arrays; or bytes, in which every number has the fewest digits that read back as itself.
 # Cost: O(bytes).
 # References: c/text/read_decimal.h, c/text/libsvm_write.c.
 from cpython.exc cimport PyErr_CheckSignals
@@ -77,11 +77,11 @@ ERRORS = {
 
 
 cdef fill_powers():
-    """10^q to 128 bits; the exponent is known from q. It takes some milliseconds."""
+    """Fill the table of 10^q to 128 bits. The exponent follows from q. Takes some milliseconds."""
     for q in range(SMALLEST_POWER, LARGEST_POWER + 1):
         size = 10**abs(q)
         n_bits = size.bit_length()
-        if q < 0:  # a quotient of 128 bits, as no such power is one of two
+        if q < 0:  # the quotient has 128 bits: `size` is not a power of two
             power = -(-(1 << 127 + n_bits) // size)
         else:
             power = (size << 128) >> n_bits
@@ -96,7 +96,8 @@ fill_powers()
 
 
 def _nearest_float32(text, value):
-    """The float32 nearest to a decimal which, as the double `value`, lies between two of them."""
+    """Return the float32 nearest to a decimal that, as the double `value`, lies halfway between two
+    of them."""
     decimal, double = Decimal(text.decode()), Decimal(value)  # both exact, whatever their length
     with np.errstate(all="ignore"):
         near = np.float32(value)  # of the two, the even one
@@ -108,14 +109,14 @@ def _nearest_float32(text, value):
 
 
 cdef int slow(const char *text, const char *end, int to_float, double *value) except -1 nogil:
-    """The number as Python's float reads it, but for its underscores, or as C's strtod reads
-    hexadecimal digits; or the nearest float32."""
+    """Parse a number like Python's float, but without underscores, or like C's strtod for
+    hexadecimal digits; or round it to the nearest float32."""
     with gil:
         PyErr_CheckSignals()  # such numbers are slow
         token = text[:end - text]
         is_hexadecimal = token.lstrip(b"+-")[:2].lower() == b"0x"
         if to_float:
-            if not is_hexadecimal:  # others are few digits, and are exact in *value
+            if not is_hexadecimal:  # hexadecimal numbers are short, and exact in *value
                 value[0] = _nearest_float32(token, value[0])
             return 1
         try:
@@ -128,7 +129,7 @@ cdef int slow(const char *text, const char *end, int to_float, double *value) ex
 
 
 def count_line_ends(const unsigned char[::1] text):
-    """How many line ends are in `text`."""
+    """Count the line ends in `text`."""
     cdef int64_t n = 0
     if text.shape[0] > 0:
         with nogil:
@@ -137,11 +138,11 @@ def count_line_ends(const unsigned char[::1] text):
 
 
 def parse(const unsigned char[::1] text, bint multilabel, bint to_float):
-    """Arrays of the lines in `text`.
+    """Parse the lines of `text` into arrays.
 
-    Returns (labels, label_ends, values, indices, entry_ends, qids, the number of line ends, the
-    smallest index or 2**63 - 1, the largest or -1), and None or the error: (offset of the token at
-    fault, the token, what was expected).
+    Return (labels, label_ends, values, indices, entry_ends, qids, the number of line ends, the
+    smallest index or 2**63 - 1, the largest or -1), and None or the error: (offset of the invalid
+    token, the token, what was expected).
     """
     cdef svm_text t
     cdef const char *p = NULL
@@ -181,7 +182,7 @@ def parse(const unsigned char[::1] text, bint multilabel, bint to_float):
 
 
 cdef check_ends(name, const array_t *ends, int64_t low, int64_t high):
-    """Ends of rows, each at least as large as the one before, from `low` to `high`."""
+    """Check that the ends of rows never decrease and stay within [low, high]."""
     cdef Py_ssize_t i
     cdef int64_t before = low, end
     with nogil:
@@ -195,7 +196,8 @@ cdef check_ends(name, const array_t *ends, int64_t low, int64_t high):
 
 
 cdef line_heads heads_of(Py_ssize_t n_rows, labels, label_ends, qids) except *:
-    """Labels and numbers of qid, which are there for every row."""
+    """Return the labels and qids of the lines, after checking that there are enough for every
+    row."""
     cdef array_t label = array_of(labels, FLOATS, sizeof(double), 1, False)
     cdef array_t ends = array_of(label_ends, INTEGERS, sizeof(int64_t), 1, False)
     cdef array_t qid = array_of(qids, INTEGERS, sizeof(int64_t), 1, False)
@@ -212,11 +214,12 @@ cdef line_heads heads_of(Py_ssize_t n_rows, labels, label_ends, qids) except *:
 
 
 def format_rows(values, indices, indptr, labels, label_ends, qids, int64_t first_index):
-    """Bytes of the rows that `indptr` delimits; qids may be empty, labels of a row too. Values are
-    float32, float64 or int64.
+    """Format the rows that `indptr` delimits as bytes. `qids` may be empty, and so may the labels
+    of a row. Values are float32, float64 or int64.
 
-    `indptr` and `label_ends` must be copies that nobody else can change: what they say is checked
-    first, and sizes the memory."""
+    `indptr` and `label_ends` must be copies that nobody else can change: they are checked first,
+    and determine the size of the memory.
+    """
     cdef bint is_whole = values.dtype.kind == "i"
     cdef array_t ends = array_of(indptr, INTEGERS, sizeof(int64_t), 1, False)
     check_ends("indptr", &ends, 0, min(len(values), len(indices)))
@@ -238,8 +241,8 @@ def format_rows(values, indices, indptr, labels, label_ends, qids, int64_t first
 
 
 def format_codes(codes, int bits, double value, labels, label_ends, qids, int64_t first_index):
-    """Bytes of rows of one-hot features: for code j of a row `value` at j 2^bits + code. A row
-    whose first code is negative has none. Labels and qids as in `format_rows`."""
+    """Format rows of one-hot features as bytes: for code j of a row, `value` at j 2^bits + code. A
+    row whose first code is negative has no features. Labels and qids are as in `format_rows`."""
     cdef array_t array = array_of(codes, INTEGERS, sizeof(int32_t), 2, False)
     cdef Py_ssize_t n_rows = array.shape[0], n = array.shape[1]
     cdef line_heads heads = heads_of(n_rows, labels, label_ends, qids)

@@ -1,6 +1,6 @@
 # Linear models on packed codes: training in the dual, and scores.
 #
-# Input: packed codes, for each row whether it has samples, labels or targets; weights of models.
+# Input: packed codes; for each row whether it has samples; labels or targets; weights of models.
 # Output: dual variables and weights; scores.
 # Cost: a visit of a row reads n_codes weights, and writes them if its variable changes.
 # Reference: Hsieh, Chang, Lin, Keerthi & Sundararajan 2008; Yu, Huang & Lin 2011; Ho & Lin 2012.
@@ -86,7 +86,7 @@ cdef const dual_descent_loops *descent_loops = dual_descent_at(level)
 cdef const one_hot_scores_loops *score_loops = one_hot_scores_at(level)
 
 cdef enum:
-    SCORED_TOGETHER = 16384  # rows, so that some weights stay in the cache meanwhile
+    SCORED_TOGETHER = 16384  # rows, so that some weights stay in the cache
 
 
 cdef tuple names_of_losses():
@@ -96,7 +96,7 @@ cdef tuple names_of_losses():
     return tuple(names)
 
 
-LOSSES = names_of_losses()  # c/linear/losses.h has them in this order
+LOSSES = names_of_losses()  # in the order of c/linear/losses.h
 
 
 cdef coded_rows rows_of_codes(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled,
@@ -115,7 +115,7 @@ cdef coded_rows rows_of_codes(const uint8_t[:, ::1] codes, const uint8_t[::1] sa
 
 
 cdef class Descent:
-    """The solver of some models: their weights, and what decides them. `turn` takes the rows."""
+    """The solver state of several models, except for the rows, which are passed to `turn`."""
     cdef dual_problem problem
     cdef dual_state state
     cdef double[:, ::1] v
@@ -124,15 +124,16 @@ cdef class Descent:
     def __init__(self, Py_ssize_t n_codes, int bits, str loss, int end, double epsilon,
                  double bias, double tol, double cost, uint64_t key,
                  const double[:, ::1] factors, double[:, ::1] v, bint is_float32=False):
-        """`loss` is a name, `end` the rule that ends its passes (c/linear/dual_descent.h).
+        """Set up a solver for the loss named `loss` with the stopping rule `end`
+        (c/linear/dual_descent.h).
 
-        `factors` has a row for each model: what C is multiplied by for rows on its negative
-        side, and on its positive side.
+        `factors` has a row per model: the factors of C for rows on its negative side and on its
+        positive side.
 
-        `v` is 0 and has a row for each column of the features, and
-        `columns_of_weights(n_models, is_float32)` columns; it is aligned to 64 bytes. If it
-        `is_float32`, each column has two such numbers. As many numbers of a row count as there
-        are models."""
+        `v` must be zero and aligned to 64 bytes, with a row per feature column and
+        `columns_of_weights(n_models, is_float32)` columns. If `is_float32`, each of its items holds
+        two float32 numbers. Of each row, the first n_models numbers are used.
+        """
         cdef Py_ssize_t n_models = factors.shape[0], m
         cdef Py_ssize_t n_columns = columns_of_weights(n_models, is_float32)
         if (factors.shape[1] != 2 or v.shape[0] != n_codes << bits
@@ -156,9 +157,9 @@ cdef class Descent:
             self.problem.factors[m][1] = factors[m, 1]
 
     def go_on(self, double cost, const double[::1] factors):
-        """Take another C, and begin at the solutions of the last one, times a factor for each
-        model: the caller has multiplied `v` and the dual variables. The violation that the passes
-        of regression are compared with stays."""
+        """Change C, and start from the solution for the last C, multiplied by a factor per model.
+        The caller must have multiplied `v` and the dual variables. For regression, the reference
+        violation of the stopping rule is kept."""
         cdef Py_ssize_t m
         cdef dual_model *model
         if factors.shape[0] != self.problem.n_models:
@@ -171,8 +172,8 @@ cdef class Descent:
             model.n_passes, model.inner_tol = 0, 1e-2
 
     def take(self, Py_ssize_t m, Descent other, Py_ssize_t of_other):
-        """Take the intercept and the passes of a model of another solver. The caller copies its
-        weights and its dual variables."""
+        """Copy the intercept and the passes of a model of another solver. The caller copies the
+        weights and the dual variables."""
         if not (0 <= m < self.problem.n_models and 0 <= of_other < other.problem.n_models):
             raise IndexError(m)
         self.state.models[m] = other.state.models[of_other]
@@ -186,14 +187,15 @@ cdef class Descent:
              const uint8_t[::1] members=None):
         """Visit the rows, at least one, as `descend` of c/linear/dual_descent.h does.
 
-        `sides` has a bit for each model, which is set in rows on its positive side; it is None of
-        regression. `of_jumps` is scratch, two arrays of the shape of `v`; None if the models do not
-        jump. A turn that goes on gets it, and the other scratch, as the one before has left it.
-        `weights` may be None. `members` has a bit for each model, which is set in rows
-        that the model is trained on; None is all of them. `is_first` says that no turn had these
-        rows before. `going` has a bit for each model that the turn trains; it is 0 if the turn
-        before had these rows and was not complete. Returns whether it is to go on, and the bits of
-        the models that have not converged."""
+        `sides` has a bit per model, set in rows on its positive side; None for regression.
+        `of_jumps` is scratch: two arrays of the shape of `v`, or None if the models do not jump. A
+        turn that continues the one before needs this and the other scratch arrays unchanged.
+        `weights` may be None. `members` has a bit per model, set in rows that the model is trained
+        on; None for all rows. `is_first` means that no turn had these rows before. `going` is a
+        bitmask of the models to train, or 0 to continue the turn before, which had the same rows
+        and was not complete. Return whether the turn must be continued, and a bitmask of the models
+        that have not converged.
+        """
         cdef Py_ssize_t n = codes.shape[0]
         cdef int result
         cdef dual_problem *p = &self.problem
@@ -232,19 +234,19 @@ cdef class Descent:
         return result == 0, s.going
 
     def model(self, Py_ssize_t m):
-        """The `dual_model` of a number, as a dictionary: `turn_violation`, `turn_highest` and
-        `turn_lowest` are of the first pass of the last turn, `n_passes` of all turns."""
+        """Return `dual_model` m as a dictionary: `turn_violation`, `turn_highest` and `turn_lowest`
+        refer to the first pass of the last turn, `n_passes` to all turns."""
         if not 0 <= m < self.problem.n_models:
             raise IndexError(m)
         return self.state.models[m]
 
 
-most_models = MODELS_OF_FLOAT64  # that are trained together
-most_of_float32 = MOST_MODELS  # those with such weights
+most_models = MODELS_OF_FLOAT64  # trained together, with float64 weights
+most_of_float32 = MOST_MODELS  # with float32 weights
 
 
 def columns_of_weights(Py_ssize_t n_models, bint is_float32):
-    """Return the number of columns of float64 that hold the weights of some models that are trained
+    """Return the number of float64 columns that hold the weights of n_models models trained
     together."""
     cdef Py_ssize_t most = MOST_MODELS if is_float32 else MODELS_OF_FLOAT64
     if not 1 <= n_models <= most:
@@ -256,10 +258,10 @@ def columns_of_weights(Py_ssize_t n_models, bint is_float32):
 
 def add_scores(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t n_codes,
                int bits, const double[:, ::1] weights, double[:, ::1] sums):
-    """Add the sum of the weights at the features of each row to `sums`, of each model."""
+    """Add the sum of each model's weights at the features of each row to `sums`."""
     cdef coded_rows rows = rows_of_codes(codes, sampled, n_codes, bits)
     cdef Py_ssize_t n_models = weights.shape[1], start = 0, stop, first
-    # Of several models, the weights of half as many codes fill the cache.
+    # With several models, the weights of half as many codes fill the cache.
     cdef Py_ssize_t step = SCORE_CODES if n_models < 8 else SCORE_CODES // 2
     if (weights.shape[0] != n_codes << bits or sums.shape[0] != codes.shape[0]
             or sums.shape[1] != n_models):

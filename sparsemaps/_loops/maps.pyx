@@ -1,11 +1,11 @@
-# The drivers of the maps, one file each. Together they are one extension module, as Cython and the
-# C compiler take a second for any module, however short.
+# Drivers of the maps, one file each. They form one extension module, because Cython and the C
+# compiler take a second for any module, however short.
 from sparsemaps._loops.code_output cimport code_output_at, code_output_loops
 from sparsemaps._loops.levels cimport level
 
 cdef const code_output_loops *output_loops = code_output_at(level)
 
-# What several maps use.
+# Used by several maps.
 include "groups.pxi"
 include "hashing.pxi"
 include "pages.pxi"

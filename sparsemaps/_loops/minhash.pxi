@@ -1,9 +1,9 @@
-# MinHash: n_hashes members of each row's set of columns that have values.
+# MinHash: n_hashes members of each row's set of columns.
 #
-# Input: the columns of canonical CSR without zeros, of which the rows that `indptr` delimits are
-# mapped; two 64-bit keys, of the samples and of their codes.
-# Output: the members, or codes made of them; -1 where a row has no member.
-# Cost: O(entries + n_hashes log n_hashes) a row.
+# Input: the columns of canonical CSR without zeros, in which `indptr` delimits the rows to map; two
+# 64-bit keys, for the samples and for their codes.
+# Output: the members, or codes of them; -1 for a row without members.
+# Cost: O(entries + n_hashes log n_hashes) per row.
 # Reference: Dahlgaard, Knudsen & Thorup, "Fast similarity sketching", FOCS 2017; Li & Konig, "b-bit
 # minwise hashing", WWW 2010.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
@@ -31,7 +31,7 @@ cdef const minhash_loops *minhash = minhash_at(level)
 cdef int sample_members(indices, const int64_t[::1] indptr, uint64_t key, uint64_t code_key,
                         Py_ssize_t n_hashes, const code_output_t *output,
                         int64_t *members) except -1:
-    """The samples of each row go to `members`, or their codes to `output`."""
+    """Write the samples of each row to `members`, or their codes to `output`."""
     cdef array_t columns = array_of(indices, INTEGERS, ANY_SIZE, 1, False)
     cdef Py_ssize_t row, n
     cdef Scratch memory = borrow_scratch()
@@ -66,6 +66,6 @@ def minhash_codes(indices, const int64_t[::1] indptr, uint64_t key, uint64_t cod
 
 
 def minhash_samples(indices, const int64_t[::1] indptr, uint64_t key, int64_t[:, ::1] members):
-    """Write each row's samples: columns."""
+    """Write each row's samples, which are columns."""
     sample_members(indices, indptr, key, 0, members.shape[1], NULL,
                    &members[0, 0] if members.shape[0] > 0 else NULL)

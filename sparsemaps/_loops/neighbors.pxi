@@ -1,9 +1,10 @@
-# Search among packed codes: the nearest rows, rows within a distance, and pairs by hashing.
+# Search in packed codes: nearest rows, rows within a distance, and pairs found by hashing.
 #
-# Input: packed codes (codes.pyx) of `n_codes` codes of `bits` bits a row; which rows have samples.
-# Output: keys of 64 bits; a row without samples is in none.
-# Cost: comparing all pairs, O(words) a pair, less where a comparison can end early; by hashing,
-# O(rows) a band and O(words) a pair that shares a bucket.
+# Input: packed codes (codes.pyx), with `n_codes` codes of `bits` bits per row; which rows have
+# samples.
+# Output: keys of 64 bits. Rows without samples never occur in them.
+# Cost: O(words) per pair to compare all pairs, less if a comparison can stop early; with hashing,
+# O(rows) per band and O(words) per pair that shares a bucket.
 # Reference: Indyk & Motwani, "Approximate nearest neighbors", STOC 1998; Leskovec, Rajaraman &
 # Ullman, "Mining of massive datasets", 3.4 (banding); Tarjan & van Leeuwen, "Worst-case analysis of
 # set union algorithms", JACM 1984 (components).
@@ -14,22 +15,22 @@ from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch
 from sparsemaps._loops.sort cimport pair_t, sort_pairs
 
 
-# A key of the nearest rows has the number of codes that differ above the number of the row, so that
-# keys are in the order of the answer.
+# The key of a near row has the number of differing codes above the row number, so that keys sort in
+# the order of the result.
 cdef enum:
     KEY_ROW_BITS = 39
 
 ROW_BITS = KEY_ROW_BITS
 
 cdef enum:
-    AHEAD = 16  # rows that are read before their turn
-    PAGE = 4096  # bytes that are read from a disk at least
-    NEW = -2  # the place of a row that was compared with none so far
-    NEAR_PAGES = 16  # reading so many pages that nobody needs is faster than a gap
+    AHEAD = 16  # rows to prefetch ahead
+    PAGE = 4096  # bytes: smallest unit of a disk read
+    NEW = -2  # value of q for a row that was not compared yet
+    NEAR_PAGES = 16  # reading up to this many unneeded pages is faster than skipping them
 
 
 cdef inline void replace_largest(uint64_t *heap, Py_ssize_t n, uint64_t key) noexcept nogil:
-    """`key` in place of the root of a heap whose largest key is its root."""
+    """Replace the root of a max-heap by `key`."""
     cdef Py_ssize_t at = 0, child = 1
     while child < n:
         if child + 1 < n and heap[child + 1] > heap[child]:
@@ -44,11 +45,11 @@ cdef inline void replace_largest(uint64_t *heap, Py_ssize_t n, uint64_t key) noe
 
 def top_k(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits, Py_ssize_t n_codes,
           const uint8_t[::1] sampled, int64_t first_row, uint64_t[:, ::1] keys):
-    """Put the keys of each query's nearest rows into `keys`, which are heaps. Rows count from
+    """Merge each query's nearest rows into `keys`, one max-heap per query. Row numbers start at
     `first_row`.
 
-    What `keys` hold already competes. Rows come in ascending order, so that among equal ones the
-    first stay.
+    Keys already in `keys` compete. Rows come in ascending order, so that on ties the first rows
+    stay.
     """
     cdef Py_ssize_t k = keys.shape[1], q, i, n_found
     cdef const uint32_t *counts
@@ -79,10 +80,10 @@ def top_k(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits, 
 def within(const uint8_t[:, ::1] queries, const uint8_t[:, ::1] codes, int bits,
            Py_ssize_t n_codes, const uint8_t[::1] sampled, uint32_t max_differing,
            uint32_t[::1] rows, uint32_t[::1] others, uint32_t[::1] differing):
-    """Write the pairs of a query and a row of which at most so many codes differ to the last three
-    arrays. Return how many there are.
+    """Write the pairs of a query and a row that differ in at most `max_differing` codes to the last
+    three arrays. Return their number.
 
-    The three outputs hold as many as there are pairs.
+    The three outputs must have room for all pairs.
     """
     cdef Py_ssize_t q, i, n_found, n = 0
     cdef const uint32_t *counts
@@ -120,11 +121,10 @@ cdef inline Py_ssize_t row_of(uint64_t key) noexcept nogil:
 def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_t bit,
               Py_ssize_t n_bits, uint64_t hash_key, uint64_t first_row, int row_bits, uint32_t part,
               uint32_t n_parts, uint64_t[::1] keys):
-    """Write to `keys`, for rows with samples, a hash of some of their bits above the row's number,
-    which takes `row_bits` bits. Return how many keys there are. Only rows are taken for which the
-    upper 32 bits of the whole hash lie in one of `n_parts` parts of their range, so that rows of
-    one bucket are in one part, however many parts there are, and the fewer rows share a key by
-    chance the more parts there are."""
+    """Write a key for each row with samples to `keys`: a hash of some of its bits above the row
+    number, which takes `row_bits` bits. Return the number of keys. Only rows are used for which the
+    upper 32 bits of the full hash lie in part `part` of `n_parts`. Rows of one bucket are therefore
+    in the same part, and the more parts there are, the fewer rows share a key by chance."""
     cdef Py_ssize_t row, n = 0
     cdef uint64_t hashed
     with nogil:
@@ -138,12 +138,12 @@ def band_keys(const uint8_t[:, ::1] codes, const uint8_t[::1] sampled, Py_ssize_
 
 
 def drop_unshared(uint64_t[::1] keys, int row_bits, int64_t first_other):
-    """Move the keys of rows that share their hash, which are a bucket, to the front of `keys` in
-    place. Return how many there are. Of two sets, rows from `first_other` on are those of the
-    second, and a bucket has rows of both; `first_other` is 0 if there is one set. A key that is
-    kept has the number of its bucket above 32 bits of the row's number.
+    """Move the keys of rows that share their hash with another row (a bucket) to the front of
+    `keys`, in place. Return their number. With two sets, rows from `first_other` on belong to the
+    second, and a bucket needs rows of both; `first_other` is 0 for a single set. Each remaining key
+    has the number of its bucket above the 32-bit row number.
 
-    `keys` are those of `band_keys`, sorted.
+    `keys` must be sorted output of `band_keys`.
     """
     cdef Py_ssize_t start = 0, stop, p, n_keys = keys.shape[0], n = 0
     cdef uint64_t number = 0, hashed, rows = (<uint64_t>1 << row_bits) - 1
@@ -169,7 +169,7 @@ def drop_unshared(uint64_t[::1] keys, int row_bits, int64_t first_other):
 
 cdef inline const uint8_t *codes_of(const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
                                     Py_ssize_t row) noexcept nogil:
-    """The codes of a row; rows from len(codes) on are those of `others`."""
+    """Return the codes of a row. Rows from len(codes) on are in `others`."""
     if row < codes.shape[0]:
         return &codes[row, 0]
     return &others[row - codes.shape[0], 0]
@@ -184,13 +184,13 @@ cdef inline uint64_t hash_row(const uint8_t[:, ::1] codes, const uint8_t[:, ::1]
 def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_t[:, ::1] others,
                    Py_ssize_t bit, Py_ssize_t n_bits, uint64_t hash_key, Py_ssize_t max_bucket,
                    Py_ssize_t max_rows, int64_t[::1] state):
-    """If a bucket has more than `max_bucket` rows, number the buckets anew, such that all rows of a
-    large bucket have the same bits.
+    """If a bucket has more than `max_bucket` rows, renumber the buckets so that all rows of a large
+    bucket have the same bits.
 
-    `keys` are those of `drop_unshared`. Rows of one hash are told apart by a second hash, of 64
-    bits and another key. Rows of a bucket stay in ascending order. A call ends after `max_rows`
-    rows or a little later; the next call continues at `state`: (place, bucket). All keys are
-    numbered when state[0] = len(keys).
+    `keys` must come from `drop_unshared`. Rows with equal hashes are told apart by a second 64-bit
+    hash with another key. Rows of a bucket stay in ascending order. A call ends after `max_rows`
+    rows or slightly more; the next call resumes at `state`: (place, bucket). All keys are numbered
+    when state[0] = len(keys).
     """
     cdef Py_ssize_t start = state[0], stop, n_keys = keys.shape[0], p, n_read = 0
     cdef uint64_t number = state[1], first
@@ -230,8 +230,8 @@ def number_buckets(uint64_t[::1] keys, const uint8_t[:, ::1] codes, const uint8_
 cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
                        const uint8_t[:, ::1] others, Py_ssize_t bit, Py_ssize_t n_bits,
                        uint64_t hash_key, uint64_t number) except? 0:
-    """Order `keys` in place by the second hash, and number them from `number` on. Return the number
-    after these."""
+    """Sort `keys` in place by the second hash, and number the buckets from `number` on. Return the
+    next free number."""
     cdef Py_ssize_t n = keys.shape[0], p
     cdef Scratch scratch = borrow_scratch()
     cdef pair_t *items = <pair_t *>scratch.take(2 * n * sizeof(pair_t))
@@ -251,9 +251,9 @@ cdef uint64_t separate(uint64_t[::1] keys, const uint8_t[:, ::1] codes,
 
 def copy_rows(const uint64_t[::1] order, const uint8_t[:, ::1] codes,
               const uint8_t[:, ::1] others, uint8_t[:, ::1] out):
-    """Copy codes of rows. A word has the row above 32 bits of its place in `out`.
+    """Copy the codes of rows. Each word of `order` has the row above its 32-bit position in `out`.
 
-    `order` is sorted, so that codes on a disk are read from the first to the last one.
+    `order` must be sorted, so that codes on a disk are read sequentially.
     """
     cdef Py_ssize_t i, before, row, n = order.shape[0], n_bytes = codes.shape[1]
     cdef Py_ssize_t rows_a_page = max(1, PAGE // n_bytes)
@@ -274,22 +274,22 @@ def copy_rows(const uint64_t[::1] order, const uint8_t[:, ::1] codes,
 cdef class Buckets:
     """Buckets whose rows are compared: the keys of `number_buckets`, or a part of them.
 
-    Two rows of a bucket are near if the `n_bits` bits from `bit` on are the same, and at most
-    `max_differing` codes differ. If the rows were copied (`copy_rows`), `codes` are those of the
-    keys, in their order, and `others` is empty.
+    Two rows of a bucket are near if their `n_bits` bits from `bit` on agree and at most
+    `max_differing` codes differ. If the rows were copied (`copy_rows`), `codes` are the codes of
+    the keys, in their order, and `others` is empty.
 
-    The first `n_before` rows are compared with others, and not with one another. A call ends when
-    `max_compared` pairs are compared, or there is no room for more pairs. The next call goes on
+    The first `n_before` rows are compared with others, but not with one another. A call ends when
+    `max_compared` pairs were compared or there is no room for more pairs. The next call resumes
     there, until all is `done`.
     """
     cdef const uint64_t[::1] keys
     cdef const uint8_t[:, ::1] codes, others
     cdef bint copied
     cdef Py_ssize_t n_keys, bit, n_bits, max_compared
-    cdef Py_ssize_t bucket, p, q, end  # where the next call goes on
+    cdef Py_ssize_t bucket, p, q, end  # where the next call resumes
     cdef readonly bint done
     cdef readonly Py_ssize_t n_compared  # in this call
-    cdef Py_ssize_t place       # the row whose words are at hand, -1 for none
+    cdef Py_ssize_t place       # the row whose words are in `pair.a`, -1 for none
     cdef uint32_t max_differing
     cdef compared_t pair
     cdef Scratch memory
@@ -313,12 +313,12 @@ cdef class Buckets:
         return place == 0 or self.keys[place] >> 32 != self.keys[place - 1] >> 32
 
     cdef inline void look_ahead(self, Py_ssize_t place) noexcept nogil:
-        """Have codes read that are needed soon."""
+        """Prefetch codes that are needed soon."""
         if not self.copied and place + AHEAD < self.n_keys:
             prefetch_row(self.codes_at(place + AHEAD), self.codes.shape[1])
 
     cdef inline bint are_near(self, Py_ssize_t place, Py_ssize_t other) noexcept nogil:
-        """Whether two rows are near; fastest with the same `place` as before."""
+        """Return whether two rows are near. Fastest if `place` is the same as before."""
         cdef const uint8_t *a = self.codes_at(place)
         cdef const uint8_t *b = self.codes_at(other)
         if self.place != place:
@@ -329,22 +329,22 @@ cdef class Buckets:
                 and same_bits(b, a, self.bit, self.n_bits))
 
     cdef inline uint64_t pair_at(self, Py_ssize_t place, Py_ssize_t other) noexcept nogil:
-        """The row at `other` above the row at `place`, of 32 bits each."""
+        """Return the row at `other` above the row at `place`, with 32 bits each."""
         return <uint64_t>row_of(self.keys[other]) << 32 | <uint64_t>row_of(self.keys[place])
 
     cdef void ends_at(self, Py_ssize_t bucket, Py_ssize_t p, Py_ssize_t q) noexcept:
         self.bucket, self.p, self.q, self.done = bucket, p, q, p >= self.n_keys
 
     def verify(self, int64_t first_other, Py_ssize_t max_bucket, uint64_t[::1] pairs):
-        """Write the pairs of near rows to `pairs`. Return how many there are.
+        """Write the pairs of near rows to `pairs`. Return their number.
 
-        If `first_other` is above 0, rows from there on are those of a second set, and a pair is one
-        of each. A pair is the smaller row above the larger one, of 32 bits each. A row is compared
-        with at most `max_bucket` rows before it; one of the second set with the last rows of the
-        first.
+        If `first_other` is above 0, rows from there on belong to a second set, and a pair has one
+        row of each. A pair has the smaller row above the larger one, with 32 bits each. A row is
+        compared with the last `max_bucket` rows before it, or, if it is in the second set, with the
+        last `max_bucket` rows of the first.
         """
         cdef Py_ssize_t bucket = self.bucket, p = self.p, q = self.q, n = 0, stop, row
-        cdef Py_ssize_t end = self.end  # of the rows of the first set in the bucket
+        cdef Py_ssize_t end = self.end  # end of the bucket's rows in the first set
         self.n_compared = 0
         with nogil:
             while p < self.n_keys:
@@ -378,8 +378,8 @@ cdef class Buckets:
         return n
 
     def mark_near(self, int64_t n_given, uint8_t[::1] marks):
-        """Mark both rows of each pair of near rows. Pairs of two rows below `n_given` do not count;
-        pairs of two marked rows are not compared."""
+        """Mark both rows of each pair of near rows. Pairs of two rows below `n_given` are ignored,
+        and pairs of two marked rows are not compared."""
         cdef Py_ssize_t bucket = self.bucket, p = self.p, q = self.q, row, earlier
         self.n_compared = 0
         with nogil:
@@ -414,11 +414,12 @@ cdef inline void mark(uint8_t *marks, Py_ssize_t row) noexcept nogil:
 
 
 def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uint8_t[::1] marks):
-    """Mark the rows of buckets of more than `max_bucket` rows, and drop these buckets from `keys`.
+    """Mark the rows of buckets with more than `max_bucket` rows, and drop these buckets from
+    `keys`.
 
-    Buckets whose rows are all marked are dropped too. So are buckets whose rows all have numbers
-    below `n_given`; these rows are not marked. `keys` are those of `number_buckets`; `marks` has a
-    bit for each row. Returns the number of keys that are left.
+    Buckets whose rows are all marked are also dropped, and so are buckets whose rows are all below
+    `n_given`, but without marking their rows. `keys` must come from `number_buckets`; `marks` has
+    one bit per row. Return the number of remaining keys.
     """
     cdef Py_ssize_t start = 0, stop, p, n_keys = keys.shape[0], n = 0
     cdef bint all_marked, all_given
@@ -442,8 +443,7 @@ def leave_marked(uint64_t[::1] keys, int64_t n_given, Py_ssize_t max_bucket, uin
 
 
 cdef inline uint32_t root_of(uint32_t[::1] parents, uint32_t row) noexcept nogil:
-    """Return the first row of a component, and make paths in `parents` shorter in place on the
-    way."""
+    """Return the first row of a component, and shorten paths in `parents` on the way, in place."""
     while parents[row] != row:
         parents[row] = parents[parents[row]]
         row = parents[row]
@@ -451,11 +451,12 @@ cdef inline uint32_t root_of(uint32_t[::1] parents, uint32_t row) noexcept nogil
 
 
 def join_rows(const uint64_t[::1] pairs, uint32_t[::1] parents):
-    """Join the components of the two rows of each pair, by changing `parents` in place. Pairs are
-    those of `Buckets.verify`. A row's parent is the row itself if it is the first of its component,
-    or else an earlier row of the component.
+    """Join the components of the two rows of each pair (from `Buckets.verify`) in `parents`, in
+    place. The parent of the first row of a component is the row itself; the parent of any other row
+    is an earlier row of the component.
 
-    Pairs may come from a file: a row that is not there is a ValueError."""
+    Pairs may come from a file: row numbers out of range raise ValueError.
+    """
     cdef Py_ssize_t i
     cdef uint32_t one, other
     cdef uint64_t n_rows = parents.shape[0], pair
@@ -475,7 +476,7 @@ def join_rows(const uint64_t[::1] pairs, uint32_t[::1] parents):
 
 
 def find_first_rows(uint32_t[::1] parents):
-    """Replace the parents of `join_rows` in place by the first rows of the components."""
+    """Replace the parents of `join_rows`, in place, by the first rows of their components."""
     cdef Py_ssize_t row
     with nogil:
         for row in range(parents.shape[0]):
@@ -484,7 +485,7 @@ def find_first_rows(uint32_t[::1] parents):
 
 def count_differing(const uint64_t[::1] pairs, const uint8_t[:, ::1] codes,
                     const uint8_t[:, ::1] others, int bits, Py_ssize_t n_codes, int64_t[::1] out):
-    """Write how many codes of each pair differ to `out`; pairs as in `Buckets.verify`."""
+    """Write the number of differing codes of each pair (from `Buckets.verify`) to `out`."""
     cdef Py_ssize_t i
     cdef Py_ssize_t before = -1
     cdef compared_t pair

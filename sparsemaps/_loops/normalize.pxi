@@ -1,4 +1,4 @@
-# Normal forms of texts (c/text/normalize.h), by tables that are filled where a text needs them.
+# Normal forms of texts (c/text/normalize.h), with tables that are filled on demand.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memset
 
@@ -27,21 +27,20 @@ cdef extern from "c/text/normalize.h" nogil:
 
 
 cdef class Normalizer(Pages):
-    """A function from a text to its form; an unchanged text is returned itself.
+    """Return the normal form of a text, or the text itself if it is unchanged.
 
     Parameters
     ----------
     decompose : callable
-        Of a character: what it is decomposed into, and what it becomes by itself, two str, which
-        are empty if it is left out.
+        Maps a character to its decomposition and to its replacement when it is alone: two str,
+        empty if the character is dropped.
     special : set
-        All characters for which that is not the character, or that have a combining class or are
-        blanks.
+        All characters that change in either way, have a combining class, or are blanks.
     pairs : dict
-        The character that two characters compose to, but for syllables of Hangul.
+        Maps two characters to their composition, except for Hangul syllables.
     combining_class, is_blank : callables of a character
     folds : bool
-        Whether the mark U+0345 becomes a letter when marks have been ordered.
+        Whether the mark U+0345 becomes a letter once marks have been ordered.
     """
     cdef uint64_t[::1] pairs
     cdef object decompose, special_pages, combining_class, is_blank, seconds

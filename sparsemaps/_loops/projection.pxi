@@ -1,13 +1,14 @@
 # Random projections: inner products of rows with random vectors, which are not stored.
 #
-# Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; a 64-bit key;
-# the distribution of the vectors' entries, for QUANTILES with its table.
-# Output: projections of each row, or their signs. Entries are added in the order of their columns.
-# The sign of a projection that is 0 is that of a second one, on a normal vector of another key.
-# Cost: O(entries * projections). The random numbers of a column are made once for the rows of a
-# group and a tile of projections, so the more rows share their columns the cheaper they are. Random
-# signs cost little, and are made again for each row.
-# Normal entries are quantiles of uniform numbers (normals.h); others are read from a table.
+# Input: canonical CSR arrays, in which `indptr` delimits the rows to map; a 64-bit key; the
+# distribution of the vectors' entries, with a table for QUANTILES.
+# Output: projections of each row, or their signs. Entries are added in order of their columns. If a
+# projection is 0, its sign is taken from a second one, onto a normal vector with another key.
+# Cost: O(entries * projections). The random numbers of a column are drawn once for the rows of a
+# group and a tile of projections: the more rows share their columns, the cheaper they are. Random
+# signs are cheap, and are drawn again for each row.
+# Method: normal entries are quantiles of uniform numbers (normals.h); other distributions use
+# formulas or a table of quantiles.
 from libc.stdint cimport int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy, memset
 
@@ -53,10 +54,11 @@ N_PARTS = PROJECTION_PARTS
 TILE_SIZE = PROJECTION_TILE
 
 
-# What becomes of projections: they are written as they are; if `one` is not 0, as one or -one by
-# their signs; if `out` is NULL, as codes. `zeros_key` is that of the vectors that decide about 0.
+# Output of projections: written unchanged; or, if `one` is not 0, as one or -one by their signs;
+# or, if `out` is NULL, as codes. `zeros_key` is the key of the vectors that decide the signs of
+# zeros.
 cdef struct projections_t:
-    Py_ssize_t n           # projections of a row
+    Py_ssize_t n           # per row
     uint64_t zeros_key
     char *out
     Py_ssize_t width       # of a row of `out`
@@ -67,7 +69,7 @@ cdef struct projections_t:
 cdef inline void emit_projections(const projection_loops *loops, const csr_block *rows, char *sums,
                                   Py_ssize_t row, Py_ssize_t first,
                                   const projections_t *output) noexcept nogil:
-    """Write a tile of a row's projections, from number `first` on. Sums may be changed."""
+    """Write a tile of a row's projections, from number `first` on. May modify the sums."""
     cdef Py_ssize_t n = min(output.n - first, <Py_ssize_t>PROJECTION_TILE)
     cdef char *out
     if output.out == NULL or output.one != 0:
@@ -150,9 +152,9 @@ def project(values, indices, indptr, uint64_t key, int distribution, Py_ssize_t 
             const float[::1] quantiles=None, double one=0, uint64_t zeros_key=0):
     """Write the projections of each row to the beginning of its row of `out`.
 
-    If `one` is not 0, write one for each projection that is not negative, otherwise -one. The sign
-    of one that is 0 is that of a projection on a normal vector of `zeros_key`; in a row of zeros it
-    is positive.
+    If `one` is not 0, write one for each projection that is >= 0, otherwise -one. The sign of a
+    zero is taken from a projection onto a normal vector with the key `zeros_key`; in a row of zeros
+    it is positive.
     """
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t array = dense_output(out, &rows)
@@ -165,7 +167,7 @@ def project(values, indices, indptr, uint64_t key, int distribution, Py_ssize_t 
 
 def project_to_codes(values, indices, indptr, uint64_t key, uint64_t zeros_key, int distribution,
                      Py_ssize_t n_projections, int layout, out):
-    """Write a code for each projection, 1 where it is not negative, by the rule of `project`."""
+    """Write a code for each projection: 1 if it is >= 0, by the rule of `project`."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef projections_t output
     output.n, output.out, output.zeros_key = n_projections, NULL, zeros_key
@@ -174,7 +176,7 @@ def project_to_codes(values, indices, indptr, uint64_t key, uint64_t zeros_key, 
 
 
 def settle_zeros(values, indices, indptr, uint64_t zeros_key, projections):
-    """Replace projections of each row that are 0 by 1 or -1, by the same rule."""
+    """Replace zeros among the projections of each row by 1 or -1, by the same rule."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t array = dense_output(projections, &rows)
     cdef const projection_loops *loops = projection_at(level, rows.value_size)
@@ -190,7 +192,7 @@ def settle_zeros(values, indices, indptr, uint64_t zeros_key, projections):
 
 def draw(uint64_t key, int distribution, uint64_t column, float[::1] out,
          const float[::1] quantiles=None):
-    """The entries of one column, a multiple of TILE_SIZE of them."""
+    """Draw the entries of one column, a multiple of TILE_SIZE."""
     cdef const projection_loops *loops = projection_at(level, sizeof(float))
     cdef const float *table = table_of(quantiles)
     with nogil:
@@ -198,7 +200,7 @@ def draw(uint64_t key, int distribution, uint64_t column, float[::1] out,
 
 
 def random_words(uint64_t key, uint64_t[::1] out, uint64_t first=0):
-    """Words of the key's own, one for each component from the first on."""
+    """Write the key's own random words, one per component from `first` on."""
     cdef Py_ssize_t j
     with nogil:
         for j in range(out.shape[0]):

@@ -1,9 +1,9 @@
-# Random binning: the bins of a row in random grids, hashed to a code a grid.
+# Random binning: the bins of a row in random grids, hashed to one code per grid.
 #
-# Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; a 64-bit key.
+# Input: canonical CSR arrays, in which `indptr` delimits the rows to map; a 64-bit key.
 # Output: codes. The hash of a row's bins is a sum over its entries, to which zeros add nothing.
-# Cost: O(entries * grids). The random numbers of a column are made once for the rows of a group
-# and a tile of grids, so the more rows share their columns the cheaper they are.
+# Cost: O(entries * grids). The random numbers of a column are drawn once for the rows of a group
+# and a tile of grids: the more rows share their columns, the cheaper they are.
 # Reference: Rahimi & Recht 2007, section 4.
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
@@ -29,8 +29,8 @@ N_PITCHES = 1 << BINNING_PITCH_BITS
 
 def bin_rows(values, indices, indptr, uint64_t key, double gamma,
              const double[::1] inverse_pitches, Py_ssize_t n_grids, int bits, int layout, out):
-    """Write grid j's code, `bits` long, of each row; pitches are those of the Laplacian kernel, or
-    those of which `inverse_pitches` has N_PITCHES inverses."""
+    """Write the `bits`-bit code of each row in each grid. Pitches are drawn for the Laplacian
+    kernel, or from the N_PITCHES inverses in `inverse_pitches`."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef Py_ssize_t row, tile, first
     cdef Py_ssize_t n_tiles = (n_grids + BINNING_TILE - 1) // BINNING_TILE

@@ -1,7 +1,7 @@
-# Random Maclaurin features: products of projections on Rademacher vectors.
+# Random Maclaurin features: products of projections onto Rademacher vectors.
 #
-# Input: projections, a row each (projection.pxi); for each feature its factor and where its
-# projections begin and end.
+# Input: one row of projections per row (projection.pxi); for each feature its factor and the range
+# of its projections.
 # Output: feature j is factors[j] times the product of projections firsts[j] to firsts[j + 1].
 # Cost: O(projections).
 # Reference: Kar & Karnick 2012, algorithm 1.
@@ -17,7 +17,7 @@ from sparsemaps._loops.types cimport value_t
 
 cdef void multiply_projections(const value_t *projections, const value_t *factors,
                                const int64_t *firsts, Py_ssize_t n, value_t *out) noexcept nogil:
-    """The features of a row."""
+    """Compute the features of a row."""
     cdef Py_ssize_t j, i
     cdef value_t product
     for j in range(n):
@@ -51,9 +51,9 @@ def products(projections, factors, const int64_t[::1] firsts, out):
 
 def with_exact_terms(values, indices, indptr, double constant, double linear, features,
                      out_values, out_columns, out_lengths):
-    """Write rows of (constant, features, linear * row) one behind the other, without zeros.
+    """Write rows of (constant, features, linear * row) consecutively, without zeros.
 
-    Leaves zeros in `features`. Returns how many places were taken.
+    Resets `features` to zero. Return how many entries were written.
     """
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef csr_output_t out = csr_output(out_values, out_columns, out_lengths, &rows)

@@ -1,7 +1,7 @@
-# Checks of CSR arrays, and dense rows as CSR. Other kernels rely on these checks.
+# Checks of CSR arrays, and conversion of dense rows to CSR. Other kernels rely on these checks.
 #
-# Input: arrays of any content. Output: whether they are sound and allowed; if not, the caller finds
-# where and why. Cost: one pass, without branches on the values.
+# Input: arrays of any content. Output: whether they are valid; if not, the caller finds out where
+# and why. Cost: one pass, without branches on the values.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
 
@@ -38,7 +38,7 @@ cdef extern from "c/rows/rows.h" nogil:
 
 SLACK = EMIT_SLACK
 
-# What `check_rows` may find.
+# Flags returned by `check_rows`.
 OUT_OF_RANGE = ROWS_OUT_OF_RANGE
 NOT_CANONICAL = ROWS_NOT_CANONICAL
 NOT_FINITE = ROWS_NOT_FINITE
@@ -46,14 +46,14 @@ NEGATIVE = ROWS_NEGATIVE
 ZERO = ROWS_ZERO
 EXTREME = ROWS_EXTREME
 
-# By size of the type: values below the first number are extreme, and those from the second one on.
+# By item size: values are extreme below the first number, and from the second one on.
 EXTREMES = {4: (ROWS_TINY, ROWS_LARGE_F32), 8: (ROWS_TINY, ROWS_LARGE_F64)}
 
 
 def check_indptr(indptr, int64_t n_stored):
-    """Index of the first entry of `indptr` that is not sound, or -1.
+    """Return the index of the first invalid entry of `indptr`, or -1.
 
-    Sound: starts at 0, never decreases, never exceeds `n_stored`.
+    It must start at 0, never decrease, and never exceed `n_stored`.
     """
     cdef array_t array = array_of(indptr, INTEGERS, ANY_SIZE, 1, False)
     cdef Py_ssize_t i, wrong = -1
@@ -69,11 +69,11 @@ def check_indptr(indptr, int64_t n_stored):
 
 
 cdef enum:
-    CHECKED_TOGETHER = 1 << 10  # entries, so that each is fetched from memory once
+    CHECKED_TOGETHER = 1 << 10  # entries per step, so that each is loaded from memory once
 
 
 def check_rows(values, indices, indptr, uint64_t n_columns):
-    """The sum of the flags above that hold for the rows that `indptr` delimits."""
+    """Return the combined flags (see above) of the rows that `indptr` delimits."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef int64_t first = rows.indptr[0], last = rows.indptr[rows.n_rows], start, n
     cdef Py_ssize_t n_descents = 0, allowed = 0, row
@@ -86,12 +86,12 @@ def check_rows(values, indices, indptr, uint64_t n_columns):
         start = first
         while start < last:
             n = min(last - start, <int64_t>CHECKED_TOGETHER)
-            before = start > first  # an entry whose column this part's first one must exceed
+            before = start > first  # include the last entry before, to compare columns across steps
             flags |= loops.faults(values_from(&rows, start), indices_from(&rows, start), n,
                                   n_columns)
             n_descents += loops.descents(indices_from(&rows, start - before), n + before)
             start += n
-        # Between the last entry of one row and the first of the next, columns may descend.
+        # Columns may descend from the last entry of a row to the first of the next.
         for row in range(1, rows.n_rows):
             start = rows.indptr[row]
             if first < start < last and start != rows.indptr[row - 1]:
@@ -102,21 +102,21 @@ def check_rows(values, indices, indptr, uint64_t n_columns):
 
 
 cdef enum:
-    SORTED_TOGETHER = 1 << 10  # entries, so that what is made of them stays in the nearest cache
+    SORTED_TOGETHER = 1 << 10  # entries per step, so that they stay in the nearest cache
 
 
-cdef struct sorting_t:  # memory for the entries of some rows
-    pair_t *pairs     # twice as many as entries; or words in their place
-    void *values      # the entries in the order in which they are stored
+cdef struct sorting_t:  # scratch for the entries of some rows
+    pair_t *pairs     # two per entry; or words in their place
+    void *values      # the entries in their stored order
     void *indices
-    int64_t *places   # of each row, where its next entry goes
+    int64_t *places   # of each row: where its next entry goes
     uint32_t *rows    # of each entry
     const rows_loops *loops
 
 
 cdef inline void put(const sorting_t *s, index_t column, uint64_t position, value_t *values,
                      index_t *indices) noexcept nogil:
-    """Put the entry that was at `position` to the others of its row."""
+    """Append the entry at `position` to its row."""
     cdef int64_t place = s.places[s.rows[position]]
     s.places[s.rows[position]] += 1
     indices[place] = column
@@ -125,8 +125,8 @@ cdef inline void put(const sorting_t *s, index_t column, uint64_t position, valu
 
 cdef void sort_rows(value_t *values, index_t *indices, const int64_t *indptr, Py_ssize_t n_rows,
                     const sorting_t *s) noexcept nogil:
-    """Write the entries of each row in the order of their columns: those of all rows by column, and
-    then row by row in that order."""
+    """Sort the entries of each row by column: sort the entries of all rows by column, then
+    distribute them to their rows in that order."""
     cdef Py_ssize_t first = indptr[0], n = indptr[n_rows] - first, row, i
     cdef const index_t *stored = <const index_t *>s.indices
     cdef int bits = bit_length(s.loops.largest(stored, n)), position_bits = bit_length(n)
@@ -154,7 +154,7 @@ cdef void sort_rows(value_t *values, index_t *indices, const int64_t *indptr, Py
 
 cdef bint arrange_rows(value_t *values, index_t *indices, const int64_t *indptr,
                        Py_ssize_t n_rows, const sorting_t *s) noexcept nogil:
-    """Write rows with ascending columns. Returns whether a column is in a row twice."""
+    """Write rows with ascending columns. Return whether a row has duplicate columns."""
     cdef Py_ssize_t row, start, n
     cdef const value_t *stored_values = <const value_t *>s.values
     cdef const index_t *stored_indices = <const index_t *>s.indices
@@ -183,7 +183,7 @@ cdef bint arrange_rows(value_t *values, index_t *indices, const int64_t *indptr,
 
 cdef Py_ssize_t sum_duplicates(value_t *values, index_t *indices, int64_t *indptr,
                                Py_ssize_t n_rows) noexcept nogil:
-    """Sum entries of the same column, which stand side by side, in their order."""
+    """Sum adjacent entries with the same column, in order."""
     cdef Py_ssize_t row, i = indptr[0], n = i, start, stop
     for row in range(n_rows):
         start, stop = n, indptr[row + 1]
@@ -201,12 +201,12 @@ cdef Py_ssize_t sum_duplicates(value_t *values, index_t *indices, int64_t *indpt
 
 def canonical(const value_t[::1] values, const index_t[::1] indices, int64_t[::1] indptr,
               value_t[::1] out_values, index_t[::1] out_indices):
-    """Write the rows that `indptr` delimits with ascending columns, one entry for each.
+    """Write the rows that `indptr` delimits with ascending columns and without duplicates.
 
-    Entries of the same column are summed in the order in which they are stored. `indptr` is
-    overwritten: it delimits the written rows, from 0 on. Another thread may change the input
-    meanwhile: the output is then of some state of each entry, with any column. Returns how many
-    entries were written.
+    Entries with the same column are summed in their stored order. `indptr` is overwritten: it
+    delimits the written rows, starting at 0. If another thread changes the input during the call,
+    each written entry has some state of an input entry, with an arbitrary column. Return the number
+    of entries written.
     """
     cdef Py_ssize_t n_rows = indptr.shape[0] - 1, first = indptr[0], row, stop, n, longest = 0
     cdef bint twice = False
@@ -244,9 +244,9 @@ def canonical(const value_t[::1] values, const index_t[::1] indices, int64_t[::1
 
 
 def without_zeros(values, indices, indptr, out_values, out_indices, int64_t[::1] out_indptr):
-    """Write the entries of the rows that `indptr` delimits whose values are not 0. The outputs have
-    room for all of them. `out_indptr` delimits the written rows, from 0 on. Returns how many
-    entries were written."""
+    """Write the non-zero entries of the rows that `indptr` delimits. The outputs must have room for
+    all entries. `out_indptr` delimits the written rows, starting at 0. Return the number of entries
+    written."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t out = array_of(out_values, FLOATS, rows.value_size, 1, True)
     cdef array_t places = array_of(out_indices, INTEGERS, rows.index_size, 1, True)
@@ -267,8 +267,8 @@ def without_zeros(values, indices, indptr, out_values, out_indices, int64_t[::1]
 
 
 def compress(rows, values, columns, int64_t[::1] indptr):
-    """Write dense rows as CSR: the numbers that are not zero. `values` and `columns` have SLACK
-    more places than there are numbers in `rows`, and are as long as `indptr` says in the end."""
+    """Convert dense rows to CSR without zeros. `values` and `columns` must have room for SLACK more
+    items than `rows` has. `indptr` gives their final length."""
     cdef array_t dense = array_of(rows, FLOATS, ANY_SIZE, 2, False)
     cdef array_t out = array_of(values, FLOATS, dense.size, 1, True)
     cdef array_t places = array_of(columns, INTEGERS, sizeof(int32_t), 1, True)
@@ -285,6 +285,6 @@ def compress(rows, values, columns, int64_t[::1] indptr):
             indptr[row + 1] = n
 
 
-# Exact kernels of rows: sums over common columns, and functions of them.
+# Exact kernels: sums over shared columns, and functions of them.
 include "gram.pxi"
 include "functions.pxi"

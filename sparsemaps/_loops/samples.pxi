@@ -1,4 +1,4 @@
-# Where samples (i*, t*) of rows go: whole, or as codes (c/codes/sample_codes.h).
+# Output of samples (i*, t*) of rows: whole, or as codes (c/codes/sample_codes.h).
 from libc.stdint cimport int64_t, uint64_t
 from libc.string cimport memset
 
@@ -24,18 +24,19 @@ cdef const sample_codes_loops *code_loops = sample_codes_at(level)
 
 
 cdef struct sample_output_t:
-    int64_t *columns      # whole: i*, `codes.n` of a row, and t*; NULL for codes
+    int64_t *columns      # whole samples: i*, `codes.n` per row, and t*; NULL for codes
     int64_t *t
     uint64_t key          # of the codes
-    int bits              # of the hash of i* in a code
-    int t_bits            # of the hash of (i*, t*) in a code
+    int bits              # bits of the hash of i* in a code
+    int t_bits            # bits of the hash of (i*, t*) in a code
     code_output_t codes
 
 
 cdef inline void put_whole_samples(const sample_output_t *output, Py_ssize_t row, Py_ssize_t first,
                                    const uint64_t *columns, const int64_t *t,
                                    Py_ssize_t n) noexcept nogil:
-    """Write samples `first` and so on of a row, n of them unless there are fewer."""
+    """Write n samples of a row, starting at number `first`; samples beyond the row's last are
+    ignored."""
     cdef Py_ssize_t start = row * output.codes.n + first, j
     for j in range(min(n, output.codes.n - first)):
         output.columns[start + j] = <int64_t>columns[j]
@@ -55,7 +56,7 @@ cdef inline void put_no_samples(const sample_output_t *output, Py_ssize_t row) n
 cdef Py_ssize_t sample_rows(bint of_levels, values, indices, indptr, uint64_t key, bint signed_,
                             double power, double resolution,
                             const sample_output_t *output) except -2:
-    """Returns the first row that has too many levels, or -1."""
+    """Return the first row that has too many levels, or -1."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     if of_levels:
         return sample_levels(&rows, key, signed_, power, resolution, output)
@@ -66,8 +67,8 @@ cdef Py_ssize_t sample_rows(bint of_levels, values, indices, indptr, uint64_t ke
 def sample_codes(bint of_levels, values, indices, indptr, uint64_t key, uint64_t code_key,
                  bint signed_, double power, double resolution, Py_ssize_t n_hashes, int bits,
                  int t_bits, int layout, out):
-    """Write each row's codes: `bits` bits of a hash of i* with `t_bits` bits of a hash of (i*, t*)
-    above them; for samples of levels, `bits` bits of a hash of (i*, t*). Returns the first row that
+    """Write each row's codes: `bits` bits of a hash of i*, and above them `t_bits` bits of a hash
+    of (i*, t*). For samples of levels: `bits` bits of a hash of (i*, t*). Return the first row that
     has too many levels, or -1."""
     cdef sample_output_t output = sample_output_t(
         NULL, NULL, code_key, bits, t_bits, code_output(layout, out, n_hashes, bits + t_bits))
@@ -76,7 +77,7 @@ def sample_codes(bint of_levels, values, indices, indptr, uint64_t key, uint64_t
 
 def whole_samples(bint of_levels, values, indices, indptr, uint64_t key, bint signed_, double power,
                   double resolution, int64_t[:, ::1] columns, int64_t[:, ::1] t):
-    """Write each row's samples i* and t*, -1 where a row has no sample. Returns the first row that
+    """Write each row's samples i* and t*, -1 for a row without samples. Return the first row that
     has too many levels, or -1."""
     cdef sample_output_t output
     memset(&output, 0, sizeof(output))

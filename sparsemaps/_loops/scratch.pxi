@@ -1,4 +1,4 @@
-# Memory that kernels need during a call only (levels.pxd).
+# Scratch memory that kernels use during a call (levels.pxd).
 from libc.string cimport memset
 
 
@@ -23,7 +23,7 @@ cdef class Scratch:
 
     cdef void *take(self, size_t size) except NULL:
         cdef void *memory
-        size = (size + 63) // 64 * 64 + 64  # also 0 bytes are memory, and arrays do not touch
+        size = (size + 63) // 64 * 64 + 64  # for 0 bytes too, and with a gap between arrays
         if size > self.n_left:
             self.add_block(max(size, 2 * self.n_taken))
         memory = self.next
@@ -54,8 +54,8 @@ cdef Scratch borrow_scratch():
 
 
 cdef int give_back_scratch(Scratch scratch) except -1:
-    """Keep the memory for the thread's next call: in one block, with half as much again, so that
-    calls that need a little more each time find it there."""
+    """Keep the memory for the thread's next call, in one block and half as large again, so that
+    calls whose needs grow slowly find enough."""
     cdef size_t n_taken = scratch.n_taken, size = n_taken + n_taken // 2
     if size > KEPT_BYTES:
         return 0
@@ -66,7 +66,7 @@ cdef int give_back_scratch(Scratch scratch) except -1:
         scratch.blocks = []
         try:
             scratch.add_block(size)
-        except MemoryError:  # the call has its result, and the next one asks for its own memory
+        except MemoryError:  # the call has its result, and the next call allocates its own memory
             return 0
     scratch.n_taken = 0
     of_thread.scratch = scratch

@@ -1,18 +1,19 @@
-# Tensor sketch: each tuple of `degree` entries of a row adds the product of their values, with the
-# product of their signs, to the bucket that is the sum of theirs modulo n_buckets.
+# Tensor sketch: each tuple of `degree` entries of a row adds the product of their values and signs
+# to the bucket that is the sum of their buckets modulo n_buckets.
 #
-# That is the circular convolution of the factors' count sketches. Here it is summed directly: over
-# the tuples of the first factors of a row, then one factor after the other is convolved with that
-# sketch, entry by entry. Or `count_sketches` gives the factors' sketches, for Fourier transforms.
+# This is the circular convolution of the factors' count sketches. It is computed directly: by a sum
+# over the tuples of the row's first factors, and then by convolving the result with one factor
+# after the other, entry by entry. Alternatively, `count_sketches` computes the factors' sketches,
+# for Fourier transforms.
 #
-# Explicit zeros are removed first: they would change the choice between the two, and with it the
-# last bits.
+# Explicit zeros must be removed first: they would affect the choice between the two methods, and
+# with it the last bits.
 #
-# Input: CSR arrays, of which the rows that `indptr` delimits are mapped; three words of key a
-# factor; a number that multiplies all values, and that of one more coordinate (0 for none); for
-# each row, of how many factors tuples are summed (0 leaves the row to others).
-# Output: those rows' sketches, dense or as CSR. Tuples are added in lexicographic order.
-# Cost of a row of m entries, s factors summed: O(m ** s + (degree - s) * m * n_buckets).
+# Input: CSR arrays, in which `indptr` delimits the rows to map; a key of three words per factor; a
+# scale for all values, and the value of one extra coordinate (0 for none); for each row, the number
+# of factors whose tuples are summed (0 if the row is computed elsewhere).
+# Output: sketches of these rows, dense or as CSR. Tuples are added in lexicographic order.
+# Cost: O(m ** s + (degree - s) * m * n_buckets) for a row of m entries with s factors summed.
 # Reference: Pham & Pagh 2013, section 4 and lemma 5: the sum that their FFT computes.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -39,40 +40,40 @@ cdef extern from "c/maps/tensor_sketch.h" nogil:
                          const void *repeated, Py_ssize_t n_buckets, void *out) noexcept nogil
     const tensor_sketch_loops *tensor_sketch_at(int, size_t value_size)
 
-# The column of the coordinate that coef0 adds: no matrix has it.
+# The column of the coordinate that coef0 adds. No matrix has it.
 cdef int64_t EXTRA_COLUMN = -1
 
 
 cdef enum:
-    LOADED_TOGETHER = 256  # entries at least, which stay in the nearest cache
+    LOADED_TOGETHER = 256  # least number of entries, which stay in the nearest cache
 
 
 cdef struct factors_t:
     const csr_block *rows
-    const int32_t *n_summed   # of each row
+    const int32_t *n_summed   # per row
     const hashing_loops *hashing
     const hashing_loops *extra_hashing
     const tensor_sketch_loops *loops
     int degree
     uint32_t n_buckets
-    const uint64_t *keys      # 3 a factor
+    const uint64_t *keys      # 3 per factor
     double scale
     bint has_extra
     double extra              # of the values' type
-    Py_ssize_t width          # between the same entry of two factors
-    Py_ssize_t first, stop    # the rows that are loaded
-    uint32_t *loaded_buckets  # (degree, width): those of all entries of the loaded rows
-    char *loaded_values       # the same, with signs
-    Py_ssize_t n              # entries of the present row, with the extra one
-    const uint32_t *buckets   # of the present row, within the loaded ones
+    Py_ssize_t width          # stride between factors
+    Py_ssize_t first, stop    # the loaded rows
+    uint32_t *loaded_buckets  # (degree, width): of all entries of the loaded rows
+    char *loaded_values       # the same, with signs applied
+    Py_ssize_t n              # entries of the current row, including the extra one
+    const uint32_t *buckets   # of the current row, within the loaded ones
     const char *values
-    char *repeated            # (2, n_buckets), if factors are to be convolved
+    char *repeated            # (2, n_buckets), if factors are convolved
 
 
 cdef int open_factors(factors_t *factors, Scratch scratch, const uint64_t[:, ::1] keys,
                       Py_ssize_t n_buckets, double scale, double extra, const csr_block *rows,
                       const int32_t[::1] n_summed) except -1:
-    """Memory for the longest row, or for some short ones."""
+    """Take memory for the longest row, or for several short ones."""
     cdef Py_ssize_t row, longest = 0, n
     cdef bint convolved = False
     factors.rows = rows
@@ -103,13 +104,14 @@ cdef int open_factors(factors_t *factors, Scratch scratch, const uint64_t[:, ::1
 
 
 cdef inline Py_ssize_t place_of(const factors_t *factors, Py_ssize_t row) noexcept nogil:
-    """Where the entries of a loaded row begin, among those of a factor."""
+    """Return the position of a loaded row's first entry among the entries of a factor."""
     cdef const int64_t *indptr = factors.rows.indptr
     return indptr[row] - indptr[factors.first] + factors.has_extra * (row - factors.first)
 
 
 cdef void load_rows(factors_t *factors, Py_ssize_t first) noexcept nogil:
-    """Buckets and signed values of the entries of row `first` and of some rows that follow it."""
+    """Compute buckets and signed values for the entries of row `first` and of some following
+    rows."""
     cdef Py_ssize_t row = first, stop = first + 1, step, place, limit = factors.width - TUPLE_STEP
     cdef const csr_block *rows = factors.rows
     cdef const int64_t *indptr = rows.indptr
@@ -120,7 +122,7 @@ cdef void load_rows(factors_t *factors, Py_ssize_t first) noexcept nogil:
            and place_of(factors, stop + 1) <= limit):
         stop += 1
     factors.stop = stop
-    # Without extra entries between them, those of all rows are hashed as if they were one row's.
+    # Without extra entries in between, all rows are hashed at once, like a single row.
     step = 1 if factors.has_extra else stop - first
     while row < stop:
         place = place_of(factors, row)
@@ -138,7 +140,7 @@ cdef void load_rows(factors_t *factors, Py_ssize_t first) noexcept nogil:
 
 
 cdef inline void take_row(factors_t *factors, Py_ssize_t row) noexcept nogil:
-    """Make `row`, which is to be summed, the present one. Rows come in ascending order."""
+    """Make `row`, which must be one to be summed, the current row. Rows come in ascending order."""
     cdef Py_ssize_t place
     cdef const csr_block *rows = factors.rows
     if row >= factors.stop:
@@ -150,7 +152,7 @@ cdef inline void take_row(factors_t *factors, Py_ssize_t row) noexcept nogil:
 
 
 cdef void add_sketch(const factors_t *factors, int n_summed, void *sums) noexcept nogil:
-    """The sketch of the loaded row into `sums`, which are zeros."""
+    """Write the sketch of the current row to `sums`, which must be zero."""
     cdef int factor
     cdef char *repeated = factors.repeated
     cdef size_t value_size = factors.rows.value_size, size = factors.n_buckets * value_size
@@ -166,7 +168,7 @@ cdef void add_sketch(const factors_t *factors, int n_summed, void *sums) noexcep
 
 
 cdef Py_ssize_t n_tuples(Py_ssize_t n, int degree, Py_ssize_t limit) noexcept nogil:
-    """n ** degree, or `limit` if it is more."""
+    """Return min(n ** degree, limit)."""
     cdef Py_ssize_t total = 1
     cdef int _factor
     for _factor in range(degree):
@@ -178,8 +180,8 @@ cdef Py_ssize_t n_tuples(Py_ssize_t n, int degree, Py_ssize_t limit) noexcept no
 
 def count_sketches(values, indices, indptr, const uint64_t[:, ::1] keys, double scale,
                    double extra, const int64_t[::1] numbers, out):
-    """Add the count sketches of the rows of these numbers, under each key of `keys`: out[key, i] is
-    that of row numbers[i]."""
+    """Add the count sketches of some rows under each key of `keys`: out[key, i] is the sketch of
+    row numbers[i]."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t sums = array_of(out, FLOATS, rows.value_size, 3, True)
     cdef Py_ssize_t i, first, n, n_keys = sums.shape[0], n_buckets = sums.shape[2]
@@ -204,7 +206,7 @@ def count_sketches(values, indices, indptr, const uint64_t[:, ::1] keys, double 
 
 def sketch_dense(values, indices, indptr, const uint64_t[:, ::1] keys, double scale, double extra,
                  const int32_t[::1] n_summed, out):
-    """Write the sketches of the rows that are summed to their rows of `out`, which are zeros."""
+    """Write the sketches of the rows that are summed to their rows of `out`, which must be zero."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t sums = dense_output(out, &rows)
     cdef Py_ssize_t row, n, n_buckets = sums.shape[1], n_bytes = n_buckets * sums.size
@@ -216,7 +218,7 @@ def sketch_dense(values, indices, indptr, const uint64_t[:, ::1] keys, double sc
             n = rows.indptr[row + 1] - rows.indptr[row]
             if n_summed[row] and n + (extra != 0) > 0:
                 take_row(&factors, row)
-                if row + 1 < rows.n_rows:  # which has about as many tuples, if rows are alike
+                if row + 1 < rows.n_rows:  # similar rows have about as many
                     fetch_zeros(sums.data + (row + 1) * n_bytes, n_bytes,
                                 n_tuples(factors.n, n_summed[row], n_buckets))
                 begin_zeros(sums.data + row * n_bytes, n_bytes)
@@ -226,10 +228,10 @@ def sketch_dense(values, indices, indptr, const uint64_t[:, ::1] keys, double sc
 
 def sketch_csr(values, indices, indptr, const uint64_t[:, ::1] keys, double scale, double extra,
                const int32_t[::1] n_summed, others, out_values, out_columns, out_lengths):
-    """Write rows one behind the other, each in ascending order of columns and without zeros.
+    """Write rows consecutively, each with ascending columns and without zeros.
 
-    Rows that are not summed come from `others`, in order; zeros stay behind there. A row has at
-    most min(its tuples, n_buckets) values. Returns how many there are.
+    Rows that are not summed are taken from `others`, in order, and reset to zero there. A row has
+    at most min(its tuples, n_buckets) values. Return the total number of values.
     """
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t other = array_of(others, FLOATS, rows.value_size, 2, True)
@@ -237,7 +239,7 @@ def sketch_csr(values, indices, indptr, const uint64_t[:, ::1] keys, double scal
     cdef Py_ssize_t row, n, next_other = 0, taken
     cdef Py_ssize_t tuples, most = 0, n_buckets = other.shape[1]
     cdef bint summed = False
-    # Up to here a row's tuples are faster to sort than n_buckets sums are to look through.
+    # Up to this number, tuples are faster to sort than n_buckets sums are to scan.
     cdef Py_ssize_t sortable = n_buckets // 32
     cdef const emit_loops *emit = emit_at(level, rows.value_size, out.columns.size)
     cdef factors_t factors

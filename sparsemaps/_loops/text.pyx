@@ -1,6 +1,5 @@
-# The drivers of texts, one file each, of raw text, of frequencies and of LIBSVM's format. Together
-# they are one extension module, as Cython and the C compiler take a second for any module, however
-# short.
+# Drivers for raw text, frequencies and LIBSVM's format, one file each. They form one extension
+# module, because Cython and the C compiler take a second for any module, however short.
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-# Counts of byte n-grams of texts (c/text/text_bytes.h): texts of a block to rows of CSR.
+# Counts of byte n-grams (c/text/text_bytes.h): from the texts of a block to CSR rows.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint16_t, uint64_t
 
@@ -19,9 +19,10 @@ cdef extern from "c/text/text_bytes.h" nogil:
 cdef const text_bytes_loops *byte_loops = text_bytes_at(level)
 
 cdef enum:
-    # From so many bytes of a block on, n-grams are counted in a table: its memory is new once.
+    # From this many bytes per block on, n-grams are counted in a table, whose memory is allocated
+    # once.
     COUNTED_BYTES = 1 << 16
-    LONGEST_TEXT = 2147483647  # of a text: counts have 32 bits
+    LONGEST_TEXT = 2147483647  # counts have 32 bits
 
 ctypedef struct span_t:
     const uint8_t *bytes
@@ -29,7 +30,7 @@ ctypedef struct span_t:
 
 
 cdef class ByteCounter:
-    """What the rows of texts are.
+    """Counts byte n-grams of texts.
 
     Parameters
     ----------
@@ -42,8 +43,8 @@ cdef class ByteCounter:
     cdef int shortest, longest
     cdef bint binary, lowercase
     cdef object dtype, index_type
-    cdef list outputs  # arrays for the output of a block, which are used again
-    cdef list tables   # of counters, of each thread that counts
+    cdef list outputs  # output arrays that blocks reuse
+    cdef list tables   # of counters, one per counting thread
 
     def __cinit__(self, *, ngram_range, bint binary, bint lowercase, dtype, index_type):
         self.shortest, self.longest = ngram_range
@@ -55,8 +56,8 @@ cdef class ByteCounter:
         self.outputs.append((columns.base, values.base))
 
     def rows(self, int64_t first, texts):
-        """Columns and values of the rows of a block's texts, where each row ends, and how many
-        n-grams there were. Texts are as for ``text.Vectorizer``.
+        """Return the columns and values of the rows of a block's texts, the end of each row, and
+        the number of bytes. Texts are as for ``text.Vectorizer``.
         """
         cdef uint8_t[::1] memory
         cdef span_t *spans
@@ -86,7 +87,7 @@ cdef class ByteCounter:
         n = total * (self.longest - self.shortest + 1)
         try:
             columns, values = self.outputs.pop()
-        except IndexError:  # there is none, or another thread has taken it
+        except IndexError:  # there is none, or another thread took it
             columns = values = None
         if columns is None or len(columns) < n:
             columns, values = np.empty(n, self.index_type), np.empty(n, self.dtype)
@@ -137,7 +138,7 @@ cdef class ByteCounter:
 
 
 cdef take(span_t *span, text):
-    """Let the span be the bytes of the text; returns what holds them."""
+    """Set the span to the bytes of the text. Return the object that owns them."""
     if isinstance(text, str):
         if PyUnicode_IS_ASCII(text):
             span.bytes, span.n = <const uint8_t *>PyUnicode_DATA(text), PyUnicode_GET_LENGTH(text)

@@ -1,4 +1,4 @@
-# Tables for texts (c/text/text.h): characters as the running Python has them, and stop words.
+# Tables for texts (c/text/text.h): characters as the running Python knows them, and stop words.
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 
 from sparsemaps._loops.levels cimport level
@@ -59,8 +59,8 @@ cdef extern from "c/text/text.h" nogil:
 
 cdef const text_loops *loops = text_at(level)
 
-# Blocks of characters that are written without blanks between words. Blocks do not change from one
-# version of Unicode to the next.
+# Blocks of characters that are written without spaces between words. Blocks do not change between
+# versions of Unicode.
 WITHOUT_BLANKS = (
     (0x0e00, 0x0eff),    # Thai, Lao
     (0x1000, 0x109f),    # Burmese
@@ -73,7 +73,7 @@ WITHOUT_BLANKS = (
     (0xaa60, 0xaa7f),
     (0xf900, 0xfaff),    # Chinese
     (0xfe30, 0xfe4f),
-    (0xff01, 0xff0f),    # punctuation of the width of a Chinese character, Japanese of half of it
+    (0xff01, 0xff0f),    # full-width punctuation, half-width Japanese
     (0xff1a, 0xff20),
     (0xff3b, 0xff40),
     (0xff5b, 0xff9f),
@@ -84,15 +84,15 @@ WITHOUT_BLANKS = (
 
 
 cdef class Pages:
-    """What each character becomes, by pages that are filled when texts have met them.
+    """What each character becomes, in pages that are filled once texts contain their characters.
 
-    A subclass has `page_of`, the entries of a page.
+    A subclass defines `page_of`, the entries of a page.
     """
     cdef const uint64_t *pages[TEXT_PAGES]
-    cdef list filled  # what holds the pages
+    cdef list filled  # owners of the pages
 
     cdef int begin(self, uint64_t entry) except -1:
-        """Let all characters have this entry, until their pages are filled."""
+        """Give all characters this entry until their pages are filled."""
         cdef int page
         cdef const uint64_t[::1] unmet = np.full(TEXT_PAGE, entry | TEXT_UNMET, np.uint64)
         self.filled = [unmet]
@@ -106,7 +106,7 @@ cdef class Pages:
         return 0
 
     cdef bint fill(self, uint64_t *unmet) except? True:
-        """Fill the pages whose bits are set, and clear these. Whether there were any."""
+        """Fill the pages whose bits are set, and clear the bits. Return whether there were any."""
         cdef int word, bit
         cdef bint any_unmet = False
         for word in range(TEXT_PAGES // 64):
@@ -120,9 +120,9 @@ cdef class Pages:
 
 
 cdef class Characters(Pages):
-    """Characters as the running Python has them, and their classes.
+    """Characters as the running Python knows them, and their classes.
 
-    A character that is not a token's need not be right, so surrogates are harmless among words.
+    Characters outside tokens need not be exact, so surrogates between words are harmless.
     """
     cdef readonly bint lower
     cdef int of
@@ -141,7 +141,7 @@ cdef class Characters(Pages):
             return TEXT_BY_PYTHON | <uint64_t>1 << TEXT_LENGTH
         is_word = becomes.isalnum() or becomes == "_"
         in_class = is_word if self.of == TEXT_LETTERS else not becomes.isspace()
-        if "\ud800" <= becomes <= "\udfff":  # it has no UTF-8
+        if "\ud800" <= becomes <= "\udfff":  # a surrogate, which has no UTF-8
             return <uint64_t>1 << TEXT_LENGTH | (TEXT_BY_PYTHON if in_class else 0)
         utf8 = becomes.encode()
         char_class = TEXT_INSIDE if in_class else TEXT_OUTSIDE

@@ -1,8 +1,8 @@
-# Hashed n-grams of texts (c/text/text.h): texts of a block to rows of CSR.
+# Hashed n-grams of texts (c/text/text.h): from the texts of a block to CSR rows.
 #
-# Characters are read where Python has them, without the interpreter's lock: the block holds its
-# texts, and a str does not change. Whatever only Python knows (lower case of some characters, what
-# is not text) is asked for with the lock, one text at a time.
+# Characters are read from Python's memory without the interpreter lock: the block holds references
+# to its texts, and a str is immutable. What only Python knows (the lower case of some characters,
+# objects that are not text) is requested with the lock held, one text at a time.
 from cpython.bytes cimport PyBytes_AS_STRING, PyBytes_GET_SIZE
 from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
 from libc.string cimport memcpy
@@ -12,8 +12,8 @@ from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch
 
 
 cdef enum:
-    BY_PYTHON = -1          # the form of what is neither str nor UTF-8
-    MOST_BYTES = 2147480000  # of a text: places are 32-bit numbers, and vectors of them signed
+    BY_PYTHON = -1          # form of an object that is neither str nor UTF-8
+    MOST_BYTES = 2147480000  # of a text: positions are 32-bit numbers, signed in vectors
 
 NORMS = {None: TEXT_NO_NORM, "l1": TEXT_L1, "l2": TEXT_L2}
 ANALYZERS = {"word": TEXT_WORDS, "char": TEXT_CHARACTERS, "char_wb": TEXT_CHARACTERS_OF_WORDS}
@@ -30,13 +30,13 @@ cdef tuple of_class = (
 ctypedef struct text_t:
     const void *data
     int64_t n        # characters; bytes for TEXT_UTF8
-    int form         # bytes a character, TEXT_UTF8, or BY_PYTHON
-    bint plain       # its letters are as they must be
-    bint raw         # it is what the caller gave, and no text yet
+    int form         # bytes per character, TEXT_UTF8, or BY_PYTHON
+    bint plain       # already lowercased if necessary
+    bint raw         # an object from the caller that is not a text yet
 
 
 cdef class Vectorizer:
-    """What the rows of texts are, and what Python does for them.
+    """The parameters of rows of texts, and the Python functions that they need.
 
     Parameters
     ----------
@@ -44,26 +44,25 @@ cdef class Vectorizer:
     words_of : "letters", "no spaces", "scripts" or "signs"
         What words consist of (c/text/text.h).
     least : 1 or 2
-        Characters that a word has at least.
+        Least number of characters of a word.
     ngram_range : (int, int)
         Least and greatest size of n-grams, at least 1.
     stop_words : collection of str or None
     reads : bool
-        Whether what the caller gives are names of files or files.
+        Whether the caller passes file names or files.
     utf8 : bool
-        Whether bytes are UTF-8 that is taken as it is. Else, and where it is none, `decode` is
-        called.
+        Whether bytes are taken as UTF-8. Otherwise, and for invalid UTF-8, `decode` is called.
     decode : callable
-        Makes a str of bytes or of a file, or raises the error. It returns other objects as they
-        are; they go to `tokens`.
+        Converts bytes or a file to str, or raises the error. Returns other objects unchanged; they
+        are passed to `tokens`.
     normalize : callable or None
-        Of a str: its normal form, whose tokens are taken.
+        Returns the normal form of a str before it is tokenized.
     preprocess : callable or None
-        Of a str that is not ASCII: the str whose tokens are taken, in small letters already.
+        Returns the str to tokenize for a str that is not ASCII, already lowercased.
     tokenize : callable or None
-        Of a str: its tokens, in place of `analyzer`.
+        Returns the tokens of a str, in place of `analyzer`.
     tokens : callable
-        All n-grams of an object that the loops do not take.
+        Returns all n-grams of an object that the loops do not process.
     """
     cdef text_job job
     cdef StopWords stop
@@ -72,7 +71,7 @@ cdef class Vectorizer:
     cdef object dtype
     cdef size_t value_size
     cdef object decode, normalize, preprocess, tokenize, tokens
-    cdef list outputs  # arrays for the output of a block, which are used again
+    cdef list outputs  # output arrays that blocks reuse
 
     def __cinit__(self, *, analyzer, words_of, int least, ngram_range, bint lowercase,
                   uint32_t n_features, bint alternate_sign, bint binary, norm, dtype, stop_words,
@@ -95,13 +94,13 @@ cdef class Vectorizer:
         self.outputs = []
 
     def rows(self, int64_t first, texts, bint sets=False):
-        """Columns and values of the rows of a block's texts, where each row ends, and how many
-        n-grams there were; without the values, None, where rows are sets. Texts are a list, or a
-        chunk of Arrow's and where the block begins and ends there. An error names the text; the
-        first one has number `first`.
+        """Return the columns and values of the rows of a block's texts, the end of each row, and
+        the number of n-grams. If rows are sets, values are None. `texts` is a list, or an Arrow
+        chunk with the start and end of the block in it. Errors name the text; the first text has
+        number `first`.
 
-        The caller gives the two arrays back when they have been copied: fresh memory costs more
-        than what is written to it.
+        The caller returns the two arrays with `give_back` once they have been copied: fresh memory
+        costs more than writing to it.
         """
         cdef Block block = Block.__new__(Block)
         block.sets = sets
@@ -112,12 +111,12 @@ cdef class Vectorizer:
             block.close()
 
     cdef bint needs_str(self):
-        """Whether Python functions must prepare a text or divide it into tokens."""
+        """Return whether Python functions must prepare or tokenize texts."""
         return (self.tokenize is not None or self.normalize is not None
                 or self.preprocess is not None)
 
     def values_of(self, int32_t[::1] counts):
-        """The values of a row with these counts."""
+        """Return the values of a row with these counts."""
         cdef int64_t n = len(counts)
         cdef int32_t[::1] padded = np.zeros(n + TEXT_SLACK, np.int32)
         padded[:n] = counts
@@ -133,11 +132,11 @@ cdef class Vectorizer:
 
     @property
     def has_sets(self):
-        """Whether no sum of counts is 0, as far as values tell."""
+        """Whether no sum of counts can be 0, judging by the parameters."""
         return self.binary or not self.job.signs
 
     cdef int64_t most_items(self, int64_t n) noexcept nogil:
-        """The most n-grams of a text of n characters."""
+        """Return the most n-grams that a text of n characters can have."""
         cdef int64_t n_sizes = self.job.longest - self.job.shortest + 1
         if self.job.analyzer == TEXT_WORDS and self.job.of >= TEXT_SCRIPTS:
             return n * min(n_sizes, n + 1)
@@ -146,7 +145,7 @@ cdef class Vectorizer:
         return (n + 2) * min(n_sizes + 1, n + 3)
 
     cdef int64_t most_bytes(self, int64_t n) noexcept nogil:
-        """The most bytes of the tokens of a text of n characters, with blanks between them."""
+        """Return the most bytes of the tokens of a text of n characters, with blanks in between."""
         return (5 if self.job.of >= TEXT_SCRIPTS else 4) * n + 3
 
 
@@ -157,13 +156,13 @@ cdef int check_size(int64_t n_bytes) except -1:
 
 
 cdef class Block:
-    """The texts of a block on their way to rows."""
+    """The texts of a block while they are converted to rows."""
     cdef Vectorizer of
     cdef text_job job
-    cdef bint sets               # whether columns are put out as sets, without values
-    cdef list texts, held        # the texts as users passed them, and objects that are read
-    cdef Chunk chunk             # that texts lie in which are None there
-    cdef int64_t first, start    # numbers of the first text, in all and in the chunk
+    cdef bint sets               # whether rows are sets, without values
+    cdef list texts, held        # the texts as the user passed them, and the objects to read
+    cdef Chunk chunk             # holds the texts that are None in the lists
+    cdef int64_t first, start    # number of the first text, overall and within the chunk
     cdef object spans_memory, columns, values, ends
     cdef text_t *spans
     cdef int32_t *out_columns
@@ -217,7 +216,7 @@ cdef class Block:
             self.scratch = None
 
     cdef int take(self, int64_t row, text, bint plain) except -1:
-        """Let the row be made from this text."""
+        """Set the text from which the row is computed."""
         cdef text_t *span = self.spans + row
         span.plain, span.raw, span.form, span.n = plain, False, BY_PYTHON, 0
         self.held[row] = text
@@ -239,7 +238,7 @@ cdef class Block:
         return 0
 
     cdef int take_lent(self, int64_t row) except -1:
-        """Let the row be made from its text in the chunk."""
+        """Set the text of the row from the chunk."""
         cdef text_t *span = self.spans + row
         span.data = self.chunk.at(self.start + row, &span.n)
         if (span.data == NULL or self.of.reads or self.of.needs_str()
@@ -250,13 +249,13 @@ cdef class Block:
         return 0
 
     cdef text_of(self, int64_t row):
-        """The text of the row as the user passed it."""
+        """Return the text of the row as the user passed it."""
         if self.texts[row] is None and self.chunk is not None:
             self.texts[row] = self.chunk.item(self.start + row)
         return self.texts[row]
 
     cdef int make_room(self, int64_t more) except -1:
-        """Have room for that many more entries of the output."""
+        """Make room for `more` output entries."""
         before, values_before = self.columns, self.values
         self.columns = self.values = None
         if before is None:
@@ -264,7 +263,7 @@ cdef class Block:
                 self.columns, self.values = self.of.outputs.pop()
             except IndexError:  # another thread has taken it
                 pass
-        self.room = self.end + max(more, self.end)  # so that many rows are copied a few times
+        self.room = self.end + max(more, self.end)  # doubled, so that rows are copied rarely
         if (self.columns is None or len(self.columns) < self.room + TEXT_SLACK
                 or (self.values is None and not self.sets)):
             self.columns = np.empty(self.room + TEXT_SLACK, np.int32)
@@ -279,7 +278,7 @@ cdef class Block:
         return 0
 
     cdef int grow(self, int64_t n_characters, int64_t n_bytes, int64_t n_items) except -1:
-        """Have memory for a row of at most so many characters, bytes and n-grams."""
+        """Make room for a row with up to these numbers of characters, bytes and n-grams."""
         if (self.scratch is not None and n_characters <= self.most_characters
                 and n_bytes <= self.most_bytes and n_items <= self.most_row):
             return 0
@@ -321,7 +320,7 @@ cdef class Block:
         return self.columns[:self.end], values, self.ends[:self.n], self.n_items
 
     cdef int64_t make_rows(self, int64_t row) noexcept nogil:
-        """Make rows from `row` on, up to one that needs help, whose number is returned."""
+        """Compute rows from `row` on, up to one that needs help. Return its number."""
         cdef text_t *span
         cdef int64_t n_bytes, n_items
         while row < self.n:
@@ -343,7 +342,7 @@ cdef class Block:
         return row
 
     cdef void finish_row(self, int64_t row) noexcept nogil:
-        """Append the row of the n-grams that were hashed."""
+        """Append the row of the hashed n-grams."""
         cdef int64_t n
         if self.sets:
             n = loops.distinct(&self.job, self.out_columns + self.end)
@@ -356,7 +355,7 @@ cdef class Block:
         self.n_items += self.job.n_items
 
     cdef int help(self, int64_t row) except -1:
-        """What the row needs Python for. Returns 1 if the row is complete then, else 0."""
+        """Do the part of a row that needs Python. Return 1 if this completes the row, else 0."""
         cdef text_t *span = self.spans + row
         cdef int64_t n = span.n, rest = 0, i
         if self.job.flags & TEXT_UNMET:
@@ -375,7 +374,7 @@ cdef class Block:
             return 0
         if span.raw:
             if self.of.reads and row:
-                self.held[row - 1] = None  # one file at a time is enough
+                self.held[row - 1] = None  # hold one file at a time
             text = self.text_of(row)
             if self.of.reads or not PyUnicode_CheckExact(text):
                 text = self.of.decode(text)
@@ -396,7 +395,7 @@ cdef class Block:
         return 0
 
     cdef tokens_of(self, text):
-        """The n-grams of an object that is not a str but has its methods."""
+        """Return the n-grams of an object that is not a str but has its methods."""
         try:
             return self.of.tokens(text)
         except (AttributeError, TypeError):
@@ -404,7 +403,7 @@ cdef class Block:
             raise ValueError(f"a text must be a str or bytes, got {shown}") from None
 
     cdef int put_tokens(self, int64_t row, tokens, int64_t shortest, int64_t longest) except -1:
-        """Make the row from the n-grams of these tokens."""
+        """Compute the row from the n-grams of these tokens."""
         cdef int64_t n = 0, n_bytes = 0, end = 0, length, most
         encoded = []
         for token in tokens:
@@ -435,7 +434,7 @@ cdef class Block:
 
 
 def take_block(texts, int64_t most):
-    """A list of texts that the iterator gives next, which together have about `most` characters."""
+    """Return a list of the iterator's next texts, with about `most` characters in total."""
     cdef int64_t total = 0
     cdef list block = []
     for text in texts:

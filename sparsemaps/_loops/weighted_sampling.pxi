@@ -1,11 +1,11 @@
 # Improved consistent weighted sampling: n_hashes samples (i*, t*) of each row.
 #
-# Input: canonical CSR arrays, of which the rows that `indptr` delimits are mapped; two 64-bit keys,
-# of the samples and of their codes; the power that values are raised to, of which only the
-# logarithm is taken, from -2000 to 2000.
-# Output: samples, or their codes; -1 where a row has no positive entry.
-# Cost: O(entries * n_hashes). The random numbers of a column are made once for the rows of a group
-# and a tile of samples, so the more rows share their columns the cheaper they are.
+# Input: canonical CSR arrays, in which `indptr` delimits the rows to map; two 64-bit keys, for the
+# samples and for their codes; the power to which values are raised, from -2000 to 2000 (it only
+# scales logarithms).
+# Output: samples, or their codes; -1 for a row without positive entries.
+# Cost: O(entries * n_hashes). The random numbers of a column are drawn once for the rows of a group
+# and a tile of samples: the more rows share their columns, the cheaper they are.
 # Reference: Ioffe 2010; Li, "0-bit consistent weighted sampling", KDD 2015.
 from libc.stdint cimport int32_t, int64_t, uint32_t, uint64_t
 from libc.string cimport memset
@@ -29,8 +29,8 @@ cdef const weighted_sampling_loops *icws = weighted_sampling_at(level)
 
 
 cdef enum:
-    # Rows whose samples are emitted together, so that hashes of one row are computed while columns
-    # of another are loaded.
+    # Rows whose samples are written together, so that the hashes of one row are computed while the
+    # columns of another are loaded.
     EMIT_ROWS = 8
 
 
@@ -38,8 +38,8 @@ cdef inline void emit_samples(const csr_block *rows, int64_t first_entry, bint s
                               const uint64_t *mixed, const icws_state *states, Py_ssize_t n_rows,
                               const uint64_t *keys, Py_ssize_t first_row, Py_ssize_t first,
                               const sample_output_t *output) noexcept nogil:
-    """Write a tile of samples of at most EMIT_ROWS rows. Positions count from `first_entry`;
-    `mixed` has mix64 of each column, or is NULL; `keys` are those of the codes."""
+    """Write a tile of samples for at most EMIT_ROWS rows. Positions are relative to `first_entry`.
+    `mixed` has mix64 of each column, or is NULL. `keys` are the keys of the codes."""
     cdef uint64_t columns[EMIT_ROWS * ICWS_TILE]
     cdef int64_t t[EMIT_ROWS * ICWS_TILE]
     cdef int64_t codes[EMIT_ROWS * ICWS_TILE]
@@ -69,7 +69,7 @@ cdef inline void emit_samples(const csr_block *rows, int64_t first_entry, bint s
         start = row * ICWS_TILE
         if states[row].position[0] == -1:
             if first == 0:
-                put_no_samples(output, first_row + row)  # all of it
+                put_no_samples(output, first_row + row)  # mark the whole row, once
         elif output.columns != NULL:
             put_whole_samples(output, first_row + row, first, columns + start, t + start, ICWS_TILE)
         else:

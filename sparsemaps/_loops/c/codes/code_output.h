@@ -13,7 +13,7 @@ typedef struct {
     int bits;        /* bits per code */
     int64_t step;    /* difference between columns of adjacent codes; 0 for integers */
     ptrdiff_t width; /* distance between rows, in items */
-    /* Exactly one of these is set; the other two are NULL. */
+    /* Exactly one pointer is set; the other two are NULL. */
     uint8_t *packed;
     int32_t *narrow;
     int64_t *wide;

@@ -66,14 +66,14 @@ typedef struct {
 typedef struct {
     double intercept;                        /* weight of the bias feature */
     double intercept_before, intercept_step; /* like v_before and v_step */
-    int n_jumps;                             /* in this turn; 0 if there is no earlier point */
+    int n_jumps;                             /* in this turn; 0 before the first recorded point */
     int64_t n_passes;                        /* over rows, in all turns */
     ptrdiff_t n_active;                      /* rows in the active set */
     double highest, lowest;                  /* projected gradients in this pass */
     double bound_above, bound_below;         /* beyond these, rows at a bound leave the active
                                               * set */
     double violation, first_violation; /* sums of violations: in this pass, and in the first */
-    double kept_violation;             /* replaces the first of these, unless 0 */
+    double kept_violation;             /* replaces first_violation, unless 0 */
     double turn_violation, turn_highest, turn_lowest; /* in the first pass of this turn */
     double inner_tol;                                 /* of Newton's method */
     int64_t n_newton;

@@ -395,7 +395,7 @@ INLINE void keep_high(level_scratch *s, uint64_t bin, uint64_t value, uint32_t l
     s->high[bin] = is_less ? level : level_before;
 }
 
-/* Offer those of a tile's n values that are below a bound to the bins given by the products. */
+/* Offer the n values of a tile to the bins given by the products, if they are below a bound. */
 static void keep_below(ptrdiff_t n, uint64_t bound, level_scratch *s)
 {
     const uint64_t *restrict products = s->products, *restrict values = s->values;

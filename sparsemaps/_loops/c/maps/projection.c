@@ -38,7 +38,7 @@ INLINE float laplace(uint32_t half)
     return bits_to_float(exponential ^ (half & 1) << 31);
 }
 
-/* Return the quantile of (half + 1/2) / 2^32, by linear interpolation between those of the
+/* Return the quantile of (half + 1/2) / 2^32, interpolated linearly between the quantiles of the
  * midpoints. Outside the first and the last midpoint it is constant. */
 INLINE float quantile(uint32_t half, const float *restrict quantiles)
 {

@@ -29,8 +29,8 @@ enum { PROJECTION_HALF = 32, PROJECTION_TILE = 2 * PROJECTION_HALF };
 /* Random signs are cheap, so each row computes its own, for this many entries at a time. */
 enum { PROJECTION_SIGNS = 256 };
 
-/* Memory for the columns that are drawn at a time. A tile of them fits in the first-level cache if
- * rows have several entries in so few columns, or else in the second-level cache. */
+/* Memory for the columns that are drawn at a time. A tile fits in the first-level cache if rows
+ * have several entries in that few columns, or else in the second-level cache. */
 enum { PROJECTION_FEW_BYTES = 1 << 15, PROJECTION_COLUMN_BYTES = 1 << 19 };
 
 typedef struct {

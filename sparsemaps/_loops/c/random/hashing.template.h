@@ -16,7 +16,7 @@ INLINE void NAME(hash)(const uint64_t *keys, ptrdiff_t n_keys, const VALUE *valu
         return;
     }
     for (ptrdiff_t first = 0; first < n; first += HASH_STEP) {
-        /* The last step overlaps the one before, so that there is no tail. */
+        /* The last step overlaps the one before, which avoids a tail loop. */
         ptrdiff_t start = first + HASH_STEP <= n ? first : n - HASH_STEP;
         OF_INDEX(vector) here;
         OF_VALUE(vector) scaled;

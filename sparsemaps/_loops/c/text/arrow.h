@@ -1,5 +1,5 @@
-/* The Arrow C data and stream interfaces: structures that Arrow's specification gives, for arrays that
- * several libraries share. https://arrow.apache.org/docs/format/CDataInterface.html */
+/* The Arrow C data and stream interfaces: structures defined by Arrow's specification for sharing
+ * arrays between libraries. https://arrow.apache.org/docs/format/CDataInterface.html */
 #ifndef SPARSEMAPS_ARROW_H
 #define SPARSEMAPS_ARROW_H
 

@@ -3,7 +3,7 @@ static char *NAME(write)(const void *any_values, const void *any_indices, ptrdif
 {
     const VALUE *values = any_values;
     const INDEX *indices = any_indices;
-    const char *written = out; /* where the value before stands */
+    const char *written = out; /* the previous value as written */
     size_t length = 0;
     VALUE before = 0;
     for (ptrdiff_t i = 0; i < n; i++) {

@@ -2,14 +2,15 @@
 
 #include "elementary.h"
 
-enum { TILE = 256 }; /* entries that are hashed and weighed together */
+enum { TILE = 256 }; /* entries hashed and weighted at a time */
 
 INLINE const void *from(const void *columns, size_t itemsize, ptrdiff_t first)
 {
     return (const char *)columns + (size_t)first * itemsize;
 }
 
-/* The buckets of n <= TILE columns in a row of the table: the upper bits of a word of each. */
+/* Compute the buckets of n <= TILE columns in a row of the table, from the upper bits of a word of
+ * each. */
 static void hash_columns(const frequency_table *table, ptrdiff_t row, const void *columns,
                          size_t itemsize, ptrdiff_t n, uint64_t *restrict buckets)
 {
@@ -19,7 +20,7 @@ static void hash_columns(const frequency_table *table, ptrdiff_t row, const void
         buckets[i] = word(buckets[i], (uint64_t)row) >> shift;
 }
 
-/* A hash table of the buckets that were met, with linear probing. */
+/* Deduplicate buckets with a hash table, by linear probing. */
 static ptrdiff_t buckets(const frequency_table *table, ptrdiff_t row, const void *columns,
                          size_t itemsize, ptrdiff_t n, uint64_t *slots, uint64_t *out)
 {
@@ -44,7 +45,7 @@ static ptrdiff_t buckets(const frequency_table *table, ptrdiff_t row, const void
 
 enum { AHEAD = 24 };
 
-/* The largest number of an unsigned type. */
+/* The largest value of an unsigned type. */
 #define LARGEST(TYPE) ((TYPE) ~(TYPE)0)
 
 #define ADD_TO(TYPE)                                                                               \
@@ -142,8 +143,8 @@ static ptrdiff_t take_rare(const uint32_t *frequencies, uint32_t most, ptrdiff_t
     return n_rare;
 }
 
-/* The weights of n <= TILE columns. A column that no record has is as rare as one that a single
- * record has. */
+/* Compute the weights of n <= TILE columns. A column that occurs in no record counts as if it
+ * occurred in one. */
 static void weights_of(const idf_weighting *idf, const uint32_t *restrict frequencies, ptrdiff_t n,
                        double *restrict weights)
 {
@@ -162,13 +163,14 @@ static void weights_of(const idf_weighting *idf, const uint32_t *restrict freque
     }
     for (ptrdiff_t i = 0; i < n; i++) {
         const double share = weights[i] / rarest;
-        /* ln of the least number in place of ln 0, so that no loop has a branch */
+        /* the log of the smallest normal number instead of ln 0, so that the loops have no
+         * branch */
         const double raised = exp_f64(idf->power * log_f64(share > 0.0 ? share : 0x1p-1022));
         weights[i] = share > 0.0 ? raised : 0.0;
     }
 }
 
-/* What n sizes count as. */
+/* Apply the sublinear transform to n sizes. */
 INLINE void grow(ptrdiff_t n, double *restrict sizes)
 {
     for (ptrdiff_t i = 0; i < n; i++) {
@@ -191,7 +193,7 @@ static void tabulate(const idf_weighting *idf, ptrdiff_t n, double *weights, dou
     grow(IDF_SIZES, sizes);
 }
 
-/* `weights_of`, by the table as far as that goes. */
+/* Compute the same as `weights_of`, from the table as far as it reaches. */
 static void look_up_weights(const idf_weighting *idf, uint32_t *restrict frequencies, ptrdiff_t n,
                             double *restrict weights)
 {
@@ -223,7 +225,7 @@ static void look_up_weights(const idf_weighting *idf, uint32_t *restrict frequen
         weights[places[i]] = computed[i];
 }
 
-/* `grow`, by the table if all are small whole numbers. */
+/* Compute the same as `grow`, from the table if all sizes are small integers. */
 static void look_up_sizes(const idf_weighting *idf, ptrdiff_t n, double *restrict sizes)
 {
     const double *restrict known = idf->sizes;

@@ -2,17 +2,17 @@
 
 #include "text_simd.h"
 
-/* What functions return in place of the next byte's place if a line is left to Python. */
+/* Returned instead of the next position if a line is left to Python. */
 enum { LEFT = -1 };
 
 enum {
-    LEVELS = 32,       /* of arrays and objects within each other */
-    WHOLE_DIGITS = 18, /* of a number: so it is finite, and has at most 64 bits */
-    MORE_DIGITS = 99,  /* behind the point */
+    LEVELS = 32,       /* nesting of arrays and objects */
+    WHOLE_DIGITS = 18, /* of a number: so it is finite, and fits in 64 bits */
+    MORE_DIGITS = 99,  /* after the decimal point */
     POWER_DIGITS = 2
 };
 
-/* A register of bytes from a place on; zeros behind the end. */
+/* Load up to a register of bytes, padded with zeros after the end. */
 INLINE register_u8 load_up_to(const uint8_t *bytes, ptrdiff_t n)
 {
     register_u8 loaded = {0};
@@ -22,7 +22,7 @@ INLINE register_u8 load_up_to(const uint8_t *bytes, ptrdiff_t n)
     return loaded;
 }
 
-/* The highest bit of each byte that cannot be where it is, behind the three bytes before it. */
+/* Return a bitmask of the bytes that are invalid after the three bytes before them. */
 INLINE uint64_t wrong_bytes(register_u8 here, register_u8 before, register_u8 second,
                             register_u8 third)
 {
@@ -30,7 +30,7 @@ INLINE uint64_t wrong_bytes(register_u8 here, register_u8 before, register_u8 se
     const register_u8 needs_more = (register_u8)(before >= 0xc0) | (register_u8)(second >= 0xe0)
                                    | (register_u8)(third >= 0xf0);
     const register_u8 never = (register_u8)((here & 0xfe) == 0xc0) | (register_u8)(here >= 0xf5);
-    /* Longer than needed, halves of surrogate pairs, and beyond the last character. */
+    /* Overlong forms, surrogates, and code points above U+10FFFF. */
     const register_u8 low = (register_u8)(here < 0xa0), lowest = (register_u8)(here < 0x90);
     const register_u8 range =
         ((register_u8)(before == 0xe0) & low) | ((register_u8)(before == 0xed) & ~low)
@@ -42,7 +42,7 @@ static int is_utf8(const uint8_t *bytes, ptrdiff_t n)
 {
     enum { BEFORE = 3 };
     uint8_t edge[BEFORE + BYTES_AT_ONCE] = {0};
-    uint64_t open = 0; /* the highest bits of the bytes before */
+    uint64_t open = 0; /* bitmask of the high bits of the previous bytes */
     for (ptrdiff_t i = 0; i <= n; i += BYTES_AT_ONCE) {
         const register_u8 here = load_up_to(bytes + i, n - i);
         const uint64_t high = highest_bits(here);
@@ -70,7 +70,7 @@ INLINE ptrdiff_t skip_blanks(const uint8_t *lines, ptrdiff_t at)
     return at;
 }
 
-/* The number of four hexadecimal digits; -1 if they are none. */
+/* Return the number given by four hexadecimal digits, or -1 if they are not. */
 static int32_t hexadecimal(const uint8_t *digits)
 {
     int32_t number = 0;
@@ -86,7 +86,7 @@ static int32_t hexadecimal(const uint8_t *digits)
     return number;
 }
 
-/* Write a character as UTF-8, and return the place behind it. */
+/* Write a character as UTF-8. Return the end. */
 INLINE uint8_t *put_utf8(uint8_t *out, int32_t character)
 {
     if (character < 0x80) {
@@ -108,14 +108,13 @@ INLINE uint8_t *put_utf8(uint8_t *out, int32_t character)
     return out;
 }
 
-/* What a letter behind a backslash stands for; 0 if that is nothing, or needs more letters. */
+/* The meaning of a character after a backslash; 0 if it has none or needs more characters. */
 static const uint8_t escaped[256] = {
     ['"'] = '"',  ['\\'] = '\\', ['/'] = '/',  ['b'] = '\b',
     ['f'] = '\f', ['n'] = '\n',  ['r'] = '\r', ['t'] = '\t',
 };
 
-/* Read the character whose backslash and "u" are at a place, write it to *out, and move that behind
- * it. */
+/* Read a \u escape at `at`, and append its character to *out. */
 static ptrdiff_t read_escape(const uint8_t *lines, ptrdiff_t at, uint8_t **out)
 {
     int32_t character, low;
@@ -139,7 +138,7 @@ static ptrdiff_t read_escape(const uint8_t *lines, ptrdiff_t at, uint8_t **out)
     return at;
 }
 
-/* Read a string from the byte behind its first quotation mark on; *out_end is moved behind it. */
+/* Read a string from after its opening quote, and append it to *out_end. */
 static ptrdiff_t read_string(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, uint8_t **out_end)
 {
     uint8_t *out = *out_end;
@@ -206,8 +205,7 @@ INLINE ptrdiff_t skip_word(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, cons
     return n - at >= length && !memcmp(lines + at, word, (size_t)length) ? at + length : LEFT;
 }
 
-/* Read a name and the colon behind it, from its first quotation mark up to its value; *out_end is
- * moved behind the name. */
+/* Read a name and the colon after it, up to its value. The name is appended to *out_end. */
 static ptrdiff_t read_name(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, uint8_t **out_end)
 {
     if (lines[at] != '"')
@@ -222,7 +220,7 @@ static ptrdiff_t read_name(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, uint
 static ptrdiff_t skip_value(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, uint8_t *scratch,
                             int levels);
 
-/* An array or an object, which ends with `closing`. */
+/* Skip an array or an object that ends with `closing`. */
 static ptrdiff_t skip_members(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, uint8_t *scratch,
                               int levels, uint8_t closing)
 {
@@ -248,7 +246,7 @@ static ptrdiff_t skip_members(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, u
     }
 }
 
-/* `scratch` has room for any string. */
+/* Skip a value. `scratch` must have room for any string. */
 static ptrdiff_t skip_value(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, uint8_t *scratch,
                             int levels)
 {
@@ -271,7 +269,7 @@ static ptrdiff_t skip_value(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n, uin
     }
 }
 
-/* Read an object from the byte behind its bracket on; *out_end is moved behind the text. */
+/* Read an object from after its opening brace, and append the text to *out_end. */
 static ptrdiff_t read_object(const uint8_t *lines, ptrdiff_t at, ptrdiff_t n,
                              const json_texts *into, uint8_t **out_end)
 {

@@ -26,7 +26,7 @@ static inline int fail(svm_text *text, int error, const char *from, const char *
     return 0;
 }
 
-/* The number that makes up [p, stop). */
+/* Parse all of [p, stop) as a number. */
 static inline int whole_number(const svm_text *text, const char *p, const char *stop, int to_float,
                                double *value)
 {
@@ -36,7 +36,7 @@ static inline int whole_number(const svm_text *text, const char *p, const char *
     return !(to_float && between_floats(*value)) || text->slow(p, stop, 1, value) == 1;
 }
 
-/* A number followed by a blank, `#`, line end, or `also`. Returns its end, or NULL. */
+/* Read a number followed by a blank, `#`, line end, or `also`. Return its end, or NULL. */
 INLINE const char *number(const svm_text *text, const char *p, const char *end, char also,
                           int to_float, double *value)
 {
@@ -52,7 +52,7 @@ INLINE const char *number(const svm_text *text, const char *p, const char *end, 
     return stop > p && whole_number(text, p, stop, to_float, value) ? stop : NULL;
 }
 
-/* An integer of at least -2^63 and below 2^63, into *value. Returns its end, or NULL. */
+/* Read an integer in [-2^63, 2^63) into *value. Return its end, or NULL. */
 static inline const char *integer(const char *p, const char *end, int64_t *value)
 {
     uint64_t n = 0;
@@ -76,10 +76,10 @@ static inline const char *skip_blanks(const char *p, const char *end)
     return p;
 }
 
-/* The label or labels from p on. */
+/* Read the label or labels at p. */
 static inline const char *read_labels(svm_text *text, const char *p, const char *end)
 {
-    const char also = text->multilabel ? ',' : ' '; /* what a single label ends with */
+    const char also = text->multilabel ? ',' : ' '; /* the terminator of a single label */
     if (text->multilabel && memchr(p, ':', (size_t)(token_end(p, end) - p)))
         return p; /* no labels: the token is the first entry */
     for (;; p++) {
@@ -93,7 +93,7 @@ static inline const char *read_labels(svm_text *text, const char *p, const char 
     }
 }
 
-/* One entry from p on, written in any way. Returns its end, or NULL. */
+/* Read one entry in any notation. Return its end, or NULL. */
 static const char *read_entry(svm_text *text, const char *p, const char *end, int64_t *index,
                               double *value)
 {
@@ -113,7 +113,7 @@ static const char *read_entry(svm_text *text, const char *p, const char *end, in
     }
     if (*index < 0)
         return fail(text, BAD_INDEX, p, end), NULL;
-    /* LIBSVM's own programs read blanks before a value. */
+    /* LIBSVM's own programs accept blanks before a value. */
     const char *first = skip_blanks(colon + 1, end);
     const char *stop = number(text, first, end, ' ', text->to_float, value);
     if (!stop)
@@ -121,13 +121,13 @@ static const char *read_entry(svm_text *text, const char *p, const char *end, in
     return stop;
 }
 
-/* Bytes that can be read from where an entry of plain digits begins, and the separators that it has at
- * most: colon, sign, point and blank. */
+/* Bytes that must be readable from the start of an entry with plain digits, and the most separators
+ * that it can have: colon, sign, point and blank. */
 enum { LONGEST_PLAIN = 48, PLAIN_SEPARATORS = 4 };
 
-/* One entry index:[-]digits[.digits] from p on, of which LONGEST_PLAIN bytes can be read; `next` are
- * the offsets of the next separators from `start`. Returns its end and moves `next` beyond it, or
- * NULL where it is written in another way. */
+/* Read one entry index:[-]digits[.digits] at p, where LONGEST_PLAIN bytes are readable. `next` has
+ * the offsets of the next separators, relative to `start`. Return the end and advance `next`, or
+ * return NULL for any other notation. */
 INLINE const char *read_plain_entry(const svm_text *text, const char *p, const char *start,
                                     const uint32_t **next, int64_t *index, double *value)
 {
@@ -163,9 +163,9 @@ INLINE const char *read_plain_entry(const svm_text *text, const char *p, const c
     return stop;
 }
 
-/* Entries index:digit from p on, as binary data have, while their separators are held and the
- * columns ascend from *before. Returns where they end: behind a blank or at a line end. It is not
- * inlined, as the loop for other data would have fewer registers. */
+/* Read entries index:digit at p, as in binary data, as long as their separators are held and
+ * columns ascend from *before. Return the end: after a blank or at a line end. Not inlined, because
+ * the loop for other data would have fewer registers. */
 static __attribute__((noinline)) const char *
 read_binary_entries(separators_t *separators, const char *p, const char *end, int64_t *before,
                     int64_t *restrict indices, double *restrict values, int64_t *n)
@@ -195,7 +195,7 @@ read_binary_entries(separators_t *separators, const char *p, const char *end, in
     return p;
 }
 
-/* The entries of a line from p on. */
+/* Read the entries of a line from p on. */
 static const char *read_entries(svm_text *text, separators_t *separators, const char *p,
                                 const char *end)
 {
@@ -217,7 +217,7 @@ static const char *read_entries(svm_text *text, separators_t *separators, const 
         const char *stop = NULL;
         if (end - p >= LONGEST_PLAIN && hold_separators(separators, p, end, PLAIN_SEPARATORS)) {
             const uint32_t *next = separators->next;
-            /* Asked before the call too, as entries of other values would pay for it. */
+            /* Tested before the call, since other entries would pay for it. */
             if (next[1] - next[0] == 2 && separators->start[next[1]] == ' ') {
                 stop = read_binary_entries(separators, p, end, &before, indices, values, &n);
                 if (stop > p) {
@@ -239,7 +239,7 @@ static const char *read_entries(svm_text *text, separators_t *separators, const 
     }
 }
 
-/* All lines of [p, end); 1, or 0 at an error. */
+/* Read all lines of [p, end). Return 1, or 0 after an error. */
 static int read_lines(svm_text *text, const char *p, const char *end)
 {
     separators_t separators;

@@ -4,10 +4,10 @@
 
 /* ---- numbers --------------------------------------------------------------------------------- */
 
-/* The fewest digits that read back as the same number, and of those decimals the nearest. `shortest` is
- * Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020). */
+/* Find the fewest digits that read back as the same number, and among those the nearest decimal.
+ * `shortest` is Schubfach (R. Giulietti, "The Schubfach way to render doubles", 2020). */
 
-/* x / 2^bits, rounded down, for x >= -2^32: of a negative x it is the compiler's choice what `>>` is. */
+/* Return floor(x / 2^bits) for x >= -2^32. `>>` of a negative number is implementation-defined. */
 INLINE int64_t floor_shift(int64_t x, int bits)
 {
     const int64_t up = INT64_C(1) << 32;
@@ -31,8 +31,9 @@ INLINE uint64_t round_to_odd(wide_t power, uint64_t c)
     return (y.high + (middle < y.low)) | (middle > 1);
 }
 
-/* The shortest decimal *digits * 10^k within half a unit of c * 2^q, and of those the nearest.
- * `closer`: the next smaller number is at half the distance (c is a power of two). Returns k. */
+/* Find the shortest decimal *digits * 10^k within half a unit of c * 2^q, and among those the
+ * nearest. `closer`: the next smaller number is at half the distance (c is a power of two). Return
+ * k. */
 static inline int64_t shortest(uint64_t c, int64_t q, int closer, uint64_t *digits)
 {
     int even = !(c & 1);
@@ -44,8 +45,8 @@ static inline int64_t shortest(uint64_t c, int64_t q, int closer, uint64_t *digi
     uint64_t v = round_to_odd(power, (4 * c) << h);
     uint64_t high = round_to_odd(power, (4 * c + 2) << h) - !even;
     uint64_t s = v / 4, tens = s / 10;
-    /* Which of two neighbouring decimals are within the interval: first of those with a digit less.
-     * Which case it is cannot be predicted, so that all of them are computed and no branch is taken. */
+    /* Which of two neighbouring decimals lie within the interval? Try one digit less first. The
+     * case is unpredictable, so all are computed without branches. */
     uint64_t down = low <= 40 * tens, up = 40 * tens + 40 <= high;
     uint64_t fewer = (down ^ up) & (s >= 10);
     uint64_t of_fewer = tens + up;
@@ -58,7 +59,7 @@ static inline int64_t shortest(uint64_t c, int64_t q, int closer, uint64_t *digi
     return k + (int64_t)fewer;
 }
 
-/* The eight digits of n < 10^8 in the bytes of a word, the first in the lowest. */
+/* Return the eight digits of n < 10^8 in the bytes of a word, the first in the lowest. */
 INLINE uint64_t digits_of(uint64_t n)
 {
     uint64_t fours = n / 10000 | (n % 10000) << 32;
@@ -68,7 +69,7 @@ INLINE uint64_t digits_of(uint64_t n)
     return tens | (twos - 10 * tens) << 8;
 }
 
-/* Write digits as characters, the one in the lowest byte first. */
+/* Write digits as characters, starting with the lowest byte. */
 INLINE void store_eight(char *out, uint64_t digits)
 {
     digits |= UINT64_C(0x3030303030303030);
@@ -86,26 +87,26 @@ static inline char *write_integer(char *out, uint64_t n)
         return out + 8;
     }
     uint64_t digits = digits_of(n);
-    int zeros = __builtin_ctzll(digits | UINT64_C(1) << 56) / 8; /* in front; of 0 one stays */
+    int zeros = __builtin_ctzll(digits | UINT64_C(1) << 56) / 8; /* leading ones; 0 keeps one */
     store_eight(out, digits >> (8 * zeros));
     return out + (8 - zeros);
 }
 
-/* How many digits n has, 0 < n < 10^17. */
+/* Count the digits of n, 0 < n < 10^17. */
 INLINE int count_digits(uint64_t n)
 {
-    int fewest = ((64 - __builtin_clzll(n)) * 1233) >> 12; /* or one less than it has */
+    int fewest = ((64 - __builtin_clzll(n)) * 1233) >> 12; /* or one less */
     return fewest + (n >= TENS[fewest]);
 }
 
-/* digits * 10^k as C's %g writes it, plain if 1e-4 <= x < 1e16; 0 < digits < 10^17. */
+/* Write digits * 10^k like C's %g, without an exponent if 1e-4 <= x < 1e16; 0 < digits < 10^17. */
 static inline char *write_digits(char *out, uint64_t digits, int64_t k)
 {
-    /* Always 17 digits, zeros behind: the same few stores for every number. */
+    /* Always write 17 digits with trailing zeros: the same few stores for every number. */
     int n = 16 + (digits >= TENS[16]);
     if (digits < TENS[15])
         n = count_digits(digits);
-    int64_t point = n + k; /* places before the point */
+    int64_t point = n + k; /* digits before the point */
     digits = n == 17 ? digits : n == 16 ? 10 * digits : digits * TENS[17 - n];
     uint64_t first = digits / TENS[16], rest = digits % TENS[16];
     uint64_t high = digits_of(rest / TENS[8]), low = digits_of(rest % TENS[8]);
@@ -121,7 +122,7 @@ static inline char *write_digits(char *out, uint64_t digits, int64_t k)
         return out + n;
     if (n <= point && point <= 16)
         return out + point;
-    int64_t places = 0 < point && point <= 16 ? point : 1; /* before the point, as it is written */
+    int64_t places = 0 < point && point <= 16 ? point : 1; /* before the point, as written */
     uint64_t behind[2];
     memcpy(behind, out + places, sizeof behind);
     memcpy(out + places + 1, behind, sizeof behind);
@@ -138,7 +139,7 @@ static inline char *write_digits(char *out, uint64_t digits, int64_t k)
     return write_integer(out, (uint64_t)exponent);
 }
 
-/* n / 10^8, which is not an integer. */
+/* Write n / 10^8, which must not be an integer. */
 static inline char *write_places(char *out, uint64_t n)
 {
     uint64_t places = digits_of(n % TENS[8]);
@@ -148,11 +149,11 @@ static inline char *write_places(char *out, uint64_t n)
     return out + 8 - __builtin_clzll(places) / 8;
 }
 
-/* A number to be written, and how. */
+/* A number to be written, and its notation. */
 enum { SHORTEST, INTEGER, PLACES, INFINITE, NOT_A_NUMBER };
 
 typedef struct {
-    uint64_t digits; /* of an INTEGER; times 10^-8 of PLACES; times 10^exponent of SHORTEST */
+    uint64_t digits; /* of an INTEGER; times 10^-8 for PLACES, 10^exponent for SHORTEST */
     int32_t exponent;
     uint8_t kind, negative;
 } decimal_t;
@@ -182,12 +183,12 @@ static inline decimal_t decimal_of_f64(double x)
         return decimal;
     }
     if (1e-4 <= x && x < 1e7) {
-        /* Most data have few places. The quotient is correctly rounded, so the decimal reads back
-         * as x; no other decimal of up to 15 digits does, so it is the shortest. */
+        /* Most data have few decimal places. The quotient is correctly rounded, so the decimal
+         * reads back as x. No other decimal of up to 15 digits does, so it is the shortest. */
         double product = x * 1e8;
         uint64_t hundred_millionths = (uint64_t)(product + 0.5);
         double rounded = (double)hundred_millionths;
-        /* First a comparison that all other data fail, as it is cheaper than a quotient. */
+        /* A cheap comparison first: it rejects almost all other data without a division. */
         double error = product - rounded;
         if (error * error <= 1e-30 * product * product && rounded / 1e8 == x) {
             decimal.kind = PLACES;
@@ -243,14 +244,14 @@ static inline char *write_decimal(char *out, decimal_t x)
 #define TEMPLATE "entries.template.h"
 #include "each_entry.h"
 
-/* Values of int64_t are written besides. */
+/* Also for int64_t values. */
 #define TEMPLATE "entries.template.h"
 #define OF_VALUE(name) name##_i64
 #define NAME(name) OF_INDEX(name##_i64)
 #define VALUE int64_t
 #include "each_index.h"
 
-/* Write "index:value " for n entries, `first_index` added to each index; returns the end. */
+/* Write "index:value " for n entries, with `first_index` added to each index. Return the end. */
 typedef char *(*write_entries)(const void *values, const void *indices, ptrdiff_t n,
                                uint64_t first_index, char *out);
 
@@ -262,7 +263,7 @@ static const write_entries writers[3][2] = {
 
 /* ---- lines ----------------------------------------------------------------------------------- */
 
-/* Labels, the number of qid unless there are none, and a blank. */
+/* Write labels, qid if there are any, and a blank. */
 static char *start_line(const line_heads *heads, ptrdiff_t row, char *out)
 {
     const int64_t first = row > 0 ? heads->label_ends[row - 1] : 0;
@@ -279,7 +280,7 @@ static char *start_line(const line_heads *heads, ptrdiff_t row, char *out)
     return out;
 }
 
-/* A line that has entries has no blank at its end. */
+/* Remove the trailing blank of a line that has entries. */
 static char *end_line(char *out, int has_entries)
 {
     out -= has_entries;
@@ -309,7 +310,7 @@ static char *write_codes(const int32_t *codes, ptrdiff_t n_rows, ptrdiff_t n, in
     char *end = write_decimal(one + 1, decimal_of_f64(value));
     *end++ = ' ';
     const size_t length = (size_t)(end - one);
-    /* A code has room for two longest numbers, so all of `one` fits behind its index. */
+    /* There is room for two longest numbers per code, so all of `one` fits after its index. */
     for (ptrdiff_t row = 0; row < n_rows; row++, codes += n) {
         const int has_entries = n > 0 && codes[0] >= 0;
         out = start_line(heads, row, out);

@@ -1,5 +1,5 @@
-/* Rows as lines of LIBSVM text (libsvm_read.h), every number with the fewest digits that read back as
- * itself. */
+/* Rows to lines of LIBSVM text (libsvm_read.h), in which every number has the fewest digits that
+ * read back as itself. */
 #ifndef SPARSEMAPS_LIBSVM_WRITE_H
 #define SPARSEMAPS_LIBSVM_WRITE_H
 
@@ -7,23 +7,24 @@
 #include "levels.h"
 #include "powers_of_ten.h"
 
-/* How far behind its beginning a number is written, digits behind its last one included. */
+/* Most bytes that are written from the start of a number, including those after its last digit. */
 enum { LONGEST_NUMBER = 40 };
 
-/* What stands before the entries. Row i has the labels label_ends[i - 1] to label_ends[i]. */
+/* The labels and qids before the entries. Row i has the labels from label_ends[i - 1] to
+ * label_ends[i]. */
 typedef struct {
     const double *labels;
     const int64_t *label_ends;
-    const int64_t *qids; /* NULL where there are none */
+    const int64_t *qids; /* NULL if there are none */
 } line_heads;
 
 typedef struct {
-    /* Lines of rows, `first_index` added to each index; values are int64_t if `is_whole`. Returns the
-     * end of the text. */
+    /* Write rows as lines, with `first_index` added to each index; values are int64_t if
+     * `is_whole`. Return the end of the text. */
     char *(*rows)(const csr_block *rows, int is_whole, const line_heads *heads,
                   uint64_t first_index, char *out);
-    /* Lines of one-hot features: for code j of a row `value` at j 2^bits + code. A row whose first code
-     * is negative has none. */
+    /* Write one-hot features as lines: for code j of a row, `value` at j 2^bits + code. A row whose
+     * first code is negative has no features. */
     char *(*codes)(const int32_t *codes, ptrdiff_t n_rows, ptrdiff_t n, int bits, double value,
                    const line_heads *heads, uint64_t first_index, char *out);
 } libsvm_write_loops;

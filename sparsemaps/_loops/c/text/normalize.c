@@ -1,6 +1,6 @@
-/* A text is cut before each character that no earlier one changes or is changed by. A part of one
- * character has its form in the tables. In other parts, characters are decomposed, marks are ordered
- * by their combining classes, and pairs are composed. */
+/* A text is split before each character that does not interact with any earlier one. The form of a
+ * single-character part is in the tables. In other parts, characters are decomposed, marks are
+ * sorted by combining class, and pairs are composed. */
 #include "normalize.h"
 
 #include <stdlib.h>
@@ -52,11 +52,11 @@ static inline uint64_t normal_entry(normal_job *job, uint32_t character)
     return text_entry(job->pages, character, job->unmet);
 }
 
-/* Syllables of Hangul: a lead, a vowel, and perhaps a tail. */
+/* Hangul syllables: a lead, a vowel, and optionally a tail. */
 enum { LEAD = 0x1100, VOWEL = 0x1161, TAIL = 0x11a7, SYLLABLE = 0xac00 };
 enum { N_LEADS = 19, N_VOWELS = 21, N_TAILS = 28, N_SYLLABLES = N_LEADS * N_VOWELS * N_TAILS };
 
-/* The items of a character, at most `most`. Returns how many. */
+/* Decompose a character into items. Return their number. */
 static inline int64_t normal_decompose(normal_job *job, uint32_t character, uint32_t *items)
 {
     const uint64_t entry = normal_entry(job, character);
@@ -78,7 +78,7 @@ static inline int64_t normal_decompose(normal_job *job, uint32_t character, uint
     return length ? length : 1;
 }
 
-/* Order n marks by their classes; those of one class stay in their order. */
+/* Sort n marks by class, stably. */
 static void normal_order(normal_job *job, uint32_t *marks, int64_t n)
 {
     uint32_t places[256] = {0}, total = 0;
@@ -106,7 +106,7 @@ static void normal_order(normal_job *job, uint32_t *marks, int64_t n)
     memcpy(marks, job->other.items, (size_t)n * sizeof *marks);
 }
 
-/* What two characters compose to; 0 if they do not. */
+/* Return the composition of two characters, or 0. */
 static inline uint32_t normal_composite(const normal_job *job, uint32_t first, uint32_t second)
 {
     if (first - LEAD < N_LEADS && second - VOWEL < N_VOWELS)
@@ -123,11 +123,11 @@ static inline uint32_t normal_composite(const normal_job *job, uint32_t first, u
     }
 }
 
-/* Compose n items, in place. Returns how many are left. */
+/* Compose n items in place. Return how many remain. */
 static int64_t normal_compose(const normal_job *job, uint32_t *items, int64_t n)
 {
     int64_t end = 0, starter = -1;
-    uint32_t last = 0; /* class of the item before, if it is a mark of the starter */
+    uint32_t last = 0; /* class of the previous item, if it is a mark of the starter */
     for (int64_t i = 0; i < n; i++) {
         const uint32_t item = items[i], class = normal_class(item);
         uint32_t composite = 0;
@@ -146,10 +146,10 @@ static int64_t normal_compose(const normal_job *job, uint32_t *items, int64_t n)
     return end;
 }
 
-/* A part of `n` characters. */
+/* Append the form of a part of `n` characters. */
 static void normal_part(normal_job *job, const void *text, int64_t first, int64_t n, int kind)
 {
-    enum { MOST = 256 }; /* items of a character, as a byte tells how many */
+    enum { MOST = 256 }; /* items of a character; their number has 8 bits */
     uint32_t *items;
     int64_t n_items = 0;
     for (int64_t i = first; i < first + n; i++) {
@@ -177,7 +177,7 @@ static void normal_part(normal_job *job, const void *text, int64_t first, int64_
         normal_put(job, items[i]);
 }
 
-/* Whether a text consists of parts of one character that stay as they are. */
+/* Return whether a text consists only of single-character parts that do not change. */
 static inline int normal_is_unchanged(normal_job *job, const void *text, int64_t n, int kind)
 {
     const uint64_t asked = NORMAL_BEGINS | NORMAL_ALONE | NORMAL_BLANK | NORMAL_CHARACTER;

@@ -6,18 +6,18 @@
 
 #include "vectors.h"
 
-/* Powers up to the last one of these are exact in 128 bits. */
+/* Positive powers up to LARGEST_EXACT_POWER are exact in 128 bits. */
 enum { SMALLEST_POWER = -342, LARGEST_EXACT_POWER = 55, LARGEST_POWER = 342 };
 
 typedef struct {
     uint64_t high, low;
 } wide_t;
 
-/* The leading 128 bits of 10^q from q = SMALLEST_POWER on, rounded up for q < 0, else down. libsvm.pxi
- * fills it when it is imported. */
+/* The leading 128 bits of 10^q, from q = SMALLEST_POWER on, rounded up for q < 0, else down.
+ * libsvm.pxi fills the table on import. */
 extern wide_t powers_of_ten[LARGEST_POWER - SMALLEST_POWER + 1];
 
-/* 10^q in a word. All are exact as doubles, too. */
+/* 10^q as integers. All are exact as doubles, too. */
 static const uint64_t TENS[18] = {1e0, 1e1,  1e2,  1e3,  1e4,  1e5,  1e6,  1e7,  1e8,
                                   1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17};
 

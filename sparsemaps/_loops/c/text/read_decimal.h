@@ -1,11 +1,12 @@
 /* Decimal text to floating point, correctly rounded.
  *
- * Of a decimal w * 10^q, w below 2^53 and |q| <= 22 make one exact product or quotient (Clinger,
- * "How to read floating point numbers accurately", PLDI 1990). Others are rounded from the 128-bit
- * product of w and a power of ten (Eisel and Lemire: D. Lemire, "Number parsing at a gigabyte per
- * second", Software: Practice and Experience 51, 2021), whose 128 bits always decide (N. Mushtaq and
- * D. Lemire, "Fast number parsing without fallback", the same 53, 2023). Decimals whose digits do not
- * fit in w, the caller reads in another way. Eight digits are read at a time, in one 64-bit word. */
+ * For a decimal w * 10^q with w below 2^53 and |q| <= 22, one exact product or quotient suffices
+ * (Clinger, "How to read floating point numbers accurately", PLDI 1990). Others are rounded from
+ * the 128-bit product of w and a power of ten (Eisel and Lemire: D. Lemire, "Number parsing at a
+ * gigabyte per second", Software: Practice and Experience 51, 2021); its 128 bits always suffice
+ * (N. Mushtaq and D. Lemire, "Fast number parsing without fallback", the same 53, 2023). Decimals
+ * whose digits do not fit in w are left to the caller. Eight digits are read at a time, in one
+ * 64-bit word. */
 #ifndef SPARSEMAPS_READ_DECIMAL_H
 #define SPARSEMAPS_READ_DECIMAL_H
 
@@ -22,7 +23,7 @@
 
 #define EVERY_BYTE_OF_FOUR UINT64_C(0x000000ff000000ff)
 
-/* The bits of the double nearest to w * 10^q. w is not 0. */
+/* Return the bits of the double nearest to w * 10^q. w must not be 0. */
 static inline uint64_t decimal_to_double(uint64_t w, int64_t q)
 {
     const uint64_t infinity = UINT64_C(0x7ff0000000000000);
@@ -33,7 +34,7 @@ static inline uint64_t decimal_to_double(uint64_t w, int64_t q)
     int zeros = __builtin_clzll(w);
     wide_t power = powers_of_ten[q - SMALLEST_POWER];
     wide_t product = multiply(w << zeros, power.high);
-    if ((product.high & 0x1ff) == 0x1ff) { /* the bits below could carry into those that count */
+    if ((product.high & 0x1ff) == 0x1ff) { /* lower bits could carry into those that count */
         wide_t more = multiply(w << zeros, power.low);
         product.low += more.high;
         product.high += product.low < more.high;
@@ -46,11 +47,11 @@ static inline uint64_t decimal_to_double(uint64_t w, int64_t q)
             return 0;
         mantissa >>= 1 - exponent;
         mantissa += mantissa & 1;
-        return mantissa >> 1; /* 2^52 is the smallest normal number, with its exponent 1 */
+        return mantissa >> 1; /* 2^52 is the smallest normal number, and becomes exponent 1 */
     }
     if (product.low <= 1 && q >= -4 && q <= 23 && (mantissa & 3) == 1
         && mantissa << (upper + 9) == product.high)
-        mantissa &= ~UINT64_C(1); /* exactly between two: to even */
+        mantissa &= ~UINT64_C(1); /* halfway between two: round to even */
     mantissa += mantissa & 1;
     mantissa >>= 1;
     if (mantissa >> 53) {
@@ -77,7 +78,7 @@ INLINE int is_digit(char c)
 #define EIGHT_AT_A_TIME 0
 #endif
 
-/* The number of which a word has the digits, the first in its lowest byte. */
+/* Return the number whose digits are the bytes of a word, the first in the lowest byte. */
 INLINE uint64_t number_of_digits(uint64_t digits)
 {
     digits = digits * 10 + (digits >> 8); /* tens and ones, in every other byte */
@@ -86,14 +87,14 @@ INLINE uint64_t number_of_digits(uint64_t digits)
            >> 32;
 }
 
-/* The number that n digits at p make, up to eight of them; eight bytes can be read. */
+/* Return the number given by n <= 8 digits at p. Eight bytes must be readable. */
 INLINE uint64_t digits_at(const char *p, ptrdiff_t n)
 {
 #if EIGHT_AT_A_TIME
     uint64_t digits;
     memcpy(&digits, p, sizeof digits);
     digits ^= EVERY_BYTE(0x30);
-    /* Zeros lead; a shift by 64 is undefined. */
+    /* Pad with leading zeros. In two shifts, as a shift by 64 is undefined. */
     return number_of_digits(digits << (32 - 4 * n) << (32 - 4 * n));
 #else
     uint64_t w = 0;
@@ -103,11 +104,11 @@ INLINE uint64_t digits_at(const char *p, ptrdiff_t n)
 #endif
 }
 
-/* The number that n digits at p make, 8 to 16 of them; 16 bytes can be read. */
+/* Return the number given by 8 to 16 digits at p. 16 bytes must be readable. */
 INLINE uint64_t sixteen_digits_at(const char *p, ptrdiff_t n)
 {
 #if defined(__SSE4_1__)
-    /* From n on, these put n bytes to the end, behind zeros. */
+    /* Starting at n, these shuffle n bytes to the end, after zeros. */
     static const int8_t places[32] = {-1, -1, -1, -1, -1, -1, -1, -1, -1, -1, -1,
                                       -1, -1, -1, -1, -1, 0,  1,  2,  3,  4,  5,
                                       6,  7,  8,  9,  10, 11, 12, 13, 14, 15};
@@ -124,8 +125,8 @@ INLINE uint64_t sixteen_digits_at(const char *p, ptrdiff_t n)
 #endif
 }
 
-/* w followed by n digits at p, up to 24 of them, modulo 2^64; all eights of bytes that they begin
- * can be read, and 16 if there are more than eight. */
+/* Append n <= 24 digits at p to w, modulo 2^64. Bytes must be readable in whole groups of eight,
+ * and 16 of them if there are more than eight digits. */
 INLINE uint64_t append_digits(uint64_t w, const char *p, ptrdiff_t n)
 {
     if (n > 8) {
@@ -137,7 +138,7 @@ INLINE uint64_t append_digits(uint64_t w, const char *p, ptrdiff_t n)
     return w * TENS[n] + digits_at(p, n);
 }
 
-/* Append the digits at p to *w, modulo 2^64. Returns where they end. */
+/* Append the digits at p to *w, modulo 2^64. Return their end. */
 INLINE const char *read_digits(const char *p, const char *end, uint64_t *w)
 {
 #if EIGHT_AT_A_TIME
@@ -145,7 +146,8 @@ INLINE const char *read_digits(const char *p, const char *end, uint64_t *w)
         uint64_t digits, others;
         memcpy(&digits, p, sizeof digits);
         digits ^= EVERY_BYTE(0x30);
-        /* The top bit of the first byte above 9 is set; what it carries on does not matter. */
+        /* This sets the top bit of the first byte above 9; carries beyond that byte do not
+         * matter. */
         others = (digits | (digits + EVERY_BYTE(0x76))) & EVERY_BYTE(0x80);
         const int n = others ? __builtin_ctzll(others) / 8 : 8;
         *w = *w * TENS[n] + number_of_digits(digits << (32 - 4 * n) << (32 - 4 * n));
@@ -159,8 +161,8 @@ INLINE const char *read_digits(const char *p, const char *end, uint64_t *w)
     return p;
 }
 
-/* w / 10^q, 0 <= q <= 22. Where there are as many digits as a double has, whether they make less than
- * 2^53 is random: no branch on it. */
+/* Return w / 10^q, 0 <= q <= 22. With 16 decimals or more, whether w is below 2^53 is
+ * unpredictable, so it is not tested. */
 INLINE double divide_by_power(uint64_t w, ptrdiff_t q)
 {
     if (q < 16 && w >> 53 == 0) { /* w and the power are exact: one rounding */
@@ -175,8 +177,8 @@ INLINE double divide_by_power(uint64_t w, ptrdiff_t q)
     return value;
 }
 
-/* Read [sign] digits [. digits] [e [sign] digits] from p on. Returns where it stopped, or NULL if
- * there is no such number or it has more than 19 digits. */
+/* Read [sign] digits [. digits] [e [sign] digits] at p. Return its end, or NULL if the text is not
+ * such a number or has more than 19 digits. */
 static inline const char *read_decimal(const char *p, const char *end, double *value)
 {
     uint64_t w = 0;
@@ -195,7 +197,7 @@ static inline const char *read_decimal(const char *p, const char *end, double *v
     }
     if (n_digits == 0)
         return NULL;
-    if (n_digits > 19) { /* w may have overflowed, unless zeros lead */
+    if (n_digits > 19) { /* w may have overflowed, unless there are leading zeros */
         const char *digit = first;
         while (digit < p && (*digit == '0' || *digit == '.'))
             n_digits -= *digit++ == '0';
@@ -224,8 +226,8 @@ static inline const char *read_decimal(const char *p, const char *end, double *v
     return p;
 }
 
-/* Whether `value` lies exactly between two neighbouring floats, so that rounding a decimal
- * to it first and to float32 then could round twice. */
+/* Return whether `value` lies exactly halfway between two adjacent floats, so that rounding a
+ * decimal to double and then to float32 could round twice. */
 static inline int between_floats(double value)
 {
     float near = (float)value;

@@ -1,8 +1,8 @@
-/* The positions of the bytes of a text that are not digits. Between two of them is a number, whose
- * length is then known before it is read.
+/* Positions of the bytes of a text that are not digits. Between two of them is a number, whose
+ * length is thus known before it is read.
  *
- * Reference: G. Langdale and D. Lemire, "Parsing gigabytes of JSON per second", The VLDB Journal 28,
- * 2019, whose two stages these are. */
+ * Reference: G. Langdale and D. Lemire, "Parsing gigabytes of JSON per second", The VLDB Journal
+ * 28, 2019: these are its two stages. */
 #ifndef SPARSEMAPS_SEPARATORS_H
 #define SPARSEMAPS_SEPARATORS_H
 
@@ -12,17 +12,17 @@
 
 #include "text_simd.h"
 
-/* Bytes that are looked at together, and those whose separators are held at a time. */
+/* Bytes examined at a time, and bytes whose separators are held at a time. */
 enum { SEPARATORS_STEP = 64, SEPARATORS_WINDOW = 4096 };
 
 typedef struct {
     const char *start, *stop; /* the separators of [start, stop) are held */
     const uint32_t *next;     /* the next one */
-    const uint32_t *last;     /* beyond the last one */
+    const uint32_t *last;     /* past the last one */
     uint32_t offsets[SEPARATORS_WINDOW + SEPARATORS_STEP];
 } separators_t;
 
-/* Which of 64 bytes are not digits, the first as the lowest bit. */
+/* Return a bitmask of the non-digits among 64 bytes, the first in the lowest bit. */
 INLINE uint64_t separators_of(const char *p)
 {
     uint64_t marks = 0;
@@ -31,7 +31,7 @@ INLINE uint64_t separators_of(const char *p)
     return marks;
 }
 
-/* Hold the separators from p on, of a window or up to `end`. */
+/* Hold the separators from p on, up to `end` or for one window. */
 static inline void find_separators(separators_t *separators, const char *p, const char *end)
 {
     int64_t n = 0;
@@ -46,7 +46,7 @@ static inline void find_separators(separators_t *separators, const char *p, cons
         }
         uint64_t marks = separators_of(here);
         int n_marks = __builtin_popcountll(marks);
-        for (int i = 0; i < n_marks; i += 8) { /* eight without a branch; some too many */
+        for (int i = 0; i < n_marks; i += 8) { /* eight without a branch, possibly too many */
             for (int j = 0; j < 8; j++) {
                 int bit = __builtin_ctzll(marks | UINT64_C(1) << 63);
                 separators->offsets[n + i + j] = (uint32_t)(first + bit);
@@ -61,15 +61,15 @@ static inline void find_separators(separators_t *separators, const char *p, cons
     separators->last = separators->offsets + n;
 }
 
-/* Nothing is held yet. */
+/* Start with no separators held. */
 static inline void forget_separators(separators_t *separators, const char *p)
 {
     separators->start = separators->stop = p;
     separators->next = separators->last = separators->offsets;
 }
 
-/* Make `next` the first separator from p on; p never goes back. Returns whether n of them from there
- * on are held. */
+/* Advance `next` to the first separator from p on; p must not decrease. Return whether n separators
+ * from there on are held. */
 INLINE int hold_separators(separators_t *separators, const char *p, const char *end, int n)
 {
     while (separators->next < separators->last && separators->start + *separators->next < p)

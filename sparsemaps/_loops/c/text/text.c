@@ -1,22 +1,22 @@
-/* Tokens of a text that was prepared, and the n-grams of tokens and of characters. */
+/* Tokens of a prepared text, and n-grams of tokens or of characters. */
 #include "text.h"
 
 #include "text_characters.h"
 #include "text_counts.h"
 #include "text_hash.h"
 
-/* Bytes of the character that begins with this byte. */
+/* Return the length in bytes of the character that begins with this byte. */
 INLINE uint32_t character_bytes(uint8_t first)
 {
     return 1 + (uint32_t)((first >= 0xc0) + (first >= 0xe0) + (first >= 0xf0));
 }
 
-/* Starts and ends of the runs of the class, those of at least `least` characters (1 or 2). */
+/* Find the runs of the class that have at least `least` characters (1 or 2). */
 static int64_t find_runs(const uint8_t *bytes, const uint8_t *classes, int64_t n_bytes, int least,
                          uint32_t *starts, uint32_t *ends)
 {
     int64_t n = 0;
-    uint64_t last = 0; /* the highest bit of the bits before */
+    uint64_t last = 0; /* highest bit of the previous word */
     uint32_t start = 0;
     for (int64_t first = 0; first <= n_bytes; first += 64) {
         const uint64_t bits = highest_bits_of_64(classes + first);
@@ -32,7 +32,7 @@ static int64_t find_runs(const uint8_t *bytes, const uint8_t *classes, int64_t n
             start = (uint32_t)(first + __builtin_ctzll(changes));
             changes &= changes - 1;
             if (!changes)
-                break; /* it ends in other bits */
+                break; /* it ends in a later word */
             const uint32_t end = (uint32_t)(first + __builtin_ctzll(changes));
             changes &= changes - 1;
             starts[n] = start;
@@ -44,12 +44,12 @@ static int64_t find_runs(const uint8_t *bytes, const uint8_t *classes, int64_t n
     return n;
 }
 
-/* Starts and ends of tokens, some of which are single characters. */
+/* Find tokens, some of which are single characters. */
 static int64_t find_tokens(const uint8_t *bytes, const uint8_t *classes, int64_t n_bytes,
                            uint32_t *starts, uint32_t *ends)
 {
     int64_t n_starts = 0, n_ends = 0;
-    uint64_t last_in = 0, last_joined = 0; /* the highest bits of the bits before */
+    uint64_t last_in = 0, last_joined = 0; /* highest bits of the previous words */
     for (int64_t first = 0; first <= n_bytes; first += 64) {
         uint64_t in = 0, joined = 0, leads = 0;
         for (int l = 0; l < 64; l += BYTES_AT_ONCE) {
@@ -70,7 +70,7 @@ static int64_t find_tokens(const uint8_t *bytes, const uint8_t *classes, int64_t
     return n_ends;
 }
 
-/* Copy bytes, 16 at a time: up to 15 more are read and written. */
+/* Copy n bytes, 16 at a time. Up to 15 more are read and written. */
 INLINE void copy_bytes(uint8_t *out, const uint8_t *bytes, int64_t n)
 {
     int64_t i = 0;
@@ -79,7 +79,8 @@ INLINE void copy_bytes(uint8_t *out, const uint8_t *bytes, int64_t n)
     while ((i += 16) < n);
 }
 
-/* Put the tokens into job->joined, each between two blanks; their places are then those there. */
+/* Copy the tokens to job->joined, each between two blanks, and update their positions to refer to
+ * it. */
 static int64_t join_tokens(text_job *job, int64_t n)
 {
     uint8_t *joined = job->joined;
@@ -97,7 +98,7 @@ static int64_t join_tokens(text_job *job, int64_t n)
     return end;
 }
 
-/* Whether a word with this hash is in the table. */
+/* Return whether a word with this hash is in the table. */
 static int is_stop_word(const text_stop_words *stop, uint32_t hash, const uint8_t *word,
                         uint32_t length)
 {
@@ -109,7 +110,7 @@ static int is_stop_word(const text_stop_words *stop, uint32_t hash, const uint8_
     return 0;
 }
 
-/* Drop the stop words among n tokens. */
+/* Drop the stop words among n tokens. Return how many remain. */
 static int64_t drop_stop_words(text_job *job, int64_t n)
 {
     int64_t n_kept = 0;
@@ -123,7 +124,7 @@ static int64_t drop_stop_words(text_job *job, int64_t n)
     return n_kept;
 }
 
-/* Hashes of the n-grams of the n tokens at job->starts and job->ends of `bytes`. */
+/* Hash the n-grams of n tokens of `bytes`, at job->starts and job->ends. */
 static void hash_tokens(text_job *job, const uint8_t *bytes, int64_t n, int64_t shortest,
                         int64_t longest)
 {
@@ -134,8 +135,8 @@ static void hash_tokens(text_job *job, const uint8_t *bytes, int64_t n, int64_t 
     }
 }
 
-/* Where each character of `bytes` begins, and the end. Returns how many there are. Unless `blanks` is
- * NULL, its bits tell which of them are blanks. */
+/* Find the start of each character of `bytes`, and the end. Return the number of characters. Unless
+ * `blanks` is NULL, set its bits for the characters that are blanks. */
 INLINE int64_t find_characters(const uint8_t *bytes, int64_t n_bytes, uint32_t *offsets,
                                uint64_t *blanks)
 {
@@ -166,7 +167,8 @@ INLINE int64_t find_characters(const uint8_t *bytes, int64_t n_bytes, uint32_t *
     return n;
 }
 
-/* Hashes of the `size` characters from each of HASHES_AT_ONCE characters on, of which `n` count. */
+/* Hash `size` characters from each of HASHES_AT_ONCE characters on; only the first `n` results
+ * count. */
 INLINE register_u32 hash_of_characters(const uint8_t *bytes, const uint32_t *offsets, int64_t size,
                                        int64_t n)
 {
@@ -190,7 +192,7 @@ static void hash_character_ngrams(text_job *job, const uint8_t *bytes, int64_t n
     }
 }
 
-/* Replace runs of two and more spaces by a blank, within job->bytes. Returns the new length. */
+/* Replace runs of two or more spaces by one blank, in place. Return the new length. */
 static int64_t collapse_spaces(text_job *job, int64_t n_bytes)
 {
     uint8_t *bytes = job->bytes, *classes = job->classes;
@@ -218,15 +220,15 @@ static int64_t collapse_spaces(text_job *job, int64_t n_bytes)
     return end;
 }
 
-/* Of the 64 characters of word `i` of the bits: those from which `size` characters on lie within one
- * word and its two blanks. */
+/* Return a bitmask of the 64 characters of mask word `i` from which `size` characters lie within
+ * one token and its two blanks. */
 INLINE uint64_t within_words(const uint64_t *blanks, int64_t i, int64_t n, int64_t size)
 {
     const int64_t n_starts =
         n - (size > 2 ? size : 2) + 1 - 64 * i; /* the last blank starts none */
     uint64_t crossed = 0;
     for (int64_t k = 1; k <= size - 2 && ~crossed; k++) {
-        const uint64_t *from = blanks + i + k / 64; /* the 64 characters k behind these */
+        const uint64_t *from = blanks + i + k / 64; /* the 64 characters that are k further on */
         crossed |= from[0] >> k % 64 | from[1] << (63 - k % 64) << 1;
     }
     return n_starts >= 64  ? ~crossed
@@ -234,9 +236,9 @@ INLINE uint64_t within_words(const uint64_t *blanks, int64_t i, int64_t n, int64
                            : ~crossed & ((UINT64_C(1) << n_starts) - 1);
 }
 
-/* What is left: a word, with its blanks, that is shorter than all sizes counts once, whole. And of
- * the two blanks of a word, which the words before and behind share here, each counts by itself
- * where characters do. */
+/* Hash the remaining n-grams. A token, with its blanks, that is shorter than all sizes counts once,
+ * as a whole. If sizes start at 1, both blanks of a token count, although adjacent tokens share one
+ * here. */
 static void hash_rest_of_words(text_job *job, int64_t n_tokens)
 {
     const uint8_t *bytes = job->joined;

@@ -9,7 +9,7 @@ static void lower(const uint8_t *bytes, int64_t n, uint8_t *out)
         out[i] = (uint8_t)(bytes[i] | ((uint8_t)(bytes[i] - 'A') < 26 ? 0x20 : 0));
 }
 
-/* The big-endian number of the bytes before the last one of the first n-gram. */
+/* Return the big-endian number of all bytes of the first n-gram except the last. */
 INLINE uint64_t begin_number(const uint8_t *bytes, int size)
 {
     uint64_t number = 0;
@@ -18,8 +18,8 @@ INLINE uint64_t begin_number(const uint8_t *bytes, int size)
     return number;
 }
 
-/* A counter that is 0 belongs to a number that is met now: for the first time, or for the first time
- * after 65,536 times. */
+/* Count n-grams in a table. A counter of 0 means that its number occurs for the first time, or for
+ * the first time after 65,536 times. */
 static int64_t count_by_table(const uint8_t *bytes, int64_t n, int size, uint16_t *counters,
                               uint32_t *met, uint32_t *other, uint64_t *numbers, int32_t *counts)
 {

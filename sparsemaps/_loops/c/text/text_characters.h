@@ -1,14 +1,14 @@
-/* Characters to lowered UTF-8, and the class of each byte (text.h). */
+/* Characters to lower-case UTF-8, and the class of each byte (text.h). */
 #ifndef SPARSEMAPS_TEXT_CHARACTERS_H
 #define SPARSEMAPS_TEXT_CHARACTERS_H
 
 #include "text.h"
 #include "text_simd.h"
 
-/* Characters of ASCII in a row after which they are taken a register at a time again. */
+/* Number of successive ASCII characters after which a register is processed at a time again. */
 enum { QUIET = 4 };
 
-/* What Python says of ASCII: a test compares it. */
+/* Classify ASCII like Python; a test compares them. */
 INLINE register_u8 ascii_class(register_u8 bytes, int of)
 {
     const register_u8 is_space =
@@ -40,8 +40,8 @@ INLINE void put_character(uint64_t entry, uint8_t *out, uint8_t *classes)
     memcpy(classes, &in_class, sizeof in_class);
 }
 
-/* The character at byte i of UTF-8, as Python decodes it: no surrogates, no longer forms than
- * needed. Anything else sets TEXT_INVALID and counts as one byte. */
+/* Decode the character at byte i of UTF-8 like Python: without surrogates or overlong forms.
+ * Anything else sets TEXT_INVALID and counts as one byte. */
 INLINE uint32_t decode_utf8(const uint8_t *text, int64_t n, int64_t i, int *length, uint64_t *flags)
 {
     const uint32_t first = text[i];
@@ -76,7 +76,7 @@ INLINE uint32_t decode_utf8(const uint8_t *text, int64_t n, int64_t i, int *leng
     return character;
 }
 
-/* Of a string, whose characters are all below 0x110000. */
+/* For str, whose characters are all below 0x110000. */
 #define DECODE_UNIT(text, n, i, length, flags) ((uint32_t)(text)[i] % UINT32_C(0x110000))
 #define DECODE_UTF8(text, n, i, length, flags) decode_utf8(text, n, i, &(length), &(flags))
 

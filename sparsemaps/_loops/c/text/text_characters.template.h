@@ -1,8 +1,8 @@
-/* Included once for each form of texts: NAME(function), CHAR for a unit of the text, and
- * DECODE(text, n, i, length, flags), the character that begins at unit i. */
+/* Included once per form of texts: NAME(function); CHAR, a unit of the text; and DECODE(text, n, i,
+ * length, flags), which returns the character that begins at unit i. */
 
-/* The units from `text` on, at most BYTES_AT_ONCE of the n, each as a byte that is above 127 for all
- * that is not ASCII. */
+/* Load up to BYTES_AT_ONCE of n units as bytes, with a byte above 127 for each unit that is not
+ * ASCII. */
 INLINE register_u8 NAME(narrow)(const CHAR *text, int64_t n)
 {
     CHAR units[BYTES_AT_ONCE];
@@ -35,7 +35,7 @@ static int64_t NAME(prepare)(text_job *job, const CHAR *text, int64_t n)
         end += n_ascii;
         if (!others)
             continue;
-        /* Not ASCII, until QUIET characters of ASCII have followed each other. */
+        /* Process single characters until QUIET ASCII characters in a row. */
         for (int quiet = 0; i < n && quiet < QUIET;) {
             int length = 1;
             const uint32_t character = DECODE(text, n, i, length, flags);

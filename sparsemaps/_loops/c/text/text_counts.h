@@ -1,4 +1,4 @@
-/* Hashes to columns, columns counted, counts to values (text.h). */
+/* Hashes to columns, columns to counts, counts to values (text.h). */
 #ifndef SPARSEMAPS_TEXT_COUNTS_H
 #define SPARSEMAPS_TEXT_COUNTS_H
 
@@ -9,8 +9,8 @@
 #include "text_simd.h"
 #include "text_sort.h"
 
-/* Each hash, as a signed number h, to |h| mod n_features in bits 1 to 31, and whether h is negative
- * in bit 0. */
+/* Convert each hash, as a signed number h, to |h| mod n_features in bits 1 to 31, with bit 0 set if
+ * h is negative. */
 static void hashes_to_columns(uint32_t *items, int64_t n, uint32_t n_features)
 {
     if ((n_features & (n_features - 1)) == 0) {
@@ -60,9 +60,10 @@ static int64_t count(text_job *job, int32_t *columns)
     return count_columns(job, columns);
 }
 
-/* By a table that is in order: a column's first slot is its upper bits, and the columns behind the
- * slots that it finds taken move up. Hashes are spread over the slots. Columns of made texts may not
- * be: they are sorted once it has taken many steps. */
+/* List distinct columns with an ordered hash table: a column's first slot is given by its upper
+ * bits, and columns in the slots from its place on are shifted up. Hashes spread evenly over the
+ * slots. For adversarial texts they may not, so if many steps were taken, columns are sorted
+ * instead. */
 static int64_t distinct(text_job *job, int32_t *columns)
 {
     const uint32_t none = UINT32_MAX;

@@ -1,4 +1,4 @@
-/* MurmurHash3 (x86, 32 bits, seed 0) of byte strings, a register of them at a time. */
+/* MurmurHash3 (x86, 32 bits, seed 0) of byte strings, one string per lane of a register. */
 #ifndef SPARSEMAPS_TEXT_HASH_H
 #define SPARSEMAPS_TEXT_HASH_H
 
@@ -27,7 +27,7 @@ INLINE register_u32 finish_hash(register_u32 hash, register_u32 length)
     return hash ^ hash >> 16;
 }
 
-/* Of ranges of any lengths. At most three bytes behind a range are read. */
+/* Hash ranges of any lengths. Up to three bytes after a range are read. */
 INLINE register_u32 hash_of_ranges(const uint8_t *bytes, register_u32 starts, register_u32 ends)
 {
     const register_u32 lengths = ends - starts, n_blocks = lengths >> 2;
@@ -38,7 +38,7 @@ INLINE register_u32 hash_of_ranges(const uint8_t *bytes, register_u32 starts, re
         most = n_blocks[l] > most ? n_blocks[l] : most;
     for (uint32_t j = 0; j < most; j++) {
         const register_u32 here = (register_u32)(n_blocks > j);
-        /* Where there is no block j, the rest of the range is read for nothing. */
+        /* Lanes without a block j load the rest of the range, and ignore it. */
         const register_u32 place = (j & here) | (n_blocks & ~here);
         const register_u32 block = gather_words(bytes, starts + (place << 2));
         hash = (add_block(hash, block) & here) | (hash & ~here);
@@ -47,7 +47,7 @@ INLINE register_u32 hash_of_ranges(const uint8_t *bytes, register_u32 starts, re
     return finish_hash(hash ^ mixed_block(rest), lengths);
 }
 
-/* The first `n` lanes. */
+/* Return a mask of the first `n` lanes. */
 INLINE register_u32 first_lanes(int64_t n)
 {
     register_u32 lanes = {0};

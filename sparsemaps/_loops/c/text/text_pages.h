@@ -1,4 +1,4 @@
-/* What characters become, by pages of entries that Python fills when a text has met them. */
+/* Character tables: pages of entries that Python fills once a text contains their characters. */
 #ifndef SPARSEMAPS_TEXT_PAGES_H
 #define SPARSEMAPS_TEXT_PAGES_H
 
@@ -6,10 +6,10 @@
 
 enum { TEXT_PAGE = 256, TEXT_PAGES = 0x110000 / TEXT_PAGE };
 
-/* A flag of all entries of a page that has not been filled yet; the bits below are the user's. */
+/* Flag of all entries of a page that has not been filled yet. Lower bits are the user's. */
 #define TEXT_UNMET (UINT64_C(1) << 63)
 
-/* The entry of a character; if its page must be filled, its bit of `unmet` is set. */
+/* Return the entry of a character. If its page must be filled, set the page's bit in `unmet`. */
 static inline uint64_t text_entry(const uint64_t *const *pages, uint32_t character, uint64_t *unmet)
 {
     const uint32_t page = character / TEXT_PAGE;
@@ -20,7 +20,7 @@ static inline uint64_t text_entry(const uint64_t *const *pages, uint32_t charact
     return entry;
 }
 
-/* Let other threads see a page that is filled. */
+/* Publish a filled page to other threads. */
 static inline void publish_page(const uint64_t **pages, int page, const uint64_t *entries)
 {
     __atomic_store_n(pages + page, entries, __ATOMIC_RELEASE);

@@ -26,7 +26,7 @@ INLINE register_u32 load_words(const uint32_t *words)
     return loaded;
 }
 
-/* The highest bit of each byte: that of the first byte lowest. */
+/* Return the highest bit of each byte as a bitmask, the first byte in the lowest bit. */
 INLINE uint64_t highest_bits(register_u8 bytes)
 {
 #if defined(__AVX512F__)
@@ -47,7 +47,7 @@ INLINE uint64_t highest_bits(register_u8 bytes)
 #endif
 }
 
-/* The same of 64 bytes. */
+/* Do the same for 64 bytes. */
 INLINE uint64_t highest_bits_of_64(const uint8_t *bytes)
 {
     uint64_t bits = 0;
@@ -56,7 +56,7 @@ INLINE uint64_t highest_bits_of_64(const uint8_t *bytes)
     return bits;
 }
 
-/* The four bytes from each of these places on, as a little-endian number. */
+/* Gather four bytes at each position as a little-endian number. */
 INLINE register_u32 gather_words(const uint8_t *bytes, register_u32 places)
 {
 #if defined(__AVX512F__)
@@ -77,7 +77,7 @@ INLINE register_u32 gather_words(const uint8_t *bytes, register_u32 places)
 #endif
 }
 
-/* Bits of the words that differ. */
+/* Return a bitmask of the words that differ. */
 INLINE uint64_t differing(register_u32 words, register_u32 others)
 {
 #if defined(__AVX512F__)
@@ -90,8 +90,8 @@ INLINE uint64_t differing(register_u32 words, register_u32 others)
 #endif
 }
 
-/* Write those of the words whose bit is set, one behind the other. Returns how many. The memory
- * behind them may be written too, as much as a register. */
+/* Write the words whose bit is set contiguously. Return their number. Up to a register of memory
+ * after them may be overwritten. */
 INLINE int64_t store_chosen(uint32_t *out, register_u32 words, uint64_t bits)
 {
 #if defined(__AVX512F__)
@@ -107,7 +107,7 @@ INLINE int64_t store_chosen(uint32_t *out, register_u32 words, uint64_t bits)
 #endif
 }
 
-/* The bits of x where the mask is set, side by side. */
+/* Return the bits of x selected by the mask, packed. */
 INLINE uint64_t extract_bits(uint64_t x, uint64_t mask)
 {
 #if defined(__BMI2__)

@@ -1,19 +1,19 @@
-/* Radix sort of 31-bit numbers that lie in bits 1 to 31 of words; what bit 0 holds moves along.
+/* Radix sort of 31-bit numbers in bits 1 to 31 of words; bit 0 is carried along.
  *
- * Input: n words, and how many of the bits count; as much memory again.
- * Output: whichever of the two arrays the sorted words ended up in.
- * Cost: O(n) for each digit, of at most TEXT_DIGIT bits. */
+ * Input: n words, and the number of bits to sort by; scratch of the same size.
+ * Output: whichever of the two arrays holds the result.
+ * Cost: O(n) per digit of at most TEXT_DIGIT bits. */
 #ifndef SPARSEMAPS_TEXT_SORT_H
 #define SPARSEMAPS_TEXT_SORT_H
 
 #include "vectors.h"
 
-/* Most bits of a digit, passes, and values of all digits: two of 12 bits, or three of 11, or more
- * and shorter ones. */
+/* Most bits per digit, most passes, and most values of all digits: two digits of 12 bits, three of
+ * 11, or more and shorter ones. */
 enum { TEXT_DIGIT = 12, TEXT_PASSES = 8, TEXT_VALUES = 2 << 12 };
 
-/* Digits of `bits` bits, for which sorting n items costs least: a pass costs about as much for an
- * item as for four values of the digit. */
+/* Return the number of passes with the least cost for n items of `bits` bits. A pass costs about as
+ * much per item as for four values of the digit. */
 static int cheapest_passes(int64_t n, int bits)
 {
     int best = 0;
@@ -28,7 +28,7 @@ static int cheapest_passes(int64_t n, int bits)
     return best;
 }
 
-/* Sort by digits of `digit` bits from bit 1 on, `passes` of them. */
+/* Sort by `passes` digits of `digit` bits, from bit 1 on. */
 INLINE uint32_t *sort_by_digits(uint32_t *items, uint32_t *other, int64_t n, int passes, int digit)
 {
     uint32_t ends[TEXT_VALUES];
@@ -54,7 +54,7 @@ INLINE uint32_t *sort_by_digits(uint32_t *items, uint32_t *other, int64_t n, int
     return items;
 }
 
-/* Sort items by their bits from 1 on. Returns the one of the two arrays that holds them then. */
+/* Sort items by their bits from 1 on. Return whichever of the two arrays holds the result. */
 static uint32_t *sort_items(uint32_t *items, uint32_t *other, int64_t n, int bits)
 {
     if (n <= 24) {
@@ -68,7 +68,7 @@ static uint32_t *sort_items(uint32_t *items, uint32_t *other, int64_t n, int bit
         return items;
     }
     const int passes = cheapest_passes(n, bits), digit = (bits + passes - 1) / passes;
-    if (passes == 2) /* usual numbers, so that there is no loop over them */
+    if (passes == 2) /* common numbers, as constants */
         return sort_by_digits(items, other, n, 2, digit);
     if (passes == 3)
         return sort_by_digits(items, other, n, 3, digit);

@@ -1,4 +1,4 @@
-/* What scikit-learn divides the row by: it adds in order, doubles, of squares that are VALUEs. */
+/* Compute the divisor that scikit-learn uses: it adds doubles, in order; squares are VALUEs. */
 static double NAME(norm)(const int32_t *counts, int64_t n, int norm)
 {
     double sum = 0;
@@ -22,7 +22,7 @@ static void NAME(values)(const int32_t *counts, int64_t n, int binary, int norm,
         return;
     }
     const double divisor = norm ? NAME(norm)(counts, n, norm) : 0;
-    if (divisor == 0) /* no norm, or nothing but zeros */
+    if (divisor == 0) /* no norm, or only zeros */
         for (int64_t i = 0; i < n; i++)
             values[i] = (VALUE)counts[i];
     else
