@@ -64,8 +64,8 @@ def train(options: argparse.Namespace) -> None:
         kind(fitted, **parameters), paths, options.output, training, source,
         value_of(options, Aside).aside, value_of(options, Reading), asked.weights_of_labels,
     )  # fmt: skip
-    figures: dict[str, Any]
-    figures = {"records": trained.n_records, "passes": trained.model.n_iter_, "bad": trained.n_bad}
+    n_passes = trained.model.n_iter_
+    figures: Any = {"records": trained.n_records, "passes": n_passes, "bad": trained.n_bad}
     words = words_of(figures)
     if trained.weight is not None:
         figures |= {"weight": trained.weight}
@@ -85,7 +85,6 @@ def train(options: argparse.Namespace) -> None:
     if trained.validation is not None:
         seen = {name: finite_or_none(n) for name, n in trained.validation.figures.items()}
         figures |= {"validation": {"records": trained.validation.n_records, **seen}}
-    if trained.validation is not None:
         for line in trained.validation.lines:
             print_line(line)
         sys.stdout.flush()  # here, as main reports its errors

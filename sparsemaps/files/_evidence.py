@@ -80,12 +80,11 @@ def report_of(
     threshold = plan.search.threshold
     source: Any = plan.job.source
     own: OwnNgrams | None = None
+    judged: Judged | None = None
     if table is not None:
         with_own: Any = with_table(plan.job, table).source
-        own = with_own.vectorizer
-    judged = None
-    if own is not None:
-        judged = judge(dataclasses.replace(source, numbers_labels=False), own, plan.inputs, n_jobs)
+        own, unnumbered = with_own.vectorizer, dataclasses.replace(source, numbers_labels=False)
+        judged = judge(unnumbered, with_own.vectorizer, plan.inputs, n_jobs)
     shown = draw_pairs(found.similarity, threshold)
     witnesses, sizes = np.unique(found.witness, return_counts=True)
     largest = witnesses[np.argsort(-sizes, kind="stable")[:N_GROUPS]]
@@ -112,11 +111,12 @@ def report_of(
             *(column[shown].tolist() for column in found), strict=True
         )
     ]
-    settings = _settings(plan)
     shown_own = None
     if own is not None and judged is not None:
         shown_own = _own_shown(own, judged, texts, name_of)
-    return Report(settings, counts, threshold, found.similarity, sizes, groups, pairs, shown_own)
+    return Report(
+        _settings(plan), counts, threshold, found.similarity, sizes, groups, pairs, shown_own
+    )
 
 
 def _own_shown(

@@ -237,8 +237,8 @@ class _Hashed:
         """Return the keys of the rows of a piece that are not alone in their bucket, sorted.
 
         A key is a word of 64 bits: the number of the bucket above the number of the row, 32 bits
-        each. The rows of a bucket share a hash of `n_bits` bits, from `bit` on; the bits are surely
-        equal only in buckets of more than `max_bucket` rows. Of two sets, a bucket has rows of
+        each. The rows of a bucket share a hash of `n_bits` bits, from `bit` on; in a bucket of more
+        than `max_bucket` rows, they share these bits themselves. Of two sets, a bucket has rows of
         both. `piece` counts through the pieces of all parts.
         """
         max_rows = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
