@@ -139,11 +139,11 @@ class Folder:
                 raise OSError(error.errno, kept, error.filename) from error
 
     def are_one(self, name: str, other: str) -> bool:
-        """Return whether two names are of one file, or of none."""
+        """Return whether two names are of one file."""
         try:
             return os.path.samestat(os.lstat(self.place(name)), os.lstat(self.place(other)))
         except OSError:
-            return not any(os.path.lexists(self.place(one)) for one in (name, other))
+            return False
 
     def link(self, name: str, second: str) -> None:
         """Give a file a second name; if the file system has no links, copy it."""
@@ -203,8 +203,7 @@ class UrlFolder(Folder):
         _urls.move(self.place(name), self.place(target))
 
     def are_one(self, name: str, other: str) -> bool:
-        """Return whether there is neither file: a copy has no mark of its origin."""
-        return self.size(name) is self.size(other) is None
+        return False  # a copy has no mark of its origin
 
     def link(self, name: str, second: str) -> None:
         _urls.copy(self.place(name), self.place(second))

@@ -228,12 +228,14 @@ class Results:
         """Give results of a run that is complete names without a digest, too. So a reader of the
         folder finds the results of one run: of an earlier run until then, and of this one
         afterwards."""
-        names = [
-            (name + ending, file + ending)
+        here = set(self._files.names()) if names_of_files else set()
+        changed = [
+            pair
             for name, file in names_of_files.items()
             for ending in ("", *BESIDE)
+            if not here.isdisjoint(pair := (name + ending, file + ending))
+            and not self._files.are_one(*pair)
         ]
-        changed = [pair for pair in names if not self._files.are_one(*pair)]
         for name, _ in reversed(changed):
             self._files.remove([name])
         for name, file in changed:
