@@ -132,8 +132,9 @@ INLINE void move_of(double *v, ptrdiff_t k, const row_numbers *from, row_numbers
         move_by(v, k, from, to, 0, stride);
 }
 
-/* The loops over codes are in a function that is not inlined: a call costs nothing compared with
- * them, and compilation takes half the time, since the loops are not instantiated for each loss. */
+/* Scatter and gather for any width and stride. Not inlined: a call costs nothing compared with the
+ * loops, and compilation takes half the time, since the loops are not instantiated for each
+ * loss. */
 static NOT_INLINE void move(double *v, const coded_rows *rows, const row_numbers *from,
                             row_numbers *to, ptrdiff_t stride)
 {

@@ -128,8 +128,8 @@ INLINE four_f64 visit_four_hinges(four_models *s, four_visited *at, int loss)
     return (at->dual - alpha) * y;
 }
 
-/* Newton's method for the variable of one row. z is the distance to the bound nearer to the
- * minimum, so that no digits are lost close to that bound. */
+/* Visit for LOG_LOSS, by Newton's method. z is the distance to the bound nearer to the minimum, so
+ * that no digits are lost close to that bound. */
 INLINE double visit_log_loss(dual_model *s, visited *at)
 {
     enum { MAX_STEPS = 100 };

@@ -17,7 +17,7 @@ INLINE void NAME(sum_and_difference)(VALUES_ANYWHERE *a, VALUES_ANYWHERE *b)
     *a = sum;
 }
 
-/* Three levels across eight vectors with stride h. The vectors are separate variables because
+/* Run three levels on eight vectors with stride h. The vectors are separate variables because
  * compilers do not keep array elements in registers. */
 INLINE void NAME(three_levels)(VALUES_ANYWHERE *x, ptrdiff_t h, VALUES_ANYWHERE x0,
                                VALUES_ANYWHERE x1, VALUES_ANYWHERE x2, VALUES_ANYWHERE x3,
@@ -40,7 +40,7 @@ INLINE void NAME(three_levels)(VALUES_ANYWHERE *x, ptrdiff_t h, VALUES_ANYWHERE 
     x[4 * h] = x4, x[5 * h] = x5, x[6 * h] = x6, x[7 * h] = x7;
 }
 
-/* The levels across n vectors, n a power of two, that join vectors h or more apart. */
+/* Run the levels that join vectors h or more apart, for n vectors, n a power of two. */
 INLINE void NAME(levels_from)(VALUES_ANYWHERE *x, ptrdiff_t n, ptrdiff_t h)
 {
     for (; 8 * h <= n; h *= 8)

@@ -15,8 +15,8 @@
 
 /* ---- hash family ------------------------------------------------------------------------- */
 
-/* A bijection of 64-bit words in which every output bit depends on every input bit: Stafford's
- * mix13 (2011), the finaliser of SplitMix64 (Steele, Lea & Flood 2014). */
+/* Mix a 64-bit word, by a bijection in which every output bit depends on every input bit:
+ * Stafford's mix13 (2011), the finaliser of SplitMix64 (Steele, Lea & Flood 2014). */
 INLINE uint64_t mix64(uint64_t x)
 {
     x = (x ^ (x >> 30)) * UINT64_C(0xbf58476d1ce4e5b9);

@@ -36,7 +36,7 @@ static void number_by_table(uint64_t largest, uint64_t key, group_t *group)
         group->numbers[(uint32_t)words[i] & mask] = table[words[i] >> GROUP_ENTRY_BITS];
 }
 
-/* The same for columns of up to `bits` bits, without a table. */
+/* Number columns of up to `bits` bits, by sorting. */
 static void number_by_sorting(int bits, uint64_t key, group_t *group)
 {
     /* A word has no room for more bits next to the position. `fits` has checked this, but another
