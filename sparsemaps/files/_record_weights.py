@@ -60,16 +60,12 @@ def _of_array(path: str) -> Array:
     given = read_array(path, ArrayKind(None))
     weights = given.astype(np.float64)
     is_wrong = ~((weights >= 0) & (weights <= LARGEST_REAL))
-    if given.dtype.kind in "iu":
-        is_wrong |= weights.astype(object) != given.astype(object) if _is_large(given) else False
+    if given.dtype.kind in "iu" and given.max(initial=0) > 2**53:
+        is_wrong |= weights.astype(object) != given.astype(object)
     if is_wrong.any():
         row = int(is_wrong.argmax())
         raise _no_weight(f"{path}: row {row + 1}", str(given[row]))
     return weights
-
-
-def _is_large(numbers: Array) -> bool:
-    return numbers.size > 0 and int(numbers.max()) > 2**53
 
 
 def _of_text(path: str) -> Array:
