@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from sparsemaps._io._text_input import UnreadableRecord
+from sparsemaps._io._text_input import UnreadableRecord, array_errors_naming
 from sparsemaps._tools._blocks import cut_by_size, sums_of_rows
 from sparsemaps._tools._extras import library
 from sparsemaps._tools._parameters import setting
@@ -191,6 +191,16 @@ def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
 
 
 # ---- rows that are decoded -----------------------------------------------------------------------
+
+
+def errors_named(items: Iterator[Any], name: str) -> Iterator[Any]:
+    """Yield items. Errors of Arrow, which makes them, name the file."""
+    while True:
+        with array_errors_naming(name):
+            item = next(items, None)
+        if item is None:
+            return
+        yield item
 
 
 def cut(rows: Any, paths: dict[str, FieldPath], n_bytes: int = PART_BYTES) -> Iterator[Any]:

@@ -25,6 +25,7 @@ from sparsemaps.records._columns import (
     batches_of,
     chosen,
     cut,
+    errors_named,
     is_one_of,
     paths_of,
     refuse_expansion,
@@ -127,24 +128,12 @@ class _OpenedArrow(NamedTuple):
     def parts(self, n_bytes: int) -> Iterator[Any]:
         """Yield the rows of each record batch, some at a time: so many bytes of strings that rows
         repeat. All values are valid, but that strings may be no UTF-8."""
-        while True:
-            with array_errors_naming(self.name):
-                try:
-                    rows = self.reader.read_next_batch()
-                except StopIteration:
-                    return
-                _validate(rows)
-                parts = cut(rows, self.paths, n_bytes)
-            while True:
-                with array_errors_naming(self.name):
-                    part = next(parts, None)
-                if part is None:
-                    break
-                yield part
+        for rows in errors_named(map(_validated, self.reader), self.name):
+            yield from errors_named(cut(rows, self.paths, n_bytes), self.name)
 
 
-def _validate(rows: Any) -> None:
-    """Raise an error of Arrow if numbers in buffers lead out of them."""
+def _validated(rows: Any) -> Any:
+    """Return rows, after an error of Arrow if numbers in buffers lead out of them."""
     pa = library("pyarrow", "reading Arrow")
     rows.validate()
     as_bytes = {"string": pa.binary(), "large_string": pa.large_binary()}
@@ -156,6 +145,7 @@ def _validate(rows: Any) -> None:
                 column = column.view(kind)
                 break
         column.validate(full=True)
+    return rows
 
 
 class _Messages:

@@ -28,6 +28,7 @@ from sparsemaps.records._columns import (
     batches_of,
     chosen,
     cut,
+    errors_named,
     is_list,
     is_one_of,
     paths_of,
@@ -156,19 +157,9 @@ class Opened(NamedTuple):
         n_all = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         a_row = n_all // max(about.num_rows, 1) + RECORD_BYTES
         n_rows = max(1, min(n_bytes // a_row, self.most_rows))
-        batches = self._batches(n_rows, **options)
         n_read = 0
-        while True:
-            with _text_input.array_errors_naming(self.name):
-                rows = next(batches, None)
-                if rows is None:
-                    return
-                parts = cut(rows, self.paths, part_bytes)
-            while True:
-                with _text_input.array_errors_naming(self.name):
-                    part = next(parts, None)
-                    if part is None:
-                        break
+        for rows in errors_named(self._batches(n_rows, **options), self.name):
+            for part in errors_named(cut(rows, self.paths, part_bytes), self.name):
                 n_read += len(part)
                 if len(part) == 1 and string_bytes(part, self.paths)[0] > max_row_bytes:
                     before = range(options.get("row_groups", [0])[0])
