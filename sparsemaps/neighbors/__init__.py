@@ -1,21 +1,22 @@
 """Neighbours and near-duplicates by packed codes: nearest rows, pairs, clusters, an index.
 
-A search takes a few megabytes of memory beside the codes and the answer, and for pairs a key of 8
-bytes for each row, up to a bound (`max_bytes`). No answer has rows without samples. `PackedCodes`
-mark these rows; in a plain array they are the rows whose bits are all 0, if rows have at least 64
-bits.
+Besides the codes and the result, a search takes a few megabytes of memory. A search for pairs also
+takes 8 bytes per row, up to a bound (`max_bytes`). Rows without samples never appear in a result.
+`PackedCodes` marks these rows; in a plain array, they are the rows whose bits are all 0, provided
+that rows have at least 64 bits.
 
-- this file has `top_k` and `similar_pairs`.
+- This file has `top_k` and `similar_pairs`.
 - ``_clusters`` has `clusters`, the connected components of pairs.
-- ``_removals`` has `removals`: rows near an earlier row that is kept, and that row.
-- ``_search`` chooses how pairs are searched, and has the rule for candidates of the exact kernel.
+- ``_removals`` has `removals`, which finds rows near an earlier kept row, and names that row.
+- ``_search`` chooses how to search for pairs, and how many candidates the exact kernel needs.
 - ``_brute`` compares all codes. ``_hashing`` compares rows that share a band of codes. ``_bands``
   chooses the bands and computes their recall.
-- ``_containment`` has `contained_pairs`, which needs codes and the sizes of sets.
+- ``_containment`` has `contained_pairs`, which needs codes and set sizes.
 - ``_exact`` computes the exact kernel of pairs.
-- ``_tables`` has tables of the bands of rows, for rows that come one after the other.
-- ``_index`` has `KernelNeighbors`, the index. ``_index_rows`` holds its rows and the tables of
-  their bands, while rows are added and removed. ``_index_search`` answers its queries.
+- ``_tables`` has hash tables of bands, for rows that are added one after another.
+- ``_index`` has `KernelNeighbors`, the index. ``_index_rows`` holds its rows and band tables, and
+  adds and removes rows. ``_index_search`` answers queries. ``_index_file`` reads and writes index
+  files.
   ``_index_file`` writes and reads its file.
 
 ``files`` calls these modules.
@@ -65,15 +66,15 @@ def top_k(
 ) -> tuple[Rows, Counts]:
     """Return the rows of `codes` that agree with each query in the most codes.
 
-    The answer is exact. It equals a full sort of ``codes.collisions(queries, codes)``. A comparison
-    ends as soon as too few codes can agree.
+    The result is exact: it equals a full sort of ``codes.collisions(queries, codes)``. A comparison
+    stops as soon as too few codes can agree.
 
     Parameters
     ----------
     queries : PackedCodes or ndarray of uint8, shape (n_queries, n_bytes)
-        Codes of the rows whose neighbours are sought.
+        Codes of the query rows.
     codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
-        Codes of the rows among which they are sought, of the same map.
+        Codes of the rows to search, from the same map.
     k : int
         Number of neighbours of each query, 1 to n_rows.
     bits : int or None, default=None
@@ -85,16 +86,16 @@ def top_k(
     Returns
     -------
     indices : ndarray of int64, shape (n_queries, k)
-        The rows in descending order of the codes that agree, and equal ones in ascending order. -1
-        if fewer than `k` rows have samples, and if the query has none.
+        Rows in descending order of agreeing codes, ties in ascending order of row number. -1 if
+        fewer than `k` rows have samples, or if the query has none.
     agreements : ndarray of int32, shape (n_queries, k)
-        Numbers of codes that agree. ``sparsemaps.codes.kernel_from_collisions`` turns them into
-        similarities.
+        Number of agreeing codes. ``sparsemaps.codes.kernel_from_collisions`` converts it to a
+        similarity.
 
     Raises
     ------
     ValueError
-        If `k` is above the number of rows, or the codes are of different maps.
+        If `k` exceeds the number of rows, or the codes come from different maps.
 
     Examples
     --------
@@ -125,9 +126,9 @@ def similar_pairs(
 ) -> tuple[Rows, Rows, Floats]:
     """Return pairs of rows whose similarity is estimated to be at least `threshold`.
 
-    Rows are hashed by bands of their codes. Rows that share a bucket are compared in all codes
-    [1]_. The length and the number of the bands have the least expected cost for the threshold and
-    the recall. If comparing all pairs costs less, all pairs are compared.
+    Rows are hashed by bands of their codes, and rows that share a bucket are compared in all codes
+    [1]_. The length and number of bands minimise the expected cost for the threshold and the
+    recall. All pairs are compared if that costs less.
 
     Parameters
     ----------
@@ -139,47 +140,47 @@ def similar_pairs(
         Bits of a code; for plain arrays only. A row has as many codes as its bytes hold; if it has
         fewer, give ``PackedCodes(array, bits, {}, n_hashes=...)``.
     recall : float, default=0.95
-        The least probability with which a pair whose estimate is at least `threshold` is returned:
-        above 0, at most 1. 1 compares all pairs.
+        Least probability with which a pair whose estimate is at least `threshold` is found: above
+        0, at most 1. 1 compares all pairs.
     other : PackedCodes or ndarray of uint8, shape (n_other, n_bytes), or None, default=None
         Find pairs between `codes` and these; None finds pairs within `codes`.
     max_bucket : int, default=1000
-        The largest number of rows of a bucket that a row is compared with; with `other`, that a row
-        of `other` is compared with. See Notes.
+        Largest number of rows in a bucket that a row (with `other`, a row of `other`) is compared
+        with. See Notes.
     max_bytes : int, default=2**30
-        Memory for the keys of rows, of all threads together, at least 2**20. A key takes 8 bytes.
-        If the hashes of all rows take more, rows are hashed in parts, and for each part all codes
-        are read twice for each band. The codes of rows that are compared take the place of the
-        keys, and a quarter more if most rows share a bucket. The answer does not depend on it.
+        Memory for the keys of rows, in all threads together, at least 2**20. A key takes 8 bytes.
+        If the keys of all rows take more, rows are hashed in parts, and all codes are read twice
+        per band for each part. The codes of compared rows later reuse the memory of the keys, and
+        take a quarter more if most rows share a bucket. The result does not depend on it.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 
     Returns
     -------
     i, j : ndarray of int64, shape (n_pairs,)
-        The rows, in ascending order; i < j within one set. j is a row of `other` if there is one.
+        The rows, in ascending order; i < j within one set. With `other`, j is a row of `other`.
     similarity : ndarray of float64, shape (n_pairs,)
-        The estimate from all codes, corrected for agreement by chance
-        (``sparsemaps.codes.kernel_from_collisions``; of a product, from the agreements of both its
-        maps).
+        Estimate from all codes, corrected for chance agreement
+        (``sparsemaps.codes.kernel_from_collisions``; for a product, from the agreements of both of
+        its maps).
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed, or the codes are of different maps.
+        If a parameter is invalid, or the codes come from different maps.
 
     Notes
     -----
-    A text that occurs 50,000 times in a collection would make a bucket of a billion pairs.
-    Therefore, if rows are hashed, a row is compared with at most the `max_bucket` rows before it
-    in its bucket; and if more than `max_bucket` rows have the same codes, each later one is paired
-    with the first of them only. All copies are still in one connected component of the pairs, cost
-    and answer are at most `max_bucket` a row and band, and the recall holds for all pairs in
-    smaller buckets. Between two sets, a row of `other` is compared with the last `max_bucket` rows
-    of `codes` in its bucket at most; no copies are set aside.
+    A text that occurs 50,000 times in a collection would put a billion pairs into one bucket. When
+    rows are hashed, each row is therefore compared with at most the `max_bucket` rows before it in
+    its bucket. If more than `max_bucket` rows have the same codes, each later one is paired only
+    with the first of them. All copies still belong to one connected component of the pairs, cost
+    and result are at most `max_bucket` per row and band, and the recall holds for all pairs in
+    smaller buckets. Between two sets, a row of `other` is compared with at most the last
+    `max_bucket` rows of `codes` in its bucket, and copies are not treated separately.
 
-    Bands are hashed with a key that each call draws, so that nobody can choose rows which share
-    buckets without sharing codes. The answer does not depend on the key.
+    Each call draws a new hash key, so that nobody can construct rows that share buckets without
+    sharing codes. The result does not depend on the key.
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""Bands of codes: their number, their length, and the recall of hashing by them."""
+"""Bands of codes: their number, their length, and the recall of hashing them."""
 
 import bisect
 import math
@@ -14,24 +14,25 @@ from sparsemaps.neighbors import _brute
 _EXACT_RECALL_CODES = 1024
 _MAX_BAND = 64
 
-# Nanoseconds, for the choice between ways to search; only their ratios matter.
-_HASH_COST = 30.0  # to hash and sort a band of a row
+# Costs in nanoseconds, to choose between ways to search. Only their ratios matter.
+_HASH_COST = 30.0  # to hash and sort one band of one row
 _COPY_COST = 50.0  # to copy a row that shares a bucket
 _CANDIDATE_COST = 20.0  # to compare a pair that shares a bucket
-_PAIR_COST = 0.2  # to compare one of all pairs,
-_WORD_COST = 0.05  # and in addition for each word of 64 bits
+_PAIR_COST = 0.2  # to compare two rows when all pairs are compared,
+_WORD_COST = 0.05  # plus this for each 64-bit word
 
 
 _FIXED_ROWS = 2**20
-_FIXED_SIMILARITY = 0.2  # of one pair in a hundred; codes of the others agree by chance
+_FIXED_SIMILARITY = 0.2  # of one pair in a hundred; the codes of other pairs agree by chance
 
 LARGEST_IN_PLACE = 2**27
-"""Bytes of codes that are compared in place. Rows of more codes are copied before they are
-compared: such a row is seldom in a cache, and may be on a disk."""
+"""Largest size, in bytes, of codes that are compared in place. Rows of larger code arrays are
+copied before they are compared, because they are rarely in a cache and may be on disk."""
 
 
 class Bands(NamedTuple):
-    """`n_bands` times `length` consecutive codes of a row, which are hashed together."""
+    """The first `n_bands` times `length` codes of a row, in bands of `length` consecutive codes.
+    The codes of a band are hashed together."""
 
     length: int
     n_bands: int
@@ -39,19 +40,19 @@ class Bands(NamedTuple):
 
 @lru_cache(maxsize=2**14)
 def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
-    """Return the probability that two rows share a bucket if `n_agreeing` of their codes agree, and
-    which codes agree is uniformly random. Above 1,024 codes the result is a little lower.
+    """Return the probability that two rows share a bucket if `n_agreeing` of their codes, chosen
+    uniformly at random, agree. Above 1,024 codes, return a slightly lower bound.
 
-    If all codes of one band agree, the codes of another are less likely to (Joag-Dev & Proschan,
-    "Negative association of random variables", 1983). So the formula for independent bands, which
-    is taken above 1,024 codes, gives too low a recall.
+    If all codes of one band agree, those of another band are less likely to agree (Joag-Dev &
+    Proschan, "Negative association of random variables", 1983). The formula for independent bands,
+    which is used above 1,024 codes, therefore underestimates the recall.
     """
     length, n_bands = bands
     if n_hashes > _EXACT_RECALL_CODES:
         places = np.arange(length)
         one = float(np.prod(np.maximum(n_agreeing - places, 0) / (n_hashes - places)))
         return 1.0 if one >= 1 else -math.expm1(n_bands * math.log1p(-one))
-    # Inclusion and exclusion over the bands whose codes all agree, in integers.
+    # Inclusion-exclusion over the bands whose codes all agree, in integers.
     ways: int = sum(
         (-1) ** j
         * math.comb(n_bands, j)
@@ -65,8 +66,8 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
 def bands_for_rows(
     codes: PackedCodes, other: PackedCodes | None, n_agreeing: int, recall: float
 ) -> Bands | None:
-    """Return the cheapest bands of this recall for pairs that agree in `n_agreeing` codes; None if
-    comparing all pairs costs less."""
+    """Return the cheapest bands with this recall for pairs that agree in `n_agreeing` codes, or
+    None if comparing all pairs costs less."""
     others = codes if other is None else other
     n_rows = len(codes) + (0 if other is None else len(other))
     n_pairs = math.comb(n_rows, 2) if other is None else len(codes) * len(other)
@@ -80,11 +81,11 @@ def bands_for_rows(
 
 
 def fixed_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | None:
-    """Return the bands of this recall that are cheapest for a million rows, if few of them are
-    similar.
+    """Return the bands with this recall that are cheapest for a million rows, few of them similar,
+    or None to compare all pairs.
 
-    They depend on the form of the codes alone, and not on the rows. So a search for pairs of some
-    rows finds those that a search of more rows finds. None if all pairs are compared.
+    The bands depend only on the number and the width of the codes, not on the rows. A search among
+    some of the rows therefore finds the same pairs of these as a search among all.
     """
     return _fixed_bands(codes.bits, codes.n_hashes, n_agreeing, recall)
 
@@ -110,8 +111,8 @@ def bands_for_rates(
     rates: Array,
     is_copied: bool = False,
 ) -> Bands | None:
-    """Return bands as `bands_for_rows` does; `rates` are those at which codes of some pairs of rows
-    agree, and `is_copied` tells whether rows that share a bucket are copied."""
+    """Return the bands of `bands_for_rows`. `rates` are the rates at which the codes of sampled
+    pairs of rows agree; `is_copied` says whether rows that share a bucket are copied."""
     n_words = n_hashes * bits / 64
     least, best = n_pairs * (_PAIR_COST + _WORD_COST * n_words), None
     for length in range(1, min(_MAX_BAND, n_agreeing) + 1):
@@ -138,15 +139,15 @@ def _least_bands(length: int, n_hashes: int, n_agreeing: int, recall: float) -> 
 
 
 def sample(n_rows: int, n: int = 256) -> tuple[slice, slice]:
-    """Return two samples of at most n of `n_rows` rows, for `rates_of`."""
+    """Return slices of two samples, each of at most n of `n_rows` rows, for `rates_of`."""
     step = max(1, n_rows // n)
     start = n_rows // (2 * n)
     return slice(0, n * step, step), slice(start, start + n * step, step)
 
 
 def rates_of(codes: PackedCodes, other: PackedCodes) -> Array:
-    """Return the rate at which codes agree of each pair of two samples of rows."""
+    """Return, for each pair of rows from two samples, the share of codes that agree."""
     other = with_rows(other, other.array, np.ones(len(other), bool))
     differing = _brute.joined(_brute.within(codes, other, codes.n_hashes))[2]
-    differing = differing[differing > 0]  # not a row and itself
+    differing = differing[differing > 0]  # not a row with itself, or with a copy
     return 1 - differing / codes.n_hashes if len(differing) else np.zeros(1)

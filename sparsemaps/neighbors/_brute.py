@@ -1,4 +1,4 @@
-"""Exact search among packed codes: all codes are compared."""
+"""Exact search among packed codes, by comparing all codes."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
@@ -13,22 +13,22 @@ from sparsemaps.codes import _packed
 from sparsemaps.codes._packed import PackedCodes
 
 _QUERIES = 256
-"""Queries of one call of a kernel."""
+"""Queries per call of the compiled loops."""
 
 _ROWS = 4096
-"""Rows that a call compares with the queries, if all pairs may be in the answer."""
+"""Rows that a call compares with the queries, if all pairs may be in the result."""
 
 _TILE = 1024
-"""Rows of a tile, all of whose pairs with the queries may be in memory."""
+"""Rows in a tile. All pairs of the queries and a tile may be in memory."""
 
 _STEPS = 64
-"""Steps of a search, at most."""
+"""Largest number of steps of a search."""
 
 LARGEST_N_ROWS = 2**32 - 1
 
 
 def check_searched(n_rows: int, n_hashes: int) -> None:
-    """Raise if there are more rows or codes than a search takes."""
+    """Raise if there are more rows or codes than a search supports."""
     if n_hashes > LARGEST_N_HASHES:
         raise ValueError(f"rows of at most {LARGEST_N_HASHES} codes are searched, got {n_hashes}")
     if n_rows > LARGEST_N_ROWS:
@@ -38,13 +38,13 @@ def check_searched(n_rows: int, n_hashes: int) -> None:
 def nearest(
     queries: PackedCodes, sets: Sequence[PackedCodes], k: int, n_jobs: int | None
 ) -> tuple[Array, Array]:
-    """Return indices and agreements of the k nearest rows of each query, among the rows of one or
-    more sets; -1 if a query has fewer."""
+    """Return the indices and the agreements of the k nearest rows of each query, among the rows of
+    one or more sets. Indices are -1 if a query has fewer neighbours."""
     n_queries, n_rows, n_hashes = len(queries), sum(map(len, sets)), queries.n_hashes
     check_searched(max(n_queries, n_rows), n_hashes)
     n_threads = _threads.resolve_n_jobs(n_jobs)
     step = min(_QUERIES, max(1, -(-n_queries // n_threads)))
-    # Few queries are divided by the rows that they are compared with.
+    # For few queries, threads share the rows to compare with instead.
     n_shares = min(n_threads, max(1, n_rows // 2**14)) if n_queries < 4 * n_threads else 1
     if n_shares > 1:
         step = n_queries
@@ -92,8 +92,8 @@ def all_pairs(
     max_differing: int,
     n_jobs: int | None,
 ) -> Array:
-    """Return pairs, ascending, that differ in at most `max_differing` codes: rows i, rows j, and
-    how many codes differ."""
+    """Return the pairs that differ in at most `max_differing` codes, ascending: rows i, rows j, and
+    the number of differing codes."""
 
     def find(start: int, stop: int) -> Array:
         found = joined(tiles(codes, other, max_differing, start, stop, LARGEST_N_ROWS))
@@ -103,8 +103,8 @@ def all_pairs(
 
 
 def steps_of(n_rows: int, is_one_set: bool) -> list[tuple[int, int]]:
-    """Return ranges of rows that take about as long to compare: with all rows of another set, or of
-    one set each with the rows after it."""
+    """Return ranges of rows that take about equally long to compare, with all rows of another set
+    or, within one set, each with the rows after it."""
     n_blocks = -(-n_rows // _QUERIES)
     shares = np.linspace(0, 1, min(n_blocks, _STEPS) + 1)
     if is_one_set:
@@ -121,8 +121,7 @@ def tiles(
     stop: int,
     width: int = _TILE,
 ) -> Iterator[Array]:
-    """Yield the pairs of `all_pairs` step by step, of a few rows with `width` rows at a time, in
-    any order."""
+    """Yield the pairs of `all_pairs` in any order, from a few rows and `width` others at a time."""
     others = codes if other is None else other
     for first, last in _blocks.ranges(start, stop, _QUERIES):
         some = codes[first:last]
@@ -136,8 +135,8 @@ def tiles(
 
 
 def within(queries: PackedCodes, codes: PackedCodes, max_differing: int) -> Iterator[Array]:
-    """Yield the pairs of `all_pairs`, of few queries and of rows with samples, some rows at a
-    time."""
+    """Yield the pairs of `all_pairs` between a few queries and the rows that have samples, some
+    rows at a time."""
     step = min(_ROWS, _packed.rows_a_call(len(queries), codes.bits * codes.n_hashes))
     space = np.empty((3, len(queries) * min(step, len(codes))), np.uint32)
     sampled = codes.sampled.view(np.uint8)
@@ -153,6 +152,6 @@ def within(queries: PackedCodes, codes: PackedCodes, max_differing: int) -> Iter
 
 
 def joined(parts: Iterable[Array]) -> Array:
-    """Return the pairs of several parts, with how many of their codes differ."""
+    """Concatenate the results of several searches (rows i, rows j, numbers of differing codes)."""
     parts = list(parts)
     return parts[0] if len(parts) == 1 else np.hstack([np.empty((3, 0), np.int64), *parts])

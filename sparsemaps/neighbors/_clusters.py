@@ -10,19 +10,20 @@ from sparsemaps._tools._typing import Array, Rows
 from sparsemaps.neighbors._hashing import pairs_of_rows
 
 _STEP = 2**21
-"""Pairs that are joined at a time; signals are handled between."""
+"""Pairs joined per call; signals are handled between calls."""
 
 
 def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
-    """Return the cluster of each row: two rows that a chain of pairs joins are in one cluster.
+    """Return the cluster of each row. Rows connected by a chain of pairs are in one cluster.
 
-    Clusters are the connected components of the graph of the pairs. A row of no pair is a cluster
-    by itself. To choose one row of each cluster, take the rows at which a number first appears.
+    Clusters are the connected components of the graph of the pairs. A row that is in no pair forms
+    a cluster of its own. To choose one row of each cluster, take the rows at which a number first
+    appears.
 
     Parameters
     ----------
     i, j : array-like of int, shape (n_pairs,)
-        The rows of each pair, 0 to n - 1, such as `similar_pairs` returns. The answer does not
+        The rows of each pair, 0 to n - 1, such as `similar_pairs` returns. The result does not
         depend on the order of the pairs, the order within a pair, or repeated pairs.
     n : int
         Number of rows, 0 to 2**31 - 1.
@@ -30,8 +31,7 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     Returns
     -------
     numbers : ndarray of int64, shape (n,)
-        The number of each row's cluster. Clusters are numbered from 0 in the order of their first
-        rows.
+        Cluster number of each row. Clusters are numbered from 0 in the order of their first rows.
 
     Raises
     ------
@@ -66,22 +66,22 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
 
 
 def numbered_components(i: Array, j: Array, n: int, step: int = _STEP) -> Array:
-    """Return what `clusters` does, for checked rows; `step` pairs or rows at a time. It takes 12
-    bytes a row."""
-    # A row's parent is the row itself, or an earlier row of its component.
+    """Return the clusters of checked rows, processing `step` pairs or rows at a time. It takes 12
+    bytes per row."""
+    # A parent is the row itself or an earlier row of the same component.
     parents = np.arange(n, dtype=np.uint32)
     for start in range(0, len(i), step):
         stop = start + step
         _loops.join_rows(pairs_of_rows(i[start:stop], j[start:stop]), parents)
-    _loops.find_first_rows(parents)  # of components, whose numbers are in the order of these
+    _loops.find_first_rows(parents)  # now each parent is the first row of the component
     numbers = np.empty(n, np.int64)
-    n_before = 0  # components whose first rows are before these
+    n_before = 0  # components whose first row precedes this block
     for start in range(0, n, step):
         some = parents[start : start + step]
         stop = start + len(some)
         is_first = some == np.arange(start, stop)
-        numbers[start:stop] = n_before + np.cumsum(is_first) - 1  # right for first rows
-        numbers[start:stop] = numbers[some]  # the others take the number of their first row
+        numbers[start:stop] = n_before + np.cumsum(is_first) - 1  # correct for first rows
+        numbers[start:stop] = numbers[some]  # other rows take the number of their first row
         n_before += int(is_first.sum())
     return numbers
 

@@ -1,9 +1,9 @@
-"""Sets that other sets contain, from codes of MinHash and the sizes of the sets.
+"""Set containment, from MinHash codes and set sizes.
 
-Of the sizes a and b and the similarity J of two sets, the containment of the first in the second is
-C = J (a + b) / ((1 + J) a). C >= c needs J >= c a / (a + b - c a): a similarity that is the lower
-the larger the second set is. So rows are searched by classes of like size, with the bands that the
-similarity of each pair of classes needs.
+For two sets of sizes a and b and similarity J, the containment of the first in the second is C = J
+(a + b) / ((1 + J) a). C >= c requires J >= c a / (a + b - c a): the larger the second set, the
+lower the similarity. Rows are therefore grouped into classes of similar size, and each pair of
+classes is searched with bands for the similarity that it needs.
 """
 
 import math
@@ -24,14 +24,14 @@ from sparsemaps.neighbors._hashing import SearchRun
 from sparsemaps.neighbors._search import Filter
 
 _LARGEST_ERROR = 0.1
-"""The largest standard error of a containment at the threshold."""
+"""Largest standard error allowed for a containment at the threshold."""
 
 _BY_CHANCE = 5
-"""In a candidate more codes agree than in disjoint sets on average, by so many standard
-deviations."""
+"""Standard deviations by which the agreeing codes of a candidate exceed the mean for disjoint
+sets."""
 
 _CLASSES = 2
-"""Classes of sizes for each doubling."""
+"""Classes of sizes per doubling."""
 
 
 def contained_pairs(
@@ -43,26 +43,26 @@ def contained_pairs(
     return_std: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[Array, ...]:
-    """Return pairs of sets whose first is contained in the second, up to a share.
+    """Return pairs of sets of which the second contains a given share of the first.
 
-    The containment of a set in another one is the share of its members that the other set has too.
-    It shows which documents hold a short text, however long the documents are [1]_. It is estimated
-    from codes of `MinHash` and the sizes of the sets. The shorter the first set is beside the
+    The containment of one set in another is the share of its members that the other set also has.
+    It shows which documents contain a short text, however long the documents are [1]_. It is
+    estimated from `MinHash` codes and the set sizes. The smaller the first set is relative to the
     second, the more hashes are needed. If the second set is 100 times as large, 16,384 hashes of 8
     bits give a standard error of 0.09.
 
     Parameters
     ----------
     codes : PackedCodes
-        Codes of `MinHash`, with the sizes of the sets: ``encode(X, packed=True)``.
+        Codes of `MinHash`, with set sizes: ``encode(X, packed=True)``.
     threshold : float
         The least containment, above 0, at most 1.
     other : PackedCodes or None, default=None
-        Find sets of `codes` that these contain, codes of the same map; None is within `codes`, in
-        both directions.
+        Find sets of `codes` that these sets contain; they must come from the same map. None
+        searches within `codes`, in both directions.
     recall : float, default=0.95
-        The least probability with which a pair whose estimate is at least `threshold` is returned:
-        above 0, at most 1. 1 compares all pairs.
+        Least probability with which a pair whose estimate is at least `threshold` is found: above
+        0, at most 1. 1 compares all pairs.
     return_std : bool, default=False
         Return the standard errors too.
     n_jobs : int or None, default=None
@@ -71,7 +71,8 @@ def contained_pairs(
     Returns
     -------
     i, j : ndarray of int64, shape (n_pairs,)
-        The rows, in ascending order: set i is contained in set j, a row of `other` if there is one.
+        The rows, in ascending order: set i is contained in set j, which is a row of `other` if
+        given.
     containment : ndarray of float64, shape (n_pairs,)
         The estimates. They may be a little above 1.
     std : ndarray of float64, shape (n_pairs,)
@@ -80,19 +81,19 @@ def contained_pairs(
     Raises
     ------
     ValueError
-        If a parameter is not allowed, the codes have no sizes or are of different maps, or the
-        hashes are too few: if the standard error at the threshold exceeds 0.1 for the smallest
-        set and the largest, the error says how many hashes are needed.
+        If a parameter is invalid, the codes have no sizes or come from different maps, or there are
+        too few hashes: the standard error at the threshold must not exceed 0.1 for the smallest and
+        the largest set. The message says how many hashes are needed.
 
     See Also
     --------
-    similar_pairs : Pairs of similar rows, whose sizes are alike.
+    similar_pairs : Pairs of similar rows, for sets of similar size.
 
     Notes
     -----
-    Rows are divided by their sizes into classes, two for each doubling; of each pair of classes,
-    the rows are searched as `similar_pairs` does it, with the similarity that the threshold means
-    for their sizes [2]_. As there, at most 1,000 rows of a bucket are compared with a row.
+    Rows are divided into size classes, two per doubling. Each pair of classes is searched as in
+    `similar_pairs`, with the similarity that corresponds to the threshold for their sizes [2]_. As
+    there, a row is compared with at most 1,000 rows per bucket.
 
     References
     ----------
@@ -122,7 +123,7 @@ def contained(
     recall: float,
     search: SearchRun,
 ) -> tuple[Array, Array, Array, Array]:
-    """Return what `contained_pairs` does, with standard errors."""
+    """Return the result of `contained_pairs`, with standard errors."""
     searched, others = _with_sizes("codes", codes), None
     if other is not None:
         others = _with_sizes("other", other)
@@ -159,12 +160,12 @@ def candidates(
     keep: Filter,
     search: SearchRun,
 ) -> tuple[Array, Array]:
-    """Return pairs that pass a filter, of one set in one of the two directions (`directed`): by
-    the exact containment, one that is `threshold` is found with the probability of
+    """Return candidate pairs that pass a filter; within one set, in one direction (see `directed`).
+    A pair whose exact containment is `threshold` is found with the probability of
     `_search.for_candidates`.
 
-    It takes fewer hashes than an estimate does: so many that the codes of a pair at the threshold
-    and of a pair of disjoint sets can be told apart.
+    This takes fewer hashes than an estimate does: just enough to tell a pair at the threshold from
+    a pair of disjoint sets.
     """
     codes = _with_sizes("codes", codes)
     other = None if other is None else _with_sizes("other", other)
@@ -178,7 +179,7 @@ def candidates(
 def of_similarity(
     similarity: Array, codes: PackedCodes, other: PackedCodes | None, i: Array, j: Array
 ) -> Array:
-    """Return the containment of row i of `codes` in row j, of pairs of exact similarities."""
+    """Return the containment of row i of `codes` in row j, from the similarities of the pairs."""
     a, b = _sizes(codes)[i], _sizes(codes if other is None else other)[j]
     return similarity * (a + b) / ((1 + similarity) * a)
 
@@ -191,15 +192,15 @@ def _search_classes(
     search: SearchRun,
     wanted: Callable[[float], tuple[int, float]],
 ) -> tuple[Array, Array]:
-    """Return pairs that pass a filter, of one set in one of the two directions, of each pair of
-    classes whose sizes allow it, which is a step. `wanted` gives, for the least similarity of a
-    pair of classes, how many codes agree at least, and the recall of hashing."""
+    """Return the pairs that pass a filter; within one set, in one direction. Each pair of classes
+    whose sizes allow the threshold is one step. `wanted` maps the least similarity of a pair of
+    classes to the least number of agreeing codes and the recall of hashing."""
     searched = codes if other is None else other
     own = _classes(codes)
     others = own if other is None else _classes(searched)
     smallest = [float(_sizes(codes)[rows].min()) for rows in own]
     largest = [float(_sizes(searched)[rows].max()) for rows in others]
-    # Of one set, the first class is the smaller one, which needs the lower similarity.
+    # Within one set, the first class has the smaller sets, which need the lower similarity.
     least_of = {
         (one, two): _least_similarity(smallest[one], largest[two], threshold)
         for one in range(len(own))
@@ -232,7 +233,7 @@ def _search_classes(
 
 
 def directed(i: Array, j: Array, is_one_set: bool, keep: Filter) -> tuple[Array, Array]:
-    """Return the pairs, ascending, that pass; within one set, in both directions."""
+    """Return the pairs that pass, ascending; within one set, try both directions."""
     if is_one_set:
         i, j = np.concatenate([i, j]), np.concatenate([j, i])
     order = np.lexsort((j, i))
@@ -242,23 +243,23 @@ def directed(i: Array, j: Array, is_one_set: bool, keep: Filter) -> tuple[Array,
 
 
 def _classes(codes: PackedCodes) -> list[Array]:
-    """Return the rows of each class of sizes, ascending; those without members are in none."""
+    """Return the rows of each size class, ascending, without empty sets."""
     rows = np.flatnonzero(codes.sampled & (_sizes(codes) > 0))
     numbers = np.floor(np.log2(_sizes(codes)[rows]) * _CLASSES).astype(np.int64)
     return [rows[numbers == number] for number in distinct(numbers)]
 
 
 def _least_similarity(smallest: float, largest: float, threshold: float) -> float:
-    """Return the least similarity of a set that is contained, up to the threshold, in another set,
-    by the smallest size of the first and the largest size of the second; above 1 if none can
-    be."""
+    """Return the least similarity at which a set can be contained in another one, up to the
+    threshold, given the smallest size of the first and the largest size of the second. Return a
+    number above 1 if no set can be."""
     if largest < threshold * smallest - 1e-9:
         return math.inf
     return min(1.0, threshold * smallest / (smallest + largest - threshold * smallest))
 
 
 def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> None:
-    """Raise if the codes are too few for the smallest set and the largest."""
+    """Raise if there are too few codes for the smallest and the largest set."""
     a, b, similarity = _extremes(codes, other, threshold)
     if similarity > 1:
         return
@@ -277,7 +278,7 @@ def _check_error(codes: PackedCodes, other: PackedCodes, threshold: float) -> No
 def _check_candidates(
     codes: PackedCodes, other: PackedCodes, threshold: float, recall: float
 ) -> None:
-    """Raise if nearly all pairs of the smallest set and the largest would be candidates."""
+    """Raise if nearly all pairs of the smallest and the largest set would be candidates."""
     a, b, similarity = _extremes(codes, other, threshold)
     if similarity > 1:
         return
@@ -295,14 +296,14 @@ def _check_candidates(
 
 
 _FEWER = "; fewer are enough if the smallest sets, such as short texts, are left out"
-"""The end of errors that ask for more hashes."""
+"""End of error messages that ask for more hashes."""
 
 
 def _extremes(
     codes: PackedCodes, other: PackedCodes, threshold: float
 ) -> tuple[float, float, float]:
-    """Return the sizes of the smallest set and of the largest, and their least similarity; that is
-    above 1 if no pair can reach the threshold."""
+    """Return the sizes of the smallest and the largest set, and the least similarity of the two,
+    which is above 1 if no pair can reach the threshold."""
     small, large = (_sizes(rows)[rows.sampled & (_sizes(rows) > 0)] for rows in (codes, other))
     smallest, largest = float(small.min(initial=math.inf)), float(large.max(initial=0))
     return smallest, largest, _least_similarity(smallest, largest, threshold)

@@ -1,4 +1,4 @@
-"""The exact kernel of pairs of rows, for candidates that codes have chosen."""
+"""The exact kernel of pairs of rows, for candidates chosen by codes."""
 
 import math
 import threading
@@ -14,36 +14,38 @@ from sparsemaps._tools._typing import Array, CsrMatrix
 from sparsemaps.maps._sparse_map import SparseMap
 
 _KERNEL_ROWS = 256
-"""Rows of the first matrix whose pairs are computed together."""
+"""Range of rows of the first matrix whose pairs are computed together."""
 
 _PAIRS = 2**14
-"""Pairs that are computed together, at most."""
+"""Largest number of pairs computed together."""
 
 _CALL_ENTRIES = 2**16
-"""Entries of pairs of rows whose kernel takes as long as the rest of a call."""
+"""Number of entries in a call at which the kernel takes as long as the call's overhead."""
 
 _SET_PAIRS = 2**10
-"""Pairs of sets that are computed together, at least."""
+"""Least number of pairs of sets computed together."""
 
 _FEW_PAIRS = 4
-"""Pairs for each row, up to which sets are compared pair by pair, and not all with one another."""
+"""Largest number of pairs per row for which sets are compared pair by pair instead of all with
+all."""
 
 _MERGED_ENTRIES = 2**20
-"""Entries of the pairs of sets that are compared at a time, at most."""
+"""Largest number of entries in the pairs of sets that are compared together."""
 
 _REMEMBERED_BITS = 20
-"""The logarithm of the number of pairs whose kernel is remembered, with 16 bytes for each."""
+"""Logarithm of the number of pairs whose kernel is cached. Each takes 16 bytes."""
 
 _ODD = np.uint64(0x9E3779B97F4A7C15)
-"""2^64 over the golden ratio: products with it are spread over all numbers."""
+"""2^64 divided by the golden ratio. Multiplying by it spreads keys over all 64-bit numbers."""
 
 
 def remembered_kernel(
     map: SparseMap, X: CsrMatrix, Y: CsrMatrix, bits: int = _REMEMBERED_BITS
 ) -> Callable[[Array, Array], Array]:
-    """Return a function of row i of `X` and row j of `Y`, with ascending i, that gives the exact
-    kernel. The last pairs are remembered: one that shares several bands is computed once."""
-    # Slots of a hash table, where 0 is none: row 0 with row 0 is computed each time.
+    """Return a function that computes the exact kernel of row i of `X` and row j of `Y`, for pairs
+    with ascending i. Recent pairs are cached, because a pair that shares several bands is asked for
+    several times. The function may be called by several threads."""
+    # A hash table with one slot per hash. 0 marks an empty slot, so pair (0, 0) is never cached.
     known, values = np.zeros(2**bits, np.uint64), np.zeros(2**bits)
     lock = threading.Lock()
 
@@ -63,10 +65,10 @@ def remembered_kernel(
 def exact_pairs(
     map: SparseMap, X: Any, Y: Any, i: Array, j: Array, call_entries: int = _CALL_ENTRIES
 ) -> Array:
-    """Return the exact kernel of row i of `X` and row j of `Y`, for pairs (i, j) with ascending i.
-    `X` and `Y` are CSR."""
+    """Return the exact kernel of row i of `X` and row j of `Y`, both CSR, for pairs (i, j) with
+    ascending i."""
     kernel, law = np.empty(len(i)), map.law
-    # All rows of a call are compared with one another, or sets pair by pair.
+    # A call compares all its rows with one another or, for sets, only the pairs.
     few = int(math.sqrt(call_entries / (1 + X.nnz / max(1, X.shape[0]))))
     few = _SET_PAIRS if law.is_of_sets else few
     first = 0
@@ -83,7 +85,7 @@ def exact_pairs(
                 some = slice(start, stop)
                 kernel[first:last][some] = _jaccard(A[row[some]], B[column[some]])
         else:
-            # Memory does not grow with the number of columns.
+            # Keep only used columns, so that memory does not grow with the number of columns.
             both, n = used_columns(sp.vstack([A, B], format="csr")), len(queries)
             kernel[first:last] = law.exact_kernel(both[:n], both[n:], map.n_jobs)[row, column]
         first = last
@@ -91,8 +93,8 @@ def exact_pairs(
 
 
 def _jaccard(A: Any, B: Any) -> Array:
-    """Return the Jaccard similarity of each row of `A` and the same row of `B`: new matrices, whose
-    columns are members if their entry is not 0."""
+    """Return the Jaccard similarity of corresponding rows of `A` and `B`. The columns of nonzero
+    entries are the members. Both matrices are changed in place."""
     for sets in (A, B):
         sets.sum_duplicates()
         sets.eliminate_zeros()

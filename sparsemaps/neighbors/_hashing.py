@@ -1,9 +1,9 @@
 """Similar pairs among packed codes, by hashing bands of the codes.
 
-Beside codes that are mapped into memory, the search holds the keys of rows, 8 bytes each, at most
-as many as `Sizes` says, and later in their place the codes of rows that share a bucket; which rows
-have samples, a byte each; and the pairs, or those that a filter keeps. Many codes are read from the
-first to the last row, since a disk takes much longer for rows in another order.
+Besides codes that are mapped into memory, the search holds the keys of rows (8 bytes each, at most
+as many as `Sizes` allows), later replaced by the codes of rows that share a bucket; a byte per row
+that marks rows with samples; and the pairs that the filter accepts. Large code arrays are read from
+the first row to the last, because disks are much slower in any other order.
 """
 
 import secrets
@@ -25,44 +25,44 @@ from sparsemaps.neighbors._bands import LARGEST_IN_PLACE, Bands
 _ROW = np.uint64(2**32 - 1)
 
 PairFilter = Callable[[Array], Array]
-"""Returns, of some pairs, those that are kept."""
+"""Return the pairs that pass, from some pairs."""
 
 NewArray = Callable[[int, type], Array]
-"""Makes an array of so many items of a type."""
+"""Return an uninitialised array, given its length and type."""
 
 _BYTES = 2**18
-"""Bytes of bits whose numbers are found at a time."""
+"""Bytes of a bitmap that are searched for set bits at a time."""
 
 MAX_BYTES = 2**30
-"""Default for the memory of the keys of rows that are sorted at a time."""
+"""Default memory for the keys of rows that are sorted together."""
 
 
 _LEAST_STEP = 2**12
-"""The least number of rows that one call hashes, if the rows of a part are collected."""
+"""Least number of rows hashed per call, if rows are divided into pieces."""
 
 
 class Sizes(NamedTuple):
-    """Largest numbers of rows and pairs that are hashed, compared and returned at a time."""
+    """Largest numbers of rows, pairs and bytes that are processed at a time."""
 
-    keys: int = MAX_BYTES // 8  # rows whose keys are held, by all threads together
-    part: int = MAX_BYTES // 8  # rows of a step
-    pairs: int = 2**17  # pairs that a call of a kernel returns
-    call_bytes: int = 2**27  # codes that a call reads; signals are handled between calls
-    in_place: int = LARGEST_IN_PLACE  # codes that are compared in place
-    block: int = 1024  # rows that are removed or kept at a time
-    answers: int = 2**20  # rows whose answers are copied at a time
-    mapped: int = 2**26  # bytes of an array of rows from which it may be on the disk
+    keys: int = MAX_BYTES // 8  # keys in memory, in all threads together
+    part: int = MAX_BYTES // 8  # rows per step
+    pairs: int = 2**17  # pairs that a call of the compiled loops returns
+    call_bytes: int = 2**27  # bytes of codes that a call reads; signals are handled between calls
+    in_place: int = LARGEST_IN_PLACE  # bytes of codes that are compared in place
+    block: int = 1024  # rows that `removals` decides at a time
+    answers: int = 2**20  # rows whose results are copied at a time
+    mapped: int = 2**26  # bytes from which an array of rows may be on disk
 
 
 SIZES = Sizes()
 
 MAX_BUCKET = 1000
-"""The default of the largest number of rows of a bucket that a row is compared with."""
+"""Default for the largest number of rows in a bucket that a row is compared with."""
 
 
 class SearchRun(NamedTuple):
-    """Limits of a search, its threads, and what runs its steps. `max_bucket` alone decides which
-    pairs are found. Of the others, only `sizes.part` decides what a step finds."""
+    """Limits and threads of a search, and the runner of its steps. Only `max_bucket` affects which
+    pairs are found; only `sizes.part` also affects which step finds them."""
 
     max_bucket: int = MAX_BUCKET
     n_jobs: int | None = None
@@ -70,8 +70,8 @@ class SearchRun(NamedTuple):
     steps: Steps = UNKEPT
 
     def hash_keys(self) -> "tuple[tuple[int, int], SearchRun]":
-        """Return two keys of hashes, and the search by them. Nobody can choose codes that share a
-        hash, as the keys are drawn."""
+        """Return two random hash keys, and the search that continues with them. The keys are random
+        so that nobody can construct codes that share a hash."""
         keys, steps = self.steps.drawn("hashing", lambda: [secrets.randbits(64) for _ in range(2)])
         if not isinstance(keys, list) or len(keys) != 2:
             raise ValueError(f"the keys of an earlier run are damaged: {keys!r}")
@@ -85,7 +85,7 @@ DEFAULT_RUN = SearchRun()
 def count_differing(
     codes: PackedCodes, other: PackedCodes, i: Array, j: Array, sizes: Sizes = SIZES
 ) -> Array:
-    """Return the number of codes that differ, of pairs of row i of `codes` and row j of `other`."""
+    """Return the number of differing codes for pairs of row i of `codes` and row j of `other`."""
     differing = np.empty(len(i), np.int64)
     step = max(1, sizes.call_bytes // (2 * (codes.shape[1] + 16)))
     for start in range(0, len(i), step):
@@ -103,7 +103,8 @@ def count_differing(
 
 
 def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:
-    """Return the codes of the keys' rows, which are read in the order of their numbers."""
+    """Return a copy of the codes of the rows `keys`, in this order. Rows are numbered through
+    `codes` and then `others`, and read in ascending order."""
     order = keys << np.uint64(32)
     order |= np.arange(len(keys), dtype=np.uint64)
     order.sort()
@@ -115,7 +116,7 @@ def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:
 
 
 def pairs_of_rows(i: Array, j: Array) -> Array:
-    """Return pairs as one number each: row i times 2^32, and row j."""
+    """Return each pair as one number: row i times 2^32, plus row j."""
     pairs = i.astype(np.uint64)
     pairs <<= np.uint64(32)
     pairs |= j.astype(np.uint64)
@@ -123,12 +124,12 @@ def pairs_of_rows(i: Array, j: Array) -> Array:
 
 
 def rows_of_pairs(pairs: Array, first_other: int = 0) -> tuple[Array, Array]:
-    """Return the rows of pairs that are one number each; the second row less `first_other`."""
+    """Return the rows of pairs that are one number each; subtract `first_other` from the second."""
     return (pairs >> np.uint64(32)).astype(np.int64), (pairs & _ROW).astype(np.int64) - first_other
 
 
 def pairs_below(n_rows: int) -> ArrayKind:
-    """Return pairs of `n_rows` rows, as one number each."""
+    """Return the kind of arrays of pairs of `n_rows` rows, each pair one number."""
     return ArrayKind(np.uint64, most=n_rows - 1, halves=True)
 
 
@@ -140,9 +141,9 @@ def pairs_by_band(
     search: SearchRun,
     keep: PairFilter,
 ) -> Iterator[Array]:
-    """Yield the pairs that share a bucket and differ in at most `max_differing` codes: first pairs
-    of rows that have too many copies, then the pairs of each part of a band; a pair may come
-    several times. Only the pairs that `keep` returns are yielded."""
+    """Yield the pairs that share a bucket, differ in at most `max_differing` codes and pass `keep`.
+    Pairs of rows with too many copies come first, then the pairs of each part of a band. A pair may
+    come several times."""
     hashed = _Hashed(codes, other, max_differing, search)
     if other is None:
         yield keep(hashed.leave_out_copies())
@@ -161,10 +162,9 @@ def near_by_band(
     search: SearchRun,
     new_array: NewArray,
 ) -> Array:
-    """Return the rows of `given` and then of `codes`, ascending, that may be near another row.
-    These are the rows of pairs that share a bucket and differ in at most `max_differing` codes,
-    and all rows of buckets of more than `max_bucket` rows. Pairs of two given rows do not
-    count."""
+    """Return the rows that may be near another row, ascending, numbered through `given` and then
+    `codes`: the rows of pairs that share a bucket and differ in at most `max_differing` codes, and
+    all rows in buckets of more than `max_bucket` rows. Pairs of two given rows are ignored."""
     n_given = 0 if given is None else len(given)
     n_rows = n_given + len(codes)
     near, met = np.zeros((2, n_rows // 8 + 1), np.uint8)
@@ -174,8 +174,8 @@ def near_by_band(
     def find(keys: Array, bit: int, n_bits: int) -> Array:
         before = met.copy()
         marks = hashed.mark(keys, bit, n_bits, n_given, before.copy())
-        # Later steps leave these rows out. Threads have no lock: if one overwrites the bits of
-        # another, a step finds some rows once more.
+        # Later steps skip these rows. No lock is needed: if one thread overwrites another's bits, a
+        # later step only finds some rows again.
         np.bitwise_or(met, marks, out=met)
         return _rows_of_bits(marks & ~before)
 
@@ -186,8 +186,8 @@ def near_by_band(
 
 
 def _rows_of_bits(bits: Array, new_array: NewArray = np.empty) -> Array:
-    """Return the numbers of the bits that are 1, ascending; the first bit of a byte is its
-    lowest."""
+    """Return the positions of the set bits, ascending. Within a byte, the lowest bit comes
+    first."""
     blocks = _blocks.ranges(0, len(bits), _BYTES)
     n = sum(int.from_bytes(bits[start:stop].data).bit_count() for start, stop in blocks)
     rows, first = new_array(n, np.int64), 0
@@ -199,12 +199,12 @@ def _rows_of_bits(bits: Array, new_array: NewArray = np.empty) -> Array:
 
 
 class _Hashed:
-    """Rows in buckets of equal bits, by hashes. The answer does not depend on their keys.
+    """Rows, hashed into buckets of equal bits. The result does not depend on the hash keys.
 
-    Rows are divided into parts by their hashes. What a part of a band holds is found by a step. So
-    there are as many steps as the number of rows says, for runs and tasks of any memory and any
-    number of threads. A step divides its part into pieces, whose keys are held one after the other:
-    each thread holds the keys of one piece.
+    Hashes divide the rows into parts. Each step handles one part of one band, so the number of
+    steps depends only on the number of rows, and not on the memory and the threads of a run or
+    task. A step divides its part into pieces and processes one piece after another; each thread
+    holds the keys of one piece.
     """
 
     def __init__(
@@ -222,11 +222,11 @@ class _Hashed:
         self._others = np.empty((0, codes.shape[1]), np.uint8) if other is None else other.array
         self.n_rows = sum(len(rows) for rows in self._sets)
         self._row_bits = max(1, (self.n_rows - 1).bit_length())
-        # Of one set, in two arrays or not, each row is compared with each other row.
+        # Within one set (in one array or two), every row is compared with every other row.
         self._first_other = 0 if other is None or is_one_set else len(codes)
         n_bytes = sum(rows.array.nbytes for rows in self._sets)
         self._copied = n_bytes > search.sizes.in_place
-        # Pairs that a call of a kernel compares at most.
+        # Largest number of pairs that a call of the compiled loops compares.
         self._max_compared = max(1, search.sizes.call_bytes // codes.shape[1])
         self._hash_keys, self._search = search.hash_keys()
         self._n_parts = max(1, -(-self.n_rows // search.sizes.part))
@@ -234,18 +234,18 @@ class _Hashed:
         self._n_pieces = max(1, -(-n_keys // (search.sizes.keys * self._n_parts)))
 
     def buckets(self, bit: int, n_bits: int, piece: int) -> Array:
-        """Return the keys of the rows of a piece that are not alone in their bucket, sorted.
+        """Return the sorted keys of the rows of a piece that share a bucket with another row.
 
-        A key is a word of 64 bits: the number of the bucket above the number of the row, 32 bits
-        each. The rows of a bucket share a hash of `n_bits` bits, from `bit` on; in a bucket of more
-        than `max_bucket` rows, they share these bits themselves. Of two sets, a bucket has rows of
-        both. `piece` counts through the pieces of all parts.
+        A key is a 64-bit word: the number of the bucket in the upper 32 bits, that of the row in
+        the lower. The rows of a bucket agree in a hash of `n_bits` bits, starting at `bit`; in
+        buckets of more than `max_bucket` rows, they agree in the bits themselves. With two sets,
+        each bucket has rows of both. `piece` counts through the pieces of all parts.
         """
         max_rows = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
         keys = self._hashed_rows(bit, n_bits, piece, max_rows)
         keys.sort()
         n_hashed, n = len(keys), _loops.drop_unshared(keys, self._row_bits, self._first_other)
-        # A copy of few keys frees the memory of all.
+        # Copying a small remainder frees the memory of all keys.
         keys = keys[:n] if 2 * n > n_hashed else keys[:n].copy()
         state = np.zeros(2, np.int64)
         while state[0] < n:
@@ -256,13 +256,13 @@ class _Hashed:
         return keys
 
     def _hashed_rows(self, bit: int, n_bits: int, piece: int, max_rows: int) -> Array:
-        """Return the rows of a piece with samples, in their order: the hash of a row's bits above
-        the number of the row. The hash decides in which piece a row is. A call hashes `max_rows`
-        rows at most."""
+        """Return the rows of a piece that have samples, in ascending order, each as a word with a
+        hash of the row's bits above the row's number. The hash decides to which piece a row
+        belongs. A call hashes at most `max_rows` rows."""
         n_pieces = self._n_parts * self._n_pieces
-        if n_pieces > 1:  # there is room for all rows of a call, which may be of one piece
+        if n_pieces > 1:  # leave room for all rows of a call, which may all belong to one piece
             max_rows = min(max_rows, max(_LEAST_STEP, self.n_rows // (16 * n_pieces)))
-        # Pieces are of about one size, unless many rows have equal bits: then the room grows.
+        # Pieces have similar sizes, unless many rows have equal bits; then the array grows.
         room = self.n_rows * 17 // (16 * n_pieces) + max_rows
         keys = np.empty(min(self.n_rows, room), np.uint64)
         n = first_row = 0
@@ -287,8 +287,8 @@ class _Hashed:
         find: Callable[[Array, int, int], Array],
         bands: Bands,
     ) -> Iterator[Array]:
-        """Return the arrays that ``find(keys, first bit, number of bits)`` returns, of each part of
-        each band."""
+        """Return the arrays that ``find(keys, first bit, number of bits)`` returns, for each part
+        of each band."""
         n_bits = bands.length * self._codes.bits
 
         def of_part(band: int, part: int) -> Array:
@@ -300,8 +300,8 @@ class _Hashed:
         return self._search.steps.run(name, kind, of_part, steps, self._search.n_jobs)
 
     def leave_out_copies(self) -> Array:
-        """Return rows whose codes more than `max_bucket` rows before them have as well, each in a
-        pair with the first such row. They count as rows without samples from now on."""
+        """Return each row whose codes more than `max_bucket` earlier rows share, paired with the
+        first such row. From then on, these rows count as rows without samples."""
         n_bits = self._codes.n_hashes * self._codes.bits
 
         def of_piece(piece: int) -> Array:
@@ -319,8 +319,7 @@ class _Hashed:
         return pairs
 
     def verified(self, keys: Array, bit: int, n_bits: int, keep: PairFilter) -> Array:
-        """Return the pairs of rows in one bucket that differ in few enough codes, as far as `keep`
-        keeps them."""
+        """Return the pairs within buckets that differ in few enough codes and pass `keep`."""
         parts, space = [np.empty(0, np.uint64)], np.empty(self._sizes.pairs, np.uint64)
         for buckets in self._runs(keys, bit, n_bits):
             while not buckets.done:
@@ -337,11 +336,12 @@ class _Hashed:
         return marks
 
     def _runs(self, keys: Array, bit: int, n_bits: int) -> Iterator[Any]:
-        """Yield the buckets of `keys`, ready for comparison: in one run if codes are compared where
-        they are, else in runs of keys whose codes are copied at a time.
+        """Yield runs of buckets, ready for comparison: a single run if codes are compared in place,
+        else one run per batch of copied codes.
 
-        A bucket that is cut continues in the next run, which begins with the last rows of the
-        bucket again; with these, but not among these, the further rows are compared.
+        A bucket that is cut continues in the next run, which repeats the last rows of the bucket.
+        The further rows are compared with the repeated rows, but these are not compared among
+        themselves again.
         """
         step = max(1, self._run_length(len(keys)) if self._copied else len(keys))
         run = again = keys[:0]
@@ -361,14 +361,14 @@ class _Hashed:
 
     def _run_length(self, n_shared: int) -> int:
         """Return the number of rows whose codes are copied at a time, if `n_shared` rows of a piece
-        share a bucket. They take the memory that the other keys of the piece took before."""
+        share a bucket. The copies reuse the memory of the dropped keys."""
         n_keys = self.n_rows // (self._n_parts * self._n_pieces)
         n_bytes = max(8 * max(n_keys - n_shared, n_keys // 4), self._sizes.call_bytes // 64)
         return max(self._search.max_bucket, n_bytes // (self._codes.shape[1] + 24))
 
     def _rows_to_repeat(self, run: Array) -> Array:
-        """Return the keys at the end of a run that later rows of its last bucket are compared with,
-        `max_bucket` at most; of two sets, rows of the first."""
+        """Return the keys at the end of a run with which later rows of its last bucket are
+        compared: at most `max_bucket`; with two sets, only rows of the first."""
         bucket = run[-1] & ~_ROW
         end = bucket | np.uint64(self._first_other or _ROW)
         first, stop = np.searchsorted(run, np.array([bucket, end]))
@@ -376,7 +376,8 @@ class _Hashed:
 
 
 def pairs_of_copies(keys: Array, max_bucket: int) -> Array:
-    """Return the rows in one bucket beyond `max_bucket`, each in a pair with the first such row."""
+    """Return the rows of a bucket after the first `max_bucket`, each paired with the bucket's first
+    row."""
     parts = [np.empty(0, np.uint64)]
     for start, stop in _blocks.ranges(max_bucket, len(keys), _BYTES):
         some = keys[start:stop]
@@ -386,7 +387,7 @@ def pairs_of_copies(keys: Array, max_bucket: int) -> Array:
 
 
 def union(parts: Iterator[Array]) -> Array:
-    """Return all different pairs, sorted, in the memory of about twice their number."""
+    """Return the distinct pairs, sorted. Memory is about twice the size of the result."""
     waiting, n_waiting = [np.empty(0, np.uint64)], 0
     for part in parts:
         waiting.append(part)

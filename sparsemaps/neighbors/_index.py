@@ -26,35 +26,35 @@ if TYPE_CHECKING:
 _Queries: TypeAlias = MatrixLike | PackedCodes | None
 
 _SIMILAR = 0.5
-"""The least similarity of the rows that "lsh" looks at before all rows."""
+"""Least similarity of the rows that "lsh" finds before it compares all rows."""
 
 
 class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
-    """Nearest neighbours by a kernel, from packed codes: an index of a few bytes a row.
+    """Nearest neighbours by a kernel, from packed codes: an index of a few bytes per row.
 
     Parameters
     ----------
     map : sampled map
-        The map whose codes are compared, such as `MinHash` or `ConsistentWeightedSampling`; its
-        kernel is the similarity. It is cloned and fitted by ``fit``.
+        Map whose codes are compared, such as `MinHash` or `ConsistentWeightedSampling`. Its kernel
+        is the similarity. ``fit`` clones and fits it.
     n_neighbors : int, default=5
         Number of neighbours that ``kneighbors`` returns.
     radius : float or None, default=None
-        The distance up to which ``radius_neighbors`` returns neighbours, and for which tables are
-        made. With a radius, ``transform`` returns the graph of radius neighbours; with None, it
-        returns the graph of nearest neighbours.
+        Distance up to which ``radius_neighbors`` returns neighbours. Tables are built for this
+        distance. ``transform`` returns the graph of radius neighbours, or that of nearest
+        neighbours if `radius` is None.
     algorithm : {"auto", "brute", "lsh"}, default="auto"
-        "brute" compares a query with all codes, and returns all neighbours: its recall is 1. "auto"
+        "brute" compares a query with all codes and returns all neighbours (recall 1). "auto"
         compares all codes for nearest neighbours. For radius neighbours and pairs, it compares all
         codes or looks up tables of bands of codes, whichever costs less; the tables return a
-        neighbour with probability `recall` at least. "lsh" looks up tables for nearest neighbours
-        too: if they hold `n_neighbors` rows within `radius` of a query (a similarity of 0.5 where
-        `radius` is None), it returns the nearest of them; it compares other queries with all rows.
-        ``recall_at`` returns the probability of a row of some similarity.
+        neighbour with probability at least `recall`. "lsh" uses the tables for nearest neighbours
+        too: if they hold `n_neighbors` rows within `radius` of a query (similarity 0.5 if `radius`
+        is None), it returns the nearest of these; otherwise it compares the query with all rows.
+        ``recall_at`` returns the recall for a given similarity.
     recall : float, default=0.95
-        The least probability with which a neighbour is returned: above 0, at most 1. See Notes.
+        Least probability with which a neighbour is returned: above 0, at most 1. See Notes.
     rerank : bool, default=False
-        Whether to keep the rows and to compare candidates by the exact kernel. Distances are then
+        Whether to store the rows and compare candidates by the exact kernel. Distances are then
         exact.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answers do not depend on it.
@@ -64,7 +64,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     map_ : sampled map
         The fitted map.
     codes_ : PackedCodes
-        The codes of the rows. Removed rows keep their codes, but count as rows without samples.
+        The codes of the rows. Removed rows keep their codes, but are marked as rows without
+        samples.
     n_samples_fit_ : int
         Number of rows, removed rows included.
     n_features_in_ : int
@@ -72,39 +73,40 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     Notes
     -----
-    The distance is 1 - kernel, or 1 - estimate if `rerank` is False. It is at least 0, and above
+    The distance is 1 - kernel, or 1 - estimate if `rerank` is False. It is at least 0, and exceeds
     1 if the kernel or the estimate is negative. Rows are numbered in the order in which they are
-    added; removing rows does not change the numbers of others. Rows without samples are not
-    neighbours of any row and have no neighbours. If a query has fewer neighbours than
-    `n_neighbors`, the other indices are -1 and their distances infinite.
+    added; removing rows does not renumber the others. Rows without samples have no neighbours and
+    are neighbours of no row. If a query has fewer than `n_neighbors` neighbours, the remaining
+    indices are -1 and their distances infinite.
 
-    Instead of a matrix, all methods take packed codes of the map, such as ``encode_texts``
-    returns, unless `rerank` needs rows. Indexed codes may come from rows of any width.
+    All methods also accept packed codes of the map in place of a matrix, such as those that
+    ``encode_texts`` returns, unless `rerank` is True. Indexed codes may come from rows of any
+    width.
 
-    The index makes tables of bands when ``radius_neighbors`` or ``insert_new`` first needs them. It
-    keeps them, adds new rows to them, and saves them. Tables are made for one similarity. They
-    serve searches for higher similarities too, and are made anew for a lower one. Bands that a
-    search has chosen are chosen anew at 1,024 rows, and whenever the number of rows has grown
-    fourfold. ``insert_new`` has bands of its own, which stay. Tables take 8 to 12 bytes for each
-    row and band. If more than 1,000 rows share a bucket, a query is compared with the last 1,000
-    of them. Each index draws a key for its hashes, so that nobody can choose rows which share
-    buckets without sharing codes. Answers do not depend on the key.
+    The index builds tables of bands when ``radius_neighbors`` or ``insert_new`` first needs them,
+    then adds new rows to them and saves them. Tables are built for one similarity. They also serve
+    searches for higher similarities, and are rebuilt for a lower one. The bands of searches are
+    chosen again at 1,024 rows and whenever the number of rows has quadrupled. ``insert_new`` uses
+    its own bands, which never change. Tables take 8 to 12 bytes per row and band. If more than
+    1,000 rows share a bucket, a query is compared with the last 1,000 of them. Each index draws its
+    own hash key, so that nobody can construct rows that share buckets without sharing codes.
+    Results do not depend on the key.
 
-    Threads may share an index. Each answer refers to the rows of one moment. Threads add and remove
-    rows one after the other. ``fit`` must not run beside other calls.
+    Threads may share an index. Each result reflects the rows at one moment. Additions and removals
+    are serialised. ``fit`` must not run concurrently with other calls.
 
-    Without `rerank`, estimates decide who is a neighbour, and hashing decides the recall. With
-    `rerank`, the exact kernel decides, and the estimate of a neighbour may be too low. So rows with
-    somewhat lower estimates are candidates too: a row whose kernel is just the threshold, or
-    equal to the kernel of the last neighbour, is a candidate with probability `recall`. It is
-    missed as often by an estimate below the lowered threshold as by hashing. With a recall of 1,
-    one row in 10**9 is missed. The higher the recall, the more candidates there are. This holds if
-    codes agree at the rate of the kernel or at a higher rate, which is not proved for "acos_chi2"
-    of `SignProjection`.
+    Without `rerank`, the estimate decides whether a row is a neighbour, and hashing determines the
+    recall. With `rerank`, the exact kernel decides, and the estimate of a neighbour may be too low,
+    so rows with somewhat lower estimates become candidates too. A row whose kernel equals the
+    threshold, or equals the kernel of the last neighbour, is a candidate with probability `recall`.
+    The allowed probability of a miss is split equally between estimates below the lowered threshold
+    and hashing. With a recall of 1, one row in 10**9 is missed. The higher the recall, the more
+    candidates there are. This holds if codes agree at the rate of the kernel or at a higher rate,
+    which is not proved for "acos_chi2" of `SignProjection`.
 
     See Also
     --------
-    sparsemaps.neighbors.top_k, sparsemaps.neighbors.similar_pairs : The same for codes.
+    sparsemaps.neighbors.top_k, sparsemaps.neighbors.similar_pairs : The same searches on codes.
     sklearn.neighbors.NearestNeighbors : Exact neighbours by a metric.
 
     Examples
@@ -149,7 +151,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     # ---- rows ------------------------------------------------------------------------------------
 
     def fit(self, X: MatrixLike | PackedCodes, y: object = None) -> Self:
-        """Make an index of the rows of `X`.
+        """Build an index of the rows of `X`.
 
         Parameters
         ----------
@@ -166,9 +168,9 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return self
 
     def partial_fit(self, X: MatrixLike | PackedCodes, y: object = None) -> Self:
-        """Add the rows of `X`. Their numbers continue from the rows before.
+        """Add the rows of `X`. Numbering continues after the last row.
 
-        New rows are added to the tables. The cost does not depend on the number of rows before.
+        New rows are also added to the tables. The cost does not depend on the size of the index.
 
         Parameters
         ----------
@@ -184,7 +186,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Raises
         ------
         ValueError
-            If there are more rows than an index can number, 2**32 - 1.
+            If there are more than 2**32 - 1 rows.
         """
         if not hasattr(self, "map_"):
             return self.fit(X)
@@ -193,18 +195,18 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return self
 
     def insert_new(self, X: MatrixLike | PackedCodes, *, threshold: float) -> Array:
-        """Add the rows of `X` that are similar to no row before.
+        """Add the rows of `X` that are not similar to any earlier row.
 
-        Rows are taken one after the other. A row is not added if a row of the index has a
-        similarity of `threshold` or more to it. Earlier rows of `X` that were added count too. The
-        answer does not depend on how rows are divided among calls.
+        Rows are processed in order. A row is not added if its similarity to a row of the index,
+        including earlier rows of `X` that were added, is at least `threshold`. The result does not
+        depend on how rows are divided among calls.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         threshold : float
-            The similarity, above 0, at most 1: the estimate, or with `rerank` the exact kernel.
+            Similarity, above 0, at most 1: the estimate, or the exact kernel if `rerank`.
 
         Returns
         -------
@@ -219,14 +221,15 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
         Notes
         -----
-        Tables miss a similar row with probability ``1 - recall`` at most. A row is
-        added by mistake only if all rows similar to it are missed. The bands are chosen as by
-        `removals`, and do not depend on the rows. So the rows that are added are those that
-        `removals` keeps, and ``sparsemaps dedup`` too, up to records without samples. The answers
-        may differ if more than 1,000 added rows share a bucket.
+        Tables miss a similar row with probability at most ``1 - recall``. A row is added by mistake
+        only if all rows similar to it are missed. The bands are the same as in `removals`, and do
+        not depend on the rows. The added rows are therefore the rows that `removals` and
+        ``sparsemaps dedup`` keep, except for records without samples. Results may differ if more
+        than 1,000 added rows share a bucket.
 
-        Tables of other bands are made anew. So an index takes longer if calls of ``insert_new``
-        alternate with others of another threshold, or with searches for a lower similarity.
+        The index rebuilds its tables when it needs other bands. It is therefore slower if calls of
+        ``insert_new`` alternate with calls for another threshold, or with searches for a lower
+        similarity.
 
         Examples
         --------
@@ -259,12 +262,12 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return new
 
     def remove(self, ids: Array) -> Self:
-        """Remove rows by their numbers. No answer has them then.
+        """Remove rows by number. Later results do not include them.
 
         Parameters
         ----------
         ids : array-like of int
-            Numbers of rows. A row that was removed before may be among them.
+            Row numbers. Rows that were removed before are allowed.
 
         Returns
         -------
@@ -273,7 +276,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Raises
         ------
         ValueError
-            If no row has such a number.
+            If a number is out of range.
         """
         _sklearn.check_is_fitted(self, "map_")
         is_one = isinstance(ids, numbers.Integral) or getattr(ids, "ndim", None) == 0
@@ -330,7 +333,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Raises
         ------
         ValueError
-            If the index has fewer rows than `n_neighbors`.
+            If `n_neighbors` exceeds the number of rows.
         """
         queries, rows = self._queries(X)
         n_rows = self.n_samples_fit_ - (X is None)
@@ -376,7 +379,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return_distance: bool = True,
         sort_results: bool = False,
     ) -> tuple[Objects, Objects] | Objects:
-        """Return the neighbours of each row of `X` within a distance.
+        """Return the neighbours of each row of `X` within a radius.
 
         Parameters
         ----------
@@ -387,8 +390,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return_distance : bool, default=True
             Whether to return the distances too.
         sort_results : bool, default=False
-            Whether to order each row's neighbours by distance; otherwise they are in the order of
-            their numbers.
+            Whether to sort each row's neighbours by distance; otherwise they are sorted by number.
 
         Returns
         -------
@@ -423,7 +425,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Returns
         -------
         graph : csr_matrix of shape (n_queries, n_fitted)
-            Each row's neighbours in the order of their distances.
+            Each row's neighbours, sorted by distance.
         """
         _checks.check_choice("mode", mode, ("connectivity", "distance"))
         distances, indices = self.kneighbors(X, n_neighbors)
@@ -440,7 +442,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         mode: Literal["connectivity", "distance"] = "connectivity",
         sort_results: bool = False,
     ) -> CsrMatrix:
-        """Return the graph of neighbours of each row of `X` within a distance.
+        """Return the graph of the neighbours of each row of `X` within a radius.
 
         Parameters
         ----------
@@ -482,25 +484,25 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         i, j : ndarray of int64, shape (n_pairs,)
             Numbers of rows, i < j.
         similarity : ndarray of float64, shape (n_pairs,)
-            The estimates; with `rerank`, the exact kernel.
+            The estimates, or the exact kernel if `rerank`.
         """
         return self._index_search().similar_pairs(*self._queries(None), threshold)
 
     def recall_at(self, similarity: float) -> float:
-        """Return the probability with which tables return a row of this similarity to a query.
+        """Return the probability that the tables return a row of this similarity to a query.
 
         Parameters
         ----------
         similarity : float
-            Above 0, at most 1: the estimate, or with `rerank` the exact kernel.
+            Above 0, at most 1: the estimate, or the exact kernel if `rerank`.
 
         Returns
         -------
         recall : float
-            The recall of ``radius_neighbors``, and of ``kneighbors`` with algorithm="lsh" for
-            queries that have ``n_neighbors`` rows within `radius`, by the present tables; 1 where
-            all rows are compared. For rows within `radius` (for a similarity of 0.5 or more where
-            `radius` is None) it is at least `recall`.
+            Recall, with the present tables, of ``radius_neighbors``, and of ``kneighbors`` with
+            algorithm="lsh" for queries that have ``n_neighbors`` rows within `radius`; 1 if all
+            rows are compared. It is at least `recall` for rows within `radius` (similarity 0.5 or
+            more if `radius` is None).
 
         Examples
         --------
@@ -533,7 +535,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         -------
         graph : csr_matrix of shape (n_queries, n_fitted)
             With a `radius`, all rows within it of each query. Otherwise the ``n_neighbors + 1``
-            nearest rows, as a row of the index is nearest to itself. Sorted by distance.
+            nearest rows, because each row of the index is its own nearest neighbour. Sorted by
+            distance.
         """
         if self.radius is not None:
             return self.radius_neighbors_graph(X, mode="distance", sort_results=True)
@@ -543,10 +546,11 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
     # ---- files -----------------------------------------------------------------------------------
 
     def save(self, path: StrPath) -> None:
-        """Write the index to a file for `load`; with `rerank`, its rows to ``path + ".rows.npz"``.
+        """Write the index to a file for `load`; with `rerank`, write its rows to ``path +
+        ".rows.npz"``.
 
-        The file has the rows of one moment, even if other threads add rows. It has the tables too.
-        They are made first if `radius` needs them.
+        The file holds the rows at one moment, even if other threads add rows, and the tables, which
+        are built first if `radius` needs them.
 
         Parameters
         ----------
@@ -556,10 +560,10 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Raises
         ------
         ValueError
-            If the index was loaded from this file, or saved to it, and another index has been
-            written there since.
+            If the index was loaded from or saved to this file, and another index has been written
+            there since.
         OSError
-            If the file cannot be written. An earlier file of this name then stays.
+            If the file cannot be written. An existing file of this name is then left unchanged.
         """
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
@@ -570,9 +574,10 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
     @classmethod
     def load(cls, path: StrPath, *, mmap_mode: Literal["r", "c"] | None = "r") -> Self:
-        """Open an index that was saved; its codes and tables are mapped into memory.
+        """Open a saved index; its codes and tables are mapped into memory.
 
-        New rows stay in memory until the index is saved again. The file does not change before.
+        New rows stay in memory until the index is saved again. Until then, the file does not
+        change.
 
         Parameters
         ----------
@@ -588,8 +593,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Raises
         ------
         ValueError
-            If the file does not hold an index, is cut short, or is of another version or scheme of
-            random numbers.
+            If the file does not hold an index, is truncated, or has another version or another
+            scheme of random numbers.
         """
         index: Self = _index_file.load(os.fspath(path), cls, mmap_mode)
         index.map_ = index.map
@@ -609,7 +614,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         _threads.resolve_n_jobs(self.n_jobs)
 
     def _begin(self, X: MatrixLike | PackedCodes, n_rows: int | None) -> tuple[PackedCodes, Any]:
-        """Fit the map, begin with the first `n_rows` rows, and return codes and rows of all."""
+        """Fit the map, start the index with the first `n_rows` rows, and return the codes and the
+        rows of all."""
         self._check_parameters()
         rows = None
         if isinstance(X, PackedCodes):
@@ -625,7 +631,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return codes, rows
 
     def _encoded(self, X: MatrixLike | PackedCodes) -> tuple[PackedCodes, Any]:
-        """Return the codes of rows, and the rows as CSR if the index keeps its rows."""
+        """Return the codes of rows, and the rows as CSR if the index stores its rows."""
         has_rows = self._index_rows.state.rows is not None
         if isinstance(X, PackedCodes):
             return _given(X, self._index_rows.like, has_rows), None
@@ -647,12 +653,13 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return self.map_.n_columns
 
     def _queries(self, X: _Queries) -> tuple[PackedCodes, Any]:
-        """Encode queries as `_encoded` does; None takes the rows of the index."""
+        """Return the codes and rows of queries, as `_encoded` does, or those of the index if `X` is
+        None."""
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
         if X is not None:
             return self._encoded(X)
-        state = self._index_rows.state  # another thread may add rows meanwhile
+        state = self._index_rows.state  # one snapshot, because another thread may add rows
         return self._index_rows.all_codes(
             state
         ), None if state.rows is None else state.rows.stacked()
@@ -665,7 +672,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return radius
 
     def _index_search(self) -> IndexSearch:
-        """Return the search of the rows, by the present parameters."""
+        """Return a search of the rows, with the present parameters."""
         least = _SIMILAR if self.radius is None else 1 - self._radius(self.radius)
         recall = 1.0 if self.algorithm == "brute" else self.recall
         return IndexSearch(
@@ -680,8 +687,8 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
 
 
 def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:
-    """Return the neighbours of the rows of an index without the row itself, or without the last
-    if the row is not among them."""
+    """Remove each row of the index from its own neighbours, or the last neighbour if the row is not
+    among them."""
     kept = indices != np.arange(len(indices))[:, None]
     kept[kept.all(axis=1), -1] = False
     shape = len(indices), indices.shape[1] - 1
@@ -689,8 +696,8 @@ def _without_itself(indices: Array, distances: Array) -> tuple[Array, Array]:
 
 
 def _given(codes: PackedCodes, like: PackedCodes, needs_rows: bool) -> PackedCodes:
-    """Return codes that are passed instead of rows. Raise unless they compare with the codes of an
-    index that needs no rows."""
+    """Return codes that were passed instead of rows. Raise if the index needs rows, or if the codes
+    cannot be compared with its own."""
     if needs_rows:
         raise ParameterError("X", "PackedCodes", "a matrix, as rerank compares the rows themselves")
     refuse_different("X and the rows of the index", codes, like)

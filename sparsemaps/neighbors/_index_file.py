@@ -1,7 +1,7 @@
 """The file of an index: its codes, its parameters, and its tables of bands.
 
-It is a file of packed codes (`sparsemaps.codes._file`) with further arrays and entries. An index
-that keeps its rows has these in a second file, ``path + ".rows.npz"``.
+The file is a file of packed codes (`sparsemaps.codes._file`) with further arrays and entries. If
+the index stores its rows, they are in a second file, ``path + ".rows.npz"``.
 """
 
 import contextlib
@@ -28,18 +28,19 @@ from sparsemaps.neighbors._tables import BandTables
 _VERSION = 1
 _PARAMETERS = "n_neighbors", "radius", "algorithm", "recall", "rerank"
 ROWS = ".rows.npz"
-"""The ending of the name of the file of rows beside an index."""
+"""Suffix of the file that holds the rows of an index."""
 
 
 class SavedAs(NamedTuple):
-    """The file that an index was loaded from or saved to, and the number that this save drew."""
+    """The file from or to which an index was last loaded or saved, and the random ID of that
+    save."""
 
     path: str = ""
     number: Any = None
 
 
 def save(path: str, index_rows: IndexRows, parameters: dict[str, Any], before: SavedAs) -> SavedAs:
-    """Write an index with the given parameters, all of one moment. Its file was `before`."""
+    """Write an index with the given parameters, as of one moment. `before` is its last file."""
     with index_rows.lock:
         _refuse_overwriting(path, before)
         number = secrets.token_hex(8)
@@ -53,7 +54,7 @@ def save(path: str, index_rows: IndexRows, parameters: dict[str, Any], before: S
             further = {"heads": tables.heads, "links": tables.links[: state.n_rows]}
             description["bands"] = [*state.bands, *state.target, index_rows.hash_key]
         with contextlib.ExitStack() as stack:
-            if state.rows is not None:  # the rows appear after the codes
+            if state.rows is not None:  # moved into place after the codes
                 file = stack.enter_context(_output_files.atomic_output(path + ROWS))
                 sp.save_npz(file, state.rows.stacked(), compressed=False)
             save_blocks(path, index_rows.codes(state), description, further)
@@ -61,7 +62,7 @@ def save(path: str, index_rows: IndexRows, parameters: dict[str, Any], before: S
 
 
 def _refuse_overwriting(path: str, before: SavedAs) -> None:
-    """Raise if another writer would lose what it has written."""
+    """Raise if writing would overwrite an index that another writer has saved."""
     if before.path != os.path.realpath(path) or not os.path.exists(path):
         return
     if open_file(path, "r")[1].description.get("saved") != before.number:
@@ -71,7 +72,7 @@ def _refuse_overwriting(path: str, before: SavedAs) -> None:
 
 
 def load(path: str, make: Callable[..., Any], mmap_mode: Literal["r", "c"] | None) -> Any:
-    """Return the index of a file; ``make(map=..., **parameters)`` makes one without rows."""
+    """Return the index in a file; ``make(map=..., **parameters)`` returns one without rows."""
     codes, contents = open_file(path, mmap_mode)
     description = contents.description
     if "index" not in description:
@@ -101,7 +102,7 @@ def load(path: str, make: Callable[..., Any], mmap_mode: Literal["r", "c"] | Non
 def _rows_with_tables(
     path: str, codes: PackedCodes, rows: object, contents: _file.Contents
 ) -> IndexRows:
-    """Return the rows of a file, with its tables if it has any."""
+    """Return the rows in a file, with its tables if it has any."""
     description, further = contents.description, contents.further
     if "bands" not in description:
         return IndexRows(codes, rows)
@@ -118,17 +119,17 @@ def _rows_with_tables(
 
 
 def _are_codes_of(codes: PackedCodes, map: Any) -> bool:
-    """Return whether codes have the form of a map's codes."""
-    if map.size != codes.n_hashes:  # before rows of that size are made
+    """Return whether codes have the same form as a map's codes."""
+    if map.size != codes.n_hashes:  # checked first, so that a damaged file cannot make huge rows
         return False
-    # Of no rows: no row of a file without rows says how large one may be.
+    # Encode no rows, because a damaged file may claim rows of any size.
     made = map.encode(sp.csr_array((0, map.n_columns or 1)), packed=True)
     facts = [(each.law, each.n_hashes, each.shape[1]) for each in (made, codes)]
     return facts[0] == facts[1]
 
 
 def _load_rows(path: str, n_rows: int) -> Any:
-    """Return the rows of an index, as sound CSR."""
+    """Return the rows of an index as valid CSR."""
     with _text_input.array_errors_naming(f"{path} holds no sound sparse matrix"):
         rows = _sparse.sound_matrix(read_csr(path), "the matrix")
     if rows.shape[0] != n_rows:

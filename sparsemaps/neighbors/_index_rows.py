@@ -1,10 +1,10 @@
-"""The rows of an index, which are added and removed: their codes, and tables of their bands.
+"""The rows of an index, which can be added and removed: their codes and band tables.
 
-`IndexRows` has one writer at a time and any number of readers. A writer publishes a `State` when it
-is complete. A reader takes one state and uses nothing else, so that its answer refers to the rows
-of one moment. Rows are in two blocks at most. The first block has the rows that the index began
-with. Its codes may be mapped from a file, and are not written to; its `sampled` changes in place
-when rows are removed. The second block has the rows that were added, in buffers that are doubled
+`IndexRows` supports one writer at a time and any number of readers. A writer publishes a `State`
+only when it is complete. A reader takes one state and uses nothing else, so that its result
+reflects the rows at one moment. Rows are in at most two blocks. The first block has the rows that
+the index began with. Its codes may be mapped from a file and are never written; its `sampled`
+changes in place when rows are removed. The second block has the added rows, in buffers that double
 when they are full.
 """
 
@@ -23,43 +23,44 @@ from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._tables import CALL_ROWS, BandTables, TableRows, found_pairs
 
 _SMALLEST = 1024
-"""The number of rows from which tables are made, and of rows that the first buffer holds."""
+"""Number of rows from which tables are built, and capacity of the first buffer."""
 
 _LOOKUP_COST = 4
-"""The cost of looking a row up in a table, in units of hashing it once (`bands_for_rates`)."""
+"""Cost of looking up a row in a table, relative to hashing it once (`bands_for_rates`)."""
 
 
 class Target(NamedTuple):
-    """Tables return each row that agrees in `least` codes, with probability `recall` at least."""
+    """What tables must find: each row that agrees in `least` codes, with probability `recall`."""
 
     least: int
     recall: float
 
 
 class IndexBlock(NamedTuple):
-    """Rows of an index: the first `n_rows` of arrays, which have room for more if it `grows`."""
+    """Rows of an index: the first `n_rows` rows of arrays, which have room for more if it
+    `grows`."""
 
     array: Array
     sampled: Array
-    sizes: Array | None  # of sets, if they are known
+    sizes: Array | None  # set sizes, if known
     n_rows: int
     tables: BandTables | None
     grows: bool = False
 
 
 class State(NamedTuple):
-    """The rows of one moment, with their tables."""
+    """The rows at one moment, with their tables."""
 
     blocks: tuple[IndexBlock, ...]
     n_rows: int
-    rows: "RowBlocks | None"  # the rows as CSR, for an index that keeps them
-    target: Target | None  # what the tables were made for
+    rows: "RowBlocks | None"  # the rows as CSR, if the index stores them
+    target: Target | None  # for which the tables were built
     bands: Bands | None
 
 
 class RowBlocks:
-    """Rows as CSR in blocks, each at least twice as long as the next one. So a row is copied at
-    most as many times as there are blocks."""
+    """CSR rows in blocks, each at least twice as long as the next. A row is therefore copied only a
+    logarithmic number of times."""
 
     def __init__(self, blocks: list[Any]) -> None:
         self._blocks = blocks
@@ -75,7 +76,7 @@ class RowBlocks:
         return sp.csr_array(sp.vstack(self._blocks))
 
     def __getitem__(self, numbers: Array) -> Any:
-        """Return rows by their numbers, which ascend."""
+        """Return rows by number. Numbers must be ascending."""
         ends = np.searchsorted(numbers, self._ends)
         parts = [
             block[numbers[start:stop] - (end - block.shape[0])]
@@ -90,7 +91,8 @@ class RowBlocks:
 class IndexRows:
     """The rows of an index.
 
-    It begins with rows, as CSR too if it keeps them, and with their tables from a file.
+    It starts with some rows, with their CSR matrix if it stores rows, and with tables from a file
+    if any.
     """
 
     def __init__(
@@ -123,12 +125,12 @@ class IndexRows:
         return with_rows(self.like, block.array[rows], block.sampled[rows], sizes)
 
     def all_codes(self, state: State) -> PackedCodes:
-        """Return the codes of all rows, which are copied if rows were added."""
+        """Return the codes of all rows, copied if rows were added."""
         codes = self.codes(state)
         return codes[0] if len(codes) == 1 else PackedCodes.concatenate(codes)
 
     def tables(self) -> BandTables | None:
-        """Return tables of all rows in one piece; None without tables."""
+        """Return tables of all rows as one block, or None without tables."""
         state = self.state
         if state.bands is None or len(state.blocks) == 1:
             return state.blocks[0].tables
@@ -137,7 +139,8 @@ class IndexRows:
         return self._made(block, state.bands).tables
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Return the parts of a pickle, without tables: a copy makes them when it needs them."""
+        """Return the parts of a pickle. Tables are left out; a copy rebuilds them when it needs
+        them."""
         state = self.state
         rows = None if state.rows is None else state.rows.stacked()
         return IndexRows, (self.all_codes(state), rows)
@@ -145,7 +148,7 @@ class IndexRows:
     # ---- adding and removing ---------------------------------------------------------------------
 
     def append(self, codes: PackedCodes, rows: object = None) -> None:
-        """Add rows, whose numbers continue from the rows before."""
+        """Add rows. Numbering continues after the last row."""
         with self.lock:
             _brute.check_searched(self.state.n_rows + len(codes), codes.n_hashes)
             state, tail = self._with_room(len(codes))
@@ -158,9 +161,9 @@ class IndexRows:
             self._publish(state, tail, last, rows)
 
     def insert_new(self, codes: PackedCodes, target: Target) -> Array:
-        """Add the rows that agree in fewer than `target.least` codes with each row before. Return
-        which rows were added. A similar row may be missed, as the target allows. The index keeps no
-        rows as CSR."""
+        """Add the rows that agree in fewer than `target.least` codes with every earlier row, and
+        return which rows were added. A similar row may be missed, as the target allows. The index
+        must not store rows as CSR."""
         assert self.state.rows is None
         new = np.zeros(len(codes), bool)
         with self.lock:
@@ -176,21 +179,21 @@ class IndexRows:
         return new
 
     def _insert_by_comparing(self, codes: PackedCodes, max_differing: int) -> Array:
-        """Compare the first of `codes` with all rows, add the new ones, and return which it
+        """Compare the first 256 of `codes` with all rows, add the new ones, and return which were
         added."""
         codes = codes[:256]
         new = np.ones(len(codes), bool)
         for others in self.codes(self.state):
             new[_brute.all_pairs(codes, others, max_differing, None)[0]] = False
         i, j, _ = _brute.all_pairs(codes, None, max_differing, None)
-        for one, other in zip(i.tolist(), j.tolist(), strict=True):  # i ascends: new[i] is final
+        for one, other in zip(i.tolist(), j.tolist(), strict=True):  # i ascends, so new[i] is final
             if new[one]:
                 new[other] = False
         self.append(codes[new])
         return new
 
     def _insert_by_tables(self, codes: PackedCodes, max_differing: int) -> Array:
-        """Look `codes` up in the tables, add the new ones, and return which it added."""
+        """Look up `codes` in the tables, add the new ones, and return which were added."""
         state, tail = self._with_room(len(codes))
         bands = state.bands
         assert bands is not None
@@ -209,7 +212,8 @@ class IndexRows:
         return is_new
 
     def remove(self, numbers: Array) -> None:
-        """Take rows out of all answers."""
+        """Exclude rows from all results, in place. Rebuild the tables once more than half of all
+        rows have been removed."""
         with self.lock:
             first = 0
             for block in self.state.blocks:
@@ -222,7 +226,7 @@ class IndexRows:
                 self._make_tables(self.state.target, self.state.bands)
 
     def _with_room(self, n: int) -> tuple[State, IndexBlock]:
-        """Return the state, and its last block with room for n more rows."""
+        """Return a state whose last block has room for n more rows, and that block."""
         state = self.state
         others, tail = state.blocks[:-1], state.blocks[-1]
         if tail.grows and tail.n_rows + n <= len(tail.array):
@@ -244,10 +248,9 @@ class IndexRows:
         return state._replace(blocks=(*others, tail)), tail
 
     def _publish(self, state: State, tail: IndexBlock, n_tail: int, rows: object) -> None:
-        """Let readers see the rows that were added: `state`, whose last block is now `tail`, with
-        `n_tail` rows. An index that keeps its rows gets those that were added as CSR. When the
-        number of rows passes a power of 4 (`_rows_of_choice`), all tables may be made anew, which
-        takes minutes for many rows."""
+        """Publish `state` with `tail`, now of `n_tail` rows, as its last block, and append `rows`
+        (CSR) if the index stores rows. When the number of rows passes a power of 4
+        (`_rows_of_choice`), the tables may be rebuilt, which takes minutes for many rows."""
         row_blocks = state.rows
         if row_blocks is not None and rows is not None:
             row_blocks = row_blocks.followed_by(rows)
@@ -258,8 +261,8 @@ class IndexRows:
             self._choose_bands_again()
 
     def _choose_bands_again(self) -> None:
-        """Make the tables anew if other bands are the cheapest for as many rows as there are now.
-        The bands of ``inserting`` do not depend on the rows."""
+        """Rebuild the tables if other bands are cheapest for the present number of rows. The bands
+        of `inserting` do not depend on the rows and are left unchanged."""
         target, bands = self.state.target, self.state.bands
         if target is None or bands == _bands.fixed_bands(self.like, *target):
             return
@@ -270,9 +273,8 @@ class IndexRows:
     # ---- tables ----------------------------------------------------------------------------------
 
     def serving(self, target: Target) -> State:
-        """Return a state whose tables reach the target. Make and publish the tables first, if there
-        are none for so low a similarity. The state has no bands if comparing all rows costs
-        less."""
+        """Return a state whose tables reach the target. Build and publish them first if the present
+        tables do not reach it. The state has no bands if comparing all rows costs less."""
         state = self.state
         if target.recall >= 1 or target.least == 0:
             return state._replace(bands=None)
@@ -283,8 +285,9 @@ class IndexRows:
             return self._make_tables(target, self._choice(target))
 
     def inserting(self, target: Target) -> State:
-        """Return a state with tables of the bands by which `removals` finds near rows. Make and
-        publish them first, if there are others. The state has no bands if all rows are compared."""
+        """Return a state with tables of the bands that `removals` uses. Build and publish them
+        first if the tables have other bands. The state has no bands if all rows are to be
+        compared."""
         state, bands = self.state, _bands.fixed_bands(self.like, *target)
         if state.bands == bands:
             return state
@@ -292,10 +295,10 @@ class IndexRows:
             return self._make_tables(target, bands)
 
     def _choice(self, target: Target) -> Bands | None:
-        """Return the bands of least cost for a query; None if comparing all rows costs less.
+        """Return the bands that are cheapest for a query, or None if comparing all rows costs less.
 
-        They depend on the first rows of the index alone, a number of rows that grows fourfold from
-        choice to choice. So they do not depend on how rows were divided among calls.
+        The choice depends only on the first rows of the index, whose number quadruples from choice
+        to choice. It therefore does not depend on how rows were divided among calls.
         """
         n_rows = _rows_of_choice(self.state.n_rows)
         if n_rows == 0:
@@ -318,7 +321,7 @@ class IndexRows:
         return self.state
 
     def _made(self, block: IndexBlock, bands: Bands) -> IndexBlock:
-        """Return the block with new tables of its rows; removed rows are in none."""
+        """Return the block with new tables of its rows, without removed rows."""
         block = block._replace(tables=BandTables.empty(bands.n_bands, len(block.array)))
         self._insert(block, bands, 0, block.n_rows)
         return block
@@ -340,9 +343,9 @@ class IndexRows:
     def similar_to(
         self, queries: PackedCodes, target: Target, n_jobs: int | None, inserts: bool = False
     ) -> tuple[State, Array, Array, Array]:
-        """Return the state that is searched, and its pairs (query, row, number of codes that
-        differ) with at least `target.least` equal codes, in ascending order; by the tables of
-        ``inserting`` if `inserts`."""
+        """Return the state that was searched, and the pairs with at least `target.least` equal
+        codes, ascending: queries, rows, and numbers of differing codes. Use the tables of
+        `inserting` if `inserts`."""
         max_differing = queries.n_hashes - target.least
         state = self.inserting(target) if inserts else self.serving(target)
         parts, first = [], 0
@@ -363,12 +366,12 @@ class IndexRows:
 
 
 def _set_sizes(block: IndexBlock, first: int, sizes: Array | None) -> None:
-    """Put the sizes of sets into a block that keeps them; of unknown sets, the size is 0."""
+    """Write set sizes to a block that stores them. The size is 0 if it is unknown."""
     if block.sizes is not None and sizes is not None:
         block.sizes[first : first + len(sizes)] = sizes
 
 
 def _rows_of_choice(n_rows: int) -> int:
-    """Return the number of rows that decide about bands: a power of 4 up to `n_rows`, 0 below
-    1,024."""
+    """Return the number of rows that determines the bands: the largest power of 4 up to `n_rows`,
+    or 0 below 1,024."""
     return 1 << (n_rows.bit_length() - 1) // 2 * 2 if n_rows >= _SMALLEST else 0

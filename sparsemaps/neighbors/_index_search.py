@@ -1,4 +1,4 @@
-"""Queries to an index: codes choose rows, and estimates or the exact kernel decide."""
+"""Queries to an index: codes choose candidates, and estimates or the exact kernel decide."""
 
 from typing import Any, NamedTuple
 
@@ -13,30 +13,30 @@ from sparsemaps.neighbors._hashing import SearchRun
 from sparsemaps.neighbors._index_rows import IndexRows, State, Target
 
 _CANDIDATES = 2**22
-"""Candidates that are held at a time."""
+"""Candidates in memory at a time."""
 
 
 class IndexSearch(NamedTuple):
-    """The rows of an index, and the parameters that decide how they are searched.
+    """The rows of an index, and the parameters of a search.
 
-    Queries are packed codes. If the exact kernel decides, callers give the rows of the queries
-    as CSR too.
+    Queries are packed codes. If the exact kernel decides, callers also pass the query rows as CSR.
     """
 
     map: Any
     """The fitted map."""
     index_rows: IndexRows
     by_tables: bool
-    """Whether tables serve nearest neighbours too (algorithm "lsh")."""
+    """Whether to use tables for nearest neighbours too (algorithm "lsh")."""
     recall: float
     rerank: bool
     """Whether the exact kernel decides."""
     least_similarity: float
-    """The least similarity of rows for which tables are made."""
+    """Least similarity for which tables are built."""
     n_jobs: int | None
 
     def target(self, threshold: float) -> Target:
-        """Return the number of codes and the recall with which tables find rows of a similarity."""
+        """Return the number of agreeing codes and the recall at which tables find rows of a
+        similarity."""
         codes = self.index_rows.like
         if self.rerank:
             return Target(*_search.for_candidates(codes, threshold, self.recall))
@@ -45,8 +45,8 @@ class IndexSearch(NamedTuple):
     def similar_to(
         self, queries: PackedCodes, rows: object, threshold: float, inserts: bool = False
     ) -> tuple[Array, Array, Array]:
-        """Return pairs of a query and a row whose similarity is at least `threshold`; `inserts`
-        says that queries without a pair will be inserted."""
+        """Return pairs of a query and a row whose similarity is at least `threshold`. Set `inserts`
+        if queries without a pair will be inserted."""
         target = self.target(_search.check_share("threshold", threshold))
         state, i, j, differing = self.index_rows.similar_to(queries, target, self.n_jobs, inserts)
         if state.rows is not None:
@@ -84,8 +84,7 @@ class IndexSearch(NamedTuple):
         return _by_distance(indices, distances, k)
 
     def recall_at(self, similarity: float) -> float:
-        """Return the probability with which the present tables find a row of this
-        similarity."""
+        """Return the probability that the present tables find a row of this similarity."""
         n_hashes = self.index_rows.like.n_hashes
         target = self.target(self.least_similarity)
         wanted = self.target(_search.check_share("similarity", similarity))
@@ -103,7 +102,7 @@ class IndexSearch(NamedTuple):
     def _estimates(
         self, queries: PackedCodes, state: State, i: Array, j: Array, differing: Array
     ) -> Array:
-        """Return the estimates for pairs of a query and a row that differ in so many codes."""
+        """Return the estimates for pairs of a query and a row that differ in `differing` codes."""
         if not queries.law.needs_parts:
             return _search.estimates_of_pairs(queries, queries, i, j, differing)
         numbers, place = np.unique(j, return_inverse=True)
@@ -113,8 +112,8 @@ class IndexSearch(NamedTuple):
     def _nearest_codes(self, queries: PackedCodes, k: int) -> tuple[State, Array, Array]:
         """Return the k rows that agree with each query in the most codes: indices and agreements.
 
-        Tables serve queries that have k rows of the least similarity; the other queries are
-        compared with all rows.
+        Tables answer queries that have k rows of the least similarity; other queries are compared
+        with all rows.
         """
         state, few = self.index_rows.state, np.arange(len(queries))
         indices = np.full((len(queries), k), -1, np.int64)
@@ -135,10 +134,10 @@ class IndexSearch(NamedTuple):
         return state, indices, agreements
 
     def _nearest_by_kernel(self, queries: PackedCodes, rows: Any, k: int) -> tuple[Array, Array]:
-        """Return the nearest rows by the exact kernel of candidates, which are taken by the codes.
+        """Return the nearest rows by the exact kernel, among candidates chosen by codes.
 
-        Of queries that may have nearer rows beyond their candidates, four times as many are taken,
-        until the recall is reached.
+        The number of candidates is quadrupled for queries that may have nearer rows among the
+        others, until the recall is reached.
         """
         n_rows = self.index_rows.state.n_rows
         indices = np.full((len(queries), k), -1, np.int64)
@@ -167,6 +166,6 @@ class IndexSearch(NamedTuple):
 
 
 def _by_distance(indices: Array, distances: Array, k: int) -> tuple[Array, Array]:
-    """Return the k nearest of each row in ascending order, equal ones by their numbers."""
+    """Return the k nearest rows of each query, ascending by distance, ties by number."""
     order = np.lexsort((indices, distances), axis=1)[:, :k]
     return np.take_along_axis(indices, order, 1), np.take_along_axis(distances, order, 1)

@@ -1,14 +1,14 @@
-"""The choice of rows that are removed, as each is near a row that is kept.
+"""Removal of rows that are near a kept row.
 
-Rows have an order. A row is removed if it is near an earlier row that is kept. So a row that is
-near no other row is kept, and a first search, by sorted hashes of bands, leaves the others
-(`_hashing.near_by_band`). These are taken in their order, some at a time: they are looked up in
-tables of the rows that were kept before, and then compared among themselves. The rows that are not
-removed are inserted. If the tables would take too much memory, the remaining rows are looked up in
-the tables so far, and continue with empty tables.
+Rows have an order. A row is removed if it is near an earlier row that is kept. A row that is near
+no other row is therefore kept, and a first search, by sorted hashes of bands, leaves only the other
+rows (`_hashing.near_by_band`). These are processed in order, block by block: they are looked up in
+tables of the rows kept so far, then compared with one another. Rows that are not removed are
+inserted into the tables. When the tables reach their memory limit, the remaining rows are looked up
+in the full tables, and those still undecided continue with empty tables.
 
-A bucket of the tables has at most `max_bucket` rows: the first ones that were kept. So the answer
-is a function of the rows and their order, whatever is done at a time.
+A bucket of the tables has at most `max_bucket` rows: the first ones that were kept. The result
+therefore depends only on the rows and their order, not on the sizes of blocks and tables.
 """
 
 import secrets
@@ -30,17 +30,17 @@ from sparsemaps.neighbors._hashing import SearchRun, Sizes
 from sparsemaps.neighbors._tables import BandTables, TableRows, found_pairs
 
 _FIRST_BLOCK = 64
-"""Rows of the first block: if all rows are alike, its pairs are all that are compared."""
+"""Rows of the first block. If all rows are alike, only the pairs of this block are compared."""
 
 _TABLE_BYTES = 24
-"""Memory of the tables for each row that is searched, if there are many rows."""
+"""Memory of the tables per row that is searched, if there are many rows."""
 
 _LEAST_TABLE_BYTES = 2**26
 
 
 class Removals(NamedTuple):
-    """Rows that are removed, ascending; of each, the kept row that it is near, and how similar the
-    two are. Of earlier rows, the first has the number of rows of the codes, and so on."""
+    """Removed rows, ascending, with the kept row that each is near and their similarity. Earlier
+    rows are numbered from ``len(codes)`` on."""
 
     removed: Rows
     witness: Rows
@@ -48,16 +48,17 @@ class Removals(NamedTuple):
 
 
 class NearBy(NamedTuple):
-    """The pairs that are near: their similarity is at least `threshold`. A search finds pairs of
-    which at least `least` codes agree, with probability `recall`."""
+    """Definition of near pairs: their similarity is at least `threshold`. A search finds pairs that
+    agree in at least `least` codes, with probability `recall`."""
 
     least: int
     recall: float
     threshold: float
     similarity: Callable[[Array, Array, Array], Array]
-    """The similarity of rows i and j, earlier rows first, that differ in so many codes."""
+    """Return the similarity of rows i and j (earlier rows first) that differ in the given numbers
+    of codes."""
     prepare: Callable[[Array], None] | None = None
-    """Called once with the rows of the codes, ascending, that may be in a pair."""
+    """Called once with the rows of the codes that may be in a pair, ascending."""
 
 
 def removals(
@@ -73,11 +74,10 @@ def removals(
 ) -> Removals:
     """Return the rows that are near an earlier row that is not removed.
 
-    Rows are taken in their order. A row is removed if its similarity to a row that was not removed
-    is estimated to be at least `threshold`. So each removed row has a witness: the first such row.
-    Chains of pairs remove nothing. Say that the first row is near the second, the second is near
-    the third, and the first is not near the third. Then the second row is removed, and the first
-    and the third stay.
+    Rows are processed in order. A row is removed if its estimated similarity to a row that was not
+    removed is at least `threshold`. The first such row is its witness. Chains of pairs do not
+    count: if the first row is near the second and the second is near the third, but the first is
+    not near the third, the second row is removed and the other two stay.
 
     Parameters
     ----------
@@ -86,51 +86,52 @@ def removals(
     threshold : float
         Above 0, at most 1.
     recall : float, default=0.95
-        The least probability with which a pair whose estimate is the threshold is found: above 0,
-        at most 1. 1 compares each row with all kept rows. Rows of equal codes are always
-        found.
+        Least probability with which a pair whose estimate equals the threshold is found: above 0,
+        at most 1. 1 compares each row with all kept rows. Rows with equal codes are always found.
     key : ndarray of shape (n_rows,) or None, default=None
-        Rows are taken by ascending key, and rows of equal keys by their numbers; None takes rows by
-        their numbers.
+        Process rows in ascending order of this key, ties by row number; None processes rows by
+        number.
     earlier : PackedCodes or None, default=None
-        Codes of earlier rows, by the same map. They are kept, and come before all other rows. A row
-        without samples is near none.
+        Codes of earlier rows, from the same map. They are kept, and precede all other rows. Rows
+        without samples are near no row.
     max_bytes : int, default=2**30
-        Memory for keys of rows, or for tables, at least 2**20. The answer does not depend on it.
+        Memory for the keys of rows, or for tables, at least 2**20. The result does not depend on
+        it.
     folder : str, path-like or None, default=None
-        A folder for temporary files of the rows that may be near another one, if these are many.
-        The answer is then mapped from such files. None keeps these rows in memory.
+        Folder for temporary files of the rows that may be near another one, if there are many. The
+        result is then mapped from such files. None keeps these rows in memory.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The answer does not depend on it.
 
     Returns
     -------
     removed : ndarray of int64, shape (n_removed,)
-        The rows that are removed, ascending.
+        The removed rows, ascending.
     witness : ndarray of int64, shape (n_removed,)
-        The row that each is near: a row of `codes`, or from ``len(codes)`` on a row of `earlier`.
+        The kept row that each is near: a row of `codes`, or from ``len(codes)`` on a row of
+        `earlier`.
     similarity : ndarray of float64, shape (n_removed,)
-        The estimates, corrected for agreement by chance.
+        The estimates, corrected for chance agreement.
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed, or the codes are of different maps.
+        If a parameter is invalid, or the codes come from different maps.
 
     See Also
     --------
     similar_pairs : All pairs.
-    KernelNeighbors.insert_new : The same for rows that come one after the other.
+    KernelNeighbors.insert_new : The same for rows that arrive one after another.
 
     Notes
     -----
-    A kept row is found by a row that shares a bucket with it. A bucket has the first 1,000 kept
-    rows among those that share a band of codes. The bands depend on the threshold, the recall
-    and the form of the codes, and not on the rows. So two deliveries, one after the
-    other, keep the same rows as both together.
+    A row finds a kept row if the two share a bucket. A bucket has the first 1,000 kept rows that
+    share a band of codes. The bands depend on the threshold, the recall and the form of the codes,
+    and not on the rows. Two deliveries, one after the other, therefore keep the same rows as both
+    together.
 
-    Memory beside the codes is `max_bytes`, a bit for each row, and some 60 bytes for each row that
-    may be near another one, whatever the number of pairs. With `folder`, these 60 bytes are on the
+    Besides the codes, memory is `max_bytes`, one bit per row, and some 60 bytes for each row that
+    may be near another one, however many pairs there are. With `folder`, these 60 bytes are on
     disk.
 
     Examples
@@ -161,7 +162,7 @@ def removals(
 def by_estimate(
     codes: PackedCodes, earlier: PackedCodes | None, threshold: float, recall: float
 ) -> NearBy:
-    """Return pairs whose estimate is at least the threshold."""
+    """Return near pairs by estimate: those whose estimate is at least the threshold."""
     sets = [codes] if earlier is None else [earlier, codes]
 
     def similarity(i: Array, j: Array, differing: Array) -> Array:
@@ -183,7 +184,7 @@ def removed_rows(
     search: SearchRun,
     folder: StrPath | None = None,
 ) -> Removals:
-    """Return what `removals` does, by the similarity of `near`."""
+    """Return the rows that `removals` removes, for the near pairs of `near`."""
     n_given = 0 if earlier is None else len(earlier)
     _brute.check_searched(n_given + len(codes), codes.n_hashes)
     bands = _bands.fixed_bands(codes, near.least, near.recall)
@@ -206,23 +207,23 @@ def removed_rows(
 
 
 def _mapped(folder: StrPath, least: int, n: int, dtype: type) -> Array:
-    """Return an array that is mapped from a temporary file, which goes when the array does; one of
-    fewer than `least` bytes is in memory."""
+    """Return an array that is mapped from a temporary file, which is deleted with the array; an
+    array of fewer than `least` bytes is in memory."""
     zeros, n_bytes = bytes(2**20), n * np.dtype(dtype).itemsize
     if n_bytes < max(1, least):
         return np.empty(n, dtype)
     with tempfile.TemporaryFile(dir=folder) as file:
-        for start in range(0, n_bytes, len(zeros)):  # so that a full disk is an error now
+        for start in range(0, n_bytes, len(zeros)):  # so that a full disk raises here
             file.write(zeros[: n_bytes - start])
         file.flush()
         return np.memmap(file, dtype, "r+", shape=(n,))
 
 
 class _Sweep:
-    """Rows in their order; each one is removed or survives.
+    """Rows in their order, each of which is removed or survives.
 
-    A place is the number of a row in this order. The first `n_given` rows survive. `witness` has
-    the place of each removed row's witness, and -1 for a survivor.
+    A place is the position of a row in this order. The first `n_given` rows survive. `witness` has
+    the place of each removed row's witness, and -1 for survivors.
     """
 
     def __init__(
@@ -236,17 +237,17 @@ class _Sweep:
         self._search = search
         self._max_differing = sets[0].n_hashes - near.least
         bits, n_codes = sets[0].bits, sets[0].n_hashes
-        self._n_bands = 0 if bands is None else bands.n_bands + 1  # and one of all codes
+        self._n_bands = 0 if bands is None else bands.n_bands + 1  # plus one of all codes
         self._bits = (0, 0) if bands is None else (bands.length * bits, n_codes * bits)
-        self.row_bytes = sets[0].shape[1] + 9 + 8 * self._n_bands  # of tables
+        self.row_bytes = sets[0].shape[1] + 9 + 8 * self._n_bands  # memory of a row in the tables
         self._new_array = new_array
         self.witness = new_array(len(rows), np.int64)
         self.witness.fill(-1)
         self.similarity = new_array(len(rows), np.float64)
 
     def run(self, n_bytes: int) -> None:
-        """Decide all rows, by tables of about so many bytes: again and again with new tables, until
-        no row is left."""
+        """Decide all rows with tables of about `n_bytes` bytes, starting new tables until no row is
+        left."""
         places = self._new_array(len(self._rows), np.int64)
         for start, stop in _blocks.ranges(0, len(places), self._search.sizes.answers):
             places[start:stop] = np.arange(start, stop)
@@ -258,7 +259,7 @@ class _Sweep:
                 counts = self._counted(places, counts)
 
     def begin(self, capacity: int) -> None:
-        """Begin with empty tables for so many survivors; without bands, with their codes alone."""
+        """Start empty tables for `capacity` survivors; without bands, store only their codes."""
         tables = BandTables.empty(self._n_bands, capacity)
         array = np.empty((capacity, self._sets[0].shape[1]), np.uint8)
         self._survivors = TableRows(
@@ -268,8 +269,8 @@ class _Sweep:
         self._survivor_places = np.empty(capacity, np.int64)
 
     def removals(self, n_given: int, n_rows: int) -> Removals:
-        """Return the rows that are removed, in their order; the first `n_given` have the last
-        numbers."""
+        """Return the removed rows in their order, with the first `n_given` rows renumbered after
+        the others."""
         blocks = _blocks.ranges(0, len(self.witness), self._search.sizes.answers)
         n = sum(int((self.witness[start:stop] >= 0).sum()) for start, stop in blocks)
         kinds = (np.int64, np.int64, np.float64)
@@ -286,10 +287,10 @@ class _Sweep:
         return found
 
     def _decide_until_full(self, places: Array, counts: Array) -> tuple[Array, Array]:
-        """Decide rows in their order. Once the tables are full, rows are only looked up in them.
+        """Decide rows in order. Once the tables are full, rows are only looked up in them.
 
-        Returns the places of the undecided rows, which are near no row of the full tables; and
-        their `counts`: how many rows each of their buckets has in the tables before (without rows
+        Returns the places of the undecided rows, which are near no row of the full tables, and
+        their `counts`: the number of rows that each of their buckets has in earlier tables (no rows
         for the first tables). Both are moved to the front of `places` and `counts` in place.
         """
         n_left, start, step = 0, 0, _FIRST_BLOCK
@@ -309,7 +310,7 @@ class _Sweep:
         return places[:n_left], counts[:n_left]
 
     def _counted(self, places: Array, counts: Array) -> Array:
-        """Return `counts` with the rows of full tables added; they begin at 0."""
+        """Return `counts` plus the bucket sizes in the full tables. Empty counts start at 0."""
         if not self._n_bands:
             return counts
         if not len(counts):
@@ -323,9 +324,9 @@ class _Sweep:
         return counts
 
     def _remove_near_survivors(self, places: Array, block: PackedCodes) -> Array:
-        """Remove the rows of a block that are near a row of the tables. Return which rows of the
-        block are open, that is, near none."""
-        given = int(np.searchsorted(places, self._n_given))  # these come first
+        """Remove the rows of a block that are near a row of the tables. Return which rows remain
+        open."""
+        given = int(np.searchsorted(places, self._n_given))  # given rows come first
         queries, n_jobs = block[given:], self._search.n_jobs
         if self._n_bands:
             q, row, differing = found_pairs(queries, self._survivors, self._max_differing, n_jobs)
@@ -335,13 +336,13 @@ class _Sweep:
             q, row, differing = _brute.all_pairs(queries, rows, self._max_differing, n_jobs)
         later, before = places[given + q], self._survivor_places[row]
         near, similarity = self._near_pairs(later, before, differing)
-        first = np.flatnonzero(np.diff(later[near], prepend=-1) > 0)  # pair of each later row
+        first = np.flatnonzero(np.diff(later[near], prepend=-1) > 0)  # first pair of each later row
         removed = later[near][first]
         self.witness[removed], self.similarity[removed] = before[near][first], similarity[first]
         return self.witness[places] < 0
 
     def _near_pairs(self, later: Array, before: Array, differing: Array) -> tuple[Array, Array]:
-        """Return which of some pairs of places are near, in the order of (later, before), and their
+        """Return which pairs of places are near, in the order of (later, before), and their
         similarities."""
         similarity = self._near.similarity(self._rows[before], self._rows[later], differing)
         near = np.flatnonzero(_search.reaches(similarity, self._near.threshold))
@@ -349,16 +350,16 @@ class _Sweep:
         return near, similarity[near]
 
     def _decide(self, places: Array, block: PackedCodes, is_open: Array, counts: Array) -> int:
-        """Decide the open rows of a block, one after the other: a row is removed if it is near an
-        earlier survivor of the block and shares a bucket with it; any other is a survivor, which is
-        inserted into the tables.
+        """Decide the open rows of a block in order. A row is removed if it is near an earlier
+        survivor of the block and shares a bucket with it; otherwise it survives and is inserted
+        into the tables.
 
-        Of an earlier block, only survivors that share a bucket are found. The same is asked here,
-        so that the answer does not depend on the blocks. Without bands, any two rows count as
-        sharing a bucket. `counts` come from `_decide_until_full`, for the rows of the block.
+        Rows of earlier blocks are found only through a shared bucket, so the same is required here;
+        the result then does not depend on the blocks. Without bands, any two rows count as sharing
+        a bucket. `counts` come from `_decide_until_full`, for the rows of the block.
 
-        Returns how many rows of the block were decided: all, or those before the first for which
-        the tables had no room.
+        Returns the number of decided rows: all, or those before the first row for which the tables
+        had no room.
         """
         given = int(np.searchsorted(places, self._n_given))
         open_rows = np.flatnonzero(is_open)
@@ -376,7 +377,7 @@ class _Sweep:
         self._survivor_places[table_row[new]] = places[new]
         self._survivors = self._survivors._replace(n_rows=self._survivors.n_rows + len(new))
         decided = np.flatnonzero(j < n)
-        decided = decided[witness[j[decided]] == i[decided]]  # the pair of a row and its witness
+        decided = decided[witness[j[decided]] == i[decided]]  # pairs of a row and its witness
         removed = places[j[decided]]
         self.witness[removed] = places[i[decided]]
         self.similarity[removed] = similarity[decided]

@@ -18,11 +18,11 @@ from sparsemaps.neighbors._bands import Bands
 from sparsemaps.neighbors._hashing import DEFAULT_RUN, PairFilter, SearchRun
 
 LEAST_MISS = 1e-9
-"""The share of pairs at the threshold that have too few codes that agree, for a recall of 1."""
+"""For a recall of 1, the share of pairs at the threshold that may have too few agreeing codes."""
 
 Filter = Callable[[Array, Array], Array]
-"""Returns, for pairs of row i and row j, ascending, whether each is kept. Threads may call it at
-one time, and a pair may come again."""
+"""Return whether each pair of row i and row j passes. i ascends. Threads may call it concurrently,
+and a pair may come again."""
 
 
 def similar_codes(
@@ -48,8 +48,8 @@ def _pairs_that_pass(
     search: SearchRun,
     keep: PairFilter,
 ) -> Iterator[Array]:
-    """Yield the pairs of `_hashing.pairs_by_band`. Without bands, all rows are compared: the pairs
-    with at most `max_differing` differing codes that `keep` returns."""
+    """Yield the pairs of `_hashing.pairs_by_band` or, without bands, compare all rows and yield the
+    pairs that differ in at most `max_differing` codes and pass `keep`."""
     if bands is not None:
         yield from _hashing.pairs_by_band(codes, other, max_differing, bands, search, keep)
         return
@@ -73,11 +73,11 @@ def rows_near_others(
     earlier: PackedCodes | None = None,
     new_array: _hashing.NewArray = np.empty,
 ) -> Array:
-    """Return the rows, ascending, that may be near another row: `least` of their codes agree.
+    """Return the rows, ascending, that may agree in `least` codes with another row.
 
-    Rows count through both sets, `earlier` first. Two rows of `earlier` are not compared. A row
-    near another is missed with probability ``1 - recall`` at most, by `_bands.fixed_bands`. A row
-    of the answer may be near none: without bands, the answer is all rows with samples.
+    Rows are numbered through both sets, `earlier` first. Two rows of `earlier` are not compared. A
+    row near another is missed with probability at most ``1 - recall``, by `_bands.fixed_bands`. The
+    result may include other rows: without bands, it is all rows with samples.
     """
     bands = _bands.fixed_bands(codes, least, recall)
     if bands is None:
@@ -88,8 +88,8 @@ def rows_near_others(
 
 
 def _by_estimate(codes: PackedCodes, other: PackedCodes | None, threshold: float) -> Filter | None:
-    """Return a filter of the pairs whose estimate is at least `threshold`; None if the number of
-    codes that agree is enough to know."""
+    """Return a filter of the pairs whose estimate is at least `threshold`, or None if the number of
+    agreeing codes alone decides."""
     if not codes.law.needs_parts:
         return None
     return filter_for(partial(_estimates_of_pairs, codes, other), threshold)
@@ -108,8 +108,8 @@ def filtered(
     keep: Filter | None,
     search: SearchRun,
 ) -> tuple[Array, Array]:
-    """Return pairs, ascending, that agree in at least `least` codes and pass a filter; None takes
-    all. Other pairs are in memory for a moment only. A pair may be filtered several times."""
+    """Return the pairs, ascending, that agree in at least `least` codes and pass a filter; None
+    accepts all. Other pairs are discarded at once. A pair may be filtered several times."""
     _brute.check_searched(len(codes) + (0 if other is None else len(other)), codes.n_hashes)
     bands = _bands.bands_for_rows(codes, other, least, recall)
     first_other = 0 if other is None else len(codes)
@@ -119,7 +119,7 @@ def filtered(
 
 
 def _of_pairs(keep: Filter | None, first_other: int) -> PairFilter:
-    """Return a filter of pairs, one number each, by `keep`; None keeps all."""
+    """Return `keep` as a filter of pairs that are one number each; None accepts all."""
 
     def passed(pairs: Array) -> Array:
         if keep is None:
@@ -136,11 +136,12 @@ def filter_for(similarity: Callable[[Array, Array], Array], threshold: float) ->
 
 
 def first_pairs(n_rows: int, n_other: int | None) -> Filter:
-    """Return a filter with a memory: it passes a pair if one of its rows was in no pair before.
+    """Return a stateful filter, which passes a pair if one of its rows has not been in a pair
+    before.
 
-    So the rows of the pairs that pass are the rows of all pairs the filter was asked about, and
-    there are at most as many pairs as rows. `n_other` is the number of rows of the second set, None
-    for pairs of one set.
+    The passing pairs cover the same rows as all pairs that the filter has seen, and there are at
+    most as many as rows. `n_other` is the number of rows of the second set, or None for pairs
+    within one set. Threads may share the filter.
     """
     met = np.zeros(n_rows, bool)
     met_of_other = met if n_other is None else np.zeros(n_other, bool)
@@ -160,12 +161,12 @@ def first_pairs(n_rows: int, n_other: int | None) -> Filter:
 
 
 def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple[int, float]:
-    """Return the least number of codes that agree in a candidate, and the recall that hashing must
-    have, by which a pair whose exact kernel is `threshold` is found with probability `recall` at
-    least.
+    """Return the least number of agreeing codes of a candidate, and the recall that hashing must
+    have, such that a pair whose exact kernel is `threshold` is found with probability at least
+    `recall`.
 
-    The probability that it is missed has two halves. One half is that too few of its codes agree:
-    their number is binomial, at the rate of the kernel. Hashing takes the other half.
+    The allowed probability of a miss is split in halves. One half allows for too few agreeing
+    codes: their number is binomial, with the rate of the kernel. The other half allows for hashing.
     """
     check_share("threshold", threshold)
     miss = (1 - check_share("recall", recall)) / 2
@@ -179,14 +180,15 @@ def for_candidates(codes: PackedCodes, threshold: float, recall: float) -> tuple
 
 
 def may_be_missing(codes: PackedCodes, agreements: Array, kernel: Array, recall: float) -> Array:
-    """Return whether a row that agrees in at most `agreements` codes may have this exact kernel or
-    more, by the rule of `for_candidates`."""
+    """Return whether a row that agrees in at most `agreements` codes may have at least this exact
+    kernel, by the rule of `for_candidates`."""
     reached = scipy.special.bdtr(agreements, codes.n_hashes, codes.law.least_rate(kernel))
     return np.asarray(reached >= max((1 - recall) / 2, LEAST_MISS))
 
 
 def least_agreeing(codes: PackedCodes, threshold: float) -> int:
-    """Return the least number of codes that agree if the estimate is at least `threshold`."""
+    """Return the least number of agreeing codes for which the estimate may be at least
+    `threshold`."""
     counts = np.arange(codes.n_hashes + 1)
     return int(np.argmax(reaches(codes.law.highest(counts, codes.n_hashes), threshold)))
 
@@ -194,7 +196,7 @@ def least_agreeing(codes: PackedCodes, threshold: float) -> int:
 def estimates_of_pairs(
     codes: PackedCodes, other: PackedCodes, i: Array, j: Array, differing: Array
 ) -> Array:
-    """Return the estimates for pairs of row i of `codes` and row j of `other`, which differ in
+    """Return the estimates for pairs of row i of `codes` and row j of `other` that differ in
     `differing` codes."""
     n = codes.n_hashes
     if not codes.law.needs_parts:

@@ -1,4 +1,4 @@
-"""Tables of the bands of rows, in which rows that share a band are found.
+"""Hash tables of bands, which find rows that share a band.
 
 The compiled part is `_loops/band_tables.pxi`.
 """
@@ -16,24 +16,24 @@ from sparsemaps.neighbors import _brute
 from sparsemaps.neighbors._bands import Bands
 
 _CALL_PAIRS = 2**15
-"""Pairs that a call of a kernel returns at most."""
+"""Largest number of pairs that a call of the compiled loops returns."""
 
 _CALL_VISITS = 2**22
-"""Rows that a call of a kernel visits at most. Signals are handled between calls."""
+"""Largest number of rows that a call visits. Signals are handled between calls."""
 
 CALL_ROWS = 1024
-"""Rows that a call of a kernel inserts, or searches for."""
+"""Largest number of rows that a call inserts or looks up."""
 
 
 class BandTables(NamedTuple):
-    """Tables of the bands of a block of rows."""
+    """Hash tables of the bands of a block of rows."""
 
     heads: Array
     links: Array
 
     @classmethod
     def empty(cls, n_bands: int, capacity: int) -> "BandTables":
-        """Return tables with room for so many rows."""
+        """Return tables with room for `capacity` rows."""
         n_slots = 1 << max(1, capacity.bit_length() - 1)
         heads = np.full((n_bands, n_slots), _loops.NONE, np.uint32)
         return cls(heads, np.empty((capacity, n_bands), np.uint32))
@@ -48,7 +48,7 @@ class BandTables(NamedTuple):
 
 
 class TableRows(NamedTuple):
-    """The first `n_rows` rows of arrays, in tables, and how tables are searched."""
+    """The first `n_rows` rows of arrays, their tables, and how to search the tables."""
 
     heads: Array
     links: Array
@@ -56,7 +56,7 @@ class TableRows(NamedTuple):
     sampled: Array
     n_rows: int
     band_bits: int
-    whole_bits: int  # of the last band, if that is a whole row; else 0
+    whole_bits: int  # bits of the last band if it covers a whole row, else 0
     hash_key: int
     max_bucket: int
 
@@ -68,8 +68,8 @@ def found_pairs(
     n_jobs: int | None = None,
     any_row: bool = False,
 ) -> Array:
-    """Return the pairs of `_brute.all_pairs`, of queries and rows that share a bucket. `any_row`
-    ends the search for a query at its first pair."""
+    """Return the pairs of `_brute.all_pairs` whose rows share a bucket. With `any_row`, stop at the
+    first pair of each query."""
 
     def search(start: int, stop: int) -> Array:
         some = slice(start, stop)
