@@ -1,19 +1,19 @@
 """Packed codes of sampled maps: comparing, unpacking, one-hot features.
 
-`encode` of a sampled map returns packed codes. A row of codes is a string of bits, lowest bit
-first: `n_hashes` codes of `bits` bits, then zeros up to the next byte. A row that has no sample is
-all zeros, and the functions here compare it as if it had codes of zero. `PackedCodes` mark such
-rows, and answers of `sparsemaps.neighbors` never have them.
+`encode` of a sampled map returns packed codes. A row of codes is a bit string, lowest bit first:
+`n_hashes` codes of `bits` bits each, then zeros up to the next byte. A row without samples is all
+zeros, and the functions here compare it as if its codes were 0. `PackedCodes` marks such rows, and
+results of `sparsemaps.neighbors` never include them.
 
-- this file has the public functions on packed codes.
-- ``_packed`` has `PackedCodes`, and `as_packed`, by which every public function takes codes.
-- ``_code_checks`` checks arrays, sizes, and whether codes are of one map.
-- ``_file`` reads and writes the format of a file of codes.
+- This file has the public functions on packed codes.
+- ``_packed`` has `PackedCodes`, and `as_packed`, with which every public function reads codes.
+- ``_code_checks`` checks arrays and sizes, and whether codes come from the same map.
+- ``_file`` reads and writes files of codes.
 
-``laws`` have the estimates of the kernel.
-``maps`` make codes; ``neighbors``, ``linear``, ``files`` and ``cli`` use them.
+``laws`` has the kernel estimates. ``maps`` makes codes; ``neighbors``, ``linear``, ``files`` and
+``cli`` use them.
 
-The three nearest neighbours of each digit by the share of codes that agree; the first is the digit
+The three nearest neighbours of each digit by the share of agreeing codes; the first is the digit
 itself:
 
 >>> import numpy as np
@@ -63,35 +63,35 @@ __all__ = [
 Codes: TypeAlias = PackedCodes | Array
 
 _BLOCK_QUERIES = 256
-"""Rows that are compared with all others by one call of a kernel."""
+"""Rows that one call of the compiled loops compares with all others."""
 
 _BLOCK_CODES = 2**16
-"""Codes whose text is written to a file together: 0.5 to 3 MB."""
+"""Codes that are formatted and written together: 0.5 to 3 MB of text."""
 
 
 def hamming(A: Codes, B: Codes, *, n_jobs: int | None = None) -> Counts:
-    """Count the bits that differ, for all pairs of rows.
+    """Count the differing bits for all pairs of rows.
 
     Parameters
     ----------
     A : PackedCodes or ndarray of uint8, shape (n_A, n_bytes)
         Packed codes.
     B : PackedCodes or ndarray of uint8, shape (n_B, n_bytes)
-        Packed codes of the same map.
+        Packed codes from the same map.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors.
 
     Returns
     -------
     counts : ndarray of int32, shape (n_A, n_B)
-        Of the bits of `SignProjection`, ``1 - counts / n_hashes`` estimates the acos kernel K with
-        standard error ``sqrt(K * (1 - K) / n_hashes)``.
+        For `SignProjection`, ``1 - counts / n_hashes`` estimates the acos kernel K with standard
+        error ``sqrt(K * (1 - K) / n_hashes)``.
 
     Raises
     ------
     ValueError
-        If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows, or are
-        `PackedCodes` of maps that differ.
+        If `A` and `B` are not two-dimensional arrays of uint8 with rows of equal length, or are
+        `PackedCodes` from different maps.
 
     Examples
     --------
@@ -115,33 +115,33 @@ def collisions(
     n_hashes: int | None = None,
     n_jobs: int | None = None,
 ) -> Counts:
-    """Count the codes that agree, for all pairs of rows.
+    """Count the agreeing codes for all pairs of rows.
 
     Parameters
     ----------
     A : PackedCodes or ndarray of uint8, shape (n_A, n_bytes)
         Packed codes.
     B : PackedCodes or ndarray of uint8, shape (n_B, n_bytes)
-        Packed codes of the same map.
+        Packed codes from the same map.
     bits : int or None, default=None
-        Bits of a code, 1 to 24; of `PackedCodes` they are known. Codes of 1, 2, 4, 8 or 16 bits
-        take less time than others.
+        Bits of a code, 1 to 24; not needed for `PackedCodes`. Codes of 1, 2, 4, 8 or 16 bits are
+        compared faster than others.
     n_hashes : int or None, default=None
-        Number of codes of a row. None is as many as its bytes hold; if that is more than there are,
-        the zeros at the end of a row count as codes that agree.
+        Number of codes per row. None means as many as its bytes hold; if a row has fewer, the zeros
+        at its end count as agreeing codes.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors.
 
     Returns
     -------
     counts : ndarray of int32, shape (n_A, n_B)
-        See `kernel_from_collisions` for what they estimate.
+        `kernel_from_collisions` says what they estimate.
 
     Raises
     ------
     ValueError
-        If `A` and `B` are not two-dimensional arrays of uint8, of one length of rows that holds
-        `n_hashes` codes, or are `PackedCodes` of maps that differ; or if `bits` is not allowed.
+        If `A` and `B` are not two-dimensional arrays of uint8 with rows of equal length that hold
+        `n_hashes` codes, or are `PackedCodes` from different maps; or if `bits` is invalid.
 
     Examples
     --------
@@ -159,25 +159,26 @@ def collisions(
 def agreements(
     A: PackedCodes, B: PackedCodes, *, n_jobs: int | None = None
 ) -> Counts | ProductCounts:
-    """Count the agreements that the estimate of the kernel needs, for all pairs of rows.
+    """Count, for all pairs of rows, the agreements that the kernel estimate needs.
 
     Parameters
     ----------
     A, B : PackedCodes
-        Packed codes of one map.
+        Packed codes from the same map.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors.
 
     Returns
     -------
     counts : ndarray of int32, shape (n_A, n_B), or ProductCounts
-        The `collisions`; of a `KernelProduct` of two maps, one with codes that agree by chance, the
-        collisions of joint codes, of the first map's codes and of the second map's codes.
+        The `collisions`. For a `KernelProduct` of two maps, at least one of which has codes that
+        agree by chance, the collisions of the joint codes, of the first map's codes and of the
+        second map's codes.
 
     Raises
     ------
     ValueError
-        If `A` or `B` is not `PackedCodes`, or their maps differ.
+        If `A` or `B` is not `PackedCodes`, or they come from different maps.
 
     Examples
     --------
@@ -225,44 +226,44 @@ def kernel_from_collisions(
     *,
     return_std: bool = False,
 ) -> Floats | tuple[Floats, Floats]:
-    """Estimate the kernel from the number of codes that agree.
+    """Estimate the kernel from the number of agreeing codes.
 
-    Samples that differ can have equal codes. With codes of `bits` bits, the probability is ``2 **
-    -bits``. So the rate of agreement is ``K + (1 - K) / 2 ** bits``. The function solves this for
-    the kernel K.
+    Different samples can have equal codes: codes of `bits` bits agree by chance with probability
+    ``2 ** -bits``. The rate of agreement is therefore ``K + (1 - K) / 2 ** bits``. The function
+    solves this equation for the kernel K.
 
     Parameters
     ----------
     counts : array-like of int, or ProductCounts
-        Collisions, of `n_hashes` codes; for codes of a `KernelProduct`, what `agreements` counts.
+        Collisions among `n_hashes` codes; for codes of a `KernelProduct`, the result of
+        `agreements`.
     n_hashes : int or PackedCodes
-        Number of codes of a row; or the codes themselves, which also say how the kernel follows
-        from the rate of agreement. Then `bits` is not needed.
+        Number of codes per row; or the codes themselves, which also determine how the kernel
+        follows from the rate of agreement. `bits` is then not needed.
     bits : int or None, default=None
-        Bits of a code, 1 to 24, `t_bits` of `ConsistentWeightedSampling` included. For codes of
-        `SignProjection`, `RandomFourier` and `KernelProduct`, pass the codes themselves: their
-        codes agree by other laws.
+        Bits of a code, 1 to 24, including `t_bits` of `ConsistentWeightedSampling`. For codes of
+        `SignProjection`, `RandomFourier` and `KernelProduct`, pass the codes themselves, because
+        their rates of agreement follow other laws.
     return_std : bool, default=False
         Whether to return the standard errors too.
 
     Returns
     -------
     kernel : ndarray of float64
-        Estimates, which may be a little below 0. They are unbiased if samples agree at the rate
-        of the kernel: for `MinHash`, for `RandomBinning`, and for the acos kernel of
-        `SignProjection`.
+        Estimates, which may be slightly below 0. They are unbiased if samples agree at the rate of
+        the kernel: for `MinHash`, `RandomBinning`, and the acos kernel of `SignProjection`.
     std : ndarray of float64
         Standard errors ``sqrt(p * (1 - p) / n_hashes) / (1 - 2 ** -bits)``. Here p is the rate of
-        agreement after two codes that agree and two that differ are added, so that the error is not
-        0 if no code agrees or all agree. Only if `return_std`.
+        agreement after adding two agreeing and two differing codes, so that the error is not 0 if
+        no codes or all codes agree. Only if `return_std`.
 
     Notes
     -----
-    A sample of `ConsistentWeightedSampling` is a column and a number t, and a code has bits of t
-    only if `t_bits` is above 0. Without `t_bits`, codes of equal columns and different t always
-    agree, so that the estimate is too high, whatever the number of samples: by some thousandths, or
-    by a few hundredths if rows have few or heavy entries. With `t_bits` such codes agree with
-    probability ``2 ** -t_bits``, and the bias is ``2 ** t_bits`` times smaller.
+    A sample of `ConsistentWeightedSampling` is a column and a number t. Its code has bits of t only
+    if `t_bits` is positive. Without `t_bits`, codes of equal columns and different t always agree,
+    so the estimate is too high, however many samples there are: by some thousandths, or by a few
+    hundredths if rows have few or heavy entries. With `t_bits`, such codes agree with probability
+    ``2 ** -t_bits``, and the bias is ``2 ** t_bits`` times smaller.
 
     References
     ----------
@@ -283,16 +284,16 @@ def kernel_from_collisions(
 
 
 def unpack(codes: Codes, bits: int | None = None, *, n_hashes: int | None = None) -> Counts:
-    """Give the codes as numbers.
+    """Return the codes as numbers.
 
     Parameters
     ----------
     codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
         Packed codes.
     bits : int or None, default=None
-        Bits of a code, 1 to 24; of `PackedCodes` they are known.
+        Bits of a code, 1 to 24; not needed for `PackedCodes`.
     n_hashes : int or None, default=None
-        Number of codes of a row; None is as many as its bytes hold.
+        Number of codes per row; None means as many as its bytes hold.
 
     Returns
     -------
@@ -317,16 +318,16 @@ def to_csr(
     n_hashes: int | None = None,
     dtype: npt.DTypeLike = np.float64,
 ) -> CsrMatrix:
-    """Give the codes as one-hot features, as ``transform`` does for rows that have samples.
+    """Return the codes as one-hot features, as ``transform`` does for rows with samples.
 
     Parameters
     ----------
     codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
-        Packed codes. A row without samples counts as a row of codes 0, also in `PackedCodes`.
+        Packed codes. A row without samples counts as a row of zero codes, even in `PackedCodes`.
     bits : int or None, default=None
-        Bits of a code, 1 to 24; of `PackedCodes` they are known.
+        Bits of a code, 1 to 24; not needed for `PackedCodes`.
     n_hashes : int or None, default=None
-        Number of codes of a row; None is as many as its bytes hold.
+        Number of codes per row; None means as many as its bytes hold.
     dtype : {float64, float32}, default=float64
         Type of the values.
 
@@ -372,35 +373,35 @@ def dump_svmlight_file(
 ) -> None:
     """Write the codes as one-hot features with labels, as a LIBSVM file.
 
-    The file equals the one that ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``
-    writes. That call takes more time and memory.
+    The file equals that of ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``,
+    which takes more time and memory.
 
     Parameters
     ----------
     codes : PackedCodes or ndarray of uint8, shape (n_rows, n_bytes)
-        Packed codes. A row without samples counts as a row of codes 0, also in `PackedCodes`.
+        Packed codes. A row without samples counts as a row of zero codes, even in `PackedCodes`.
     y : array-like of shape (n_rows,)
         Labels.
     f : str, path-like or file-like
         Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2", ".xz" or
-        ".zst" is compressed. A path appears only when it is complete.
+        ".zst" is compressed. A file at a path appears only when it is complete.
     bits : int or None, default=None
-        Bits of a code, 1 to 24; of `PackedCodes` they are known. Otherwise a row has as many codes
-        as its bytes hold.
+        Bits of a code, 1 to 24; not needed for `PackedCodes`. For a plain array, a row has as many
+        codes as its bytes hold.
     ones : bool, default=False
-        Write 1 for every value instead of ``1 / sqrt(n_hashes)``: a third of the size. A learner's
-        parameter C must then be ``n_hashes`` times smaller.
+        Write 1 for every value instead of ``1 / sqrt(n_hashes)``, which makes the file two thirds
+        smaller. A learner's parameter C must then be ``n_hashes`` times smaller.
     zero_based : bool, default=True
         Whether the indices written count from 0. LIBSVM's own programs need False.
     comment : str or bytes, default=None
-        Comment to put first, as `sparsemaps.libsvm.dump_svmlight_file` does.
+        Comment to write first, as in `sparsemaps.libsvm.dump_svmlight_file`.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The file does not depend on it.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, a label is not finite, or a parameter is not allowed.
+        If shapes do not match, a label is not finite, or a parameter is invalid.
     OSError
         If the file cannot be written.
 
@@ -451,7 +452,7 @@ def _count(
                 A[start:stop], B[first:last], bits, n_hashes, agreeing, out[start:stop, first:last]
             )
 
-    # Ranges are so long that preparing the other rows costs little.
+    # Ranges are long enough to make the cost of preparing the other rows negligible.
     n_threads = _threads.resolve_n_jobs(n_jobs)
     step = _BLOCK_QUERIES if n_threads == 1 else min(_BLOCK_QUERIES, -(-len(A) // n_threads))
     _threads.run(count, _blocks.ranges(0, len(A), max(step, 1)), n_jobs)

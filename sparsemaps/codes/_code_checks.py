@@ -1,4 +1,4 @@
-"""Checks of packed codes: sound arrays, sizes that fit, and codes of one map."""
+"""Checks of packed codes: valid arrays, sizes that fit, and codes from the same map."""
 
 from collections.abc import Iterator
 from typing import Any, Protocol
@@ -11,17 +11,17 @@ from sparsemaps._tools._parameters import absent, named, named_class, shown
 from sparsemaps._tools._typing import Array
 
 TEXTS = "texts"
-"""Key of a config under which codes of texts have the vectorizer that made their rows."""
+"""Config key under which codes of texts store the vectorizer that made their rows."""
 
 LARGEST_N_BITS = _checks.LARGEST_INT32
-"""The largest number of bits of the codes of a row: the number that differ has 32 bits."""
+"""Largest number of bits in the codes of a row: counts of differing bits are 32-bit integers."""
 
 LARGEST_SET = 2**32 - 1
-"""The largest size of a set that is kept, in 32 bits; larger sets have this size."""
+"""Largest set size that is stored, in 32 bits. Larger sets are stored with this size."""
 
 
 def check_sizes_of_sets(sizes: object, n_rows: int) -> Array:
-    """Return `sizes` as uint32, one for each row."""
+    """Return `sizes` as uint32, one per row. Raise if they are invalid."""
     sizes = np.asarray(sizes)
     if sizes.shape != (n_rows,) or sizes.dtype.kind not in "iu":
         raise ValueError(
@@ -39,7 +39,7 @@ def check_sizes_of_sets(sizes: object, n_rows: int) -> Array:
 
 
 def check_codes(name: str, codes: object) -> Array:
-    """Return `codes` as an array of packed codes."""
+    """Return `codes` as a contiguous array of packed codes. Raise if they are invalid."""
     array = np.asarray(codes)
     if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(
@@ -50,8 +50,8 @@ def check_codes(name: str, codes: object) -> Array:
 
 
 def check_sizes(name: str, codes: Array, bits: object, n_hashes: object) -> tuple[int, int]:
-    """Return the bits of a code and the number of codes of a row, which fit into the rows of
-    `codes`."""
+    """Return the bits of a code and the number of codes per row. Raise if they do not fit into the
+    rows of `codes`."""
     bits = _checks.check_int("bits", bits, 1, LARGEST_BITS)
     row_bits = 8 * codes.shape[1]
     if bits > row_bits:
@@ -65,7 +65,7 @@ def check_sizes(name: str, codes: Array, bits: object, n_hashes: object) -> tupl
 
 
 def rows_with_bits(codes: Array, step: int = 2**16) -> Array:
-    """Return which rows have a bit that is not 0, `step` rows at a time."""
+    """Return which rows have a nonzero bit, reading `step` rows at a time."""
     have_bits = np.empty(len(codes), bool)
     for start in range(0, len(codes), step):
         codes[start : start + step].any(axis=1, out=have_bits[start : start + step])
@@ -82,7 +82,7 @@ class Codes(Protocol):
 
 
 def refuse_different(names: str, A: Codes, B: Codes) -> None:
-    """Raise unless the codes are of one map, so that they may be compared."""
+    """Raise unless both codes come from the same map and can therefore be compared."""
 
     def facts(codes: Codes) -> dict[str, Any]:
         return {
@@ -92,14 +92,14 @@ def refuse_different(names: str, A: Codes, B: Codes) -> None:
 
     _refuse_other(f"{names} must be codes of the same map", facts(A), facts(B))
     texts: list[Any] = [codes.config.get(TEXTS) for codes in (A, B)]
-    # Codes of a matrix have no vectorizer, and compare to all.
+    # Codes of a matrix have no vectorizer, and can be compared with codes of any texts.
     if None in texts or texts[0] == texts[1]:
         return
     refuse_other_texts(names, *texts)
 
 
 def refuse_other_texts(names: str, *texts: Any) -> None:
-    """Raise unless two vectorizers, by the configurations in codes, make the same rows."""
+    """Raise unless two vectorizers, given by the configurations in codes, make the same rows."""
     if not all(map(_describes_vectorizer, texts)):
         raise ValueError(f"{names} must have a vectorizer's class and parameters in {TEXTS!r}")
     rule = f"{names} must be codes of texts that were vectorized alike"
@@ -108,7 +108,7 @@ def refuse_other_texts(names: str, *texts: Any) -> None:
 
 
 def _describes_vectorizer(config: Any) -> bool:
-    """Return whether a configuration has the form of a vectorizer's."""
+    """Return whether a configuration has the form of a vectorizer's configuration."""
     if not isinstance(config, dict) or not isinstance(config.get("parameters"), dict):
         return False
     if not all(isinstance(config.get(part, {}), dict) for part in ("own", "idf")):
@@ -117,7 +117,7 @@ def _describes_vectorizer(config: Any) -> bool:
 
 
 def _facts_of_map(config: dict[str, Any], where: str = "") -> Iterator[tuple[str, Any]]:
-    """Yield what decides the codes of a map, each fact by its name, followed by `where`."""
+    """Yield the name (followed by `where`) and value of each fact that determines a map's codes."""
     for name, value in config.items():
         if name == "parameters" and isinstance(value, dict):
             yield from _facts_of_map(value, where)
@@ -130,8 +130,8 @@ def _facts_of_map(config: dict[str, Any], where: str = "") -> Iterator[tuple[str
 
 
 def _facts_of_texts(config: dict[str, Any]) -> dict[str, Any]:
-    """Return what decides the rows of texts, each fact by its name; "frequencies" is the digest of
-    a table."""
+    """Return the facts that determine the rows of texts, by name. "frequencies" is the digest of a
+    table."""
     own, idf = config.get("own", {}), config.get("idf", {})
     if "table" in idf:
         own = {**own, "frequencies": idf["table"], **idf.get("parameters", {})}

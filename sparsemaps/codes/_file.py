@@ -1,7 +1,7 @@
-"""Files of packed codes (`_described_files`).
+"""Files of packed codes, in the format of `_described_files`.
 
-A file has the codes, one bit for each row that says whether it has samples, further arrays if there
-are any, and the description.
+A file has the codes, one bit per row that says whether the row has samples, further arrays if any,
+and the description.
 """
 
 import math
@@ -18,7 +18,7 @@ from sparsemaps._tools._typing import Array, StrPath
 MARK = b"SMCODES1"
 
 _MAX_ROW_BYTES = 2**28
-"""Bytes of a row if the file has none: for the largest number of bits."""
+"""Largest number of bytes per row in a file without rows: enough for the largest number of bits."""
 
 
 class Contents(NamedTuple):
@@ -38,7 +38,7 @@ def write(
     description: Mapping[str, Any],
     further: Mapping[str, Array],
 ) -> None:
-    """Write a file of codes, whose rows are in blocks. It appears when it is complete."""
+    """Write a file of codes, given in blocks of rows. The file appears only when it is complete."""
     header, mask = _array_files.header_of("|u1", shape), np.packbits(sampled, bitorder="little")
     end = len(header) + math.prod(shape) + len(mask)
     description = {**description, "shape": shape}
@@ -64,7 +64,7 @@ def write(
 
 
 def read(path: str, mmap_mode: Literal["r", "c"] | None) -> Contents:
-    """Read a file. All sizes are compared with the size of the file before memory is allocated."""
+    """Read a file. All sizes are checked against the file size before memory is allocated."""
     if mmap_mode is not None:
         _checks.check_choice("mmap_mode", mmap_mode, ("r", "c"))
     with open_regular(path) as file:
@@ -90,7 +90,7 @@ def read(path: str, mmap_mode: Literal["r", "c"] | None) -> Contents:
             raise ValueError(f"{path} is damaged: its array is not of shape ({n_rows}, {n_bytes})")
         file.seek(mask_start)
         mask = np.frombuffer(file.read(mask_end - mask_start), np.uint8)
-        if mmap_mode is None or n_rows == 0:  # nothing cannot be mapped
+        if mmap_mode is None or n_rows == 0:  # empty arrays cannot be mapped
             file.seek(offset)
             array: Array = np.fromfile(file, np.uint8, n_rows * n_bytes).reshape(n_rows, n_bytes)
         else:
@@ -107,7 +107,7 @@ def _read_further(
     description: Mapping[str, Any],
     text_start: int,
 ) -> dict[str, Array]:
-    """Return the further arrays, which are between the codes and the description."""
+    """Return the further arrays, which are stored between the codes and the description."""
     further: dict[str, Array] = {}
     with _described_files.damage_named(path, "its arrays"):
         for name, (kind, shape, start) in description.get("further", {}).items():
@@ -127,8 +127,8 @@ def _read_further(
 
 
 def _checked_shape(description: Mapping[str, Any], end: int) -> tuple[int, int]:
-    """Return the shape of the codes of a file, which are before `end`. An error if the description
-    is not of the form that `write` gives it."""
+    """Return the shape of the codes of a file, which are stored before `end`. Raise if the
+    description does not have the form that `write` gives it."""
     rows, row_bytes = description["shape"]
     n_rows = _checks.check_int("the number of rows", rows, 0, end)
     most = end if n_rows else _MAX_ROW_BYTES

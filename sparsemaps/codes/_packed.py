@@ -1,4 +1,4 @@
-"""Packed codes with facts of the map that made them, and which rows have samples."""
+"""Packed codes, with a description of their map and of which rows have samples."""
 
 import mmap
 import os
@@ -27,62 +27,61 @@ from sparsemaps.codes._code_checks import (
 from sparsemaps.laws._agreement import AgreementLaw, ByChance, ProductCounts, law_described_by
 
 _CALL_BITS = 2**36
-"""Bits that a call of a kernel compares in a tenth of a second. Signals are handled between
-calls."""
+"""Bits that a call of the compiled loops compares in a tenth of a second. Signals are handled
+between calls."""
 
 _PART_CODES = 2**20
-"""Codes that are unpacked at a time."""
+"""Codes unpacked at a time."""
 
 
 class PackedCodes:
     """Packed codes, with the map that made them and the law of its codes.
 
     ``encode(X, packed=True)`` of a map returns them. All functions of `sparsemaps.codes` and
-    `sparsemaps.neighbors` accept them, without further parameters. Codes of two maps can be
-    compared if class, parameters, seed and scheme of random numbers are equal, and for texts also
-    the vectorizers. Otherwise a comparison raises an error. Codes of a matrix have no vectorizer,
+    `sparsemaps.neighbors` accept them without further parameters. Codes of two maps can be compared
+    if their class, parameters, seed and scheme of random numbers are equal and, for texts, their
+    vectorizers too. Otherwise, a comparison raises an error. Codes of a matrix have no vectorizer,
     and can be compared with codes of any texts.
 
     Parameters
     ----------
     array : ndarray of uint8, shape (n_rows, n_bytes)
-        The codes, as ``encode(X)`` returns them.
+        The codes, as returned by ``encode(X)``.
     bits : int
-        Bits of a code, 1 to 24, and at most as many as a row has.
+        Bits of a code, 1 to 24, and at most the bits of a row.
     config : dict
-        ``to_config()`` of the map. Codes of texts have the key "texts" too: the class of the
-        vectorizer and the parameters that decide the rows. The dictionary is compared,
-        saved and shown; only the parameters below decide estimates.
+        ``to_config()`` of the map. Codes of texts also have the key "texts": the class of the
+        vectorizer and the parameters that determine the rows. The dictionary is compared, saved and
+        displayed; only the parameters below affect estimates.
     n_hashes : int or None, default=None
         Number of codes per row; None means as many as its bytes hold.
     sampled : array-like of bool, shape (n_rows,), or None, default=None
-        Which rows have samples; None means all rows whose bits are not all 0. Functions of
+        Which rows have samples; None means all rows with a nonzero bit. Functions of
         `sparsemaps.neighbors` never return the other rows.
     law : ByChance, BySigns, ByProduct or None, default=None
-        The law that gives the kernel from the number of codes that agree. None means
+        The law that relates the kernel to the number of agreeing codes. None means
         ``ByChance(bits)``.
     sizes : array-like of int, shape (n_rows,), or None, default=None
         For codes of `MinHash`, the number of members of each set, at most 2**32 - 1, which
-        `sparsemaps.neighbors.contained_pairs` needs. None if it is not known.
+        `sparsemaps.neighbors.contained_pairs` needs. None if unknown.
 
     Attributes
     ----------
     array, bits, config, n_hashes, sampled, law, sizes
         As above; `sampled` is an array, `sizes` an array of uint32 or None.
     shape : tuple of int
-        That of `array`.
+        The shape of `array`.
 
     Raises
     ------
     ValueError
-        If a parameter is not of the form above.
+        If a parameter does not have the form above.
 
     Notes
     -----
-    A file of `save` is a NumPy file (``numpy.load`` reads its array) with more data at its
-    end: one bit a row for `sampled`, and the rest as JSON, the law by its name. `load` maps the
-    array into memory, so that an index of many gigabytes opens at once, and only the parts in use
-    are read.
+    `save` writes a NumPy file (``numpy.load`` reads its array) with more data at its end: one bit
+    per row for `sampled`, and the rest as JSON, with the law by name. `load` maps the array into
+    memory, so that an index of many gigabytes opens at once, and only the parts in use are read.
 
     Examples
     --------
@@ -125,7 +124,7 @@ class PackedCodes:
                 )
         self.sizes = None if sizes is None else check_sizes_of_sets(sizes, len(self.array))
 
-    @cached_property  # to compare rows does not need it
+    @cached_property  # not needed to compare rows
     def sampled(self) -> npt.NDArray[np.bool_]:
         """Which rows have samples."""
         return rows_with_bits(self.array)
@@ -139,14 +138,14 @@ class PackedCodes:
         "of codes, sparsemaps.neighbors has similar_pairs, contained_pairs, removals, top_k and "
         "KernelNeighbors, and sparsemaps.linear its estimators"
     )
-    """The end of the error of functions that take a matrix and no codes."""
+    """End of the error message of functions that take a matrix and no codes."""
 
     def __len__(self) -> int:
         return len(self.array)
 
     def __getitem__(self, rows: Any) -> "PackedCodes":
-        """Return some rows: a slice, an array of row numbers or of bools, or the number of one
-        row."""
+        """Return some rows, given by a slice, an array of row numbers or of bools, or one row
+        number."""
         if isinstance(rows, (int, np.integer)):
             rows = [rows]
         sizes = None if self.sizes is None else self.sizes[rows]
@@ -154,22 +153,22 @@ class PackedCodes:
 
     @classmethod
     def concatenate(cls, blocks: "Sequence[PackedCodes]") -> "PackedCodes":
-        """Join blocks of codes of one map, one block of rows behind the other.
+        """Concatenate blocks of codes from the same map.
 
         Parameters
         ----------
         blocks : sequence of PackedCodes
-            At least one, all of the same map; they may be mapped into memory.
+            At least one block, all from the same map; they may be mapped into memory.
 
         Returns
         -------
         codes : PackedCodes
-            A copy of all rows, also of a single block. It has `sizes` if all blocks have them.
+            A copy of all rows, even of a single block. It has `sizes` if all blocks have them.
 
         Raises
         ------
         ValueError
-            If no block is given, or the maps of the blocks differ.
+            If no block is given, or the blocks come from different maps.
 
         Examples
         --------
@@ -187,7 +186,7 @@ class PackedCodes:
             raise ValueError("blocks must have at least one PackedCodes, got none")
         for number, codes in enumerate(blocks):
             blocks[number] = checked(f"block {number}", codes)
-        # The first block that has a vectorizer, or the first block.
+        # The first block with a vectorizer, or else the first block.
         known = next((n for n, codes in enumerate(blocks) if TEXTS in codes.config), 0)
         for number, codes in enumerate(blocks):
             refuse_different(f"block {known} and block {number}", blocks[known], codes)
@@ -196,12 +195,12 @@ class PackedCodes:
         return with_rows(like, array, sampled, sizes)
 
     def part(self, which: int) -> "PackedCodes":
-        """Give the codes of one of the maps of a `KernelProduct`.
+        """Return the codes of one of the maps of a `KernelProduct`.
 
         Parameters
         ----------
         which : int
-            The number of the map: 0 is the first.
+            Number of the map, counted from 0.
 
         Returns
         -------
@@ -253,20 +252,20 @@ class PackedCodes:
         )
 
     def save(self, path: StrPath, about: Mapping[str, Any] | None = None) -> None:
-        """Write a file for `load`. It appears only when it is complete.
+        """Write a file for `load`. The file appears only when it is complete.
 
         Parameters
         ----------
         path : str or path-like
             The file; its name usually ends in ".npy".
         about : dict or None, default=None
-            Further data to keep in the file, which ``json.dumps`` takes.
+            Further data to store in the file. ``json.dumps`` must accept it.
         """
         save_blocks(path, [checked("the codes", self)], about)
 
     @classmethod
     def load(cls, path: StrPath, *, mmap_mode: Literal["r", "c"] | None = "r") -> "PackedCodes":
-        """Open a file of `save`.
+        """Open a file written by `save`.
 
         Parameters
         ----------
@@ -282,7 +281,7 @@ class PackedCodes:
         Raises
         ------
         ValueError
-            If the file does not hold packed codes, is cut short, or has another scheme of random
+            If the file does not hold packed codes, is truncated, or has another scheme of random
             numbers.
         """
         return open_file(os.fspath(path), mmap_mode)[0]
@@ -305,28 +304,29 @@ class PackedCodes:
     def kernel(
         self, counts: npt.ArrayLike | ProductCounts, *, return_std: bool = False
     ) -> Floats | tuple[Floats, Floats]:
-        """Estimate the kernel from the number of codes that agree.
+        """Estimate the kernel from the number of agreeing codes.
 
         Parameters
         ----------
         counts : array-like of int, or ProductCounts
-            Counts as from ``agreements(A, B)``: the number of codes that agree; for codes of
-            a `KernelProduct` with a map whose codes agree by chance, the counts of joint codes and
-            of the codes of each map.
+            The result of ``agreements(A, B)``: the number of agreeing codes; for codes of a
+            `KernelProduct` with a map whose codes agree by chance, the counts for the joint codes
+            and for the codes of each map.
         return_std : bool, default=False
             Whether to return the standard errors too.
 
         Returns
         -------
         kernel, std : ndarray of float64
-            As ``sparsemaps.codes.kernel_from_collisions``. Bits of `RandomFourier` are solved for
-            the Gaussian or the Laplacian kernel; the result is at least 0.
+            As in ``sparsemaps.codes.kernel_from_collisions``. For bits of `RandomFourier`, the
+            equation is solved for the Gaussian or the Laplacian kernel, and the result is at least
+            0.
 
         Raises
         ------
         ValueError
-            If the codes have no estimate: codes of `RandomFourier` with another kernel, and codes
-            of a product of more than two maps whose codes agree by chance; if the counts of each
+            If the codes have no estimate (codes of `RandomFourier` with another kernel, and codes
+            of a product of more than two maps whose codes agree by chance); if the counts of each
             map are missing; or if a count is not from 0 to `n_hashes`.
         """
         if isinstance(counts, PackedCodes):
@@ -341,7 +341,7 @@ class PackedCodes:
 
 
 def unpacked(array: Array, bits: int, n_hashes: int) -> Array:
-    """Return the codes of rows as numbers."""
+    """Return the codes of rows as int32."""
     numbers = np.empty((len(array), n_hashes), np.int32)
     _loops.unpack(array, bits, numbers)
     return numbers
@@ -350,7 +350,8 @@ def unpacked(array: Array, bits: int, n_hashes: int) -> Array:
 def with_rows(
     like: PackedCodes, array: Array, sampled: Array | None, sizes: Array | None = None
 ) -> PackedCodes:
-    """Return codes of the map of `like`; `sampled` is None for rows whose bits are not all 0."""
+    """Return codes of the map of `like`. If `sampled` is None, all rows with a nonzero bit have
+    samples."""
     return PackedCodes(
         array, like.bits, like.config, n_hashes=like.n_hashes, sampled=sampled, law=like.law,
         sizes=sizes,
@@ -358,8 +359,8 @@ def with_rows(
 
 
 def gathered(sets: Sequence[PackedCodes], numbers: Array) -> PackedCodes:
-    """Return the codes of rows of several sets of one map, which are numbered one set after the
-    other. All count as rows with samples. They are read in ascending order."""
+    """Return the codes of some rows of several sets from the same map, numbered through all sets.
+    All count as rows with samples. They are read in ascending order."""
     array = np.empty((len(numbers), sets[0].shape[1]), np.uint8)
     order = np.argsort(numbers, kind="stable")
     ascending, first = numbers[order], 0
@@ -371,14 +372,15 @@ def gathered(sets: Sequence[PackedCodes], numbers: Array) -> PackedCodes:
 
 
 def checked(name: str, codes: object) -> PackedCodes:
-    """Return codes of the same attributes, which anybody can set; a ValueError that begins with
-    `name` if they do not fit together. Compiled code reads only codes that this has checked."""
+    """Return a copy of `codes`, because anybody can set its attributes. Raise a ValueError that
+    begins with `name` if these are inconsistent. Compiled code reads only codes that this function
+    has checked."""
     if not isinstance(codes, PackedCodes):
         raise ValueError(f"{name} must be PackedCodes, got {type(codes).__name__}")
     try:
         file = mapped_file(codes.array)
         if file is not None and file.size() < len(file):
-            # Who reads the bytes that are gone ends with a signal.
+            # Reading bytes beyond the end of the file would kill the process by a signal.
             size = file.size()
             raise ValueError(f"the file was cut short after it was opened, to {size} bytes")
         return with_rows(codes, codes.array, vars(codes).get("sampled"), codes.sizes)
@@ -387,16 +389,16 @@ def checked(name: str, codes: object) -> PackedCodes:
 
 
 def mapped_file(array: object) -> mmap.mmap | None:
-    """Return the map of a file that an array is a part of; None of an array in memory."""
+    """Return the memory map of which an array is a part, or None for an array in memory."""
     while array is not None and not isinstance(array, mmap.mmap):
         array = getattr(array, "base", None)
     return array
 
 
 def joined_facts(blocks: Iterable[PackedCodes]) -> tuple[PackedCodes, Array, Array | None]:
-    """Return the facts of all rows of some blocks, of one map: no rows of the first block that has
-    a vectorizer, or of the first one; which rows have samples; the sizes of sets if all have
-    them."""
+    """Return what several blocks from the same map have in common: no rows of the first block with
+    a vectorizer, or else of the first block; which rows have samples; and the set sizes if all
+    blocks have them."""
     like: PackedCodes | None = None
     sampled, sizes = [], []
     for codes in blocks:
@@ -404,14 +406,14 @@ def joined_facts(blocks: Iterable[PackedCodes]) -> tuple[PackedCodes, Array, Arr
             like = codes[:0]
         sampled.append(codes.sampled)
         if codes.sizes is not None:
-            sizes.append(np.array(codes.sizes))  # the file that it is mapped from may be closed
+            sizes.append(np.array(codes.sizes))  # a copy, because the mapped file may be closed
     assert like is not None
     has_sizes = len(sizes) == len(sampled)
     return like, np.concatenate(sampled), np.concatenate(sizes) if has_sizes else None
 
 
 def open_file(path: str, mmap_mode: Literal["r", "c"] | None) -> tuple[PackedCodes, _file.Contents]:
-    """Return the codes of a file, and its whole contents."""
+    """Return the codes of a file, and its full contents."""
     contents = _file.read(path, mmap_mode)
     description = contents.description
     try:
@@ -435,8 +437,8 @@ def save_blocks(
     about: Mapping[str, Any] | None = None,
     further: Mapping[str, Array] | None = None,
 ) -> None:
-    """Write codes of one map, one block of rows behind the other, as `PackedCodes.save` does. The
-    blocks are taken twice, in the same order."""
+    """Write blocks of codes from the same map to one file, as `PackedCodes.save` does. `blocks` is
+    iterated twice and must yield the same blocks each time."""
     like, sampled, sizes = joined_facts(blocks)
     further = {**(further or {}), **({} if sizes is None else {"sizes": sizes})}
     own = {"config": like.config, "n_hashes": like.n_hashes, "law": like.law.described()}
@@ -447,7 +449,7 @@ def save_blocks(
 
 @dataclass(frozen=True)
 class CodesOfFiles:
-    """The codes of files of one map, which are mapped into memory one after the other."""
+    """The codes of several files of one map, mapped into memory one file after another."""
 
     paths: Sequence[str]
 
@@ -460,16 +462,16 @@ class CodesOfFiles:
 
 
 def rows_a_call(n_queries: int, row_bits: int) -> int:
-    """Return the number of rows of `row_bits` bits that a call of a kernel compares with the
-    queries."""
+    """Return the number of rows of `row_bits` bits that one call of the compiled loops compares
+    with the queries."""
     return max(1, _CALL_BITS // (max(n_queries, 1) * max(row_bits, 64)))
 
 
 def as_packed(name: str, codes: object, bits: int | None, n_hashes: int | None) -> PackedCodes:
     """Return the argument of a public function, packed codes or a plain array, as `PackedCodes`.
 
-    In a plain array, a row whose bits are all 0 has no samples. But rows of less than 64 bits all
-    have samples, as so few bits may be 0 by chance.
+    In a plain array, rows whose bits are all 0 have no samples. In rows of fewer than 64 bits, all
+    bits may be 0 by chance, so all these rows have samples.
     """
     if isinstance(codes, PackedCodes):
         codes = checked(name, codes)
@@ -495,8 +497,8 @@ def as_packed(name: str, codes: object, bits: int | None, n_hashes: int | None) 
 def as_packed_pair(
     names: tuple[str, str], A: object, B: object, bits: int | None, n_hashes: int | None
 ) -> tuple[PackedCodes, PackedCodes]:
-    """Return two arguments that are compared, as `as_packed`; a plain array is of the other's
-    map."""
+    """Return two arguments to be compared, as `as_packed` does. A plain array takes the map of the
+    other argument."""
     both: list[Any] = [
         checked(name, codes) if isinstance(codes, PackedCodes) else check_codes(name, codes)
         for name, codes in zip(names, (A, B), strict=True)
@@ -522,5 +524,5 @@ def as_packed_pair(
 
 
 def _all_sampled(array: Array, n_bits: int) -> Array | None:
-    """Return True for each row, if rows have so few bits that all may be 0 by chance."""
+    """Return True for each row if all bits of a row may be 0 by chance, else None."""
     return None if n_bits >= 64 else np.ones(len(array), bool)

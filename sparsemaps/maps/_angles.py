@@ -1,4 +1,4 @@
-"""Features of angles: rows whose angles are too large for the type of the input."""
+"""Trigonometric features, and rows whose angles are too large for the input type."""
 
 from collections.abc import Callable
 
@@ -12,11 +12,11 @@ from sparsemaps.maps._draw import call_quietly
 
 
 def write_features(block: Block, out: Array, write: Callable[[Block, Array], list[int]]) -> None:
-    """Write the features of a block by ``write(block, out)``, in the type of the block's values.
+    """Write the features of a block with ``write(block, out)``, in the type of the block's values.
 
-    ``write`` returns the numbers of the rows that are far: their angles have so many turns that
-    hardly a fraction is left. Such rows of float32 are written once more, in float64, as are rows
-    of extreme values. Rows that are far in float64 are an error.
+    ``write`` returns the numbers of far rows: their angles span so many turns that hardly any bit
+    of the fraction of a turn is left. Far float32 rows and float32 rows of extreme values are
+    written again in float64. Rows that are far in float64 raise an error.
     """
     far = call_quietly(write, block, out)
     if (far or block.is_extreme) and block.values.dtype == np.float32:

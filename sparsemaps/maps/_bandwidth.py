@@ -17,17 +17,17 @@ Of = Literal["squared", "euclidean", "absolute"]
 the sum of absolute differences."""
 
 _MAX_ROWS = 256
-"""Largest number of rows in the sample whose median distance is taken."""
+"""Largest number of rows in the sample from which the median distance is computed."""
 
 
 def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
     """Return gamma as a number.
 
     "scale" is 1 / (columns * variance of all values) for squared distances, as in scikit-learn's
-    RBFSampler, and the same quantity in their units for other distances. "median" makes the kernel
-    e^(-1/2) (of squared distances) or e^-1 at the median distance of a sample of rows. The sample
-    does not depend on the seed. If all rows are equal, both are 1. A row counts as often as its
-    weight says.
+    RBFSampler, and the same quantity in the units of other distances. "median" makes the kernel
+    e^(-1/2) (for squared distances) or e^-1 at the median distance of a sample of rows. The sample
+    does not depend on the seed. If all rows are equal, both are 1. A row counts as many times as
+    its weight.
     """
     if not isinstance(gamma, str):
         return float(gamma)
@@ -36,7 +36,7 @@ def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
             f"gamma={gamma!r} is computed from data, and there are none here: fit the map to a "
             "matrix, or give a number"
         )
-    exponent = _exponent(rows)  # numbers are divided by 2**exponent, so that no square overflows
+    exponent = _exponent(rows)  # values are divided by 2**exponent, so that no square overflows
     if gamma == "scale":
         variance = _variance(rows, exponent)
         if of == "squared":
@@ -61,8 +61,8 @@ def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
 
 
 def _blocks_of(rows: RowReader, exponent: int) -> Iterator[tuple[Array, Array | None]]:
-    """Yield the values of some rows divided by 2**exponent, and their weights: the same blocks at
-    every call, so that sums have the same bits."""
+    """Yield the values of blocks of rows divided by 2**exponent, and their weights. Every call
+    yields the same blocks, so that sums have the same bits."""
     weights = rows.weights
     for start, stop in _blocks.ranges(0, rows.n_rows, 1024):
         block = rows.block(start, stop)
@@ -77,17 +77,17 @@ def _blocks_of(rows: RowReader, exponent: int) -> Iterator[tuple[Array, Array | 
 
 
 def _exponent(rows: RowReader) -> int:
-    """Return the exponent of the value that is farthest from 0."""
+    """Return the exponent of the largest absolute value."""
     largest = max((float(np.abs(v).max(initial=0)) for v, _ in _blocks_of(rows, 0)), default=0.0)
     return int(np.frexp(largest)[1])
 
 
 _LOST_BITS = 4
-"""Bits that the variance may lose to the square of the mean before it is summed again."""
+"""Bits that the variance may lose to cancellation before it is computed again around the mean."""
 
 
 def _variance(rows: RowReader, exponent: int) -> float:
-    """Return the variance of all values of a matrix, zeros included."""
+    """Return the variance of all values of a matrix, including zeros."""
     mean, square = _moments(rows, exponent, 0.0)
     variance = square - mean**2
     if variance < square / 2**_LOST_BITS:
@@ -99,7 +99,7 @@ def _variance(rows: RowReader, exponent: int) -> float:
 
 
 def _are_equal(rows: RowReader, exponent: int) -> bool:
-    """Return whether all values are equal, and none is 0."""
+    """Return whether all values are equal and nonzero."""
     low, high, n_values = float("inf"), float("-inf"), 0
     for values, _ in _blocks_of(rows, exponent):
         low, high = float(values.min(initial=low)), float(values.max(initial=high))
@@ -109,7 +109,7 @@ def _are_equal(rows: RowReader, exponent: int) -> bool:
 
 
 def _moments(rows: RowReader, exponent: int, center: float) -> tuple[float, float]:
-    """Return the mean and the mean square of the differences of all values from a number."""
+    """Return the mean and the mean square of all values minus `center`."""
     total = squares = rest = 0.0
     if rows.weights is None:
         size = float(rows.n_rows * rows.n_columns)
@@ -130,7 +130,7 @@ def _moments(rows: RowReader, exponent: int, center: float) -> tuple[float, floa
 
 
 def _median(rows: RowReader, of: Of, exponent: int) -> float:
-    """Return the median distance of the pairs of a sample of rows, divided by 2**exponent."""
+    """Return the median distance between sampled rows, divided by 2**exponent."""
     sample = _sample(rows, exponent)
     distances = []
     for row in range(1, sample.shape[0]):
@@ -143,8 +143,7 @@ def _median(rows: RowReader, of: Of, exponent: int) -> float:
 
 
 def _sample(rows: RowReader, exponent: int) -> Any:
-    """Return at most `_MAX_ROWS` rows, as float64 CSR, without the columns that none of them
-    has."""
+    """Return at most `_MAX_ROWS` rows as float64 CSR, without unused columns."""
     values, columns, lengths = [], [], [0]
     for row in _sampled(rows).tolist():
         block = rows.block(row, row + 1)
@@ -152,16 +151,16 @@ def _sample(rows: RowReader, exponent: int) -> Any:
         values.append(np.ldexp(block.values[entries].astype(float), -exponent))
         columns.append(block.indices[entries])
         lengths.append(len(values[-1]))
-    # After the columns are numbered anew, none is out of range, even if another thread changes X.
+    # The new column numbers are always in range, even if another thread changes X.
     used, numbers = np.unique(np.concatenate(columns), return_inverse=True)
     arrays = np.concatenate(values), numbers, np.cumsum(lengths)
     return sp.csr_array(arrays, shape=(len(lengths) - 1, max(len(used), 1)))
 
 
 def _sampled(rows: RowReader) -> Array:
-    """Return the numbers of rows of the sample, drawn from a matrix that has each row as often as
-    its weight says. If weights are not whole, that matrix is stretched to as many rows as have a
-    weight."""
+    """Return the numbers of the sampled rows. The sample is drawn from a matrix that repeats each
+    row as often as its weight. Fractional weights are first rescaled so that this matrix has as
+    many rows as there are positive weights."""
     weights, n_rows = rows.weights, rows.n_rows
     if weights is not None:
         ends = np.cumsum(weights)

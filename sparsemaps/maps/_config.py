@@ -1,4 +1,4 @@
-"""Fitted maps from the dictionaries of ``to_config``."""
+"""Fitted maps from the dictionaries that ``to_config`` returns."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ from sparsemaps.maps._sparse_map import SparseMap
 _KEYS = ("class", "parameters", "seed", "scheme", "n_features")
 
 ENTRY_POINTS = "sparsemaps.maps"
-"""The group of entry points by which another package names its maps."""
+"""Group of entry points under which another package names its maps."""
 
 
 def from_config(config: dict[str, Any]) -> SparseMap:
@@ -19,20 +19,20 @@ def from_config(config: dict[str, Any]) -> SparseMap:
     Parameters
     ----------
     config : dict
-        A dictionary that ``to_config`` of a fitted map returned. It may have been written and read
-        as JSON. Its class is a map of sparsemaps, or of a package that names the map by an entry
-        point of the group ``sparsemaps.maps``.
+        Dictionary that ``to_config`` of a fitted map returned. It may have been written to JSON and
+        read again. Its class is a map of sparsemaps, or of a package that registers the map as an
+        entry point of the group ``sparsemaps.maps``.
 
     Returns
     -------
     map : map of sparsemaps
-        A fitted map with the same output, for every row. Its `n_jobs` is None.
+        A fitted map with the same output for every row. Its `n_jobs` is None.
 
     Raises
     ------
     ValueError
-        If `config` is not of that form, or was made with another scheme of random numbers, which
-        would give other output.
+        If `config` does not have that form, or was made with another scheme of random numbers,
+        which would give different output.
 
     Examples
     --------
@@ -70,12 +70,12 @@ def from_config(config: dict[str, Any]) -> SparseMap:
 
 
 def _make(config: dict[str, Any]) -> SparseMap:
-    """Return the map that is described by "class" and "parameters", not fitted."""
+    """Return the map described by "class" and "parameters", without fitting it."""
     name, parameters = config["class"], config["parameters"]
     cls = _class_of(name)
     if not isinstance(parameters, dict):
         raise ValueError(f"parameters of config must have names, got {parameters!r}")
-    for left_out in ("n_jobs", "random_state"):  # one is of a machine, the other is the seed
+    for left_out in ("n_jobs", "random_state"):  # machine-dependent; the seed
         if left_out in parameters:
             raise ValueError(f"parameters of config must not have {left_out!r}")
     values = {key: _from_json(value) for key, value in parameters.items()}
@@ -87,7 +87,7 @@ def _make(config: dict[str, Any]) -> SparseMap:
 
 
 def _class_of(name: object) -> type[SparseMap]:
-    """Return the class of maps of a name, of this package or of another one."""
+    """Return a class of maps by name, from this package or another one."""
     cls: Any = None
     if isinstance(name, str):
         if name in sparsemaps.__all__:
@@ -103,8 +103,8 @@ def _class_of(name: object) -> type[SparseMap]:
 
 
 def _class_of_another_package(name: str) -> Any:
-    """Load the entry point of a name; None if there is none."""
-    from importlib.metadata import entry_points  # here, as it imports modules for e-mail
+    """Load the entry point with this name; return None if there is none."""
+    from importlib.metadata import entry_points  # here, because it imports e-mail modules
 
     # A package that is on the path twice has the same entry point twice.
     found = sorted({(one.value, one) for one in entry_points(group=ENTRY_POINTS, name=name)})
@@ -124,7 +124,7 @@ def _from_json(value: object) -> Any:
         return _make(value)
     if isinstance(value, list):
         items = [_from_json(item) for item in value]
-        # A map with its name is a tuple, as scikit-learn's compositions have it.
+        # A pair of a name and a map becomes a tuple, as in scikit-learn's compositions.
         named = len(items) == 2 and isinstance(items[1], SparseMap) and isinstance(items[0], str)
         return tuple(items) if named else items
     return value

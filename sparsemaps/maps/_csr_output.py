@@ -1,4 +1,4 @@
-"""CSR output whose rows have lengths that are not known beforehand."""
+"""CSR output whose row lengths are not known in advance."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -13,7 +13,8 @@ from sparsemaps._tools._typing import Array, Matrix
 from sparsemaps.maps._draw import Work, beyond, call_quietly
 
 _PART_SIZE = 2**18
-"""Largest size of a part of the output, so that it is in the cache when it is moved."""
+"""Largest size of a part of the output, chosen so that it is still in the cache when it is
+moved."""
 
 
 def make_csr(
@@ -23,13 +24,13 @@ def make_csr(
     width: int,
     may_overflow: Callable[[Block], bool],
 ) -> Matrix:
-    """Make CSR output whose rows have as many entries as ``write`` says.
+    """Build CSR output whose row lengths ``write`` determines.
 
-    ``write(block, values, columns, lengths)`` writes the entries of rows one behind the other, and
-    the number of each row's entries, and returns the number of all entries.
-    ``max_entries(lengths)`` is the largest possible number of output entries of rows that have
-    `lengths` entries. A value that is not finite is an error, as by `Work.fill`; it is looked for
-    in parts that ``may_overflow`` only.
+    ``write(block, values, columns, lengths)`` writes the entries of the rows without gaps, and the
+    number of entries of each row, and returns the total number of entries. ``max_entries(lengths)``
+    returns the largest possible number of output entries for rows of `lengths` input entries. A
+    value that is not finite raises an error, as in `Work.fill`; only blocks that ``may_overflow``
+    are checked.
     """
     rows = work.rows
     parts, sizes = _cut_parts(work.blocks(), max_entries(rows.lengths()))
@@ -38,7 +39,7 @@ def make_csr(
     lengths = indptr[1:]
 
     def write_part(number: int, first: int) -> tuple[int, int]:
-        """Write the entries of a part from the place `first` on, and return this place and their
+        """Write the entries of a part from position `first` on, and return `first` and their
         number."""
         start, stop = parts[number]
         block = rows.block(start, stop)
@@ -65,30 +66,30 @@ def make_csr(
 class _Entries:
     """Values and columns of CSR output, which threads write in parts of at most `sizes` entries.
 
-    How many entries a part has is known once it is written. Until then, the next part is written
-    behind all places that this one may need. The gap between them is closed in the order of the
-    parts: the entries of a part are moved behind the entries of earlier parts.
+    The number of entries in a part is known only after it is written. Until then, the next part is
+    written after all the space that this part may need. The gaps are closed in the order of the
+    parts, by moving the entries of a part to the end of those of earlier parts.
     """
 
     def __init__(self, sizes: list[int], dtype: Any, width: int) -> None:
         capacity = sum(sizes)
-        # The system allocates no memory for pages that are never written to. `cut` frees the rest.
+        # The system allocates no memory for pages that are never written. `cut` frees the rest.
         self.values = np.empty(capacity, dtype)
         self.columns = np.empty(capacity, _sparse.index_type(max(capacity, width)))
         self._sizes = sizes
-        self._n_entries = 0  # of the parts without gaps between them
-        self._n_closed = 0  # how many these parts are
+        self._n_entries = 0  # in the parts without gaps between them
+        self._n_closed = 0  # number of these parts
 
     def places(self) -> Iterator[tuple[int, int]]:
-        """Yield the number of each part, and the place from which on it is written."""
-        end = 0  # of all places that the parts before may need
+        """Yield the number of each part, and the position at which to write it."""
+        end = 0  # end of the space that earlier parts may need
         for number, size in enumerate(self._sizes):
             first = self._n_entries if self._n_closed == number else end
             end = first + size
             yield number, first
 
     def close_gap(self, first: int, n: int) -> None:
-        """Move the next part, which has n entries from `first` on, behind the parts before."""
+        """Move the next part, n entries from `first` on, to the end of the earlier parts."""
         if first != self._n_entries:
             place, written = slice(self._n_entries, self._n_entries + n), slice(first, first + n)
             self.values[place] = self.values[written]
@@ -97,7 +98,7 @@ class _Entries:
         self._n_closed += 1
 
     def cut(self) -> tuple[Array, Array]:
-        """Return both arrays, after their unused memory is freed."""
+        """Shrink both arrays to their used size in place, and return them."""
         self.values.resize(self._n_entries, refcheck=False)
         self.columns.resize(self._n_entries, refcheck=False)
         return self.values, self.columns
@@ -108,7 +109,7 @@ def _cut_parts(
 ) -> tuple[list[tuple[int, int]], list[int]]:
     """Return the parts (start, stop) of the blocks, and the largest number of entries in each.
 
-    ``max_entries`` has a number for each row.
+    ``max_entries`` has one number per row.
     """
     if len(blocks) == 1 and (size := int(max_entries.sum())) <= _PART_SIZE:
         return blocks, [size]

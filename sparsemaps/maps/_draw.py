@@ -1,4 +1,4 @@
-"""Draws, which map rows: parameters and random numbers, as they were at ``fit``."""
+"""Draws, which map rows: the parameters and random numbers of a map when it was fitted."""
 
 import math
 from abc import ABC, abstractmethod
@@ -21,14 +21,14 @@ from sparsemaps.codes._code_checks import LARGEST_SET, rows_with_bits
 
 @dataclass(frozen=True)
 class Work:
-    """Rows that are to be mapped, and by how many threads."""
+    """Rows to be mapped, and the number of threads."""
 
     rows: RowReader
     n_jobs: int | None
 
     def each_block(self, function: Callable[..., object], *arrays: Array | range | None) -> None:
-        """Call ``function(block, *parts)`` for blocks of the rows, with the parts of `arrays` that
-        belong to these rows; None for None."""
+        """Call ``function(block, *parts)`` for each block of rows, with the parts of `arrays` for
+        these rows, or None for an array that is None."""
 
         def call(start: int, stop: int) -> None:
             parts = [None if array is None else array[start:stop] for array in arrays]
@@ -42,10 +42,10 @@ class Work:
         out: Array,
         may_overflow: Callable[[Block], bool],
     ) -> None:
-        """Call ``write(block, part)`` for blocks of the rows, with their part of the output `out`.
+        """Call ``write(block, part)`` for each block of rows, with its part of the output `out`.
 
-        A value that is not finite is an error, which names the row. The output is looked through
-        for blocks that ``may_overflow``, as all with extreme values do.
+        A value that is not finite raises an error that names the row. Only blocks that
+        ``may_overflow`` are checked; this must include all blocks with extreme values.
         """
 
         def write_finite(start: int, stop: int) -> None:
@@ -67,8 +67,8 @@ class Work:
 
 
 def call_quietly(write: Callable[..., Any], block: Block, *out: Any) -> Any:
-    """Return ``write(block, *out)``; NumPy gives no warnings about extreme values, which are looked
-    for afterwards."""
+    """Return ``write(block, *out)``, without NumPy's warnings about extreme values. Callers look
+    for these values afterwards."""
     if not block.is_extreme:
         return write(block, *out)
     with np.errstate(over="ignore", invalid="ignore"):
@@ -76,18 +76,19 @@ def call_quietly(write: Callable[..., Any], block: Block, *out: Any) -> Any:
 
 
 def beyond(dtype: npt.DTypeLike) -> str:
-    """Return the rule in the error about a row whose output is not finite."""
+    """Return the message of the error for a row whose output is not finite."""
     return f"the output of this row is beyond {np.dtype(dtype)}: scale the rows"
 
 
 class Draw(ABC):
-    """An immutable value that maps rows: a pure function of each row.
+    """An immutable value that maps rows. The output of a row depends on nothing but the draw and
+    the row.
 
     It has the parameters as attributes, with the values that ``fit`` computed from the data;
-    `parameters`, all of them but `random_state` and `n_jobs`; `seed`; `n_columns`, None for any
-    number; `law`, and its `nonnegative_rule`; and `size`, the number of components. A subclass has
-    ``transform(work)``; and, if the definition here does not suit it, ``prepare()``, which computes
-    more attributes once, and `width`.
+    `parameters`, all of these except `random_state` and `n_jobs`; `seed`; `n_columns`, None for any
+    number; `law`, and its `nonnegative_rule`; and `size`, the number of components. A subclass
+    defines ``transform(work)``. It may also override `width`, and ``prepare()``, which computes
+    more attributes once.
     """
 
     seed: int
@@ -122,7 +123,7 @@ class Draw(ABC):
         vars(self)[name] = value
 
     def prepare(self) -> None:  # noqa: B027 (most draws need nothing more)
-        """Compute attributes that ``transform`` needs beside the parameters."""
+        """Compute attributes that ``transform`` needs in addition to the parameters."""
 
     @property
     def width(self) -> int:
@@ -131,30 +132,31 @@ class Draw(ABC):
 
     @abstractmethod
     def transform(self, work: Work) -> Matrix:
-        """Return the output for rows: an ndarray, or CSR of the container that belongs to them."""
+        """Return the output for rows: an ndarray, or CSR of the matching container."""
 
 
 class CodesDraw(Draw):
     """The draw of a map whose rows have codes of a few bits.
 
-    A subclass has ``write(block, layout, out)``, which writes the codes of a block's rows in one of
-    three layouts: ``PACKED`` into bytes, all 0 in a row that has no sample; ``NUMBERS``, the codes
-    as int32; ``ONE_HOT_COLUMNS``, of int32 or int64, ``j * 2**bits + code`` for code j. Numbers and
+    A subclass defines ``write(block, layout, out)``, which writes the codes of a block's rows in
+    one of three layouts: ``PACKED``, in bytes, all 0 in a row without samples; ``NUMBERS``, the
+    codes as int32; ``ONE_HOT_COLUMNS``, as int32 or int64, ``j * 2**bits + code`` for code j.
+    Numbers and columns are -1 in a row without samples.
     columns are -1 in a row that has no sample.
     """
 
     @abstractmethod
     def write(self, block: Block, layout: int, out: Array) -> None:
-        """Write the codes of a block's rows into `out`."""
+        """Write the codes of a block's rows to `out`."""
 
     @property
     def width(self) -> int:
         return int(self.size << self.law.bits)
 
     def encode(self, work: Work, *, packed: bool) -> tuple[Bytes, Array, Array | None]:
-        """Return packed codes of the rows, which rows have samples, and the sizes of sets or None.
+        """Return the packed codes of the rows, which rows have samples, and the set sizes or None.
 
-        Without `packed`, only the codes are computed; the other two mean nothing.
+        Without `packed`, only the codes are valid.
         """
         out, sampled, sizes = self.new_codes(work.rows.n_rows)
 
@@ -170,22 +172,22 @@ class CodesDraw(Draw):
         return out, sampled, sizes
 
     def new_codes(self, n_rows: int) -> tuple[Bytes, Array, Array | None]:
-        """Return arrays for the packed codes of rows, for which rows have samples, and for the
-        sizes of sets or None."""
+        """Return arrays for the packed codes of rows, for which rows have samples (all True), and
+        for the set sizes (None if the rows are not sets)."""
         out = np.empty((n_rows, (self.size * self.law.bits + 7) // 8), np.uint8)
         sizes = np.empty(n_rows, np.uint32) if self.law.is_of_sets else None
         return out, np.ones(n_rows, bool), sizes
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
-        """Mark the rows of a block that have samples. Of a row whose codes are all 0, the code as a
-        number tells it."""
+        """Mark the rows of a block that have samples, in place. If the codes of a row are all 0,
+        write them again as numbers to find out."""
         number = np.empty((1, self.size), np.int32)
         for row in np.flatnonzero(~rows_with_bits(codes)).tolist():
             self.write(block.rows(row, row + 1), NUMBERS, number)
             sampled[row] = number[0, 0] >= 0
 
     def numbers(self, work: Work) -> Array:
-        """Return the codes of each row as int32; -1 in rows without samples."""
+        """Return the codes of each row as int32, or -1 in rows without samples."""
         out = np.empty((work.rows.n_rows, self.size), np.int32)
         work.each_block(lambda block, out: self.write(block, NUMBERS, out), out)
         return out
@@ -198,9 +200,9 @@ class CodesDraw(Draw):
         return _sparse.csr_of(rows.container, (values, columns, indptr), (rows.n_rows, self.width))
 
     def one_hot(self, work: Work, values: Array | None = None) -> tuple[Array, Array, Array]:
-        """Return columns and indptr of one-hot features as CSR, and which rows have entries.
+        """Return the columns and indptr of one-hot features as CSR, and which rows have entries.
 
-        Threads that write the columns of rows also write their `values`, unless that is None.
+        Unless `values` is None, the threads that write columns also fill `values`.
         """
         n_rows = work.rows.n_rows
         index_type = _sparse.index_type(max(self.size << self.law.bits, n_rows * self.size))

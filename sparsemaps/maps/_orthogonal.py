@@ -1,4 +1,4 @@
-"""Blocks of random vectors that are orthogonal to one another, for dense rows."""
+"""Blocks of mutually orthogonal random vectors, for dense rows."""
 
 import numpy as np
 
@@ -8,19 +8,19 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Array
 
 LARGEST_WIDTH = 2**13
-"""The largest width of rows. For wider rows, a block would have more vectors than most maps have
-components, and orthogonal vectors would have no lower variance."""
+"""Largest width of rows. For wider rows, a block would have more vectors than most maps have
+components, and orthogonal vectors would not reduce the variance."""
 
 LEAST_WIDTH = 128
-"""The least width of blocks. In smaller blocks, directions of vectors are too far from uniform."""
+"""Least width of blocks. In smaller blocks, directions of vectors are too far from uniform."""
 
 _N_SIGNS = 3
-"""Sign matrices of a block. With two the estimates are biased, and their variance is twice as large
-for differences of two entries."""
+"""Number of sign matrices per block. With only two, estimates are biased, and their variance
+doubles for rows that differ in two entries."""
 
 
 def padded_width(name: str, value: str, n_columns: int | None) -> int:
-    """Return the width of blocks for rows of `n_columns`, for errors about a parameter with a
+    """Return the width of blocks for rows of `n_columns` columns. Errors name the parameter and its
     value."""
     if n_columns is None or n_columns > LARGEST_WIDTH:
         columns = "any number of" if n_columns is None else str(n_columns)
@@ -32,8 +32,8 @@ def padded_width(name: str, value: str, n_columns: int | None) -> int:
 class OrthogonalBlocks:
     """Blocks of d vectors of d entries each: the rows of H D_3 H D_2 H D_1 / root(d).
 
-    H is the Walsh-Hadamard matrix of entries 1 and -1, and D are diagonals of random signs. Each
-    vector has a nearly uniform direction, and the vectors of a block are orthogonal.
+    H is the Walsh-Hadamard matrix with entries 1 and -1, and D_k are diagonal matrices of random
+    signs. Each vector has a nearly uniform direction, and the vectors of a block are orthogonal.
     """
 
     def __init__(self, key: int, n_vectors: int, width: int) -> None:
@@ -46,14 +46,14 @@ class OrthogonalBlocks:
             signs[:] = draws
 
     def multiply(self, dense: Array) -> Array:
-        """Return each row's products with all vectors, times root(d)."""
+        """Return each row's inner products with all vectors, times root(d)."""
         out = np.empty((len(dense), len(self.signs) * self.width), dense.dtype)
         _loops.multiply_orthogonal(dense, self.signs, out)
         return out
 
 
 def make_dense(block: Block, width: int, dtype: np.dtype[np.floating]) -> Array:
-    """Return the rows of a block, padded by zeros."""
+    """Return the rows of a block as a dense array, padded with zeros."""
     dense = np.zeros((block.n_rows, width), dtype)
     _loops.spread(*block, dense)
     return dense

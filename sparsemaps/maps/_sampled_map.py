@@ -32,14 +32,14 @@ class HasCodes(SparseMap[Output]):
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             As in ``transform``.
         packed : bool, default=False
-            Whether to return `PackedCodes`, which hold the map and which rows have samples.
+            Whether to return `PackedCodes`, which also have the map, and which rows have samples.
 
         Returns
         -------
         codes : ndarray of uint8, shape (n_samples, ceil(n_hashes * bits / 8)), or PackedCodes
-            Each row has its codes one behind the other, lowest bit first, in the order of
-            ``np.packbits(..., bitorder="little")``. `bits` includes `t_bits`, for a map that has
-            them. A row that has no sample is all zeros.
+            Each row has its codes one after another, lowest bit first, in the order of
+            ``np.packbits(..., bitorder="little")``. `bits` includes `t_bits` if the map has them. A
+            row without samples is all zeros.
 
         Raises
         ------
@@ -51,7 +51,7 @@ class HasCodes(SparseMap[Output]):
         return self._packed_codes(out, sampled, sizes) if packed else np.asarray(out)
 
     def _packed_codes(self, out: Bytes, sampled: Array, sizes: Array | None) -> PackedCodes:
-        """Return the codes that a draw has made, with the map and the law of the codes."""
+        """Return the codes of a draw as `PackedCodes`, with the map and the law of the codes."""
         draw = self.draw
         law = draw.law
         return PackedCodes(
@@ -65,7 +65,7 @@ class HasCodes(SparseMap[Output]):
         )
 
     def numbers(self, X: MatrixLike) -> Array:
-        """Return the codes of each row as int32; -1 in rows without samples."""
+        """Return the codes of each row as int32, or -1 in rows without samples."""
         return self.draw.numbers(self._work(X))
 
     @overload
@@ -83,29 +83,29 @@ class HasCodes(SparseMap[Output]):
     ) -> Bytes | PackedCodes:
         """Map raw texts to packed codes, some texts at a time.
 
-        The result equals ``encode(vectorizer.transform(texts))``. But the sparse matrix of all
-        texts is never made. It would take many times as much memory as the codes.
+        The result equals ``encode(vectorizer.transform(texts))``, but the sparse matrix of all
+        texts, which would take many times as much memory as the codes, is never built.
 
         Parameters
         ----------
         vectorizer : str, Texts or object with ``transform``
             "word:5", "char:3-5" and the like, and `sparsemaps.files.Texts`, give the n-grams that
-            the commands make for ``--texts``, as sets for `MinHash` and with their counts for other
-            maps. `max_df` and `idf` of `Texts` need its `frequencies`. An object may be
-            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other whose
-            rows depend on their texts alone. The map must have been fitted to its number of
-            columns; ``fit_any_width`` fits it to all.
+            the commands make for ``--texts``, as sets for `MinHash` and with counts for other maps.
+            `max_df` and `idf` of `Texts` need its `frequencies`. An object may be
+            `sparsemaps.text.HashingVectorizer`, `sparsemaps.text.ByteNgrams`, or any other
+            vectorizer whose rows depend only on their own texts. The map must have been fitted to
+            its number of columns, or to any number by ``fit_any_width``.
         texts : iterable of texts
-            Texts in any form that the vectorizers of `sparsemaps.text` take.
+            Texts in any form that the vectorizers of `sparsemaps.text` accept.
         packed : bool, default=False
             As in `encode`.
 
         Returns
         -------
         codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
-            As in `encode`; no texts make no rows. The config of `PackedCodes` has the class of the
-            vectorizer and the parameters that decide the rows, so that comparing codes of
-            other vectorizers with these is an error.
+            As in `encode`; without texts, there are no rows. The config of `PackedCodes` has the
+            class of the vectorizer and the parameters that determine the rows, so that comparing
+            them with codes of other vectorizers raises an error.
 
         Raises
         ------
@@ -131,8 +131,8 @@ class HasCodes(SparseMap[Output]):
 
 
 class SampledMap(HasCodes[Output]):
-    """A map that draws `n_hashes` codes of a few bits for each row, such that the rate at which two
-    rows' codes agree is the kernel."""
+    """A map that draws `n_hashes` codes of a few bits for each row, such that the codes of two rows
+    agree at the rate of the kernel."""
 
     n_hashes: int
 

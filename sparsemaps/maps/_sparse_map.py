@@ -20,7 +20,7 @@ from sparsemaps.maps._draw import Draw, Work
 Map = TypeVar("Map")
 
 _NOT_IN_DRAW = ("random_state", "n_jobs")
-"""Parameters that a draw leaves out: it has the seed, and threads change no output."""
+"""Parameters that a draw does not have: it has the seed, and threads do not affect the output."""
 
 _PARAMETERS_DOC = """\
 random_state : int, Generator, RandomState or None, default=None
@@ -51,7 +51,7 @@ _MAP_DOC = {
         f"{_PARAMETERS_DOC}\n\nAttributes\n----------\n{_GAMMA_DOC}\n{_ATTRIBUTES_DOC}"
     ),
 }
-"""Parts of the docstrings of all maps."""
+"""Parts shared by the docstrings of all maps."""
 
 
 class SparseMap(
@@ -60,35 +60,37 @@ class SparseMap(
     _sklearn.BaseEstimator,
     Generic[Output],
 ):
-    """A random feature map: a pure function of (seed, row), the same for every row.
+    """A random feature map: the output of a row depends on nothing but the seed, the parameters and
+    the row.
 
-    ``fit`` draws the seed and makes a `Draw` of it and the parameters of that time: an
-    immutable value that maps rows. The methods of a fitted map use that, so that ``set_params``
-    takes effect at the next ``fit``. A subclass has
+    ``fit`` draws the seed and makes a `Draw` from it and the current parameters: an immutable value
+    that maps rows. The methods of a fitted map use only the draw, so ``set_params`` takes effect at
+    the next ``fit``. A subclass defines
 
-    - its parameters as fields, from which `random_map` makes ``__init__``; each with its range.
-      Checks, options of the command, their help and tables of the documents are made from them;
+    - its parameters as fields, each with its range, from which `random_map` makes ``__init__``.
+      Checks, the options of the command, their help and tables in the documentation are made from
+      them;
     - ``_about``, its name in the command;
-    - ``law_class``, the class of its law (`sparsemaps.laws`), whose fields have the values of the
-      parameters of the same names: its kernel and the errors of its estimates;
-    - ``draw_class``, the class of its draw, which is above the map in its module;
+    - ``law_class``, the class of its law (`sparsemaps.laws`), which has the kernel and the errors
+      of the estimates. Its fields take the values of the parameters with the same names;
+    - ``draw_class``, the class of its draw, which is defined above the map in its module;
 
-    and, if the definition here does not suit it,
+    and may override
 
-    - ``_check_together()``, for parameters that are not allowed together;
-    - ``_law_facts()``, what else the law has;
-    - ``_learn(n_columns, rows)``, the parameters that ``fit`` computes from the data.
+    - ``_check_together()``, which checks combinations of parameters;
+    - ``_law_facts()``, which returns further fields of the law;
+    - ``_learn(n_columns, rows)``, which returns the parameters that ``fit`` computes from the data.
 
-    A product also has ``factors`` and ``set_size``.
+    A product also overrides ``factors`` and ``set_size``.
     """
 
     _about: ClassVar[About]
 
     _names: ClassVar[tuple[str, ...]]
-    """The names of the parameters, in order."""
+    """Names of the parameters, sorted."""
 
     _allowed: ClassVar[Mapping[str, Allowed]]
-    """The ranges of parameters."""
+    """Ranges of the parameters."""
 
     law_class: ClassVar[type[Law]]
 
@@ -96,8 +98,8 @@ class SparseMap(
     """The class of the draw."""
 
     size_name: ClassVar[str]
-    """The name of the parameter with the number of components: the one that `_allowed` has as a
-    `Size`."""
+    """Name of the parameter that sets the number of components: the one with a `Size` in
+    `_allowed`."""
 
     n_jobs: int | None
     random_state: Any
@@ -111,7 +113,7 @@ class SparseMap(
 
     @property
     def is_one_hot(self) -> bool:
-        """Whether ``transform`` gives the codes of the map as one-hot features."""
+        """Whether ``transform`` returns the codes of the map as one-hot features."""
         return self._law_in_use.is_one_hot
 
     @property
@@ -120,19 +122,20 @@ class SparseMap(
 
     @property
     def size(self) -> int:
-        """The number of components: independent random parts that an estimate is the mean of."""
+        """The number of components: independent random parts whose mean is the estimate."""
         return int(getattr(self, self.size_name))
 
     @property
     def n_columns(self) -> int | None:
-        """The number of columns that the map is fitted to; None for any number, or not fitted."""
+        """Number of columns to which the map is fitted; None for any number, or if it is not
+        fitted."""
         return vars(self).get("n_features_in_")
 
     @property
     def law(self) -> Law:
         """The law of a map with these parameters.
 
-        Of a fitted map, parameters that ``fit`` computed from the data have the computed values.
+        For a fitted map, parameters that ``fit`` computed from the data have the computed values.
         """
         in_use = copy.copy(self)
         vars(in_use).update(self._parameters_in_use())
@@ -151,10 +154,9 @@ class SparseMap(
         return dict(vars(self).get("_learned", {}))
 
     def _parameters_in_use(self) -> dict[str, Any]:
-        """Return the parameters, with the values that ``fit`` computed from the data in their
-        places.
+        """Return the parameters, including the values that ``fit`` computed from the data.
 
-        NumPy's numbers become Python's, whose arithmetic does not overflow.
+        NumPy numbers become Python numbers, whose arithmetic does not overflow.
         """
         values = {name: getattr(self, name) for name in self._names} | self.learned_parameters
         return {
@@ -182,26 +184,26 @@ class SparseMap(
         Raises
         ------
         ValueError
-            If a parameter is not allowed; or if X is not sound, not finite, or has negative values
-            that the kernel does not allow.
+            If a parameter is invalid; or if X is malformed, not finite, or has negative values that
+            the kernel does not allow.
         """
         return self._fit_weighed(X, None)
 
     def _fit_weighed(self, X: MatrixLike, weights: Array | None) -> Self:
-        """Fit as ``fit`` does, to rows that count as often as their weights say: estimators with
-        sample weights call this. All rows are checked, also rows of weight 0."""
+        """Fit as ``fit`` does, counting each row as often as its weight. Estimators with sample
+        weights call this. All rows are checked, including rows of weight 0."""
         self.check_parameters()
         rows = read_input(self, X, self.law.nonnegative_rule, reset=True)
-        Work(rows, self.n_jobs).each_block(lambda block: None)  # which checks entries
+        Work(rows, self.n_jobs).each_block(lambda block: None)  # checks entries
         rows.weights = None if weights is None or len(weights) != rows.n_rows else weights
         return self._finish_fit(rows.n_columns, rows)
 
     def fit_any_width(self) -> Self:
         """Fit the map without data, for rows of any width.
 
-        Use it for streams and files, if nobody knows the number of columns beforehand.
-        ``transform`` then takes matrices of any number of columns, and the map has no
-        ``n_features_in_``. The output equals the output of a map that is fitted to data.
+        Use it for streams and files if the number of columns is not known in advance. ``transform``
+        then accepts matrices of any width, and the map has no ``n_features_in_``. The output equals
+        that of a map fitted to data.
 
         Returns
         -------
@@ -211,7 +213,7 @@ class SparseMap(
         Raises
         ------
         ValueError
-            If a parameter is not allowed, or must be computed from data (``gamma="scale"``).
+            If a parameter is invalid, or must be computed from data (``gamma="scale"``).
 
         Examples
         --------
@@ -258,9 +260,9 @@ class SparseMap(
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_X, n_features)
-            Rows as ``transform`` takes them; sparse ones are not made dense.
+            Rows as for ``transform``; sparse rows are not made dense.
         Y : {array-like, sparse matrix} of shape (n_Y, n_features) or None, default=None
-            The other rows; None is `X`.
+            The other rows; None means `X`.
 
         Returns
         -------
@@ -280,15 +282,15 @@ class SparseMap(
         return np.asarray(law.exact_kernel(X, Y, self.n_jobs))
 
     def to_config(self) -> dict[str, Any]:
-        """Describe this fitted map by a dictionary, which ``json.dumps`` takes.
+        """Return a dictionary that describes this fitted map and that ``json.dumps`` accepts.
 
         Returns
         -------
         config : dict
-            "class" and "parameters" of the map, "seed", "scheme" (the number of the family of
-            random numbers) and "n_features" (None if the map was fitted for any width).
-            Parameters that were computed from data are numbers. `random_state`, `n_jobs`
-            and the names of columns are left out.
+            "class" and "parameters" of the map, "seed", "scheme" (the version of the random
+            numbers) and "n_features" (None if the map was fitted for any width). Parameters that
+            were computed from data are numbers. `random_state`, `n_jobs` and the names of columns
+            are left out.
 
         Raises
         ------
@@ -329,25 +331,25 @@ class SparseMap(
     # ---- methods of subclasses -------------------------------------------------------------------
 
     def _law_facts(self) -> dict[str, Any]:
-        """Return the fields of the law that are not parameters, or have another value.
+        """Return the fields of the law that are not parameters, or have other values than them.
 
         It is called on a copy whose parameters have the values that ``fit`` computed.
         """
         return {}
 
     def _check_together(self) -> None:
-        """Raise a ValueError if parameters are not allowed together."""
+        """Raise a ValueError if the parameters are not allowed together."""
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         """Return the parameters that ``fit`` computes from the data, with their values.
 
-        Both arguments are None if the width is not known, and `rows` if there are no data.
-        They become public attributes, whose names end in an underscore.
+        `n_columns` is None if the width is not known, and `rows` is None if there are no data. The
+        values become public attributes, whose names end in an underscore.
         """
         return {}
 
     def _describe(self) -> dict[str, Any]:
-        """Return class and parameters, in types that JSON has."""
+        """Return the class and the parameters, in types that JSON supports."""
         return {
             "class": type(self).__name__,
             "parameters": {
@@ -362,7 +364,7 @@ class SparseMap(
     # ---- fitting ---------------------------------------------------------------------------------
 
     def check_parameters(self) -> None:
-        """Raise a ValueError that names the parameter which is not allowed."""
+        """Raise a ValueError that names the parameter if one is not allowed."""
         for name, allowed in self._allowed.items():
             allowed.check(name, getattr(self, name))
         self._check_together()
@@ -381,40 +383,40 @@ class SparseMap(
             for name, value in self._parameters_in_use().items()
             if name not in _NOT_IN_DRAW
         }
-        # The law takes the computed parameters, so they are attributes by now.
+        # The law uses the computed parameters, so they must be attributes by now.
         self._draw: Draw = self.draw_class(parameters, self.seed_, n_columns, self.law, self.size)
         return self
 
     @property
     def draw(self) -> Draw:
-        """The draw of a fitted map; an error if the map is not fitted."""
+        """The draw of a fitted map; raises an error if the map is not fitted."""
         if "_draw" not in vars(self):
             _sklearn.check_is_fitted(self)
         return self._draw
 
     @property
     def _n_features_out(self) -> int:
-        """Width of the output of the fitted map: scikit-learn asks for it by this name."""
+        """Width of the output of the fitted map. scikit-learn requires this name."""
         return self._draw.width
 
     # ---- reading ---------------------------------------------------------------------------------
 
     def _work(self, X: MatrixLike) -> Work:
-        """Return the rows of `X`, for the draw. They must suit the map as it was at ``fit``."""
+        """Return the rows of `X` as work for the draw. They must match the map as fitted."""
         return Work(read_input(self, X, self._draw.nonnegative_rule, reset=False), self.n_jobs)
 
 
 @dataclass_transform(kw_only_default=True, eq_default=False)
 def random_map(cls: type[Map]) -> type[Map]:
-    """Complete the class of a map. Its fields are its parameters: ``__init__`` and the table of
-    allowed values are made of them, and the docstring gets their ranges."""
+    """Complete the class of a map. Its fields are its parameters: they determine ``__init__`` and
+    the table of allowed values, and their ranges are inserted into the docstring."""
     made: Any = dataclass(kw_only=True, repr=False, eq=False)(cls)
     parameters = {field.name: field.metadata.get("allowed") for field in fields(made)}
     made._names = tuple(sorted(parameters))
     made._allowed = {name: allowed for name, allowed in parameters.items() if allowed is not None}
     made.__doc__ = with_ranges(filled(made.__doc__ or "", _MAP_DOC), made._allowed)
     sizes = [name for name, allowed in made._allowed.items() if isinstance(allowed, Size)]
-    has_size = sizes or made.set_size is not SparseMap.set_size  # as a product sets its maps
+    has_size = sizes or made.set_size is not SparseMap.set_size  # as a product does, for its maps
     if not has_size or not {"random_state", "n_jobs"} <= parameters.keys():
         raise TypeError(
             f"{cls.__name__} must have the parameters random_state and n_jobs, and one with a "
@@ -427,7 +429,7 @@ def random_map(cls: type[Map]) -> type[Map]:
 
 
 def _as_json(name: str, value: object) -> Any:
-    """Return a parameter in types that JSON has."""
+    """Return a parameter in types that JSON supports."""
     if isinstance(value, SparseMap):
         return value._describe()
     if isinstance(value, np.generic | np.ndarray):
@@ -440,8 +442,7 @@ def _as_json(name: str, value: object) -> Any:
 
 
 def as_fitted(random_map: object) -> SparseMap:
-    """Return the map itself if it is fitted; otherwise a copy that is fitted for rows of any
-    width."""
+    """Return the map itself if it is fitted, else a copy that is fitted for rows of any width."""
     if not isinstance(random_map, SparseMap):
         raise ValueError(f"map must be a map of sparsemaps, got {random_map!r}")
     if random_map.__sklearn_is_fitted__():

@@ -1,4 +1,4 @@
-"""Tensor sketches of power series: the sketches of all degrees in one."""
+"""Tensor sketches of power series, which combine the sketches of all degrees."""
 
 import math
 from typing import Any
@@ -20,13 +20,14 @@ MOST_DEGREES = 256
 def degree_for(mean: float, poisson: bool, tolerance: float) -> int | None:
     """Return the least p for which the sum of mean^n / n! over n > p is at most `tolerance`.
 
-    For `poisson`, the sum is multiplied by e^-mean. None if p or the mean is above `MOST_DEGREES`.
+    For `poisson`, the sum is multiplied by e^-mean. Return None if p or the mean exceeds
+    `MOST_DEGREES`.
     """
     if mean > MOST_DEGREES:
         return None
     term = math.exp(-mean) if poisson else 1.0
     terms = [term]
-    while len(terms) <= 4 * MOST_DEGREES:  # the later ones are below 1e-200
+    while len(terms) <= 4 * MOST_DEGREES:  # later terms are below 1e-200
         term *= mean / len(terms)
         terms.append(term)
     rest = np.cumsum(terms[::-1])[::-1]  # from each degree on
@@ -35,15 +36,15 @@ def degree_for(mean: float, poisson: bool, tolerance: float) -> int | None:
 
 
 class TaylorSketch:
-    """Sketches of the series sum of a_n <x, y>^n.
+    """Sketches of a power series, the sum of a_n <x, y>^n.
 
     With count sketches C_1, C_2, ... and the product F_n of the Fourier transforms of the first n,
-    the sketch is the inverse transform of the sum of root(a_n) s_n F_n, each degree with a random
-    sign s_n and shifted cyclically by a random number of places. So products of different degrees
-    vanish on average.
+    the sketch is the inverse transform of the sum of root(a_n) s_n F_n, where each degree has a
+    random sign s_n and is shifted cyclically by a random number of places. Products of different
+    degrees therefore vanish on average.
 
-    Keys come from the seed and the `parameters`; rows are multiplied by `scale`. The sketch of x
-    is multiplied by ``exp(-damping * |x|**2)``.
+    Keys come from the seed and the `parameters`; rows are multiplied by `scale`. The sketch of x is
+    multiplied by ``exp(-damping * |x|**2)``.
     """
 
     def __init__(
@@ -70,7 +71,7 @@ class TaylorSketch:
         self._damping = damping
 
     def max_entries(self, lengths: Array, itemsize: int) -> Array:
-        """Return the largest possible number of values of rows of so many entries."""
+        """Return the largest possible number of values in rows of `lengths` entries."""
         tuples, power = np.ones(len(lengths)), np.ones(len(lengths))
         for _ in self._weights[1:]:
             power = np.minimum(power * lengths, self._n_components)
@@ -79,12 +80,12 @@ class TaylorSketch:
         return np.where(self._is_direct(lengths, itemsize), tuples, self._n_components)
 
     def may_overflow(self, block: Block) -> bool:
-        """Return the same as in `PolynomialSketch`."""
+        """Return whether a sketch of a row may exceed the range of its type."""
         return block.powers_may_overflow(self._most_entries)
 
     @np.errstate(over="ignore", invalid="ignore")
     def write_dense(self, block: Block, out: Array) -> None:
-        """Write the same as in `PolynomialSketch`."""
+        """Write the sketches of the rows of a block to `out`, which must be zero."""
         direct = self._is_direct(np.diff(block.indptr), out.itemsize)
         for part, here in block.parts(4 * self._n_components * out.itemsize):
             chosen = direct[here]
@@ -96,7 +97,7 @@ class TaylorSketch:
         if self._damping:
             squares = self._damping * sums_of_rows(block, np.square(values_of(block)))
             factors = _portable_math.exp(-squares)
-            # A factor below the normal numbers has lost digits, and becomes two.
+            # A subnormal factor has lost digits, so it is split into two.
             tiny = np.flatnonzero(factors < np.finfo(out.dtype).tiny)
             halves = _portable_math.exp(-squares[tiny] / 2).astype(out.dtype)[:, None]
             damped = out[tiny] * halves * halves if len(tiny) else None
@@ -105,7 +106,7 @@ class TaylorSketch:
                 out[tiny] = damped
 
     def write_csr(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
-        """Write the same as in `PolynomialSketch`."""
+        """Write the nonzero values of rows, as in `PolynomialSketch`."""
         n_stored, none = 0, (np.zeros((1, 3), np.uint64), 1.0, 0.0)
         for part, here in block.parts(4 * self._n_components * values.itemsize):
             dense = np.zeros((part.n_rows, self._n_components), values.dtype)
@@ -141,11 +142,11 @@ class TaylorSketch:
                 factors = self._keys[:degree], self._scale, 0.0
                 _loops.sketch_dense(*block, *factors, summed, of_degree)
             of_degree *= out.dtype.type(weight)
-            # Whole arrays are added, as NumPy crashes if memory ends while it adds slices.
+            # Add whole arrays, because NumPy crashes if it runs out of memory while it adds slices.
             out += np.roll(of_degree, shift, axis=1)
 
     def _convolved(self, block: Block, rows: Array, dtype: np.dtype[Any]) -> Array:
-        """Return sketches of some rows of a block, by Fourier transforms."""
+        """Return the sketches of some rows of a block, by Fourier transforms."""
         n = self._n_components
         frequencies = np.arange(n // 2 + 1)
         product = total = None

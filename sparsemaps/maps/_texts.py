@@ -1,4 +1,4 @@
-"""From raw texts to codes."""
+"""Codes of raw texts."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -18,8 +18,8 @@ from sparsemaps.maps._draw import Work
 
 
 class TextEncoder:
-    """From texts to the codes of a fitted map, a block of texts at a time. Threads and calls may
-    share an encoder, which makes once what it needs of the vectorizer."""
+    """An encoder of texts with a fitted map, which takes one block of texts at a time. Threads and
+    calls may share an encoder, which prepares the vectorizer only once."""
 
     def __init__(self, map: Any, vectorizer: Any) -> None:
         if hasattr(vectorizer, "steps"):  # a pipeline
@@ -33,8 +33,8 @@ class TextEncoder:
 
     @cached_property
     def compiled(self) -> Any:
-        """The compiled loops of one of our vectorizers; None for others, and if the map does not
-        take rows of this width, which is an error of its own."""
+        """The compiled loops of a vectorizer of this package. None for other vectorizers, and if
+        the map does not accept rows of this width, which raises an error later."""
         from sparsemaps.text._descriptions import compiled_loops
 
         compiled = compiled_loops(self._vectorizer)
@@ -44,7 +44,7 @@ class TextEncoder:
 
     @cached_property
     def _config(self) -> dict[str, Any]:
-        # This module is imported here because it imports scikit-learn's text modules, slowly.
+        # Imported here because it imports scikit-learn's text modules, which is slow.
         from sparsemaps.text._descriptions import vectorizer_config
 
         return vectorizer_config(self._vectorizer, values=not self._map.draw.law.is_of_sets)
@@ -59,9 +59,9 @@ class TextEncoder:
         return self._joined(_threads.run(encode_block, blocks(texts), n_jobs), packed)
 
     def encode_sets(self, sets: Iterable[tuple[Array, Array]]) -> PackedCodes:
-        """Return the codes of texts whose n-grams are all known: their columns, some texts at a
-        time, and the places (int64) between which the columns of each text are. The n-grams that
-        count take the place of all, in place."""
+        """Return the codes of texts whose n-grams are given. Each item of `sets` has the columns of
+        some texts, and the positions (int64) between which those of each text lie. The n-grams that
+        count replace all n-grams in place."""
         parts = []
         for columns, indptr in sets:
             own, ends = self.compiled.of_sets(columns, indptr)
@@ -82,7 +82,7 @@ class TextEncoder:
         return codes
 
     def encode_block(self, first: int, block: Any, *, packed: bool) -> tuple[Bytes, Array, Any]:
-        """Return the codes of a block as `CodesDraw.encode` gives them. `first` is the number of
+        """Return the codes of a block in the form of `CodesDraw.encode`. `first` is the number of
         the first text, for errors."""
         draw, compiled = self._map.draw, self.compiled
         if compiled is None:

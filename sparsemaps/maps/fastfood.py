@@ -20,13 +20,13 @@ from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import SparseMap, random_map
 
 MAX_DENSE_WIDTH = 2**17
-"""Rows of more columns are not made dense, but count-sketched first."""
+"""Rows of more columns are count-sketched first instead of being made dense."""
 
 DEFAULT_HASH_DIM = 2**14
 
 
 class FastfoodDraw(Draw):
-    """The random numbers of the blocks, and products with them."""
+    """The random numbers of the blocks, and products with the blocks."""
 
     def prepare(self) -> None:
         self.dense_width = width = self.law.widths[0]
@@ -47,13 +47,13 @@ class FastfoodDraw(Draw):
         limits = np.finfo(np.float32)
         in_range = limits.tiny <= scales.min() and scales.max() <= limits.max
         self.scales = scales.astype(np.float32) if in_range else scales
-        # The scale of the cosine that has no sine, if there is one; rounded as the others are.
+        # The phase of the cosine without a sine, if any; rounded to float32.
         odd = self.n_components % 2
         self.last_phase = np.float32(_seeding.uniforms(phases, 1)[0] if odd else 0)
 
     def _draw_blocks(self, signs: int, permutations: int, normals: int) -> Array:
-        """Draw the factors between the transforms, write them in place, and return the norms of the
-        normal numbers."""
+        """Draw the factors between the transforms, and return the norms of the normal numbers. Both
+        are stored as attributes."""
         n_blocks, width = self.n_blocks, self.dense_width
         n_permuted = width // 2 - 1 if self.transform_type == "fft" else width
         self.signs = np.empty((n_blocks, width), np.int8)
@@ -75,8 +75,8 @@ class FastfoodDraw(Draw):
         width = self.dense_width
         if self.kernel == "rbf":
             return np.sqrt(2 * _portable_math.gamma_quantile(width / 2, _seeding.uniforms(key, n)))
-        # Norms of sums of points in the unit ball: one point after the other is added, in a
-        # direction. Only its angle to the sum so far counts.
+        # Norms of sums of points in the unit ball: points are added one by one. Only the angle
+        # between a point and the sum so far matters.
         numbers = _seeding.uniforms(key, 2 * n * self.degree).reshape(self.degree, 2, n)
         total = np.zeros(n)
         for radius, angle in numbers:
@@ -96,7 +96,7 @@ class FastfoodDraw(Draw):
 
         def write(block: Block, out: Array) -> Any:
             products = self.multiply(self._make_dense(block, out.dtype))
-            if out.dtype not in angles:  # rows of float32 whose angles are far
+            if out.dtype not in angles:  # float32 rows with far angles
                 angles[out.dtype] = self._scales_and_phases(out.dtype)
             return _loops.features(products, *angles[out.dtype], n_pairs, factor, out)
 
@@ -112,7 +112,7 @@ class FastfoodDraw(Draw):
         phases[-1] = self.last_phase
         if self.scales.dtype == np.float32:
             return self.scales.astype(dtype, copy=False), phases
-        with np.errstate(over="ignore"):  # a row of such angles is far
+        with np.errstate(over="ignore"):  # a row with such angles is far
             return self.scales.astype(dtype, copy=False), phases
 
     def _make_dense(self, block: Block, dtype: np.dtype[Any]) -> Array:
@@ -124,7 +124,7 @@ class FastfoodDraw(Draw):
         return np.pad(sketch, [(0, 0), (0, n_added)]) if n_added else sketch
 
     def multiply(self, dense: Array) -> Array:
-        """Return each row's products with all blocks, before their scales."""
+        """Return each row's products with all blocks, before scaling."""
         if self.transform_type == "orthogonal":
             return self.orthogonal.multiply(dense)
         out = np.empty((len(dense), self.signs.size), dense.dtype)
@@ -134,7 +134,8 @@ class FastfoodDraw(Draw):
         width = dense.shape[1]
         for block in range(len(self.signs)):
             spectrum: Any = scipy.fft.rfft(dense * self.signs[block].astype(dense.dtype), axis=1)
-            # The ends of the spectrum are real; between them a complex normal number turns each.
+            # The two ends of the spectrum are real; the other values are turned by complex normal
+            # numbers.
             normals = self.normals[block].astype(dense.dtype)
             middle = (normals[1:-1:2] + 1j * normals[2:-1:2]) * dense.dtype.type(np.sqrt(0.5))
             turned = spectrum.take(1 + self.permutations[block], axis=1)
@@ -308,7 +309,7 @@ class Fastfood(SparseMap[Array]):
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         hash_dim = self.hash_dim
         if self.transform_type == "orthogonal":
-            self._padded_width(hash_dim or n_columns)  # which checks it
+            self._padded_width(hash_dim or n_columns)  # checks the width
         if hash_dim is None and n_columns is None:
             rule = "a number if the width of rows is not known"
             raise ParameterError("hash_dim", absent(), rule)
@@ -326,7 +327,7 @@ class Fastfood(SparseMap[Array]):
         return {"gamma": gamma, "hash_dim": hash_dim}
 
     def _padded_width(self, length: int | None) -> int:
-        """Return d', for rows of `length` columns."""
+        """Return d' for rows of `length` columns."""
         if self.transform_type == "orthogonal":
             return _orthogonal.padded_width("transform_type", self.transform_type, length)
         assert length is not None
@@ -341,7 +342,7 @@ class Fastfood(SparseMap[Array]):
         }
 
     def _all_widths(self) -> tuple[int, ...]:
-        """Return the widths of blocks, for rows of any width."""
+        """Return all possible widths of blocks, if rows may have any width."""
         if self.transform_type == "orthogonal":
             least, most = _orthogonal.LEAST_WIDTH, _orthogonal.LARGEST_WIDTH
         else:

@@ -43,7 +43,7 @@ class ProductDraw(CodesDraw):
             other.write(part, NUMBERS, second)
             empty = first[:, 0] < 0
             first <<= other.law.bits
-            first |= second  # where the second map has no sample, all bits become 1: that is -1
+            first |= second  # -1 (all bits set) if the second map has no sample
             first[empty] = -1
             _codes.write(first, self.law.bits, layout, out[here])
 
@@ -241,7 +241,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
 
     @property
     def factors(self) -> tuple[Any, Any]:
-        """The fitted maps; if this map is not fitted, the maps of the parameter."""
+        """The fitted maps or, if this map is not fitted, those of its parameter."""
         learned = vars(self).get("_learned", {})
         (_, sampled), (_, other) = learned.get("maps") or self._named_maps()
         return sampled, other

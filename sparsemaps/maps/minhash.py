@@ -16,7 +16,7 @@ from sparsemaps.maps._sparse_map import random_map
 
 
 class MinHashDraw(CodesDraw):
-    """The members' hashes."""
+    """The hashes of set members."""
 
     @property
     def keys(self) -> Keys:
@@ -112,7 +112,7 @@ class MinHash(SampledMap[CsrMatrix]):
     n_jobs: int | None = None
 
     def sample(self, X: MatrixLike) -> Array:
-        """Draw the whole samples of each row of `X`.
+        """Return the full samples of each row of `X`.
 
         Parameters
         ----------

@@ -18,13 +18,13 @@ from sparsemaps.maps._sampled_map import SampledMap
 from sparsemaps.maps._sparse_map import random_map
 
 _LARGEST_INVERSE = 2.0**25
-"""More than the largest inverse of a pitch of the Laplacian kernel at gamma=1."""
+"""A bound on the inverse pitches of the Laplacian kernel at gamma=1."""
 
 _BIN_SCALE = 128
-"""The power of two that numbers of far bins are divided by."""
+"""The power of two by which numbers of far bins are divided."""
 
 _STEEPEST = 2.0**1000
-"""The largest gamma times inverse of a pitch."""
+"""Largest value of gamma times an inverse pitch."""
 
 
 class BinningDraw(CodesDraw):
@@ -37,7 +37,7 @@ class BinningDraw(CodesDraw):
 
     @np.errstate(over="ignore")
     def _check_bins(self, block: Block) -> None:
-        """Raise if the numbers of bins, scaled as the loops scale them, are beyond float64."""
+        """Raise if the bin numbers, scaled as the loops scale them, exceed the range of float64."""
         if block.indptr[0] == block.indptr[-1]:
             return
         start = block.indptr[0]
@@ -154,7 +154,7 @@ class RandomBinning(SampledMap[CsrMatrix]):
 
     @property
     def n_hashes(self) -> int:  # type: ignore[override]
-        """Number of samples, which is the number of grids."""
+        """Number of samples, equal to the number of grids."""
         return self.n_grids
 
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:

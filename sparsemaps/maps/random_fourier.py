@@ -29,11 +29,11 @@ _KERNELS: dict[str, tuple[int, _bandwidth.Of]] = {
     "matern": (_loops.NORMAL, "squared"),
     "folded_rbf": (_loops.NORMAL, "squared"),
 }
-"""The distribution of the random vectors, and the distance that gamma multiplies."""
+"""Distribution of the random vectors, and the distance that gamma multiplies."""
 
 
 class FourierDraw(CodesDraw):
-    """The random vectors, their lengths and phases."""
+    """The random vectors, with their lengths and phases."""
 
     def prepare(self) -> None:
         self.quantiles = self.law.quantiles
@@ -43,10 +43,10 @@ class FourierDraw(CodesDraw):
         return self.size
 
     def _find_samples(self, block: Block, codes: Array, sampled: Array) -> None:
-        """Do nothing: all rows have codes."""
+        """Do nothing, because all rows have codes."""
 
     def _scales(self, key: np.uint64, n: int) -> Array:
-        """Return the factors of the projections of each of n vectors, in turns."""
+        """Return the factors of the projections on each of n vectors, in turns."""
         if self.kernel in ("laplacian", "cauchy") or self.spectrum is not None:
             scale = np.full(n, self.gamma)
         else:
@@ -64,8 +64,8 @@ class FourierDraw(CodesDraw):
         return _seeding.keys(self.seed, "random_fourier", 3, kernel)
 
     def _features(self, dtype: npt.DTypeLike, n_pairs: int) -> Callable[[Block, Array], None]:
-        """Return a function that writes the features of a block: first pairs of a cosine and a
-        sine, then cosines alone."""
+        """Return a function that writes the features of a block: first pairs of cosine and sine,
+        then single cosines."""
         n_vectors = self.n_components - n_pairs
         vectors, scales, phases = self.keys()
         folded = self.kernel == "folded_rbf"
@@ -74,14 +74,14 @@ class FourierDraw(CodesDraw):
         factor = np.sqrt((1 if folded else 2) / self.n_components)
         numbers: dict[int, Any] = {8: (self._scales(scales, n_vectors), turns)}
         if dtype == np.float32:
-            # Scales may be beyond float32: a row of such angles is far.
+            # Scales may exceed float32: a row with such angles is far.
             is_steep = self.gamma > 1e30 or self.kernel == "matern"
             with np.errstate(over="ignore") if is_steep else nullcontext():
                 numbers[4] = tuple(array.astype(dtype) for array in numbers[8])
 
         def write(block: Block, out: Array) -> Any:
             _loops.project(*block, vectors, kind, n_vectors, out, quantiles=self.quantiles)
-            # In the place of the projections.
+            # Features overwrite the projections.
             return _loops.features(out, *numbers[out.itemsize], n_pairs, factor, out)
 
         return lambda block, out: write_features(block, out, write)
@@ -101,7 +101,7 @@ class FourierDraw(CodesDraw):
             features = np.empty((part.n_rows, self.n_components), dtype)
             write(part, features)
             signs = features >= 0
-            if layout == PACKED:  # faster than by way of int32
+            if layout == PACKED:  # faster than through int32
                 out[here] = np.packbits(signs, axis=1, bitorder="little")
             else:
                 _codes.write(signs.astype(np.int32), 1, layout, out[here])

@@ -18,11 +18,11 @@ from sparsemaps.maps._draw import Draw, Work
 from sparsemaps.maps._sparse_map import SparseMap, random_map
 
 _TERMS_OF_EXP = 64
-"""Degrees of the exponential kernel: higher ones would be drawn with probability 2^-64."""
+"""Degrees of the exponential kernel. Higher degrees would be drawn with probability 2^-64."""
 
 
 class MaclaurinDraw(Draw):
-    """The random degrees of features, and the signs of their projections."""
+    """The random degrees of the features, and the signs of their projections."""
 
     @property
     def width(self) -> int:
@@ -37,7 +37,7 @@ class MaclaurinDraw(Draw):
 
     def prepare(self) -> None:
         series = self.law.coefficients
-        # The factors of the terms of degree 0 and 1, which `h01` keeps.
+        # The factors of the terms of degree 0 and 1, which `h01` makes exact.
         self._exact = math.sqrt(series[0]), math.sqrt(series[1]) if len(series) > 1 else 0.0
         self._key = self.keys()[0]
         self.factors, self.firsts = self._draw_features(series)
@@ -55,7 +55,7 @@ class MaclaurinDraw(Draw):
         return _seeding.keys(self.seed, "random_maclaurin", 2, *parameters)
 
     def _draw_features(self, series: Array) -> tuple[Array, Array]:
-        """Return each feature's factor, and where its projections begin and end."""
+        """Return each feature's factor, and the boundaries of its projections."""
         degrees, probabilities = self.law.degrees
         factors = np.zeros(self.n_components)
         firsts = np.zeros(self.n_components + 1, np.int64)
@@ -93,7 +93,7 @@ class MaclaurinDraw(Draw):
         return out
 
     def _may_overflow(self, block: Block) -> bool:
-        """Return whether a feature of a block's row may be beyond the range of its type."""
+        """Return whether a feature of a row may exceed the range of its type."""
         return block.powers_may_overflow(self._most_entries)
 
     def _write_h01(self, block: Block, values: Array, columns: Array, lengths: Array) -> int:
@@ -109,7 +109,7 @@ class MaclaurinDraw(Draw):
         return int((self.firsts[-1] + self.n_components) * out.itemsize)
 
     def _write(self, block: Block, out: Array) -> None:
-        """Write the random features of a few rows."""
+        """Write the random features of a few rows to `out`."""
         n_projections = self.firsts[-1]
         projections = np.empty((len(out), n_projections), out.dtype)
         _loops.project(*block, self._key, _loops.RADEMACHER, n_projections, projections)
@@ -201,7 +201,7 @@ class RandomMaclaurin(SparseMap[Array]):
     kernel: Literal["poly", "exp"] | Sequence[float] = ChoiceOrSeries(
         "poly", "exp", degrees=1024
     ).default("poly")
-    degree: int = Int(1, 1024).default(2)  # binomial coefficients are below the largest float64
+    degree: int = Int(1, 1024).default(2)  # keeps binomial coefficients within float64
     gamma: float = Real(above=0).default(1.0)
     coef0: float = Real(least=0).default(0.0)
     n_components: int = Size(1, LARGEST_INT32).default(1024)
@@ -232,10 +232,10 @@ class RandomMaclaurin(SparseMap[Array]):
             )
 
     def _degrees(self, series: Array) -> tuple[Array, Array]:
-        """Return the degrees that features may have, and their probabilities."""
+        """Return the possible degrees of features, and their probabilities."""
         first = 2 if self.h01 else 0
         degrees = first + np.flatnonzero(series[first:] > 0)
-        # Relative to the lowest degree, so that high ones do not vanish.
+        # Relative to the lowest degree, so that high degrees do not underflow.
         odds = 2.0 ** -(degrees - degrees[:1]).astype(float)
         return degrees, odds / odds.sum()
 

@@ -122,19 +122,19 @@ class RandomProjection(SparseMap[Array]):
     n_jobs: int | None = None
 
     def approximate_l1(self, Z: MatrixLike, W: MatrixLike | None = None) -> Array:
-        """Estimate sums of absolute differences of rows from their Cauchy projections.
+        """Estimate the sums of absolute differences between rows from their Cauchy projections.
 
         Parameters
         ----------
         Z : array-like of shape (n_Z, n_components)
-            Output of ``transform``, by ``distribution="cauchy"``.
+            Output of ``transform`` with ``distribution="cauchy"``.
         W : array-like of shape (n_W, n_components) or None, default=None
-            Output of ``transform`` for other rows; None is `Z`.
+            Output of ``transform`` for other rows; None means `Z`.
 
         Returns
         -------
         distances : ndarray of shape (n_Z, n_W)
-            Medians of the absolute differences of components, of the type of `Z`. The standard
+            Medians of the absolute differences of components, in the type of `Z`. The standard
             error of a distance d is about ``pi / 2 * d / sqrt(n_components)``.
 
         Raises

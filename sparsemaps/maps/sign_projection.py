@@ -25,7 +25,7 @@ _VECTORS = {
     ("acos", "orthogonal"): None,
     ("acos_chi2", None): _loops.CAUCHY,
 }
-"""The distribution of the random vectors; None if they are blocks of orthogonal ones."""
+"""Distribution of the random vectors; None for blocks of orthogonal vectors."""
 
 
 class SignsDraw(CodesDraw):
@@ -42,7 +42,7 @@ class SignsDraw(CodesDraw):
             self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.size, width)
 
     def _orthogonal_signs(self, block: Block) -> Iterator[tuple[slice, Array]]:
-        """Yield ranges of a block's rows, and whether their projections are not negative."""
+        """Yield ranges of a block's rows, and which of their projections are not negative."""
         dtype = block.values.dtype
         for part, here in block.parts((self.size + 2 * self._blocks.width) * dtype.itemsize):
             dense = _orthogonal.make_dense(part, self._blocks.width, dtype)
@@ -52,8 +52,8 @@ class SignsDraw(CodesDraw):
 
     @property
     def vectors(self) -> tuple[np.uint64, np.uint64, Any, int]:
-        """The random vectors: their key, the key of the vectors that decide about projections of 0,
-        their distribution, and their number."""
+        """Arguments for the random vectors: their key, the key of the vectors that decide the signs
+        of projections of 0, their distribution, and their number."""
         vectors = self.kernel, self.distribution
         key, zeros_key = _seeding.keys(self.seed, "sign_projection", 2, *vectors)
         return key, zeros_key, _VECTORS[vectors], self.size
@@ -235,8 +235,8 @@ class SignProjection(SampledMap[Matrix]):
 
 
 def _extreme_rows(block: Block) -> Iterator[tuple[Array, Block]]:
-    """Yield the numbers of the rows of extreme values, and these rows in float64, scaled by powers
-    of two, which changes no sign; nothing if there are none."""
+    """Yield the numbers of the rows with extreme values, and these rows in float64, scaled by
+    powers of two, which changes no sign. Yield nothing if there are none."""
     if not block.is_extreme:
         return
     rows = block.extreme_rows()

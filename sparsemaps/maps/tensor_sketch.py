@@ -30,7 +30,7 @@ from sparsemaps.maps._taylor_sketch import MOST_DEGREES, TaylorSketch, degree_fo
 
 
 class TensorSketchDraw(Draw):
-    """The hashes of columns, of each factor."""
+    """The column hashes of each factor."""
 
     def prepare(self) -> None:
         is_power = name_of(self.kernel) == "poly"
@@ -74,7 +74,7 @@ class TensorSketchDraw(Draw):
         return out
 
     def _check_lengths(self, block: Block) -> None:
-        """Raise unless the rows are as short as was said when the degree was chosen."""
+        """Raise if a row is longer than `max_norm`, for which the degree was chosen."""
         with np.errstate(over="ignore"):
             squares = sums_of_rows(block, np.square(values_of(block)))
         longest = int(np.argmax(squares))
@@ -260,7 +260,7 @@ class TensorSketch(SparseMap[Matrix]):
 
     @property
     def _degree(self) -> int | None:
-        """The highest degree; None if no degree is enough."""
+        """Highest degree; None if no degree is sufficient."""
         if not isinstance(self.kernel, str):
             return len(self.kernel) - 1
         if self.degree is not None or self.kernel == "poly":

@@ -28,8 +28,7 @@ class WeightedSamplingDraw(CodesDraw):
         return _seeding.keys(self.seed, "weighted_sampling", 2, self.method)
 
     def checked(self, block: Block) -> Block:
-        """Return the block, after a check that the powers of its values are in the samplers'
-        range."""
+        """Return the block. Raise if powers of its values exceed the samplers' range."""
         if self.power > 2:  # the logarithms of all float64 are below 750
             values = block.values[block.indptr[0] : block.indptr[-1]].astype(float)
             beyond = abs(np.log(abs(values))) > _LARGEST_LOGARITHM / float(self.power)
@@ -49,7 +48,7 @@ class WeightedSamplingDraw(CodesDraw):
         self._sample(_loops.sample_codes, block, self.keys, codes)
 
     def write_samples(self, block: Block, columns: Array, t: Array) -> None:
-        """Write whole samples of a block's rows."""
+        """Write the full samples of a block's rows."""
         self._sample(_loops.whole_samples, block, self.keys[:1], (columns, t))
 
     def _sample(self, loop: Any, block: Block, keys: Any, out: tuple[Any, ...]) -> None:
