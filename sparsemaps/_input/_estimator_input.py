@@ -1,4 +1,4 @@
-"""The matrix that an estimator reads, with the checks of scikit-learn."""
+"""Reading the matrix of an estimator, with scikit-learn's checks."""
 
 import contextlib
 from collections.abc import Iterator
@@ -13,13 +13,14 @@ from sparsemaps._tools import _blocks, _sklearn
 
 
 def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool) -> RowReader:
-    """Return a reader of `X`, whose entries are checked when they are read.
+    """Return a reader of `X`, which checks entries when it reads them.
 
-    `reset` says that the estimator is being fitted, and takes the width and the names of `X`.
+    If `reset`, the estimator is being fitted, and stores the width and the column names of `X`.
     """
     of_floats = type(X) is np.ndarray and X.dtype in (np.float64, np.float32)
     if sp.issparse(X) or (of_floats and X.ndim == 2):
-        # scikit-learn's other checks are not needed here, and take longer than a single row.
+        # scikit-learn's other checks are not needed here, and take longer than mapping a single
+        # row.
         rows = _row_reader.open_matrix(X, nonnegative_rule)
         _check_shape(estimator, X, reset)
         return rows
@@ -30,21 +31,21 @@ def read_input(estimator: Any, X: Any, nonnegative_rule: str | None, reset: bool
             reset=reset,
             accept_sparse="csr",  # data frames of sparse columns become CSR
             dtype=[np.float64, np.float32],
-            ensure_all_finite=False,  # RowReader checks this, and names the row
+            ensure_all_finite=False,  # RowReader checks this and names the row
             ensure_min_samples=1 if reset else 0,
         )
     return _row_reader.open_matrix(made, nonnegative_rule, names=_row_reader.names_of(X))
 
 
 def read_float64(name: str, X: Any, of: str) -> Any:
-    """Return the rows `X` of a function `of` as CSR or as an array of float64, all of them checked.
-    Errors call them `name`."""
+    """Return the rows `X` of a function named `of` as CSR or as an array of float64, with all
+    entries checked. Error messages call the matrix `name`."""
     return read_numbers(name, X, of, np.float64)
 
 
 def read_numbers(name: str, X: Any, of: str, dtype: Any = "numeric") -> Any:
-    """Return the rows `X` as `read_float64` does; integers, booleans and float32 as such, unless
-    there is a `dtype`."""
+    """Return the rows `X` as `read_float64` does, but keep the type of integers, booleans and
+    float32 unless `dtype` is given."""
     if isinstance(X, np.ndarray) and X.dtype.kind in "US":
         dtype = np.float64
     with explained(of, X), _row_reader.conversion(X, name):
@@ -65,7 +66,7 @@ def read_numbers(name: str, X: Any, of: str, dtype: Any = "numeric") -> Any:
 
 @contextlib.contextmanager
 def explained(name: str, X: Any) -> Iterator[None]:
-    """Say what to do with texts, or columns of strings, in errors of what takes matrices."""
+    """Add advice to errors of functions that take a matrix but got texts or columns of strings."""
     try:
         yield
     except (TypeError, ValueError) as error:
@@ -89,7 +90,7 @@ _OF_COLUMNS = (
 
 
 def _check_shape(estimator: Any, X: Any, reset: bool) -> None:
-    """Check the shape of a matrix as scikit-learn does."""
+    """Check the shape of a sparse matrix or float array as scikit-learn does."""
     minima = (("sample(s)", int(reset)), ("feature(s)", 1))
     for length, (what, minimum) in zip(X.shape, minima, strict=True):
         if length < minimum:
@@ -103,13 +104,13 @@ def _check_shape(estimator: Any, X: Any, reset: bool) -> None:
 
 
 def _column_of_strings(X: Any) -> Any:
-    """Return the name, or else the number, of the first column of a table that begins with a
-    string; None if there is none."""
+    """Return the name (else the number) of the first column of a table whose first value is a
+    string, or None if there is none."""
     if len(getattr(X, "shape", ())) != 2 or not X.shape[0] or sp.issparse(X):
         return None
     try:
         row = np.asarray(X[:1], object)[0]
-    except BaseException as raised:  # what cannot be converted is not a string
+    except BaseException as raised:  # values that cannot be converted are not strings
         if not _row_reader.is_error(raised):
             raise
         return None
@@ -121,10 +122,10 @@ def _column_of_strings(X: Any) -> Any:
 
 
 def _texts_or_tokens(X: Any) -> str:
-    """Return a word for the texts or tokens in `X`; "" if there are none."""
+    """Return a word for the texts or tokens in `X`, or "" if there are none."""
     if isinstance(X, (str, bytes)):
         return "a text"
-    if _row_reader.names_of(X) is not None:  # of a table, their names are iterated over
+    if _row_reader.names_of(X) is not None:  # iterating a table yields its names
         return ""
     try:
         first = next(iter(X))

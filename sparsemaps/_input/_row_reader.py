@@ -1,4 +1,4 @@
-"""Reading a matrix by blocks of rows. Each block is checked when it is read."""
+"""Reading a matrix in blocks of rows. Each block is checked when it is read."""
 
 import importlib
 import math
@@ -16,19 +16,19 @@ from sparsemaps._tools._checks import LARGEST_INT32
 from sparsemaps._tools._typing import Array
 
 FILL_MISSING = "; sklearn.impute.SimpleImputer fills in missing values"
-"""The remedy in errors about NaN."""
+"""Remedy in error messages about NaN."""
 
 _EXPONENTS = {4: 127, 8: 1023}
-"""By size of the type, the largest exponent of two."""
+"""Largest exponent of two, by the size of the type in bytes."""
 
 ROW_WORK = 8
-"""The cost of a row beside its entries, in units of an entry."""
+"""Fixed cost of a row, in units of the cost of an entry."""
 
 
 class EntryError(ValueError):
-    """A forbidden entry: its row and column, its value, and the allowed values.
+    """Raised for a forbidden entry. It has the row and column, the value, and the allowed values.
 
-    A caller that reads a file raises another error, which also names the line.
+    Callers that read a file raise another error instead, which also names the line.
     """
 
     def __init__(self, message: str, row: int, column: int, value: str, allowed: str) -> None:
@@ -47,24 +47,24 @@ class _Arrays(NamedTuple):
 
 
 class Block(_Arrays):
-    """Some consecutive rows as canonical CSR arrays that have passed all checks; no value is 0.
+    """Consecutive rows as canonical CSR arrays that have passed all checks. No value is 0.
 
-    `indptr` (int64) delimits the block's rows within `values` and `indices`. It need not start at
-    0, and is private. `indices` may belong to the caller, and may change at any time. Kernels hash
-    the columns that they read there. They use no column as a position in an array unless they have
-    bounded it after reading it.
+    `indptr` (int64) delimits the block's rows within `values` and `indices`. It is private and need
+    not start at 0. `indices` may belong to the caller and change at any time: kernels only hash the
+    columns that they read, and never use a column as an array index unless they have bounded it
+    after reading it.
     """
 
     first: int = 0
-    """The number of the first row, for errors."""
+    """Number of the first row, for errors."""
 
     is_extreme: bool = False
-    """Whether a value may be extreme (`extreme_rows`)."""
+    """Whether any value may be extreme (see `extreme_rows`)."""
 
     @classmethod
     def of(cls, values: Array, indices: Array, indptr: Array) -> "Block":
-        """Return a block whose arrays are not empty, as kernels take the address of their first
-        entry."""
+        """Return a block whose arrays are not empty, because kernels take the address of their
+        first entry."""
         if not len(values):
             values, indices = np.zeros(1, values.dtype), np.zeros(1, indices.dtype)
         return cls(values, indices, indptr)
@@ -74,21 +74,21 @@ class Block(_Arrays):
         return len(self.indptr) - 1
 
     def rows(self, first: int, last: int) -> "Block":
-        """Return some of the block's rows, as a block."""
+        """Return rows `first` to `last` (exclusive) of the block, as a block."""
         part = Block(self.values, self.indices, self.indptr[first : last + 1])
         part.first, part.is_extreme = self.first + first, self.is_extreme
         return part
 
     def powers_may_overflow(self, most_entries: dict[int, float]) -> bool:
-        """Return whether powers of the rows' sums may leave the range of the values' type.
-        `most_entries` has the largest safe number of entries for each size of a value."""
+        """Return whether powers of row sums may exceed the range of the values' type.
+        `most_entries` has the largest safe number of entries for each item size."""
         n_entries = self.indptr.item(-1) - self.indptr.item(0)
         return self.is_extreme or n_entries > most_entries[self.values.itemsize]
 
     def extreme_rows(self) -> Array:
-        """Return the numbers of the rows that have a value whose products with random numbers may
-        leave the range of its type. Rows of float32 with a value of 2^24 or more count too, as
-        their sums may lose all digits."""
+        """Return the numbers of the rows with a value whose products with random numbers may leave
+        the range of its type. float32 rows with a value of 2^24 or more also count, because their
+        sums may lose all digits."""
         if not self.is_extreme:
             return np.zeros(0, np.intp)
         tiny, large = _rows.EXTREMES[self.values.itemsize]
@@ -98,7 +98,7 @@ class Block(_Arrays):
         return np.unique(np.searchsorted(self.indptr, extreme, side="right") - 1)
 
     def chosen(self, numbers: Array) -> "Block":
-        """Return some rows, by their numbers in the block, as float64."""
+        """Return the rows with these numbers within the block, as float64."""
         lengths = np.diff(self.indptr)
         is_chosen = np.zeros(self.n_rows, bool)
         is_chosen[numbers] = True
@@ -112,8 +112,8 @@ class Block(_Arrays):
         return chosen
 
     def error(self, number: int, rule: str, entry: int | None = None) -> EntryError:
-        """Return an error about the row of this number in the block. It names the `entry` at this
-        place in the arrays; None is the row's largest one."""
+        """Return an error about row `number` of the block. It names the entry at position `entry`
+        in the arrays, or by default the row's largest entry."""
         if entry is None:
             here = slice(self.indptr[number], self.indptr[number + 1])
             entry = int(self.indptr[number]) + int(np.argmax(abs(self.values[here])))
@@ -122,8 +122,8 @@ class Block(_Arrays):
         return EntryError(message, row, column, f"the value is {value:g}", rule)
 
     def parts(self, row_bytes: int) -> Iterator[tuple["Block", slice]]:
-        """Yield parts of the block, with their rows in it, each small enough for 2 MB of scratch
-        memory, `row_bytes` for each row."""
+        """Yield parts of the block and the slices of their rows, each small enough for 2 MB of
+        scratch memory at `row_bytes` per row."""
         ranges = _blocks.cut_by_bytes(self.n_rows, row_bytes)
         if len(ranges) == 1:
             yield self, slice(None)
@@ -133,9 +133,9 @@ class Block(_Arrays):
 
 
 def most_entries(degree: int, factor: float, constant: float) -> dict[int, float]:
-    """Return how many entries rows may have so that ``(factor * sum + constant) ** degree``, with
-    the sum of a row's absolute values, stays in the range of their type if none is extreme. The
-    keys are sizes of types. It is a quick bound, and lower than need be."""
+    """Return the number of entries that rows may have so that ``(factor * sum + constant) **
+    degree``, where sum is the sum of a row's absolute values, stays in range if no value is
+    extreme. The keys are item sizes. The bound is cheap to compute, and lower than necessary."""
     largest = {size: float(factor) * large for size, (_, large) in _rows.EXTREMES.items()}
     return {
         size: (2.0 ** (_EXPONENTS[size] / degree) - constant) / one if one else math.inf
@@ -144,21 +144,22 @@ def most_entries(degree: int, factor: float, constant: float) -> dict[int, float
 
 
 class RowReader:
-    """Reads a matrix of float32 or float64 by blocks of rows, and checks every entry.
+    """Reader of a matrix of float32 or float64 in blocks of rows. It checks every entry.
 
-    `nonnegative_rule` is the rule in the error for negative values, None if they are allowed.
+    `nonnegative_rule` is the rule in the error about negative values, or None if they are allowed.
     `container` is the type of sparse output for this input, ``csr_array`` or ``csr_matrix``.
     `first` is the number of the first row, for errors.
     """
 
     name: str = "X"
-    """What errors call the matrix."""
+    """Name of the matrix in error messages."""
 
     names: Any = None
-    """The names of the columns, for errors; None if they have none."""
+    """Column names, for errors; None if there are none."""
 
     weights: Array | None = None
-    """How often each row counts if parameters are computed from the rows; None is once."""
+    """How often each row counts when parameters are computed from the rows; None counts each
+    once."""
 
     def __init__(
         self,
@@ -180,40 +181,40 @@ class RowReader:
             self.dtype = X.dtype
 
     def work_before(self, row: int) -> int:
-        """Return the number of entries in the rows above `row`, plus `ROW_WORK` for each row."""
+        """Return the number of entries above `row`, plus `ROW_WORK` for each of these rows."""
         if self._dense is not None:
             return row * (self.n_columns + ROW_WORK)
         return int(self._indptr.item(row)) + ROW_WORK * row
 
     @property
     def may_grow(self) -> bool:
-        """Whether a row may have more entries than `lengths` said when it is read.
+        """Whether a row may have more entries when it is read than `lengths` returned.
 
-        This is so for an array, as another thread may change it. The `indptr` of sparse rows is
-        private.
+        This holds for arrays, because another thread may change them. The `indptr` of sparse rows
+        is private.
         """
         return self._dense is not None
 
     def lengths(self) -> Array:
-        """Return the number of entries of each row, or an upper bound of it."""
+        """Return the number of entries of each row, or an upper bound."""
         if self._dense is None:
             return np.asarray(self._indptr[1:] - self._indptr[:-1])
         lengths = np.empty(self.n_rows, np.int64)
-        # NumPy makes a copy of type bool of the rows whose values it counts.
+        # NumPy copies the rows to bool before it counts them.
         for start, stop in _blocks.cut_by_bytes(self.n_rows, self.n_columns):
             lengths[start:stop] = np.count_nonzero(self._dense[start:stop], axis=1)
         return lengths
 
     def block(self, start: int, stop: int) -> Block:
-        """Return rows `start` to `stop` (exclusive); an `EntryError` names the first entry that is
-        not allowed."""
+        """Return rows `start` to `stop` (exclusive). Raise an `EntryError` that names the first
+        forbidden entry."""
         if self._dense is not None:
             block = _dense_block(self._dense[start:stop])
         else:
             block = Block.of(self._values, self._indices, self._indptr[start : stop + 1])
         flags = self._check(block, start)
         if flags & _rows.NOT_CANONICAL:
-            # From here on a copy is checked, which no other thread can change.
+            # Check the copy again: no other thread can change it.
             block = _canonical(block)
             flags = self._check(block, start)
         if flags & _rows.NOT_FINITE:
@@ -226,7 +227,7 @@ class RowReader:
         return block
 
     def _check(self, block: Block, start: int) -> int:
-        """Check a block and return the kernel's flags. Columns out of range are an error."""
+        """Check a block and return the kernel's flags. Raise if a column is out of range."""
         flags = _flags_of(block, self.n_columns)
         if flags & _rows.OUT_OF_RANGE:
             self._fail_out_of_range(block, start)
@@ -255,15 +256,15 @@ class RowReader:
         raise EntryError(message, row, column, f"the value {value:g} is negative", rule)
 
     def _column(self, column: int) -> str:
-        """Return the words for a column in an error: its number, and its name if it has one."""
+        """Return the words for a column in an error message: its number, and its name if any."""
         name = "" if self.names is None else f" ({self.names[column]!r})"
         return f"column {column}{name}"
 
 
 class SetReader(RowReader):
-    """Reads sets: the columns of rows in ascending order, as loops of this package have made them.
+    """Reader of sets: the columns of rows, in ascending order, as made by loops of this package.
 
-    They need no check. A block has no values.
+    They are not checked. A block has no values.
     """
 
     def __init__(self, columns: Array, indptr: Array) -> None:
@@ -277,14 +278,14 @@ class SetReader(RowReader):
 
 @contextmanager
 def conversion(X: object, name: str) -> Iterator[None]:
-    """Check that `X` has numbers, and make errors of its conversion a TypeError or a ValueError,
-    which names the first value that is not a number."""
+    """Check that `X` has numbers. Turn errors of its conversion into a TypeError or a ValueError
+    that names the first value that is not a number."""
     _refuse_no_numbers(X, name)
     try:
         yield
     except MemoryError:
         raise
-    except BaseException as error:  # such as polars raises
+    except BaseException as error:  # polars' panics are not Exceptions
         if not is_error(error):
             raise
         if where := _first_no_number(X):
@@ -295,12 +296,12 @@ def conversion(X: object, name: str) -> Iterator[None]:
 
 
 _ROWS_AT_ONCE = 2**10
-"""The number of rows of a table that are converted to objects at a time."""
+"""Rows of a table that are converted to objects at a time."""
 
 
 def _first_no_number(X: Any) -> str | None:
-    """Return words for the first value of a table or an array that is neither a number nor a
-    string, which has an error of its own; None if there is none."""
+    """Describe the first value of a table or array that is not a number. Strings are skipped,
+    because they raise an error of their own. Return None if there is no such value."""
     if len(getattr(X, "shape", ())) != 2 or sp.issparse(X):
         return None
     names = names_of(X)
@@ -320,8 +321,8 @@ def _first_no_number(X: Any) -> str | None:
 
 
 def float_of(value: object) -> float | None:
-    """Return a value as NumPy converts it to float64, infinite if it is larger, and NaN for None;
-    None if NumPy does not."""
+    """Return a value as NumPy converts it to float64: infinity if it is too large, NaN for None.
+    Return None if NumPy cannot convert it."""
     one = np.empty(1, object)
     one[0] = value
     try:
@@ -333,15 +334,14 @@ def float_of(value: object) -> float | None:
 
 
 def is_error(raised: BaseException) -> bool:
-    """Return whether an exception is an error. A panic of polars is one, but not an Exception."""
+    """Return whether an exception is an error. Polars' panics are errors, but not Exceptions."""
     return isinstance(raised, Exception) or type(raised).__name__ == "PanicException"
 
 
 def _refuse_no_numbers(X: object, name: str) -> None:
-    """Raise an error for masked values and for times, which NumPy converts to numbers without a
-    word: of masked ones, to those below the mask; for complex numbers, lists and structs, as its
-    errors do not name the column; and for repeated names, which some versions of scikit-learn
-    take."""
+    """Raise an error for input that NumPy or scikit-learn would accept silently: masked values
+    (NumPy uses the values under the mask), times, and repeated column names. Also raise for complex
+    numbers, lists and structs, because NumPy's errors about these do not name the column."""
     if np.ma.is_masked(X):
         raise ValueError(f"{name} has masked values: fill them first, such as by {name}.filled(0)")
     if isinstance(X, np.ndarray):
@@ -362,7 +362,7 @@ def _refuse_no_numbers(X: object, name: str) -> None:
         seen.add(column)
         if getattr(dtype, "kind", "") == "c":
             raise ValueError(f"Complex data not supported: {name} has {dtype} in column {column!r}")
-        categories = getattr(getattr(dtype, "categories", None), "dtype", None)  # of pandas
+        categories = getattr(getattr(dtype, "categories", None), "dtype", None)  # pandas
         if _is_no_number(dtype if categories is None else categories):
             found = dtype if categories is None else f"categories of {categories}"
             raise TypeError(f"{name} must have numbers, got {found} in column {column!r}")
@@ -371,7 +371,8 @@ def _refuse_no_numbers(X: object, name: str) -> None:
 
 
 def _refuse_other_sparse_columns(X: Any, name: str) -> None:
-    """Raise an error for a frame of sparse columns alone that pandas makes no sparse matrix of."""
+    """Raise an error for a pandas frame of only sparse columns that pandas cannot convert to a
+    sparse matrix."""
     kinds: dict[bool, Any] = {}
     for column, dtype in _types_of(X):
         if dtype.subtype.kind not in "biuf":
@@ -387,21 +388,21 @@ def _refuse_other_sparse_columns(X: Any, name: str) -> None:
 
 
 def _is_query(X: object) -> bool:
-    """Return whether `X` is a table of polars that is not computed yet."""
+    """Return whether `X` is a lazy polars query."""
     return type(X).__name__ == "LazyFrame"
 
 
 def names_of(X: object) -> Any:
-    """Return the names of the columns of a table; None of other input, and of a query."""
+    """Return the column names of a table, or None for other input and for a lazy query."""
     if _is_query(X):
         return None
-    names = getattr(X, "column_names", None)  # of Arrow, whose `columns` are arrays
+    names = getattr(X, "column_names", None)  # Arrow, whose `columns` are arrays
     return getattr(X, "columns", None) if names is None else names
 
 
 def _types_of(X: Any) -> Iterator[tuple[Any, Any]]:
     """Yield the name and the type of each column of a table."""
-    dtypes = getattr(X, "dtypes", None)  # of pandas and polars
+    dtypes = getattr(X, "dtypes", None)  # pandas and polars
     if dtypes is None and hasattr(X, "column_names"):
         dtypes = getattr(getattr(X, "schema", None), "types", None)
     if dtypes is not None and (names := names_of(X)) is not None:
@@ -409,19 +410,19 @@ def _types_of(X: Any) -> Iterator[tuple[Any, Any]]:
 
 
 def _is_no_number(dtype: Any) -> bool:
-    """Return whether the type of a column of pandas, polars or Arrow is one of times, lists or
+    """Return whether a column type of pandas, polars or Arrow is a type of times, lists or
     structs."""
-    dtype = getattr(dtype, "pyarrow_dtype", dtype)  # of pandas
+    dtype = getattr(dtype, "pyarrow_dtype", dtype)  # pandas
     if getattr(dtype, "kind", "") in ("m", "M") or getattr(dtype, "num_fields", None):
         return True
-    tests = (getattr(dtype, test, None) for test in ("is_temporal", "is_nested"))  # of polars
+    tests = (getattr(dtype, test, None) for test in ("is_temporal", "is_nested"))  # polars
     if any(test() for test in tests if callable(test)):
         return True
     return type(dtype).__module__.partition(".")[0] == "pyarrow" and _is_other_of_arrow(dtype)
 
 
 def _is_other_of_arrow(dtype: Any) -> bool:
-    """Return whether a type of Arrow is one of times, or of another library, such as UUIDs."""
+    """Return whether an Arrow type is temporal, or an extension type such as UUID."""
     arrow = importlib.import_module("pyarrow")
     return bool(arrow.types.is_temporal(dtype) or isinstance(dtype, arrow.BaseExtensionType))
 
@@ -429,18 +430,18 @@ def _is_other_of_arrow(dtype: Any) -> bool:
 def open_matrix(
     X: Any, nonnegative_rule: str | None = None, *, name: str = "X", names: Any = None
 ) -> RowReader:
-    """Read a sparse matrix of any format and type, or an array, as float32 or float64. An array
-    must have one of these types. Errors have the name of the matrix and the names of columns."""
+    """Return a reader of a sparse matrix of any format and type, or of an array of float32 or
+    float64. `name` and `names` name the matrix and its columns in errors."""
     arrays = isinstance(X, sp.sparray) or _sklearn.sparse_arrays_asked()
     container = sp.csr_array if arrays else sp.csr_matrix
     if not sp.issparse(X):
-        if X.shape[1] > LARGEST_INT32:  # columns of dense rows are int32
+        if X.shape[1] > LARGEST_INT32:  # columns of dense rows are stored as int32
             message = f"an array has at most {LARGEST_INT32} columns, got {X.shape[1]}"
             raise ValueError(f"{message}; pass a sparse matrix")
     else:
         X = open_sparse(X, "X")
         if X.values.dtype.kind in "biu":
-            # Duplicates of integers are summed as integers, as SciPy does.
+            # Sum duplicate integers as integers, as SciPy does.
             X = _without_duplicates(X)
         X = X._replace(values=native(as_float(X.values)))
     rows = RowReader(X, nonnegative_rule, container)
@@ -449,8 +450,8 @@ def open_matrix(
 
 
 def open_plain(X: Any) -> Csr | None:
-    """Return the arrays of a CSR matrix of floats that is canonical and finite; None for other
-    input."""
+    """Return the arrays of a CSR matrix of floats if it is canonical and finite. Return None for
+    any other input."""
     if not (sp.issparse(X) and X.format == "csr"):
         return None
     csr = open_sparse(X, "X")
@@ -462,8 +463,8 @@ def open_plain(X: Any) -> Csr | None:
 
 
 def _flags_of(block: Block, n_columns: int) -> int:
-    """Return the flags that the kernel sets for a block."""
-    # As unsigned numbers of their type, negative indices are the largest.
+    """Return the flags that the kernel computes for a block."""
+    # Read as unsigned integers, negative indices are at least 2^(bits - 1).
     limit = min(n_columns, 2 ** (8 * block.indices.itemsize - 1))
     return int(_rows.check_rows(*block, limit))
 
@@ -486,7 +487,7 @@ def _dense_block(X: Array) -> Block:
 
 
 def _canonical(block: Block) -> Block:
-    """Return a copy of a block, whose columns ascend in each row, with duplicates summed."""
+    """Return a copy of a block with ascending columns in each row, and duplicates summed."""
     n = block.indptr[-1] - block.indptr[0]
     values, indices = np.empty(n, block.values.dtype), np.empty(n, block.indices.dtype)
     indptr = block.indptr.copy()
@@ -495,7 +496,7 @@ def _canonical(block: Block) -> Block:
 
 
 def _without_zeros(block: Block) -> Block:
-    """Return a copy of a block without the entries that are 0."""
+    """Return a copy of a block without zero entries."""
     n = block.indptr[-1] - block.indptr[0]
     values, indices = np.empty(n, block.values.dtype), np.empty(n, block.indices.dtype)
     indptr = np.empty(len(block.indptr), np.int64)
@@ -506,8 +507,8 @@ def _without_zeros(block: Block) -> Block:
 def _find(
     block: Block, start: int, is_wrong: Callable[[Array, Array], Array]
 ) -> tuple[int, int, Any]:
-    """Return row and column of the first entry with ``is_wrong(values, columns)``, and its
-    value."""
+    """Return the row, the column and the value of the first entry for which ``is_wrong(values,
+    columns)`` is true."""
     first, last = block.indptr[0], block.indptr[-1]
     wrong = is_wrong(block.values[first:last], block.indices[first:last])
     position = int(first) + int(np.argmax(wrong))

@@ -1,4 +1,4 @@
-"""Values of rows: labels, targets, weights and query ids, one for each row."""
+"""Values per row: labels, targets, weights and query ids."""
 
 from typing import Any
 
@@ -9,9 +9,9 @@ from sparsemaps._input._row_reader import float_of, is_error
 
 
 def of_rows(name: str, values: Any) -> Any:
-    """Return what a series, a frame or an array has for each row as an array, with all digits;
-    lists and sparse matrices unchanged. A ValueError if values are masked, times or records, or if
-    there is a single value."""
+    """Return the values of a series, a frame or an array as an array, with all digits. Return lists
+    and sparse matrices unchanged. Raise a ValueError for masked values, times or records, or if
+    there is only a single value."""
     if isinstance(values, (list, tuple)) or sp.issparse(values):
         return values
     if np.ma.is_masked(values):
@@ -19,7 +19,7 @@ def of_rows(name: str, values: Any) -> Any:
         raise ValueError(f"{name} must have a value for each row, got a masked one in row {row}")
     try:
         array = np.asarray(values)
-    except BaseException as error:  # such as polars raises
+    except BaseException as error:  # polars' panics are not Exceptions
         if not is_error(error):
             raise
         raise ValueError(f"{name} cannot be converted to an array: {error}") from error
@@ -33,8 +33,8 @@ def of_rows(name: str, values: Any) -> Any:
 
 
 def numbers_of_rows(name: str, values: Any) -> Any:
-    """Return numbers that are objects or strings as float64; a ValueError names the first that is
-    not a number, or NaN."""
+    """Convert numbers that are objects or strings to float64. Raise a ValueError that names the
+    first value that is not a number or is NaN."""
     is_array = isinstance(values, np.ndarray)
     if sp.issparse(values) or (is_array and values.dtype.kind not in "OUS"):
         return values

@@ -1,4 +1,4 @@
-"""Sparse matrices of any format as CSR arrays that are sound.
+"""Sparse matrices of any format as valid CSR arrays.
 
 Errors name the row, its value, and the rule.
 """
@@ -22,8 +22,8 @@ from sparsemaps._tools._typing import Array
 class Csr(NamedTuple):
     """The arrays of a CSR matrix, with a private `indptr` (int64).
 
-    `indptr` is sound: it starts at 0, never decreases, and stays within `values` and `indices`.
-    Columns in `indices` are known to be sound only if a function says so.
+    `indptr` is valid: it starts at 0, never decreases, and stays within `values` and `indices`.
+    Columns in `indices` are valid only if a function guarantees it.
     """
 
     values: Array
@@ -33,18 +33,18 @@ class Csr(NamedTuple):
 
 
 def sound_csr(X: object, name: str = "X") -> Csr:
-    """Return a sparse matrix of any format as sound CSR arrays, all columns within the width.
+    """Return a sparse matrix of any format as valid CSR arrays, with all columns within the width.
 
-    Values keep their type. `indices` is a copy, as is `indptr`.
+    Values keep their type. `indices` and `indptr` are copies.
     """
     return with_sound_indices(open_sparse(X, name), name)
 
 
 def with_sound_indices(csr: Csr, name: str) -> Csr:
-    """Return `csr` with a copy of its `indices`, all of them within the width.
+    """Return `csr` with a copy of its `indices`, all within the width.
 
-    The compiled code of SciPy and scikit-learn does not check index arrays. Another thread may
-    change the caller's arrays at any time. So the copy is made first, and then checked.
+    The compiled code of SciPy and scikit-learn does not check index arrays, and another thread may
+    change the caller's arrays at any time. The copy is therefore made first, and then checked.
     """
     indices = csr.indices[: csr.indptr[-1]].copy()
     check_indices(indices, csr.shape[1], csr.indptr, name)
@@ -52,7 +52,8 @@ def with_sound_indices(csr: Csr, name: str) -> Csr:
 
 
 def sound_matrix(X: object, name: str = "X") -> Any:
-    """Make a sparse matrix a ``csr_array`` that SciPy and scikit-learn may compute with.
+    """Return a sparse matrix as a ``csr_array`` with which SciPy and scikit-learn can safely
+    compute.
 
     The index arrays of `X` are copied and checked. `X` is returned unchanged if it is not sparse.
     """
@@ -65,11 +66,10 @@ def sound_matrix(X: object, name: str = "X") -> Any:
 
 
 def csr_of(container: Any, arrays: tuple[Array, Array, Array], shape: tuple[int, int]) -> Any:
-    """Return a CSR matrix of values, indices and indptr that are sound, of the type that SciPy
-    would make.
+    """Return a CSR matrix of valid values, indices and indptr, of the type that SciPy would return.
 
-    SciPy checks arrays that it is given, which takes as long as mapping a row. So the
-    matrix is made without entries, and gets its arrays afterwards.
+    SciPy checks the arrays passed to it, which takes as long as mapping a row. The matrix is
+    therefore created without entries and gets its arrays afterwards.
     """
     if arrays[1].dtype != np.int32 or max(shape) > LARGEST_INT32:
         return container(arrays, shape=shape)
@@ -84,13 +84,12 @@ def _without_entries(container: Any, shape: tuple[int, int]) -> Any:
 
 
 def own_rows(X: object) -> Any:
-    """Make a matrix of any kind a sound ``csr_array`` all of whose arrays are copies."""
+    """Return a matrix of any kind as a valid ``csr_array`` that shares no memory with it."""
     return sp.csr_array(sound_matrix(X), copy=True)
 
 
 def used_columns(Z: Any) -> Any:
-    """Return sparse rows without the columns that no row has, as products take memory for each
-    column."""
+    """Return sparse rows without unused columns, because products take memory for each column."""
     if not sp.issparse(Z):
         return Z
     used, indices = np.unique(Z.indices, return_inverse=True)
@@ -98,8 +97,8 @@ def used_columns(Z: Any) -> Any:
 
 
 def open_sparse(X: Any, name: str) -> Csr:
-    """Return `X` as CSR arrays with a sound `indptr`; the columns of CSR input are not checked
-    yet."""
+    """Return `X` as CSR arrays with a valid `indptr`. The columns of CSR input are not yet
+    checked."""
     shape = _checked_shape(X, name)
     kind = X.format
     if not isinstance(kind, str) or kind not in _TO_CSR:
@@ -111,7 +110,7 @@ def open_sparse(X: Any, name: str) -> Csr:
 
 
 def _checked_shape(X: Any, name: str) -> tuple[int, int]:
-    """Return the shape of a sparse matrix, which a user may have set to any value."""
+    """Return the shape of a sparse matrix. Users can set it to anything, so it is checked."""
     shape = X.shape
     if not isinstance(shape, tuple) or not all(isinstance(n, (int, np.integer)) for n in shape):
         raise ValueError(f"the shape of {name} must be a tuple of two integers, got {shape!r}")
@@ -124,13 +123,13 @@ def _checked_shape(X: Any, name: str) -> tuple[int, int]:
 
 
 _HOSTILE = (AttributeError, IndexError, OverflowError, RuntimeError, TypeError)
-"""The errors of NumPy and Python for arrays, lists and dictionaries that do not form a matrix. A
-TypeError of the functions here has the reason."""
+"""Errors of NumPy and Python for arrays, lists and dictionaries that do not form a matrix. The
+functions here raise TypeErrors that state the reason."""
 
 
 def _open_csr(X: object, name: str, shape: tuple[int, int]) -> Csr:
     values, indices, indptr = _checked_compressed(X, name, shape[0])
-    if values.dtype.kind == "u":  # the largest would become negative numbers
+    if values.dtype.kind == "u":  # large values would become negative
         values = np.ascontiguousarray(values, values.dtype.newbyteorder("="))
     else:
         values = native(values)
@@ -182,12 +181,12 @@ def _csr_of_dok(X: Any, name: str, shape: tuple[int, int]) -> Any:
 
 
 def _integers(items: Iterable[Any]) -> Array:
-    """Return Python's integers as int64. Items of other types are an error."""
+    """Return Python integers as int64. Raise for items of other types."""
     return np.fromiter(map(operator.index, items), np.int64)
 
 
 def _of_entries(kind: str, values: Array, places: Any, name: str, shape: tuple[int, int]) -> Any:
-    """Return a CSR matrix of values at (rows, columns), which are copied and checked."""
+    """Return a CSR matrix of values at (rows, columns). The positions are copied and checked."""
     if len(places) != 2:
         raise TypeError(f"it has {len(places)} axes")
     sound_places = tuple(
@@ -213,12 +212,12 @@ _TO_CSR: dict[str, Callable[[Any, str, tuple[int, int]], Any]] = {
 def _checked_compressed(
     X: Any, name: str, n_slices: int, ndim: int = 1
 ) -> tuple[Array, Array, Array]:
-    """Return the arrays of a compressed format: values, indices, and a private, sound indptr.
+    """Return the arrays of a compressed format: values, indices, and a private, valid indptr.
 
-    `n_slices` is the number of rows (of columns for CSC, of rows of blocks for BSR).
+    `n_slices` is the number of rows (CSC: columns; BSR: rows of blocks).
     """
     values, indices = np.asarray(X.data), _index_array(X.indices, f"{name}.indices")
-    # It is copied before it is checked, so that no other thread can change it after the check.
+    # Copy before the check, so that no other thread can change it afterwards.
     indptr = _index_array(X.indptr, f"{name}.indptr").astype(np.int64)
     if values.ndim != ndim or len(values) != len(indices):
         raise ValueError(
@@ -252,14 +251,14 @@ def _index_array(array: object, name: str) -> Array:
 
 
 def _private(indices: Array, name: str, length: int) -> Array:
-    """Return a copy of `indices` (int64), all from 0 to `length` - 1."""
+    """Return a copy of `indices` as int64, all from 0 to `length` - 1."""
     indices = np.array(indices, np.int64)
     check_indices(indices, length, None, name)
     return indices
 
 
 def check_indices(indices: Array, length: int, indptr: Array | None, name: str) -> None:
-    """Raise an error that names the first index outside of 0 to `length` - 1, and its row."""
+    """Raise an error that names the first index outside 0 to `length` - 1, and its row."""
     if not len(indices) or (indices.min() >= 0 and indices.max() < length):
         return
     position = int(np.argmax((indices < 0) | (indices >= length)))
@@ -275,23 +274,23 @@ def check_indices(indices: Array, length: int, indptr: Array | None, name: str) 
 
 
 def _convertible(values: Array) -> Array:
-    """Return `values` of a type that SciPy's conversions take."""
+    """Return `values` in a type that SciPy can convert."""
     return values if values.dtype.kind in "biu" else as_float(values)
 
 
 def as_float(values: Array) -> Array:
-    """Return float32 values unchanged, and others as float64."""
+    """Return float32 values unchanged, and all others as float64."""
     if values.dtype.kind == "c":
         raise ValueError(f"Complex data not supported: X has values of {values.dtype}")
     dtype = np.float32 if values.dtype.newbyteorder("=") == np.float32 else np.float64
     try:
         return values.astype(dtype, copy=False)
-    except OverflowError as error:  # of Python's whole numbers
+    except OverflowError as error:  # Python integers
         raise ValueError(f"X has a number beyond float64: {error}") from error
 
 
 def index_type(largest: int) -> type[np.int32] | type[np.int64]:
-    """Return the type of a CSR matrix' indices that are at most `largest`."""
+    """Return the index type for a CSR matrix whose indices are at most `largest`."""
     return np.int32 if largest <= LARGEST_INT32 else np.int64
 
 
@@ -299,7 +298,7 @@ _NATIVE = frozenset(map(np.dtype, (np.float64, np.float32, np.int64, np.int32)))
 
 
 def native(array: Array) -> Array:
-    """Return `array` contiguous, of native byte order, and of int32 or int64 if it holds
+    """Return `array` as contiguous, in native byte order, and as int32 or int64 if it has
     integers."""
     dtype = array.dtype
     if dtype in _NATIVE and array.flags.c_contiguous:

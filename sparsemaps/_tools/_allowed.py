@@ -1,7 +1,7 @@
-"""Ranges of parameters: the types of the tables from which checks, options of the command, their
-help and the tables of the documents are made, for maps and for jobs (``_option_fields``).
+"""Ranges of parameters, for maps and for jobs (``_option_fields``). Checks, options of the command,
+their help and the tables in the documentation are made from them.
 
-Nothing here imports NumPy: the help of the command reads these tables from the source of the maps.
+Nothing here imports NumPy: the command's help reads these tables from the source of the maps.
 """
 
 import ast
@@ -19,18 +19,18 @@ from sparsemaps._tools._checks import LARGEST_INT32 as LARGEST_INT32
 from sparsemaps._tools._parameters import ParameterError
 
 LARGEST_BITS = 24
-"""The largest number of bits of a code."""
+"""Largest number of bits per code."""
 
 MOST_SNIPPETS = 64
-"""The largest number of snippets of a text."""
+"""Largest number of snippets per text."""
 
 LARGEST_N_HASHES = 2**24
-"""The largest number of codes of a row that a map makes and a search takes."""
+"""Largest number of codes per row that maps and searches support."""
 
 
 class About(NamedTuple):
-    """A map in the command: its name and one line of help. For a class of products, also the
-    products that are commands, each with its name, its help and the classes of both maps."""
+    """A map in the command: its name and one line of help. A class of products also has the
+    products that are commands, each with its name, its help and the classes of its two maps."""
 
     command: str = ""
     help: str = ""
@@ -49,22 +49,22 @@ class Allowed:
 
     @property
     def type(self) -> str:
-        """The type, in the words of docstrings."""
+        """The type, as docstrings name it."""
         return f"{self.words} or None" if self.none else self.words
 
     @property
     def range(self) -> str:
-        """The range of numbers, in words; "" if the type says all."""
+        """The range of numbers, in words; "" if the type says everything."""
         return ""
 
     def default(self, value: object, help: str = "", **how: Any) -> Any:
-        """Return the field of a parameter with this range and default; `help` and `how` are for
-        options of jobs (see ``_option_fields``)."""
+        """Return a parameter's field with this range and default; `help` and `how` are for options
+        of jobs (see ``_option_fields``)."""
         return field(default=value, metadata={"allowed": self, "help": help, **how})
 
     def check(self, name: str, value: object) -> Any:
-        """Return a value that is allowed, as Python's own type for recipes; raise a ParameterError
-        if it is not allowed."""
+        """Return a valid value, converted to a plain Python type for recipes. Raise a
+        ParameterError if the value is invalid."""
         return None if self.none and value is None else self._checked(name, value)
 
     def _checked(self, name: str, value: object) -> Any:
@@ -129,7 +129,7 @@ class PowerOfTwo(Int):
 
 @dataclass(eq=False)
 class Real(Allowed):
-    """A finite number; above `above`, or at least `least`, or any; and at most `most`."""
+    """A finite number, above `above` or at least `least` if given, and at most `most`."""
 
     above: float | None = None
     least: float | None = None
@@ -156,7 +156,7 @@ class Real(Allowed):
 
 
 class Reals(Real):
-    """A finite number of a range, or several of them."""
+    """One or several finite numbers of a range."""
 
     words = "float or sequence of float"
 
@@ -174,7 +174,7 @@ class Bool(Allowed):
     """True or False."""
 
     is_option: bool = True
-    """Whether the command has an option for it."""
+    """Whether the command has this option."""
 
     words = "bool"
 
@@ -183,7 +183,7 @@ class Bool(Allowed):
 
 
 class Choice(Allowed):
-    """One of some strings."""
+    """One of several strings."""
 
     def __init__(self, *choices: str, none: bool = False) -> None:
         super().__init__(none=none)
@@ -199,7 +199,7 @@ class Choice(Allowed):
 
 
 class NumberOr(Choice):
-    """A number above 0, or one of some strings."""
+    """A number above 0, or one of several strings."""
 
     @property
     def type(self) -> str:
@@ -217,7 +217,7 @@ class NumberOr(Choice):
 
 
 class ChoiceOrSeries(Choice):
-    """One of some strings, or the coefficients of a power series, of degrees up to `degrees`."""
+    """One of several strings, or the coefficients of a power series of degree at most `degrees`."""
 
     def __init__(self, *choices: str, degrees: int) -> None:
         super().__init__(*choices)
@@ -285,7 +285,7 @@ class Function(Allowed):
 
 
 def words_of_type(module: str, name: str) -> tuple[str, ...]:
-    """Return the words of a ``Literal`` type, read from the source of a module of the package."""
+    """Return the strings of a ``Literal`` type, read from the source of a module of the package."""
     path = Path(__file__).parents[1] / module
     tree = ast.parse(path.read_text(encoding="utf-8"))
     literal = next(
@@ -299,8 +299,7 @@ def words_of_type(module: str, name: str) -> tuple[str, ...]:
 
 
 def with_ranges(docstring: str, allowed: Mapping[str, Allowed]) -> str:
-    """Return a docstring in which the range of each parameter replaces its mark
-    ``[allowed]``."""
+    """Replace the mark ``[allowed]`` of each parameter in a docstring by its range."""
     lines, name = [], ""
     for line in docstring.split("\n"):
         if match := re.match(r"\s*(\w+) : ", line):
@@ -312,7 +311,7 @@ def with_ranges(docstring: str, allowed: Mapping[str, Allowed]) -> str:
 
 
 def in_words(number: int) -> str:
-    """Return a number; large ones as a power of two where they are one, or one less."""
+    """Return a number in words: a large one that is 2**n or 2**n - 1 is written as such."""
     for less in (0, 1):
         exponent = (number + less).bit_length() - 1
         if number >= 2**12 and number + less == 2**exponent:

@@ -9,27 +9,27 @@ import numpy.typing as npt
 from sparsemaps._tools._typing import Array
 
 BLOCK_ENTRIES = 2**18
-"""Largest number of entries of a block; a single longer row is a block by itself.
+"""Largest number of entries per block; a longer row forms a block of its own.
 
-It bounds the memory that is needed beside input and output. Signals are handled between blocks.
+It bounds the memory needed in addition to input and output. Signals are handled between blocks.
 """
 
 _SCRATCH_BYTES = 2**21
-"""Largest number of bytes of scratch memory that a thread holds for a range of rows."""
+"""Largest scratch memory, in bytes, that a thread holds for a range of rows."""
 
 BLOCKS_A_THREAD = 4
-"""The number of blocks for each thread. With more blocks than threads, threads rarely wait."""
+"""Number of blocks per thread. With more blocks than threads, threads rarely wait."""
 
-_SMALLEST_BLOCK = 2**13  # to start a thread for fewer entries costs more than it saves
+_SMALLEST_BLOCK = 2**13  # starting a thread for fewer entries costs more than it saves
 
 
 def cut_rows(
     n_rows: int, work_before: Callable[[int], int], n_jobs: int, max_work: int | None = None
 ) -> list[tuple[int, int]]:
-    """Return consecutive ranges (start, stop) that together have all rows.
+    """Return consecutive ranges (start, stop) that cover all rows.
 
-    ``work_before(row)`` is the work in all rows above `row`, in entries. A block has at most
-    `max_work` entries (None is `BLOCK_ENTRIES`) or a single row.
+    ``work_before(row)`` is the work in all rows before `row`, in entries. A block has at most
+    `max_work` entries (default: `BLOCK_ENTRIES`), or is a single row.
     """
     total = work_before(n_rows)
     max_work = BLOCK_ENTRIES if max_work is None else max_work
@@ -57,13 +57,13 @@ def ranges(first: int, last: int, step: int) -> list[tuple[int, int]]:
 
 
 def cut_by_bytes(n_rows: int, row_bytes: int) -> list[tuple[int, int]]:
-    """Return ranges of rows whose scratch memory, `row_bytes` for each row, is at most 2 MB."""
+    """Return ranges of rows whose scratch memory, at `row_bytes` per row, is at most 2 MB."""
     return ranges(0, n_rows, max(1, _SCRATCH_BYTES // max(row_bytes, 1)))
 
 
 def cut_by_size(sizes: npt.NDArray[np.int64], max_size: int) -> Iterator[tuple[int, int]]:
-    """Yield ranges (first, last) of rows of the given sizes. A range has a size of at most
-    `max_size`, or is a single row."""
+    """Yield ranges (first, last) of rows with the given sizes. Each range has a total size of at
+    most `max_size`, or is a single row."""
     ends = np.cumsum(sizes)
     first = before = 0
     while first < len(sizes):
@@ -74,8 +74,8 @@ def cut_by_size(sizes: npt.NDArray[np.int64], max_size: int) -> Iterator[tuple[i
 
 
 def sums_of_rows(entries: Array, ends: Array) -> Array:
-    """Return the sum of the entries of each row, or the number of its marks; the entries of a row
-    end at `ends`."""
+    """Return the sum of the entries (or the number of true marks) of each row. `ends` has the end
+    of each row's entries."""
     before = np.append(0, np.cumsum(entries))
     found: Array = np.diff(before[ends], prepend=0)
     return found

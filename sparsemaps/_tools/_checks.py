@@ -11,20 +11,20 @@ from sparsemaps._tools._parameters import ParameterError
 
 LARGEST_INT32 = 2**31 - 1
 LARGEST_INT = 2**63 - 1
-"""The largest integer of int64."""
+"""Largest int64."""
 
 LARGEST_REAL = 1e75
-"""The largest number of the rows that a model is trained on: targets, weights, and C times weights.
-Sums of products of four such numbers are finite."""
+"""Largest number in training data: targets, weights, and C times weights. Sums of products of four
+such numbers are finite."""
 
 
 def finite_or_none(number: float) -> float | None:
-    """Return a number if it is finite, and None otherwise, as JSON has no other numbers."""
+    """Return a number if it is finite, else None, because JSON has only finite numbers."""
     return number if math.isfinite(number) else None
 
 
 def check_int(name: str, value: object, low: int, high: int) -> int:
-    """Return `value` as an int from `low` to `high`."""
+    """Return `value` as an int. Raise a ParameterError unless it is from `low` to `high`."""
     if isinstance(value, bool) or not isinstance(value, numbers.Integral):
         raise ParameterError(name, repr(value), f"an integer from {low} to {high}")
     value = int(value)
@@ -36,7 +36,8 @@ def check_int(name: str, value: object, low: int, high: int) -> int:
 def check_real(
     name: str, value: object, low: float = -math.inf, *, open_low: bool = False
 ) -> float:
-    """Return `value` as a finite float, at least `low`, or above it if `open_low`."""
+    """Return `value` as a finite float. Raise a ParameterError unless it is at least `low`, or
+    above `low` if `open_low`."""
     allowed = "a finite number"
     if low > -math.inf:
         allowed += f" {'above' if open_low else 'of at least'} {low}"
@@ -44,7 +45,7 @@ def check_real(
         raise ParameterError(name, repr(value), allowed)
     try:
         number = float(value)
-    except OverflowError:  # of a whole number or a fraction
+    except OverflowError:  # an integer or fraction beyond float64
         number = math.inf
     if not math.isfinite(number) or number < low or (open_low and number == low):
         raise ParameterError(name, _shown(value), allowed)
@@ -54,13 +55,13 @@ def check_real(
 def _shown(number: object) -> str:
     try:
         return str(number)
-    except ValueError:  # Python prints no whole numbers of thousands of digits
+    except ValueError:  # Python does not print integers of thousands of digits
         return "a number of thousands of digits"
 
 
 def check_bool(name: str, value: object) -> bool:
-    """Return `value` as a bool."""
-    import numpy as np  # here, as the command shows its help without NumPy
+    """Return `value` as a bool. Raise a ParameterError if it is not one."""
+    import numpy as np  # here, so that help needs no NumPy
 
     if not isinstance(value, (bool, np.bool_)):
         raise ParameterError(name, repr(value), "True or False")
@@ -68,7 +69,7 @@ def check_bool(name: str, value: object) -> bool:
 
 
 def check_choice(name: str, value: object, choices: Iterable[str]) -> str:
-    """Return `value`, one of the strings `choices`."""
+    """Return `value`. Raise a ParameterError unless it is one of the strings `choices`."""
     if not isinstance(value, str) or value not in choices:
         allowed = " or ".join(repr(choice) for choice in choices)
         raise ParameterError(name, repr(value), allowed)

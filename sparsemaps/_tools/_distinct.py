@@ -1,4 +1,4 @@
-"""Integers without repeated ones."""
+"""Sorted integers without duplicates."""
 
 import numpy as np
 
@@ -6,10 +6,10 @@ from sparsemaps._tools._typing import Array
 
 
 def distinct(numbers: Array) -> Array:
-    """Return the different ones of some integers, ascending.
+    """Return the distinct integers, ascending.
 
-    `np.unique` hashes integers since NumPy 2.3, if it has to return nothing else. That takes 20 to
-    70 times as long for ten million of them.
+    Since NumPy 2.3, `np.unique` hashes integers unless it must return further arrays, which takes
+    20 to 70 times as long for ten million of them.
     """
     numbers = np.sort(numbers)
     is_first = np.ones(len(numbers), bool)

@@ -1,10 +1,10 @@
-"""Parts that several docstrings share."""
+"""Text shared by several docstrings."""
 
 import textwrap
 
 
 def filled(docstring: str, parts: dict[str, str]) -> str:
-    """Replace each mark, a line such as ``[n_jobs]``, by its part."""
+    """Replace each mark, a line such as ``[n_jobs]``, by its text."""
     lines = []
     for line in docstring.split("\n"):
         part = parts.get(line.strip().removeprefix("[").removesuffix("]"))

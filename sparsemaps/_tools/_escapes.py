@@ -1,7 +1,7 @@
-"""Texts in tables whose columns tabs separate, and in lines of a terminal.
+"""Texts in tab-separated tables and in lines of a terminal.
 
-A name may have any characters. All tables are written by `escaped`, and all lines of a terminal by
-`print_line`, so that no name ends a column or a line, or moves the cursor.
+A name may contain any characters. All tables are written with `escaped`, and all lines on a
+terminal with `print_line`, so that no name can end a column or a line, or move the cursor.
 """
 
 import re
@@ -12,36 +12,37 @@ _NAMED = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
 _TEXTS = {escape: text for text, escape in _NAMED.items()}
 
 _IN_TABLES = re.compile("[\\\\\x00-\x1f\x7f-\x9f\u2028\u2029]")
-"""The characters that are escaped in tables: the backslash, and those that control a terminal or
-end a line for some program."""
+"""Characters that are escaped in tables: the backslash, and those that control a terminal or end a
+line for some program."""
 
 _ESCAPE = re.compile(r"\\(?:[\\tnr]|x[0-9a-f]{2}|u[0-9a-f]{4})")
 
 
 def escaped(text: str) -> str:
-    r"""Return a text as one column of one line: a tab is ``\t``, a backslash ``\\``, the escape
-    character ``\x1b``."""
+    r"""Escape a text for one column of one line: a tab becomes ``\t``, a backslash ``\\``, the
+    escape character ``\x1b``."""
     return _IN_TABLES.sub(lambda match: _escape_of(match[0]), text)
 
 
 def unescaped(column: str) -> str:
-    """Return the text of a column."""
+    """Return the text of an escaped column."""
     return _ESCAPE.sub(lambda match: _text_of(match[0]), column)
 
 
 def as_column(column: str) -> str:
-    """Return a column as `escaped` writes it, of a file that anybody may have written."""
+    """Return a column in the form that `escaped` writes. The column may come from an untrusted
+    file."""
     return escaped(unescaped(column)) if _IN_TABLES.search(column) else column
 
 
 def print_line(line: str, *, error: bool = False) -> None:
-    """Print a line to standard output or standard error. Tabs stay; other characters that are not
-    shown as themselves are escaped."""
+    """Print a line to standard output or standard error. Tabs are kept; other characters that are
+    not displayed as themselves are escaped."""
     print(terminal_line(line), file=sys.stderr if error else sys.stdout)
 
 
 def terminal_line(line: str) -> str:
-    """Return a line that shows each character and moves no cursor."""
+    """Escape a line so that it displays every character and cannot move the cursor."""
     if line.isascii() and line.isprintable():
         return line
     return "".join(

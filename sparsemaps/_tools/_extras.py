@@ -1,12 +1,12 @@
-"""Libraries that only some uses need: the extras."""
+"""Optional libraries: the extras."""
 
 import importlib
 from typing import Any
 
 
 def library(module: str, use: str, package: str = "", extra: str = "text") -> Any:
-    """Return a module of a library that may be missing. The ImportError then names the extra, and
-    the package if its name is not the beginning of the module's."""
+    """Import a module of a library that may be missing. The ImportError then names the extra and
+    the package. `package` is needed only if it is not the first part of the module name."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

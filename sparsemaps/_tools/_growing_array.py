@@ -7,14 +7,15 @@ import numpy.typing as npt
 
 
 class GrowingArray:
-    """An array to which others are appended, in one piece of memory."""
+    """An array that grows by appending other arrays, in one piece of memory."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self._array: npt.NDArray[Any] = np.empty(0, dtype)
         self.n = 0
 
     def append(self, more: npt.NDArray[Any], growth: float = 2.0, added: int = 0) -> None:
-        """Append ``more + added``. An array that must grow gets `growth` times the needed size."""
+        """Append ``more + added``. If the array must grow, allocate `growth` times the needed
+        size."""
         end = self.n + len(more)
         if end > len(self._array):
             self._make_room(int(end * max(growth, 1)) + 1, self._array.dtype)
@@ -25,12 +26,12 @@ class GrowingArray:
         self.n = end
 
     def widen(self, dtype: npt.DTypeLike) -> None:
-        """Convert to `dtype`."""
+        """Convert the array to `dtype`."""
         if self._array.dtype != dtype:
             self._make_room(len(self._array), dtype)
 
     def finish(self) -> npt.NDArray[Any]:
-        """Return the array; nothing can be appended after this."""
+        """Return the array. Nothing can be appended afterwards."""
         self._array.resize(self.n, refcheck=False)
         return self._array
 
@@ -40,7 +41,7 @@ class GrowingArray:
 
 
 def rows_where(array: npt.NDArray[Any], kept: npt.NDArray[np.bool_]) -> npt.NDArray[Any]:
-    """Return ``array[kept]``, made within the memory of `array`."""
+    """Return ``array[kept]``, moved to the front of `array` in place."""
     n_kept = int(np.count_nonzero(kept))
     if n_kept < len(array):
         step, end = 4096, 0

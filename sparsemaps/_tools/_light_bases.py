@@ -1,17 +1,17 @@
 """The base classes of estimators, which inherit from scikit-learn's once it has been imported.
 
-scikit-learn takes most of a second and 100 MB to import. A process that serves a model, and most
-commands, need none of it. So estimators inherit the small classes of this module. As soon as
-``sklearn.base`` has been imported, by any code, each class inherits the class of scikit-learn
-that it stands for, and loses its own methods. No code can see the difference: code that passes an
-estimator to scikit-learn, or asks whether it inherits a class of it, has imported that class. A
-method that scikit-learn alone has imports it when it is called.
+Importing scikit-learn takes most of a second and 100 MB, and neither a process that serves a model
+nor most commands need it. Estimators therefore inherit the small classes of this module. As soon as
+any code imports ``sklearn.base``, each of these classes gets the corresponding scikit-learn class
+as its base, and loses its own methods. No code can see the difference: code that passes an
+estimator to scikit-learn, or checks whether it inherits a scikit-learn class, has imported that
+class. A method that only scikit-learn has imports scikit-learn when it is called.
 
-Plainer ways do less. Classes for serving alone would be a second class for each map and model, and
-`load_model` would return no `KernelClassifier`. scikit-learn's protocol without its base classes
-would need a copy of `set_output` and of metadata routing, which its releases change. If classes
-joined at their next call, without a finder that tells of the import, ``issubclass`` would be wrong
-until then.
+Simpler designs fall short. Separate classes for serving would mean a second class for each map and
+model, and `load_model` would not return a `KernelClassifier`. Implementing scikit-learn's protocol
+without its base classes would need a copy of `set_output` and of metadata routing, which change
+between releases. If classes joined only at their next call, without a finder that reports the
+import, ``issubclass`` would be wrong until then.
 """
 
 import copy
@@ -28,11 +28,11 @@ from typing import Any
 _BASE, _TEXT = "sklearn.base", "sklearn.feature_extraction.text"
 
 _joined: set[str] = set()
-"""Modules of scikit-learn that this process has imported, whose classes estimators inherit."""
+"""Imported modules of scikit-learn whose classes estimators inherit by now."""
 
 
 def _of_scikit_learn(name: str, module: str = _BASE) -> Callable[..., Any]:
-    """Return a method that imports scikit-learn, whose method of that name takes its place."""
+    """Return a method that imports scikit-learn, which replaces it, and calls the replacement."""
 
     def method(self: Any, *given: Any, **options: Any) -> Any:
         importlib.import_module(module)
@@ -43,13 +43,13 @@ def _of_scikit_learn(name: str, module: str = _BASE) -> Callable[..., Any]:
 
 
 def _nothing() -> Any:
-    """Return what a class inherits before scikit-learn is imported: a class of its own, so that the
-    order of classes is sound while one after the other gets its base."""
+    """Return a placeholder base, used until scikit-learn is imported. Each class gets its own one,
+    so that the method resolution order stays valid while bases are replaced one by one."""
     return type("Nothing", (), {})
 
 
 class BaseEstimator(_nothing()):  # type: ignore[misc]
-    """Parameters by their names in ``__init__``."""
+    """Access to parameters by their names in ``__init__``."""
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         found = {}
@@ -61,7 +61,7 @@ class BaseEstimator(_nothing()):  # type: ignore[misc]
 
     def set_params(self, **parameters: Any) -> Any:
         if not parameters.keys() <= inspect.signature(type(self)).parameters.keys():
-            importlib.import_module(_BASE)  # which knows names of nested parameters, and the error
+            importlib.import_module(_BASE)  # handles nested parameters and raises the error
             return self.set_params(**parameters)
         for name, value in parameters.items():
             setattr(self, name, value)
@@ -73,15 +73,15 @@ class BaseEstimator(_nothing()):  # type: ignore[misc]
         if _RARE.fullmatch(name):
             importlib.import_module(_BASE)
             return getattr(self, name)
-        return self.__getattribute__(name)  # which raises the error of a property or method again
+        return self.__getattribute__(name)  # raises the error of a property or method again
 
 
 _RARE = re.compile("_repr_[a-z]+_|get_metadata_routing|set_output|set_[a-z_]+_request")
-"""Methods of scikit-learn that notebooks, and users of pipelines, ask for."""
+"""Methods of scikit-learn that notebooks and pipelines ask for."""
 
 
 class TransformerMixin(_nothing()):  # type: ignore[misc]
-    """Keeps scikit-learn's options of a class for the time when it is imported."""
+    """Stores the class options of scikit-learn until it is imported."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         cls._class_options = options
@@ -92,31 +92,31 @@ class TransformerMixin(_nothing()):  # type: ignore[misc]
 
 
 class ClassifierMixin(_nothing()):  # type: ignore[misc]
-    """Tells a classifier."""
+    """Marks a classifier."""
 
     score = _of_scikit_learn("score")
 
 
 class RegressorMixin(_nothing()):  # type: ignore[misc]
-    """Tells a regressor."""
+    """Marks a regressor."""
 
     score = _of_scikit_learn("score")
 
 
 class ClassNamePrefixFeaturesOutMixin(_nothing()):  # type: ignore[misc]
-    """Names columns after the class."""
+    """Names output columns after the class."""
 
     get_feature_names_out = _of_scikit_learn("get_feature_names_out")
 
 
 class OneToOneFeatureMixin(_nothing()):  # type: ignore[misc]
-    """Names columns of the output as in the input."""
+    """Names output columns like the input columns."""
 
     get_feature_names_out = _of_scikit_learn("get_feature_names_out")
 
 
 class VectorizerBase(TransformerMixin, BaseEstimator):
-    """Has the parameters of scikit-learn's class. The methods are imported from it when they are
+    """Has the parameters of scikit-learn's class. Its methods are imported from there when they are
     called."""
 
     def __init__(self, **parameters: Any) -> None:
@@ -154,31 +154,31 @@ _CLASSES: dict[str, dict[str, type]] = {
     },
     _TEXT: {"HashingVectorizer": VectorizerBase},
 }
-"""Modules of scikit-learn: the names of their classes, with the classes that inherit them."""
+"""For each module of scikit-learn, its class names and the classes here that inherit them."""
 
 _KEPT = "__init__", "__init_subclass__"
-"""Functions that they have afterwards too."""
+"""Functions that the classes keep after joining."""
 
 
 def _join(module: str) -> None:
-    """Have estimators inherit the classes of a module of scikit-learn, which has been imported."""
+    """Make estimators inherit the classes of a scikit-learn module that has been imported."""
     theirs, classes = sys.modules[module], _CLASSES[module].values()
     for name, cls in _CLASSES[module].items():
         cls.__bases__ = (getattr(theirs, name),)
     _joined.add(module)
-    for cls in classes:  # other threads may call these until now
+    for cls in classes:  # until now, other threads may have called these
         for name, value in list(vars(cls).items()):
             if isinstance(value, FunctionType) and name not in _KEPT:
                 delattr(cls, name)
     for below in dict.fromkeys(below for cls in classes for below in _subclasses(cls)):
-        # What scikit-learn does when a class is made.
+        # Do what scikit-learn does when a subclass is defined.
         first: Any = TransformerMixin if issubclass(below, TransformerMixin) else BaseEstimator
         if issubclass(below, first):
             super(first, below).__init_subclass__(**vars(below).get("_class_options", {}))
 
 
 def _subclasses(cls: type) -> Iterator[type]:
-    """Yield the classes below one, each after those that it inherits."""
+    """Yield all subclasses of a class, each after the classes that it inherits."""
     below: type
     for below in cls.__subclasses__():
         yield below
@@ -186,11 +186,11 @@ def _subclasses(cls: type) -> Iterator[type]:
 
 
 class _Imports:
-    """Has modules of scikit-learn tell when they are imported."""
+    """An import finder that hooks into the import of scikit-learn modules."""
 
     def __init__(self) -> None:
         self._sought: set[tuple[int, str]] = set()
-        """The modules that threads ask other finders for, which may ask this one again."""
+        """Modules that a thread is asking other finders for. These may ask this finder again."""
 
     def find_spec(self, name: str, path: Any, target: Any = None) -> Any:
         asked = threading.get_ident(), name
@@ -209,7 +209,8 @@ class _Imports:
 
 
 class _ThenJoin:
-    """Runs a module by its loader, then has estimators inherit its classes."""
+    """A loader that runs a module with its own loader, then makes estimators inherit its
+    classes."""
 
     def __init__(self, loader: Any) -> None:
         self._loader = loader
@@ -230,14 +231,14 @@ for _module in _CLASSES:
 
 
 def clone(estimator: Any, *, safe: bool = True) -> Any:
-    """Call scikit-learn's function of this name, or do what it does without importing it."""
+    """Call scikit-learn's `clone`, or do the same without importing it."""
     if _BASE in _joined or not isinstance(estimator, BaseEstimator):
         return importlib.import_module(_BASE).clone(estimator, safe=safe)
     return _copy(estimator)
 
 
 def _copy(value: Any) -> Any:
-    """Return an estimator of equal parameters that is not fitted; of other values a deep copy."""
+    """Return an unfitted estimator with equal parameters, or a deep copy of any other value."""
     if isinstance(value, (list, tuple)):
         return type(value)(map(_copy, value))
     if not hasattr(value, "get_params") or isinstance(value, type):
@@ -247,7 +248,7 @@ def _copy(value: Any) -> Any:
 
 
 class available_if:
-    """A method that only objects have for which ``check`` is true."""
+    """A method that exists only on objects for which ``check`` is true."""
 
     def __init__(self, check: Callable[[Any], bool]) -> None:
         self._check = check

@@ -1,4 +1,4 @@
-"""The memory of the machine, and errors if it does not suffice."""
+"""Memory of the machine, and errors if it does not suffice."""
 
 import contextlib
 import os
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 
 def bytes_of_machine() -> int | None:
-    """Return the number of bytes of memory that the machine has; None if it does not tell."""
+    """Return the memory of the machine in bytes, or None if it is unknown."""
     try:
         return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     except (AttributeError, ValueError, OSError):  # Windows has no sysconf
@@ -15,8 +15,8 @@ def bytes_of_machine() -> int | None:
 
 @contextlib.contextmanager
 def allocating(n_bytes: int, what: str) -> Iterator[None]:
-    """Raise a MemoryError, which names what the bytes are for, if they cannot be had, or are more
-    than the machine has: it gives more than it has, and ends the process later."""
+    """Raise a MemoryError that names `what` if the bytes cannot be allocated, or exceed the memory
+    of the machine: the system may promise more than it has, and kill the process later."""
     there = bytes_of_machine()
     said = f"{n_bytes:,} bytes are needed for {what}"
     if there is not None and n_bytes > there:
@@ -29,7 +29,7 @@ def allocating(n_bytes: int, what: str) -> Iterator[None]:
 
 @contextlib.contextmanager
 def out_of_memory_in(what: str) -> Iterator[None]:
-    """Let a MemoryError without text name the step that failed."""
+    """Name the step that failed in MemoryErrors without a message."""
     try:
         yield
     except MemoryError as error:

@@ -1,10 +1,9 @@
-"""Options of jobs, each declared once, as a field of a value.
+"""Options of jobs. Each is declared once, as a field of a value.
 
-A field has the range, the default and the help of an option. From the fields are made the checks
-and the docstring of the value, the keywords of the functions that take it, with their docstrings,
-the options of the command and its manual page, and the table of the documents.
-
-Nothing here imports NumPy: the command shows its help without it.
+A field has the range, the default and the help of an option. The fields determine the checks and
+the docstring of the value, the keywords and docstrings of the functions that take it, the options
+of the command and its manual page, and the table in the documentation. Nothing here imports NumPy,
+so that the command shows its help without it.
 """
 
 import dataclasses
@@ -20,11 +19,11 @@ from sparsemaps._tools._allowed import Allowed, in_words
 from sparsemaps._tools._docstrings import filled
 
 _WIDTH = 96
-"""The width of the parts of docstrings, behind the indent."""
+"""Width of docstring entries, without the indent."""
 
 
 class OptionField(NamedTuple):
-    """An option: the name of its parameter, its range, its default, its type, and its help."""
+    """An option: the name of its parameter, its range, default, type and help."""
 
     name: str
     allowed: Allowed
@@ -32,14 +31,14 @@ class OptionField(NamedTuple):
     annotation: Any
     help: str
     flag: str | None
-    """The option of the command; None if it has none of this kind."""
+    """Option of the command; None if the command has none."""
     metavar: str | None
     const: Any = None
-    """The value of the command's option if none follows it; None if one must."""
+    """Value of the command's option if no value follows it; None if a value is required."""
 
     @property
     def dest(self) -> str:
-        """The name of the command's option in its namespace."""
+        """Name of the command's option in the namespace of argparse."""
         return (self.flag or self.name).strip("-").replace("-", "_")
 
     @property
@@ -69,16 +68,16 @@ def _options_of(cls: Any) -> tuple[OptionField, ...]:
 
 
 options_of: Callable[[Any], tuple[OptionField, ...]] = functools.cache(_options_of)
-"""From the class of a value to the options that are its fields."""
+"""Return the options of a class of values, one for each field."""
 
 
 class Values:
-    """The base of values whose fields are options: frozen dataclasses."""
+    """Base of values whose fields are options. Subclasses are frozen dataclasses."""
 
     def __post_init__(self) -> None:
         given = {option.name: option.allowed for option in options_of(type(self))}
         taken = {name: allowed.check(name, getattr(self, name)) for name, allowed in given.items()}
-        self._check_together()  # whose errors have the values as they were given
+        self._check_together()  # errors show the values before conversion
         for name, value in taken.items():
             object.__setattr__(self, name, value)
 
@@ -87,7 +86,7 @@ class Values:
 
     @classmethod
     def of(cls, given: Mapping[str, Any]) -> Self:
-        """Return the value of the given ones of its options."""
+        """Return the value with the options in `given` that belong to it."""
         names = (option.name for option in options_of(cls))
         return cls(**{name: given[name] for name in names if name in given})
 
@@ -96,9 +95,10 @@ F = TypeVar("F", bound=Callable[..., Any])
 
 
 def takes(*values: type[Values]) -> Callable[[F], F]:
-    """Let a function take the options of some values as keywords: its ``**options``.
+    """Make a function accept the options of some values as keywords: its ``**options``.
 
-    Its signature has each of them. Another keyword is a TypeError that names the nearest one.
+    Its signature lists each option. Any other keyword raises a TypeError that suggests the nearest
+    one.
     """
 
     def with_options(function: F) -> F:
@@ -134,14 +134,14 @@ def takes(*values: type[Values]) -> Callable[[F], F]:
 
 
 def _meant(name: str, names: list[str]) -> str:
-    """Return the end of an error about a keyword: the nearest one, or all."""
+    """Return the end of the error about an unknown keyword: the nearest keyword, or all of them."""
     close = difflib.get_close_matches(name, names, n=1)
     return f"did you mean {close[0]!r}?" if close else f"expected one of {', '.join(names)}"
 
 
 def documented(named: Any) -> Any:
-    """Return a value's class, or a function that takes options, with the entries of its options in
-    its docstring, at the mark ``[options]``."""
+    """Insert option entries into the docstring of a value's class, or of a function that takes
+    options, at the mark ``[options]``, and return it."""
     docstring = inspect.cleandoc(named.__doc__ or "")
     if "\n[options]" in docstring:
         options = options_of(named) if isinstance(named, type) else named.options
@@ -154,8 +154,8 @@ def documented(named: Any) -> Any:
 
 
 def summary(option: OptionField, flags: Mapping[str, str | None]) -> str:
-    """Return the help of an option of the command: the first sentence. Parameters in it have the
-    names of their options, `flags`."""
+    """Return the help of a command option: the first sentence, with parameters replaced by the
+    names of their options in `flags`."""
     sentence = re.split(r"\.(?: |$)", option.help, maxsplit=1)[0]
     sentence = re.sub(r"(?<!`)`(\w+)`", lambda match: flags.get(match[1]) or match[1], sentence)
     sentence = sentence.replace("`", "").replace("%", "%%")
@@ -169,8 +169,8 @@ def summary(option: OptionField, flags: Mapping[str, str | None]) -> str:
 
 
 def table(values: Iterable[type[Values]], functions: Mapping[str, Iterable[type[Values]]]) -> str:
-    """Return the options of some values as a table of Markdown, with the functions that take
-    each. An option that several values inherit from one base is listed once."""
+    """Return a Markdown table of the options of some values, with the functions that take each. An
+    option that several values inherit from the same base is listed once."""
     seen: set[tuple[type, str]] = set()
     lines = [
         "| Value | Option | Type | Default | Range | In the command | Taken by |",

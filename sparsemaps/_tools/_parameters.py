@@ -1,4 +1,4 @@
-"""Errors that name parameters, in the words of the library or of the command."""
+"""Errors that name parameters in the words of the library or of the command."""
 
 import contextlib
 import threading
@@ -6,9 +6,9 @@ from collections.abc import Iterator
 
 
 class ParameterError(ValueError):
-    """A forbidden value of a parameter: the name, the value, and the allowed values.
+    """Raised for an invalid parameter value. It has the name, the value, and the allowed values.
 
-    The message has the words of the moment when it is asked for.
+    The message uses the wording that is current when it is formatted.
     """
 
     def __init__(self, name: str, value: str, allowed: str) -> None:
@@ -21,57 +21,57 @@ class ParameterError(ValueError):
 
 
 class Wording:
-    """The words of errors for parameters, values and maps, as in the library.
+    """The wording of errors about parameters, values and maps; this class has that of the library.
 
-    A program whose users type other words, such as the command, has a wording of its own.
+    Programs whose users type other words, such as the command, define their own wording.
     """
 
     absent = "None"
-    """What a parameter is that is not given."""
+    """Word for a parameter that is not given."""
 
     def name(self, parameter: str) -> str:
         """Return the name of a parameter."""
         return parameter
 
     def setting(self, parameter: str, value: object) -> str | None:
-        """Return the text for a parameter with a value; None if users cannot set it."""
+        """Return the text for a parameter with a value, or None if users cannot set it."""
         return f"{parameter}={value!r}"
 
     def value(self, text: str) -> str:
-        """Return a value for an error, from Python's notation."""
+        """Return the text for a value in an error, given its Python representation."""
         return text
 
     def cls(self, name: str) -> str:
-        """Return the word for objects of a class of maps or models, by the name of the class."""
+        """Return the word for objects of a class of maps or models, given the name of the class."""
         return name
 
 
 _library = Wording()
 
 _of_thread = threading.local()
-"""``wording`` has the words of errors of this thread; without it, they are the library's."""
+"""``wording`` is the wording of errors in this thread; if it is missing, that of the library."""
 
 
 def current_wording() -> Wording:
-    """Return the words of this thread."""
+    """Return the wording of this thread."""
     found: Wording = getattr(_of_thread, "wording", _library)
     return found
 
 
 def named(parameter: str, plain: str = "") -> str:
-    """Return the name of a parameter in an error; in the words of the library `plain`, if given."""
+    """Return a parameter's name for an error, or `plain` (if given) in the library's wording."""
     name = current_wording().name(parameter)
     return plain if plain and name == parameter else name
 
 
 def named_any(*parameters: str) -> str:
-    """Return the names of those parameters that users can set, with "or" between them."""
+    """Return the names of the parameters that users can set, joined by "or"."""
     known = [one for one in parameters if current_wording().setting(one, None) is not None]
     return " or ".join(map(current_wording().name, known or parameters))
 
 
 def absent() -> str:
-    """Return the word for a parameter that is not given, behind "must be"."""
+    """Return the word that follows "must be" for a parameter that must not be given."""
     return current_wording().absent
 
 
@@ -81,30 +81,29 @@ def shown(value: object) -> str:
 
 
 def named_class(value: object) -> str:
-    """Return the word for a map or a model in an error; `value` is one, or the name of a class."""
+    """Return the word for a map or a model in an error. `value` is an object or a class name."""
     return current_wording().cls(value if isinstance(value, str) else type(value).__name__)
 
 
 def setting(name: str, value: object) -> str:
-    """Return the text for a parameter with a value in an error, in the words of the library if
-    users cannot set it."""
+    """Return the text for a parameter with a value in an error, in the library's wording if users
+    cannot set it."""
     return current_wording().setting(name, value) or str(_library.setting(name, value))
 
 
 def offered(name: str, value: object) -> str | None:
-    """Return the text for a parameter that an error advises to set; None if users cannot."""
+    """Return the text for a setting that an error recommends, or None if users cannot set it."""
     return current_wording().setting(name, value)
 
 
 def not_with_codes(map: object) -> ParameterError:
-    """Return the error about a map that makes no codes."""
+    """Return the error for a map that has no codes."""
     return ParameterError("map", repr(map), f"a map with codes, such as {named_class('MinHash')}")
 
 
 @contextlib.contextmanager
 def wording_settings(wording: Wording) -> Iterator[None]:
-    """Let errors in this thread, and in tasks that it gives to others, name parameters as this
-    `wording` does."""
+    """Use `wording` for errors in this thread, and in tasks that it passes to other threads."""
     before = current_wording()
     _of_thread.wording = wording
     try:

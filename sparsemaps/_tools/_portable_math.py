@@ -1,7 +1,7 @@
-"""Functions of all numbers of an array, with the same bits on every platform (docs/promise.md).
+"""Elementwise functions that return the same bits on every platform (docs/promise.md).
 
-NumPy and SciPy run different code on different processors, and the last bits differ. Those of
-NumPy's complex products also depend on the shapes of arrays and on their addresses.
+NumPy and SciPy run different code on different processors, so the last bits of results differ. The
+last bits of NumPy's complex products also depend on the shapes and addresses of arrays.
 """
 
 import math
@@ -25,7 +25,7 @@ def exp(x: npt.ArrayLike) -> Array:
 
 
 def acos(x: npt.ArrayLike) -> Array:
-    """Return arccos(x) of -1 <= x <= 1."""
+    """Return arccos(x) for -1 <= x <= 1."""
     return _each(_loops.ACOS, x)
 
 
@@ -40,10 +40,9 @@ def root(x: npt.ArrayLike, n: int) -> Array:
 
 
 def real_power(x: Array, p: float) -> Array:
-    """Return |x|^p with the sign of x, of numbers that are not 0, within p |ln x| units in the last
-    place.
+    """Return |x|^p with the sign of x, for nonzero x, within p |ln x| units in the last place.
 
-    Raises ValueError if it is infinite or 0.
+    Raises ValueError if a result is infinite or 0.
     """
     if p == 1:
         return np.array(x, dtype=float)
@@ -55,23 +54,25 @@ def real_power(x: Array, p: float) -> Array:
 
 
 def gamma_quantile(shape: float, p: npt.ArrayLike) -> Array:
-    """Return quantiles of the Gamma distribution of scale 1, for probabilities 0 < p < 1."""
+    """Return quantiles of the gamma distribution with scale 1, for probabilities 0 < p < 1."""
     return _each(_loops.GAMMA_QUANTILE, p, shape)
 
 
 def cosine_quantile(dimension: int, p: npt.ArrayLike) -> Array:
-    """Return quantiles of the cosine of the angle between a fixed direction and a uniform one."""
+    """Return quantiles of the cosine of the angle between a fixed and a uniform random
+    direction."""
     return _each(_loops.COSINE_QUANTILE, p, dimension)
 
 
 def multiply_complex(x: Array, y: Array) -> None:
-    """Replace complex `x`, of two dimensions, by x y; `y` has its shape, or one row for all."""
+    """Multiply complex `x`, of two dimensions, by `y` in place. `y` has the same shape or one
+    row."""
     numbers = x.real.dtype
     _loops.multiply_complex(x.view(numbers), np.atleast_2d(y).view(numbers))
 
 
 def power(x: Array, n: int) -> Array:
-    """Return x^n for n >= 1, by repeated squaring. It may change `x` in place."""
+    """Return x^n for n >= 1, by repeated squaring. `x` may be changed in place."""
     while n % 2 == 0:
         np.multiply(x, x, out=x)
         n //= 2
@@ -85,8 +86,8 @@ def power(x: Array, n: int) -> Array:
 
 
 def powers(x: float, count: int) -> Array:
-    """Return x^n for n < count and x >= 0, correctly rounded: ratios of whole numbers of any
-    size."""
+    """Return x^n for n < count and x >= 0, correctly rounded. Powers are computed as ratios of
+    exact integers."""
     numerator, denominator = float(x).as_integer_ratio()
     out = np.ones(count)
     above = below = 1

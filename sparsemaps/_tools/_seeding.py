@@ -1,9 +1,9 @@
-"""From ``random_state`` to the 64-bit keys of the kernels.
+"""Keys of random numbers: from ``random_state`` to the 64-bit keys of the kernels.
 
 Every random quantity of a map is a pure function of (seed, stream, column, component). The seed is
-drawn here once, in ``fit``. A stream is the number of a class and the map's parameters
-that choose the distribution of its output, such as the kernel and its degree: maps of one seed that
-differ in them are independent. Column and component enter in the kernels
+drawn here once, in ``fit``. A stream consists of the number of a class and the parameters that
+determine the distribution of its output, such as the kernel and its degree: maps with the same seed
+that differ in these are independent. Column and component enter in the kernels
 (``_loops/c/random/random.h``).
 """
 
@@ -21,10 +21,10 @@ from sparsemaps._tools._parameters import ParameterError
 from sparsemaps._tools._typing import Keys, RandomState
 
 SCHEME = 1
-"""Number of the family of random numbers, from the keys here to the words in ``random.h``.
+"""Version of the random numbers, from the keys here to the words in ``random.h``.
 
-Outputs of one seed are comparable exactly when they come from the same scheme. It changes only in
-a release that says so.
+Outputs with the same seed can be compared if and only if they have the same scheme. It changes only
+in a release that announces it.
 """
 
 STREAMS = {
@@ -41,16 +41,16 @@ STREAMS = {
     "random_projection": 18,
     "linear": 19,
 }
-"""The numbers of the first classes, never reused or renumbered within a scheme. Other classes have
-a hash of their name, of 120 bits."""
+"""Numbers of the first classes. They are never reused or renumbered within a scheme. The number of
+any other class is a 120-bit hash of its name."""
 
 Parameter: TypeAlias = str | int | float | None
 
 
 def draw_seed(random_state: RandomState) -> int:
-    """Return one non-negative integer: `random_state` itself, or a draw from it.
+    """Return a non-negative integer: `random_state` itself, or a draw from it.
 
-    None draws from NumPy's global generator, as everywhere in scikit-learn.
+    None draws from NumPy's global generator, as in scikit-learn.
     """
     if isinstance(random_state, numbers.Integral) and not isinstance(random_state, bool):
         if random_state < 0:
@@ -73,16 +73,17 @@ def number_of(stream: str) -> int:
     return int.from_bytes(hashlib.sha256(stream.encode()).digest()[:15], "little")
 
 
-@lru_cache(maxsize=256, typed=True)  # a fifth of what it takes to map a single row
+@lru_cache(maxsize=256, typed=True)  # takes a fifth of the time of mapping a single row
 def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
-    """Return the `n` uint64 words that key a map of class `stream` with these `parameters` under
+    """Return the `n` uint64 key words of a map of class `stream` with these `parameters` and
     `seed`.
 
-    An integer parameter and a float of the same value are different parameters.
+    An integer parameter and a float of the same value count as different parameters.
     """
     spawn_key = [SCHEME, number_of(stream)]
     if parameters:
-        # Python writes a float alike on every platform, but -0.0 unlike 0.0: their sum is 0.0.
+        # JSON writes floats alike on every platform, but distinguishes -0.0 from 0.0; adding 0.0
+        # makes both 0.0.
         canonical = [part + 0.0 if isinstance(part, float) else part for part in parameters]
         digest = hashlib.sha256(json.dumps(canonical).encode()).digest()
         spawn_key.append(int.from_bytes(digest[:16], "little"))
@@ -93,12 +94,12 @@ def keys(seed: int, stream: str, n: int, *parameters: Parameter) -> Keys:
 
 
 def random_words(key: np.uint64, n: int, first: int = 0) -> npt.NDArray[np.uint64]:
-    """Return random words, one for each component from `first` on."""
+    """Return random words, one per component, from component `first` on."""
     found = np.empty(n, np.uint64)
     _loops.random_words(key, found, first)
     return found
 
 
 def uniforms(key: np.uint64, n: int) -> npt.NDArray[np.float64]:
-    """Return uniform numbers in (0, 1), one for each component."""
+    """Return uniform random numbers in (0, 1), one per component."""
     return ((random_words(key, n) >> np.uint64(12)).astype(float) + 0.5) * 2.0**-52

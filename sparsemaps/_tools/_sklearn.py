@@ -1,7 +1,7 @@
-"""The one place that imports scikit-learn, and only its public names.
+"""The only module that imports scikit-learn, with public names only.
 
-Estimators inherit the classes of `_light_bases`, and through these scikit-learn's, once it has been
-imported. Its functions are imported when they are called.
+Estimators inherit the classes of `_light_bases`, and through these the classes of scikit-learn once
+it is imported. Functions of scikit-learn are imported when they are called.
 """
 
 import contextlib
@@ -15,8 +15,7 @@ import numpy as np
 from sparsemaps._tools._parameters import ParameterError
 
 if TYPE_CHECKING:
-    # scikit-learn has no annotations. These are what the maps inherit and users call, so that
-    # type checkers know them.
+    # scikit-learn has no annotations. Declare for type checkers what maps inherit and users call.
     from collections.abc import Callable, Iterable
     from typing import Self, TypeVar
 
@@ -110,7 +109,7 @@ __all__ = [
 
 
 def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
-    """Raise scikit-learn's error if an estimator is not fitted, or has no such attribute."""
+    """Raise scikit-learn's error if an estimator is not fitted, or lacks `attribute`."""
     if attribute is not None and attribute in vars(estimator):
         return
     from sklearn.utils.validation import check_is_fitted
@@ -120,8 +119,8 @@ def check_is_fitted(estimator: Any, attribute: str | None = None) -> None:
 
 @contextlib.contextmanager
 def _taken_as_matrix(name: str, X: Any) -> Iterator[None]:
-    """Raise a ValueError for integers beyond float64, and for an object that NumPy makes a matrix
-    of, though its class says by `no_matrix` who takes it instead."""
+    """Raise a ValueError for integers beyond float64, and for objects that NumPy could convert but
+    whose class has `no_matrix`, which names the functions to use instead."""
     takes = getattr(type(X), "no_matrix", None)
     if takes is not None:
         raise ParameterError(name, type(X).__name__, f"a matrix ({takes})")
@@ -132,8 +131,8 @@ def _taken_as_matrix(name: str, X: Any) -> Iterator[None]:
 
 
 def check_array(array: Any, **checks: Any) -> Any:
-    """Call scikit-learn's function of this name; raise ValueError also for integers beyond float64,
-    and for an object whose class says that it is not a matrix."""
+    """Call scikit-learn's `check_array`. Also raise ValueError for integers beyond float64, and for
+    objects whose class says that they are not matrices."""
     from sklearn.utils import check_array
 
     with _taken_as_matrix(checks.get("input_name") or "the array", array):
@@ -141,7 +140,7 @@ def check_array(array: Any, **checks: Any) -> Any:
 
 
 def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
-    """Call scikit-learn's function of this name; raise ValueError also if `check_array` does."""
+    """Call scikit-learn's `validate_data`, with the additional checks of `check_array`."""
     from sklearn.utils.validation import validate_data
 
     with _taken_as_matrix("X", X):
@@ -149,7 +148,7 @@ def validate_data(estimator: Any, X: Any, **checks: Any) -> Any:
 
 
 def check_targets(y: Any, *, classes: bool) -> Any:
-    """Return the labels or the targets of a supervised estimator, as an array of one dimension."""
+    """Return the labels or targets of a supervised estimator as a one-dimensional array."""
     from sklearn.utils import column_or_1d
     from sklearn.utils.multiclass import check_classification_targets
 
@@ -159,14 +158,14 @@ def check_targets(y: Any, *, classes: bool) -> Any:
         ensure_all_finite=False,
     )  # fmt: skip
     check_finite("y", y, "labels and targets")
-    if classes and not (y.dtype.kind == "f" and (y % 1 == 0).all()):  # it takes those as int64
+    if classes and not (y.dtype.kind == "f" and (y % 1 == 0).all()):  # such floats count as int64
         check_classification_targets(y)
     return y
 
 
 def check_finite(name: str, values: Any, what: str) -> None:
-    """Raise a ValueError that names the first row whose value is NaN or infinite, which
-    `check_array` does not name. `what` says which values must be finite."""
+    """Raise a ValueError that names the first row whose value is NaN or infinite. `check_array`
+    does not name the row. `what` says which values must be finite."""
     wrong = ~np.isfinite(values) if values.dtype.kind == "f" else np.zeros(0, bool)
     if wrong.any():
         row = int(wrong.argmax())
@@ -175,19 +174,18 @@ def check_finite(name: str, values: Any, what: str) -> None:
 
 
 def sparse_arrays_asked() -> bool:
-    """Return whether scikit-learn's configuration asks for sparse arrays.
+    """Return whether scikit-learn is configured to return sparse arrays.
 
-    Its default, "spmatrix", is the same as if nothing had been asked for, and scikit-learn before
-    1.9 has no such setting.
+    Its default, "spmatrix", counts as no request, and scikit-learn before 1.9 has no such setting.
     """
     sklearn: Any = sys.modules.get("sklearn")
-    if sklearn is None:  # nobody can have set its configuration
+    if sklearn is None:  # nobody can have configured it
         return False
     return bool(sklearn.get_config().get("sparse_interface") == "sparray")
 
 
 def is_hashing_vectorizer(vectorizer: object) -> bool:
-    """Return whether a vectorizer is scikit-learn's `HashingVectorizer`, or inherits it."""
+    """Return whether a vectorizer is scikit-learn's `HashingVectorizer` or a subclass of it."""
     theirs: Any = sys.modules.get("sklearn.feature_extraction.text")
     classes = (
         (HashingVectorizer,) if theirs is None else (HashingVectorizer, theirs.HashingVectorizer)
@@ -221,7 +219,8 @@ _MODULES = {
     "_safe_indexing": "sklearn.utils",
     "normalize": "sklearn.preprocessing",
 }
-"""Names that few calls need. They are imported when they are read, as that is slow."""
+"""Rarely needed names, with their modules. They are imported on first access, because that is
+slow."""
 
 
 def __getattr__(name: str) -> Any:
@@ -231,6 +230,6 @@ def __getattr__(name: str) -> Any:
 
 
 def width_of(vectorizer: Any) -> int:
-    """Return the number of columns of a vectorizer's rows."""
+    """Return the number of output columns of a vectorizer."""
     width = getattr(vectorizer, "n_features_out", None)
     return int(vectorizer.n_features if width is None else width)

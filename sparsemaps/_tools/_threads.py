@@ -1,7 +1,7 @@
 """Running calls in threads, with results in order.
 
-The kernels release the interpreter's lock, so Python's threads run at the same time. The result of
-a row is a function of the row alone: the output depends neither on the blocks nor on the threads.
+The kernels release the interpreter lock, so Python threads run in parallel. The result of a row
+depends on the row alone, so the output depends neither on the blocks nor on the threads.
 """
 
 import _thread
@@ -21,19 +21,19 @@ from sparsemaps._tools._parameters import ParameterError, absent, current_wordin
 T = TypeVar("T")
 
 _KEPT_THREADS = max(32, os.cpu_count() or 1)
-"""A pool of more threads is not kept for the next call."""
+"""A pool with more threads is not kept for the next call."""
 
 
 _current = threading.local()
-"""For each thread, ``in_task`` says that it works on one of several blocks; ``pool`` has the
-threads that help it."""
+"""Per thread: ``in_task`` is true while the thread works on one of several blocks; ``pool`` has its
+helper threads."""
 
 
 def resolve_n_jobs(n_jobs: object) -> int:
-    """Return the number of threads that `n_jobs` means: None is one, -1 all processors, -2 all but
-    one ...
+    """Return the number of threads that `n_jobs` means: None is 1, -1 all processors, -2 all but
+    one, and so on.
 
-    Within a task it is one, as a task is not divided again.
+    Within a task it is always 1, because tasks are not divided further.
     """
     if n_jobs is None:
         return 1
@@ -53,10 +53,10 @@ def resolve_n_jobs(n_jobs: object) -> int:
 
 @contextlib.contextmanager
 def libraries_take(n_threads: int) -> Iterator[None]:
-    """Give the libraries below NumPy and scikit-learn, of BLAS and OpenMP, at most some threads.
+    """Limit the threads of the BLAS and OpenMP libraries under NumPy and scikit-learn.
 
-    Threads of OpenMP wait for one another in loops. On a machine whose processors are busy, a fit
-    by several threads may take a hundred times as long as by one.
+    OpenMP threads wait for one another in busy loops. On a machine with busy processors, fitting
+    with several threads may take a hundred times as long as with one.
     """
     from threadpoolctl import threadpool_limits
 
@@ -69,8 +69,8 @@ def run(
 ) -> list[T]:
     """Call ``function(*block)`` on each block and return the results in order.
 
-    The first exception, in the order of the blocks, is raised; blocks not begun by then are
-    dropped.
+    The first exception, in the order of the blocks, is raised. Blocks that have not been started by
+    then are dropped.
     """
     return list(stream(function, blocks, n_jobs))
 
@@ -78,10 +78,10 @@ def run(
 def stream(
     function: Callable[..., T], blocks: Iterable[tuple[Any, ...]], n_jobs: int | None
 ) -> Iterator[T]:
-    """Yield the results of ``run`` one after the other; few are computed in advance.
+    """Yield the results of `run` one by one, computing only a few in advance.
 
-    `blocks` may be any iterable. No more of it is read than is needed. The caller is one of the
-    threads: while it waits for a result, it makes others.
+    `blocks` may be any iterable, and is not read further than needed. The calling thread works too:
+    while it waits for a result, it computes others.
     """
     n_jobs = resolve_n_jobs(n_jobs)
     n_jobs = min(n_jobs, operator.length_hint(blocks, n_jobs))
@@ -92,16 +92,16 @@ def stream(
     iterator = iter(blocks)
     failure: Exception | None = None
     pool = _pool()
-    tasks: deque[_Task] = deque()  # that nobody has begun
-    waiting: deque[_Task] = deque()  # whose results the caller has not got yet
-    shares: list[_Share] = []  # of threads of the pool
+    tasks: deque[_Task] = deque()  # not yet started by any thread
+    waiting: deque[_Task] = deque()  # results not yet yielded
+    shares: list[_Share] = []  # one per thread of the pool
     try:
         while True:
             try:
                 block = next(iterator)
             except StopIteration:
                 break
-            except Exception as error:  # after the results of the blocks before
+            except Exception as error:  # raised after the results of earlier blocks
                 failure = error
                 break
             task = _Task(function, block)
@@ -119,7 +119,7 @@ def stream(
         _close(tasks, shares)
         raise
     except BaseException:
-        _current.in_task = False  # an interrupt may have come before the line that does it
+        _current.in_task = False  # an interrupt may have skipped the line that does this
         _close(tasks, shares)
         raise
     finally:
@@ -130,39 +130,40 @@ def stream(
 
 
 def _next_result(tasks: "deque[_Task]", waiting: "deque[_Task]") -> Any:
-    """Return the result of the first task. While another thread makes it, this one makes others."""
+    """Return the result of the first task. While another thread computes it, run further tasks."""
     first = waiting[0]
     while not first.end.has_come:
         try:
             task = tasks.popleft()
-        except IndexError:  # another thread has taken the first
+        except IndexError:  # another thread has taken the first task
             first.end.wait()
             break
         _current.in_task = True
         try:
-            task.run(kept=Exception)  # an interrupt, which only the caller gets, ends all
+            task.run(kept=Exception)  # an interrupt, which only the caller gets, ends everything
         finally:
             _current.in_task = False
     return waiting.popleft().result()
 
 
 def _close(tasks: "deque[_Task]", shares: "list[_Share]") -> None:
-    """Begin no more tasks, and wait for those that other threads have begun."""
+    """Start no more tasks, and wait for those that other threads have started."""
     tasks.clear()
     for share in shares:
         share.close()
 
 
-# A signal may interrupt the caller between any two instructions, and its handler may raise. So no
-# other thread must ever wait for a step of the caller. The caller takes tasks and hands out shares
-# by single calls of C, and never holds a lock that others acquire. Event, Condition, Semaphore,
-# Thread.start, Future and ThreadPoolExecutor are Python code, and do not have this property.
+# A signal may interrupt the caller between any two instructions, and its handler may raise.
+# Therefore no other thread may ever wait for a step of the caller. The caller takes tasks and hands
+# out shares by single C calls, and never holds a lock that other threads acquire. Event, Condition,
+# Semaphore, Thread.start, Future and ThreadPoolExecutor are implemented in Python and lack this
+# property.
 
 
 class _End:
     """An event that happens once, for which one thread may wait.
 
-    If a thread waits for it, it happens in another thread than the main one.
+    If a thread waits for it, the event happens in a thread other than the main thread.
     """
 
     def __init__(self) -> None:
@@ -175,12 +176,12 @@ class _End:
         self._lock.release()
 
     def wait(self) -> None:
-        if not self.has_come:  # else an interrupted call may have acquired the lock
+        if not self.has_come:  # otherwise, an interrupted call may have acquired the lock
             self._lock.acquire()
 
 
 class _Task:
-    """A call of a function, with its result or error. The thread that takes it makes the call."""
+    """A function call, with its result or error. The thread that takes the task makes the call."""
 
     def __init__(self, function: Callable[..., Any], arguments: tuple[Any, ...]) -> None:
         self.end = _End()
@@ -190,7 +191,7 @@ class _Task:
         self._error: BaseException | None = None
 
     def run(self, kept: type[BaseException]) -> None:
-        """Make the call. Errors of the type `kept` are raised by `result`."""
+        """Make the call. `result` raises errors of type `kept`; other errors propagate at once."""
         try:
             self._result = self._function(*self._arguments)
         except kept as error:
@@ -199,27 +200,27 @@ class _Task:
         self.end.come()
 
     def result(self) -> Any:
-        """Return the result of the call, or raise its error. It is called once, after the end."""
+        """Return the result of the call, or raise its error. Must be called once, after the end."""
         result, self._result = self._result, None
         error, self._error = self._error, None
         if error is not None:
             try:
                 raise error
             finally:
-                del error  # which holds this call by its traceback
+                del error  # its traceback refers to this frame
         return result
 
 
 class _Share:
-    """The work of a thread of the pool for a caller: it runs tasks until there are none.
+    """The work of one pool thread for one caller: it runs tasks until none are left.
 
-    It does not wait for more tasks, as none follow if the caller drops its iterator.
+    It does not wait for more tasks, because none come if the caller drops its iterator.
     """
 
     def __init__(self, tasks: "deque[_Task]") -> None:
         self.end = _End()
         self._tasks = tasks
-        self._wording = current_wording()  # errors have the words of the caller
+        self._wording = current_wording()  # so that errors have the caller's wording
         self._begun = _thread.allocate_lock()
         self._thread: int | None = None
 
@@ -231,25 +232,25 @@ class _Share:
             with wording_settings(self._wording):
                 while True:
                     self._tasks.popleft().run(kept=BaseException)
-        except IndexError:  # there are none
+        except IndexError:  # no tasks left
             pass
         finally:
             self.end.come()
 
     def close(self) -> None:
-        """Keep this share from being begun; if another thread has begun it, wait for its end.
+        """Prevent this share from starting. If another thread has started it, wait for its end.
 
-        The garbage collector may close an iterator that is dropped, in any thread.
+        If an iterator is dropped, the garbage collector may call this in any thread.
         """
         if not self._begun.acquire(blocking=False) and self._thread != _thread.get_ident():
             self.end.wait()
 
 
 class _Pool:
-    """Threads that run shares, for one caller. They end when the pool is dropped.
+    """Threads that run shares for one caller. They end when the pool is dropped.
 
-    They are kept for later calls of the same thread, as starting a thread takes as long as mapping
-    hundreds of rows.
+    They are kept for later calls by the same thread, because starting a thread takes as long as
+    mapping hundreds of rows.
     """
 
     def __init__(self) -> None:
@@ -257,19 +258,19 @@ class _Pool:
         self.n_threads = 0
 
     def submit(self, share: _Share, n_threads: int) -> None:
-        """Let a thread run `share`. The pool gets `n_threads` threads if the system starts as many.
+        """Queue `share` for a thread, and add a thread if the pool has fewer than `n_threads`.
 
-        Without any thread, the caller runs all tasks.
+        If the system cannot start any thread, the caller runs all tasks.
         """
         if self.n_threads < n_threads:
-            with contextlib.suppress(RuntimeError):  # no more threads can be started
+            with contextlib.suppress(RuntimeError):  # the system cannot start more threads
                 _thread.start_new_thread(_run_shares, (self._shares,))
                 self.n_threads += 1
         if self.n_threads:
             self._shares.put(share)
 
     def __del__(self) -> None:
-        with contextlib.suppress(AttributeError):  # an interrupt came before it was made
+        with contextlib.suppress(AttributeError):  # interrupted before __init__ finished
             self._shares.put(None)
 
 
@@ -278,12 +279,12 @@ def _run_shares(shares: "SimpleQueue[_Share | None]") -> None:
     _current.in_task = True
     while (share := shares.get()) is not None:
         share.run()
-        del share  # hold no tasks while there are none to do
+        del share  # do not keep tasks alive while waiting
     shares.put(None)  # for the next thread
 
 
 def _pool() -> _Pool:
-    """Return the threads that help this one."""
+    """Return the helper threads of this thread, creating the pool if needed."""
     pool: _Pool | None = getattr(_current, "pool", None)
     if pool is None:
         _current.pool = pool = _Pool()
@@ -291,7 +292,8 @@ def _pool() -> _Pool:
 
 
 def _forget_pool() -> None:
-    """Drop the pool. A new process does it too, as it has no threads but its first one."""
+    """Drop the pool. Forked processes call this too, because only the forking thread survives
+    there."""
     vars(_current).pop("pool", None)
 
 

@@ -1,4 +1,4 @@
-"""Names for the types of arguments and results."""
+"""Names for types of arguments and results."""
 
 import os
 from collections.abc import Iterable, Sequence
@@ -16,13 +16,13 @@ Rows: TypeAlias = npt.NDArray[np.int64]
 
 
 class SparseMatrix(Protocol):
-    """A sparse matrix or array of any format. SciPy has no annotations of its own."""
+    """A sparse matrix or array of any format. SciPy has no annotations."""
 
     def tocsr(self, copy: bool = ...) -> Any: ...
 
 
 class CsrMatrix(Protocol):
-    """A ``csr_array`` or ``csr_matrix``, as maps and files give it."""
+    """A ``csr_array`` or ``csr_matrix``, as returned by maps and readers."""
 
     data: Array
     indices: Array
@@ -66,7 +66,7 @@ class CsrMatrix(Protocol):
 
 
 class HasArray(Protocol):
-    """An object that NumPy takes as an array, such as a data frame."""
+    """An object that NumPy can convert to an array, such as a data frame."""
 
     def __array__(self) -> Any: ...
 
@@ -91,7 +91,7 @@ else:
 
 
 class Vectorizer(Protocol):
-    """A scikit-learn estimator that makes rows of texts."""
+    """A scikit-learn estimator that converts texts to rows."""
 
     def get_params(self, deep: bool = ...) -> dict[str, Any]: ...
     def transform(self, texts: Iterable[str], /) -> Any: ...
@@ -116,7 +116,7 @@ File: TypeAlias = StrPath | int | Reader
 """An input: a path, a file object or a file descriptor."""
 
 Inputs: TypeAlias = StrPath | Reader | Sequence[StrPath | Reader]
-"""Inputs of a job: one, or several."""
+"""One or several inputs of a job."""
 
 Destination: TypeAlias = StrPath | Writer
 """An output: a path or a file object."""
@@ -125,4 +125,4 @@ RandomState: TypeAlias = int | np.random.Generator | np.random.RandomState | Non
 """The types of `random_state`."""
 
 Keys: TypeAlias = npt.NDArray[np.uint64]
-"""Words that key the random numbers of a map."""
+"""Key words of a map's random numbers."""

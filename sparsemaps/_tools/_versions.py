@@ -1,4 +1,4 @@
-"""The versions in use, for reports of errors."""
+"""Versions in use, for bug reports."""
 
 import platform
 from importlib.metadata import PackageNotFoundError, version
@@ -8,11 +8,11 @@ from sparsemaps._tools import _seeding
 
 
 def show_versions() -> None:
-    """Print the versions of the package and of its dependencies, for reports of errors.
+    """Print the versions of the package and its dependencies, for bug reports.
 
-    The scheme is the number of the family of random numbers. Outputs of one seed can be compared if
-    their schemes are equal. The SIMD level is the set of vector instructions in use. The output is
-    the same with each level. ``SPARSEMAPS_SIMD`` limits the level.
+    The scheme is the version of the random numbers: outputs with the same seed can be compared if
+    their schemes are equal. The SIMD level is the set of vector instructions in use; it does not
+    affect the output. ``SPARSEMAPS_SIMD`` limits the level.
 
     Examples
     --------

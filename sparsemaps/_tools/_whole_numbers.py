@@ -1,8 +1,8 @@
 """Numbers of records with all their digits: float64, and int64 or uint64 beyond 2^53.
 
-float64 holds every whole number up to 2^53. Two larger ones may become the same. So a column of
-labels that has a larger one is an array of int64 or uint64. A column that has such a number beside
-a fraction has no type that holds both, and is an error.
+float64 represents every integer up to 2^53, but may merge larger ones. A column of labels with a
+larger integer is therefore an array of int64 or uint64. A column with both such an integer and a
+fraction raises an error, because no type represents both.
 """
 
 from collections.abc import Sequence
@@ -12,14 +12,14 @@ import numpy as np
 from sparsemaps._tools._typing import Array
 
 FLOAT_HOLDS = 2**53
-"""float64 holds all whole numbers up to this one. A larger one may have become this one."""
+"""float64 represents all integers up to this one. This value itself may be a rounded larger one."""
 
 LEAST, LARGEST = -(2**63), 2**64 - 1
-"""The whole numbers that int64 and uint64 hold."""
+"""Least and largest integers of int64 and uint64."""
 
 
 class MixedNumbers(ValueError):
-    """No type of numbers holds all of some numbers; `row` is the place of one at fault."""
+    """Raised if no numeric type represents all numbers. `row` is the position of one at fault."""
 
     def __init__(self, message: str, row: int) -> None:
         super().__init__(message)
@@ -27,18 +27,18 @@ class MixedNumbers(ValueError):
 
 
 def number_of(value: int | float) -> int | float:
-    """Return a number as float, or as int if it is a whole number that float64 may not hold."""
+    """Return a number as float, or as int if it is an integer that float64 may not represent."""
     return value if isinstance(value, int) and not is_held(value) else float(value)
 
 
 def is_held(value: int) -> bool:
-    """Return whether float64 holds a whole number and its neighbours."""
+    """Return whether float64 represents an integer and its neighbours exactly."""
     return -FLOAT_HOLDS < value < FLOAT_HOLDS
 
 
 def array_of(numbers: Sequence[int | float]) -> Array:
-    """Return an array of numbers, each an int or a float: float64 if that holds them all, or else
-    int64 or uint64."""
+    """Return an array of ints and floats: float64 if that represents all of them, else int64 or
+    uint64."""
     large = [row for row, number in enumerate(numbers) if isinstance(number, int)
              and not is_held(number)]  # fmt: skip
     if not large:
@@ -55,8 +55,8 @@ def array_of(numbers: Sequence[int | float]) -> Array:
 
 
 def joined(arrays: Sequence[Array]) -> Array:
-    """Return the numbers of several arrays in one, of the type that `array_of` gives them. Arrays
-    of other types, as of strings, are joined by NumPy."""
+    """Concatenate arrays of numbers, in the type that `array_of` would choose. NumPy concatenates
+    arrays of other types, such as strings."""
     large = [one for one in arrays if one.dtype.kind in "iu" and one.dtype.itemsize == 8]
     common = np.result_type(*arrays)
     if common.kind != "f" or not large:
@@ -77,19 +77,19 @@ def joined(arrays: Sequence[Array]) -> Array:
 
 
 def are_equal(one: Array, other: Array) -> Array:
-    """Return which numbers, or strings, of two arrays are equal, digit for digit."""
+    """Return which numbers or strings of two arrays are equal, digit for digit."""
     equal = np.asarray(one == other, bool)
     if np.result_type(one, other).kind == "f" and one.dtype != other.dtype:
         equal = np.broadcast_to(equal, np.broadcast_shapes(one.shape, other.shape)).copy()
         one, other = (np.broadcast_to(numbers, equal.shape)[equal] for numbers in (one, other))
-        equal[equal] = one.astype(object) == other.astype(object)  # Python compares exactly
+        equal[equal] = one.astype(object) == other.astype(object)  # Python compares numbers exactly
     return equal
 
 
 def in_two(value: int | float) -> complex:
-    """Return a number as the sum of two float64 numbers: the nearest float64, and the rest. NumPy
-    sorts complex numbers by the first part, and then by the second. It is a ValueError if two parts
-    are not enough."""
+    """Return a number as the sum of two float64 numbers, the nearest float64 and the rest, in one
+    complex number. NumPy sorts complex numbers by their real, then their imaginary part. Raise
+    ValueError if two parts do not suffice."""
     if isinstance(value, float):
         return complex(value, 0.0)
     try:

@@ -1,8 +1,8 @@
-"""Laws of codes: how the kernel follows from the number of codes of two rows that agree.
+"""Laws of codes: how the kernel follows from the number of agreeing codes of two rows.
 
-`PackedCodes` keep the law of their codes, and their files describe it by its name. `ByChance` is
-for samples that agree at the rate of the kernel, while codes agree by chance too; `BySigns` for
-bits of Fourier features; `ByProduct` for codes of several maps side by side.
+`PackedCodes` stores the law of its codes, and files store it by name. `ByChance` is for samples
+that agree at the rate of the kernel, whose codes also agree by chance; `BySigns` is for bits of
+Fourier features; `ByProduct` is for concatenated codes of several maps.
 """
 
 import math
@@ -23,15 +23,15 @@ from sparsemaps._tools._parameters import ParameterError, named_class, setting
 from sparsemaps._tools._typing import Array
 
 _ADDED = 2
-"""The number of agreements, and of differences, that are added for standard errors. Without them
-the error would be 0 if no code agrees or all agree (Agresti & Coull 1998)."""
+"""Number of agreements, and of differences, that are added to compute standard errors. Otherwise,
+the error would be 0 if no codes agree or all agree (Agresti & Coull 1998)."""
 
 
 class ProductCounts(NamedTuple):
-    """The numbers of codes of a product of two maps that agree, as `agreements` counts them."""
+    """Numbers of agreeing codes for a product of two maps, as counted by `agreements`."""
 
     both: npt.ArrayLike
-    """Joint codes, which agree if the codes of both maps do."""
+    """Joint codes, which agree if the codes of both maps agree."""
     first: npt.ArrayLike
     """Codes of the first map."""
     second: npt.ArrayLike
@@ -39,20 +39,20 @@ class ProductCounts(NamedTuple):
 
 
 class AgreementLaw(ABC):
-    """The law by which the kernel follows from the number of codes of two rows that agree."""
+    """The relation between the kernel and the number of agreeing codes of two rows."""
 
     name: ClassVar[str]
-    """The name in files."""
+    """Name of the law in files."""
 
     bits: Any
     """Bits of a code."""
 
     chance: Any
-    """The probability that codes of samples that differ agree."""
+    """Probability that the codes of different samples agree."""
 
     parts: Any = ()
-    """The law of each map's codes, if codes of several maps are side by side. The first map has
-    the highest bits."""
+    """Law of each map's codes, for concatenated codes of several maps. The first map has the
+    highest bits."""
 
     @property
     def needs_parts(self) -> bool:
@@ -63,43 +63,42 @@ class AgreementLaw(ABC):
     def estimate(
         self, counts: "npt.ArrayLike | ProductCounts", n_hashes: int
     ) -> tuple[Array, Array]:
-        """Return estimates of the kernel from the number of codes that agree, and their standard
-        errors.
+        """Return kernel estimates from the numbers of agreeing codes, and their standard errors.
 
-        `counts` are `ProductCounts` if the law takes parts.
+        `counts` are `ProductCounts` if the law needs parts.
         """
 
     def highest(self, counts: npt.ArrayLike, n_hashes: int) -> Array:
-        """Return the highest estimates if so many codes agree."""
+        """Return the highest possible estimates for these numbers of agreeing codes."""
         return self.estimate(counts, n_hashes)[0]
 
     @abstractmethod
     def least_rate(self, kernel: npt.ArrayLike) -> Array:
-        """Return the rate at which codes agree if the kernel has this value. A product has
-        several such rates; the result is at most the least of them."""
+        """Return the rate at which codes agree if the kernel has this value. For a product, several
+        rates are possible; return a lower bound of them."""
 
     def described(self) -> dict[str, Any]:
-        """Return the law as JSON has it, for `law_described_by`."""
+        """Return the law as a JSON value, for `law_described_by`."""
         values: Any = self
         return {"name": self.name, **asdict(values)}
 
 
 @dataclass(frozen=True)
 class ByChance(AgreementLaw):
-    """Samples agree at the rate of the kernel, and codes of samples that differ agree by chance.
+    """The law of samples that agree at the rate of the kernel, with codes that agree by chance.
 
     Parameters
     ----------
     bits : int
         Bits of a code, 1 to 24.
     chance : float or None, default=None
-        The probability that codes of samples that differ agree, at least 0 and below 1. None is
+        Probability that the codes of different samples agree, at least 0 and below 1. None means
         ``2 ** -bits``. It is 0 for `SignProjection`.
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed.
+        If a parameter is invalid.
 
     Examples
     --------
@@ -135,17 +134,17 @@ class ByChance(AgreementLaw):
 
 @dataclass(frozen=True)
 class BySigns(AgreementLaw):
-    """Bits of `RandomFourier` agree at a rate that is a function of the kernel, if it is known.
+    """The law of bits of `RandomFourier`, which agree at a rate that is a function of the kernel.
 
     Parameters
     ----------
     kernel : {"rbf", "laplacian"} or None
-        The kernel; None for another one, which codes cannot estimate.
+        The kernel; None for other kernels, which cannot be estimated from codes.
 
     Raises
     ------
     ValueError
-        If `kernel` is another value.
+        If `kernel` has another value.
 
     Examples
     --------
@@ -189,12 +188,12 @@ class BySigns(AgreementLaw):
 
 @dataclass(frozen=True)
 class ByProduct(AgreementLaw):
-    """Codes of several maps side by side, whose kernels are multiplied.
+    """The law of concatenated codes of several maps, whose kernels are multiplied.
 
     Parameters
     ----------
     parts : sequence of ByChance
-        The law of each map's codes, two at least, of 24 bits together at most. The first has the
+        The law of each map's codes: at least two, with at most 24 bits together. The first has the
         highest bits.
 
     Raises
@@ -242,7 +241,7 @@ class ByProduct(AgreementLaw):
     def estimate(
         self, counts: "npt.ArrayLike | ProductCounts", n_hashes: int
     ) -> tuple[Array, Array]:
-        """Return, for two maps, the mean over samples of a number that depends on which of the two
+        """For two maps, return the mean over samples of a number that depends on which of the two
         codes agree."""
         if not self.needs_parts:
             both = counts.both if isinstance(counts, ProductCounts) else counts
@@ -269,7 +268,7 @@ class ByProduct(AgreementLaw):
         return kernel, np.sqrt(variance / n_hashes)
 
     def highest(self, counts: npt.ArrayLike, n_hashes: int) -> Array:
-        # It is highest if a part agrees in no other sample.
+        # It is highest if no part agrees in any other sample.
         agreeing = np.asarray(counts)
         return self.estimate(ProductCounts(agreeing, agreeing, agreeing), n_hashes)[0]
 
@@ -281,8 +280,8 @@ _LAWS: tuple[type[AgreementLaw], ...] = ByChance, BySigns, ByProduct
 
 
 def law_described_by(description: object) -> AgreementLaw:
-    """Return the law that `AgreementLaw.described` described; a ValueError if it is of another
-    form."""
+    """Return the law that `AgreementLaw.described` described. Raise a ValueError if the description
+    has another form."""
     if not isinstance(description, dict):
         raise ValueError(f"law must be a dictionary, got {description!r}")
     values = dict(description)
@@ -306,7 +305,7 @@ def _made(law: Any, values: dict[str, Any]) -> Any:
 
 
 def _checked(counts: Any, n_hashes: int, name: str = "counts") -> Array:
-    """Return `counts` as float64; each must be a number of codes from 0 to `n_hashes`."""
+    """Return `counts` as float64. Raise unless all are from 0 to `n_hashes`."""
     if sp.issparse(counts):
         raise ValueError(f"{name} must be an array of numbers, got a sparse {counts.format} matrix")
     counts = np.asarray(counts)
@@ -316,12 +315,11 @@ def _checked(counts: Any, n_hashes: int, name: str = "counts") -> Array:
         raise ValueError(
             f"{name} must be from 0 to n_hashes = {n_hashes}, got {counts.min()} to {counts.max()}"
         )
-    return counts.astype(np.float64)  # integers of few bits would overflow in the formulas
+    return counts.astype(np.float64)  # small integer types would overflow in the formulas
 
 
 def _error_of_rate(counts: Array, n_hashes: int) -> tuple[Array, Array]:
-    """Return the rate after `_ADDED` agreements and differences, and the standard error at this
-    rate."""
+    """Return the rate after adding `_ADDED` agreements and differences, and its standard error."""
     size = n_hashes + 2 * _ADDED
     near, far = (counts + _ADDED) / size, (n_hashes - counts + _ADDED) / size
     return near, np.sqrt(near * far / n_hashes)
@@ -329,8 +327,7 @@ def _error_of_rate(counts: Array, n_hashes: int) -> tuple[Array, Array]:
 
 @lru_cache
 def signs_table(kernel: str) -> tuple[Array, Array]:
-    """Return the rates at which bits agree, in ascending order, and the kernel's value at each
-    rate."""
+    """Return ascending rates at which bits agree, and the value of the kernel at each rate."""
     if kernel == "rbf":  # K(c delta) = K**(c * c)
         roots = np.linspace(5, 0, 5001)
         total = np.zeros(len(roots))
@@ -338,7 +335,7 @@ def signs_table(kernel: str) -> tuple[Array, Array]:
             total += np.exp(-((odd * roots) ** 2)) / odd**2
         total[-1] = np.pi**2 / 8
         values = np.exp(-(roots**2))
-    else:  # of the Laplacian kernel, K(c delta) = K**c
+    else:  # the Laplacian kernel, with K(c delta) = K**c
         values = np.concatenate([np.linspace(0, 0.99, 2000), 1 - np.geomspace(0.0099, 1e-9, 2000)])
         values = np.append(values, 1.0)
         total = (scipy.special.spence(1 - values) - scipy.special.spence(1 + values)) / 2

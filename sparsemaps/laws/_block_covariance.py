@@ -6,10 +6,10 @@ import scipy
 from sparsemaps._tools._typing import Array
 
 _N_TERMS = 200
-"""Terms of a series in x of at most `_LARGEST_EXPONENT`; the later ones are below 1e-30."""
+"""Terms of a series in x of at most `_LARGEST_EXPONENT`; later terms are below 1e-30."""
 
 _LARGEST_EXPONENT = 50.0
-"""-log of the kernel. Kernels of rows that are farther apart are 0 up to 1e-21."""
+"""Largest -log of the kernel. Kernels of rows farther apart are 0 up to 1e-21."""
 
 _N_ORDERS = 12
 
@@ -17,7 +17,7 @@ _N_ANGLES = 20_001
 
 
 def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
-    r"""Return the covariance of two cosines of one of Fastfood's blocks, for the Gaussian kernel.
+    r"""Return the covariance of two cosines in a block of Fastfood, for the Gaussian kernel.
 
     Let v be the difference of the rows, times the root of 2 gamma, d the width, h = d / 2, and
     x = |v|^2 / 2, so that the kernel is exp(-x). Two projections are the products of independent
@@ -29,9 +29,9 @@ def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
                                   * 1F1(2 h + 2 m, h + 2 m, -x),
 
     with (h)_m the rising factorial. The mean of r^2 is s = (2 - 2 peak) / (d - 1). The higher
-    moments of r are taken from a normal number, at most s, as \|r\| <= 1. The covariance is
-    exact if the rows differ in one column, or d is 2 and the columns differ alike, and otherwise
-    too large by terms of order s^2.
+    moments of r are approximated by those of a normal variable, but by at most s, as \|r\| <= 1.
+    The covariance is exact if the rows differ in one column, or if d is 2 and the columns differ
+    equally; otherwise it is too large by terms of order s^2.
     """
     x = -np.log(np.maximum(kernel, np.exp(-_LARGEST_EXPONENT)))
     half = width / 2
@@ -39,7 +39,7 @@ def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
     covariance = _kummer(x, half, 0, less_kernel=True)
     factor, normal_moment = np.ones_like(x), np.ones_like(x)
     for m in range(1, _N_ORDERS + 1):
-        # (h)_m^2 / (h)_2m, (2 x)^2m / (2 m)! and the moment of r of order 2 m, from the last ones.
+        # Update (h)_m^2 / (h)_2m, (2 x)^2m / (2 m)! and the moment of r of order 2 m.
         of_lengths = (half + m - 1) ** 2 / ((half + 2 * m - 2) * (half + 2 * m - 1))
         factor = factor * of_lengths * (2 * x) ** 2 / ((2 * m - 1) * (2 * m))
         normal_moment = normal_moment * (2 * m - 1) * square
@@ -51,39 +51,40 @@ def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
 
 
 def _kummer(x: Array, half: float, m: int, less_kernel: bool = False) -> Array:
-    """Return 1F1(2 h + 2 m, h + 2 m, -x); with `less_kernel`, less exp(-2 x), to full relative
-    precision.
+    """Return 1F1(2 h + 2 m, h + 2 m, -x), or with `less_kernel` this minus exp(-2 x), to full
+    relative precision.
 
-    By Kummer's transformation it is exp(-x) 1F1(-h, h + 2 m, x).
+    By Kummer's transformation, it is exp(-x) 1F1(-h, h + 2 m, x).
     """
     term, factor, total = np.exp(-x), 0.0 if less_kernel else 1.0, np.zeros_like(x)
     for n in range(_N_TERMS):
         total += term * factor
         factor *= (half - n) / (half + 2 * m + n)
-        if less_kernel:  # a ratio less 1, and so is the ratio of the next term
+        if less_kernel:  # `factor` is a ratio minus 1, here and for the next term
             factor -= (2 * m + 2 * n) / (half + 2 * m + n)
         term = term * (-x) / (n + 1)
     return total
 
 
 def covariance_of_signs(kernel: Array, width: int) -> Array:
-    r"""Return the covariance of two bits of one block that say whether signs of two rows agree.
+    r"""Return the covariance of two bits of one block, each of which says whether signs of two rows
+    agree.
 
-    `kernel` is the probability that they do. For directions that are uniform on the sphere, two
-    orthogonal ones are projected on the plane of the rows. Their 2 x 2 matrix W has a density in
-    proportion to det(I - W W^T)^((d - 5) / 2) in d dimensions, so that their angle x there has one
-    in proportion to 2F1(1, 1; (d + 1) / 2; sin(x)^2). Signs of one vector differ where its
-    direction is in a double wedge of t = pi (1 - kernel), so that both differ with a probability of
-    2 / pi times the integral of (t - x) over the density of x in (0, t), for t up to pi / 2;
-    larger t are like pi - t.
+    `kernel` is the probability that they agree. For directions that are uniform on the sphere, two
+    orthogonal directions are projected on the plane of the rows. In d dimensions, their 2 x 2
+    matrix W has a density proportional to det(I - W W^T)^((d - 5) / 2), so their angle x in the
+    plane has a density proportional to 2F1(1, 1; (d + 1) / 2; sin(x)^2). The signs of one vector
+    differ if its direction lies in a double wedge of angle t = pi (1 - kernel). The probability
+    that both differ is therefore 2 / pi times the integral of (t - x) over the density of x in (0,
+    t), for t up to pi / 2; larger t behave like pi - t.
     """
     x = np.linspace(0, np.pi / 2, _N_ANGLES)
     density = scipy.special.hyp2f1(1, 1, (width + 1) / 2, np.sin(x[:-1]) ** 2)
-    density = np.append(density, (width - 1) / (width - 3))  # where SciPy's is NaN for many d
+    density = np.append(density, (width - 1) / (width - 3))  # SciPy returns NaN here for many d
     below = _integral(density)
     both = _integral(below / (2 * below[-1])) * 2 / np.pi
-    # The covariance is t**2 times a factor, which is interpolated. The density has the integral
-    # pi / 2 * (d - 1) / (d - 2), so that the factor at 0 is known.
+    # The covariance is t**2 times a factor, which is interpolated. The integral of the density is
+    # pi / 2 * (d - 1) / (d - 2), which determines the factor at 0.
     factors = both[1:] / x[1:] ** 2 - 1 / np.pi**2
     factors = np.append(-1 / (np.pi**2 * (width - 1)), factors)
     t = np.pi * np.minimum(1 - kernel, kernel)
@@ -91,6 +92,6 @@ def covariance_of_signs(kernel: Array, width: int) -> Array:
 
 
 def _integral(values: Array) -> Array:
-    """Return the integral of a function from 0 to each of its places in (0, pi / 2)."""
+    """Return the integral of a function from 0 to each grid point in (0, pi / 2)."""
     steps = (values[1:] + values[:-1]) / 2 * (np.pi / 2) / (len(values) - 1)
     return np.concatenate([[0.0], np.cumsum(steps)])

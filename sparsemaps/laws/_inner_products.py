@@ -1,4 +1,4 @@
-"""Laws of sketches and projections, whose inner products estimate inner products of rows."""
+"""Laws of sketches and projections, whose inner products estimate the inner products of rows."""
 
 from dataclasses import dataclass
 
@@ -32,13 +32,13 @@ class CountSketchLaw(_InnerProductLaw):
         )
 
     def safe_peak(self, size: int) -> float:
-        # Freksen, Kamma & Larsen 2018, theorem 2, with the constant 1, for a relative error of 0.1
-        # and a probability of 0.05; `bits` is lg(1 / probability).
+        # Freksen, Kamma & Larsen 2018, theorem 2, with constant 1, relative error 0.1 and
+        # probability 0.05; `bits` is lg(1 / probability).
         error, probability = 0.1, 0.05
         bits = -np.log2(probability)
         if size >= 2 / (error**2 * probability):
             return 1.0
-        if size <= 2 * (1.96 / error) ** 2:  # normal errors alone are too large
+        if size <= 2 * (1.96 / error) ** 2:  # even normal errors are too large
             return 0.0
         by_mean = np.log2(error * size / bits) / bits
         by_variance = np.sqrt(np.log2(error**2 * size / bits) / bits)

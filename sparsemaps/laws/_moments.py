@@ -1,8 +1,7 @@
 """The errors of a map's estimates: descriptions of pairs of rows, and variances.
 
-`Pairs` describes pairs of rows. `Moments` has the variance of a map's estimates at each size of
-the map, which is its number of components, hashes or grids. The method ``moments`` of a law is its
-formula.
+`Pairs` describes pairs of rows. `Moments` has the variance of a map's estimates at each size of the
+map (the number of its components, hashes or grids). The method ``moments`` of a law is its formula.
 """
 
 import itertools
@@ -14,14 +13,14 @@ import numpy as np
 from sparsemaps._tools._typing import Array
 
 N_GRID = 1001
-"""Without rows, a map's error is computed at so many kernel values."""
+"""Number of kernel values at which a map's error is computed if no rows are given."""
 
 _NONE = np.zeros(1)
 
 
 @dataclass(frozen=True)
 class Pairs:
-    """Quantities of pairs (x, y) of rows that formulas depend on, as arrays of one shape."""
+    """The quantities of pairs (x, y) of rows on which formulas depend, as arrays of one shape."""
 
     kernel: Array
     """The exact kernel."""
@@ -40,15 +39,15 @@ class Pairs:
     longest: Array = field(default_factory=lambda: np.full(1, np.inf))
     """The largest |x_i| times the largest |y_i|."""
     measured: Array = field(default_factory=_NONE.copy)
-    """A rate that has no formula. For ConsistentWeightedSampling, the rate at which i* agrees and
-    t* does not; for SignProjection, the rate of agreement less the kernel."""
+    """A rate without a formula: for ConsistentWeightedSampling, the rate at which i* agrees and t*
+    does not; for SignProjection, the rate of agreement minus the kernel."""
     rounding: Array = field(default_factory=_NONE.copy)
-    """The variance, at most, of the kernel of rows whose values were rounded to whole levels."""
+    """Upper bound of the kernel's variance from rounding values to whole levels."""
     factors: tuple["Pairs", ...] = ()
     """For KernelProduct, these quantities for each of its two maps."""
 
     def within(self, angle: float) -> "Pairs":
-        """Return the pairs of rows at an angle of at most that, below a right one."""
+        """Return the pairs whose angle is at most `angle`, which must be below a right angle."""
         is_near = self.inner >= np.cos(angle) * np.sqrt(self.square_x * self.square_y)
         return self._only(is_near & (self.square_x * self.square_y > 0))
 
@@ -68,8 +67,8 @@ Distribution = Literal["binomial", "gamma", "normal", "jumps"]
 class Moments:
     """The distribution of a map's estimates for pairs of rows: arrays of one shape, or numbers.
 
-    The estimate is a mean of components. A component of paired Fourier features is the cosine of a
-    difference. ``size // 2`` components have weight 1, and if `size` is odd, the last one has
+    The estimate is a mean of components. For paired Fourier features, a component is the cosine of
+    a difference: ``size // 2`` components have weight 1, and if `size` is odd, the last one has
     weight 1/2.
     """
 
@@ -78,34 +77,33 @@ class Moments:
     unit: Array
     """The size times the variance, for independent components."""
     distribution: Distribution
-    """The distribution of the estimate. "binomial" belongs to a mean of independent bits. "gamma"
-    says that one minus the estimate is gamma distributed, "normal" that the error is normal.
-    "jumps" says that the error is a sum of one number, the jump, for each two columns that share a
-    bucket, which may be few."""
+    """Distribution of the estimate. "binomial": the mean of independent bits. "gamma": one minus
+    the estimate is gamma distributed. "normal": the error is normal. "jumps": the error is a sum of
+    one number, the jump, for each two columns that share a bucket; there may be few of them."""
     bias: Array = field(default_factory=_NONE.copy)
     """The mean error."""
     span: float = 1.0
-    """For "binomial", the difference of the two values of a component: the larger one is 1."""
+    """For "binomial", the difference between the two values of a component. The larger one is 1."""
     jump: Array = field(default_factory=lambda: np.full(1, np.inf))
-    """For "jumps", the size of the largest jump; infinite if it is not known."""
+    """For "jumps", the size of the largest jump; infinite if unknown."""
     paired: bool = False
     """Whether components are cosines of differences."""
     single: Array = field(default_factory=_NONE.copy)
-    """If `paired`, the variance of the last component of an odd number, at weight 1."""
+    """If `paired`, the variance of the last component of an odd number of them, at weight 1."""
     common: Array = field(default_factory=_NONE.copy)
     """The covariance of two components of one block; if `paired`, of two cosines."""
     block: Array = field(default_factory=_NONE.copy)
-    """If `common` is not 0, the number of components of a block; if `paired`, of cosines."""
+    """If `common` is not 0, the number of components (if `paired`, of cosines) in a block."""
 
     def variance(self, size: float) -> Array:
         """Return the variance at a size.
 
-        An estimate is a mean of components, so its variance is the sum of their variances and of
-        the covariances of all ordered pairs of them, over the square of the size. Components of one
-        block have the covariance `common`; components of different blocks are independent.
+        An estimate is a mean of components. Its variance is the sum of their variances and of the
+        covariances of all ordered pairs of them, divided by the squared size. Components in one
+        block have the covariance `common`; components in different blocks are independent.
 
-        Of paired Fourier features, a component is the cosine of a difference, of two columns of the
-        output. Its variance comes from Sutherland & Schneider, "On the error of random Fourier
+        For paired Fourier features, a component is the cosine of a difference, from two columns of
+        the output. Its variance is from Sutherland & Schneider, "On the error of random Fourier
         features", UAI 2015. If the size is odd, the last column is a component of weight 1/2, and
         its covariances have half the weight.
         """
@@ -122,32 +120,33 @@ class Moments:
 
 
 def _pairs_in_blocks(n: float, width: Array) -> tuple[Array, Array]:
-    """Return how many ordered pairs of different components are in one block, of n components in
-    blocks of this width, and how many components are in the last block."""
+    """Return the number of ordered pairs of different components that share a block, for n
+    components in blocks of `width`, and the number of components in the last block."""
     full, rest = np.divmod(n, width)
     return full * width * (width - 1) + rest * (rest - 1), np.where(rest > 0, rest, width)
 
 
 class UnknownVarianceError(ValueError):
-    """A map with these parameters has no variance formula."""
+    """Raised if a map with these parameters has no variance formula."""
 
 
 @dataclass(frozen=True)
 class Bias:
-    """The parts of the mean error whose causes are known."""
+    """The parts of the mean error, by cause."""
 
     chance: Array = field(default_factory=_NONE.copy)
-    """The part of different samples with equal codes."""
+    """Part from different samples with equal codes."""
     zero_bit: Array = field(default_factory=_NONE.copy)
-    """The part of samples of equal i* and different t*, with equal codes."""
+    """Part from samples with equal codes, equal i* and different t*."""
     approximate: Array = field(default_factory=_NONE.copy)
-    """The part of an approximate kernel: of signs of projections, or of a series that ends."""
+    """Part from approximating the kernel, by signs of projections or by a truncated series."""
 
     @property
     def total(self) -> Array:
-        """All of them."""
+        """Sum of all parts."""
         return self.chance + self.zero_bit + self.approximate
 
     def means(self, kernel: Array) -> list[Array]:
-        """Return the kernel, and the means of the estimate with one, two and all of the causes."""
+        """Return the kernel, and the means of the estimate with the first, the first two and all
+        parts of the bias."""
         return list(itertools.accumulate((kernel, self.chance, self.zero_bit, self.approximate)))

@@ -1,4 +1,4 @@
-"""Kernels of random grids by the density of their pitches, the parameter `pitch_density`."""
+"""Kernels of random grids, given the density of their pitches (the parameter `pitch_density`)."""
 
 from collections.abc import Callable
 
@@ -12,9 +12,9 @@ Density = Callable[[Array], Array]
 
 
 def inverses(density: Density) -> Array:
-    """Return the inverses of the middles of equally likely parts of a density on (0, inf), in
-    order."""
-    # Steps are even in the logarithm, where d p = (density * pitch) d log(pitch).
+    """Return the inverses of the midpoints of equally likely parts of a density on (0, inf), in
+    ascending order of the pitches."""
+    # Steps are equal in the logarithm, where dp = (density * pitch) d log(pitch).
     logarithms = np.linspace(-50, 50, 2**20 + 1)
     pitches = _portable_math.exp(logarithms)
     values = np.asarray(density(pitches), float)
@@ -27,7 +27,7 @@ def inverses(density: Density) -> Array:
             "pitch_density must integrate to 1, the kernel's value at 0; its integral is "
             f"{below[-1]:.4g}"
         )
-    # Not np.interp, which compilers may round otherwise on other machines.
+    # np.interp may be rounded differently on other machines, depending on the compiler.
     n = _loops.N_PITCHES
     wanted = (np.arange(n) + 0.5) / n * below[-1]
     step = np.searchsorted(below, wanted, side="right") - 1
@@ -37,12 +37,12 @@ def inverses(density: Density) -> Array:
 
 
 def hat_mixture(inverse_pitches: Array, gamma: float) -> Callable[[Array], Array]:
-    """Return one column's factor of the kernel, as a function of the difference.
+    """Return one column's factor of the kernel, as a function of the difference in that column.
 
     It is the mean of ``max(0, 1 - gamma * difference / pitch)`` over the pitches.
     """
     pitches = np.sort(1 / inverse_pitches)
-    # For each pitch, the sum of 1 / pitch over it and all larger ones.
+    # For each pitch, the sum of 1 / pitch over it and all larger pitches.
     sums = np.append(np.cumsum((1 / pitches)[::-1])[::-1], 0.0)
 
     def factor(difference: Array) -> Array:

@@ -15,7 +15,7 @@ from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 from sparsemaps.laws._sampled import moments_of_agreements, with_common
 
 _N_GRID = 101
-"""The number of values of each of two kernels in a grid."""
+"""Number of values of each of the two kernels in a grid."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -50,7 +50,7 @@ class ProductLaw(Law):
 
     @property
     def bits(self) -> int:
-        """Bits of a code; if the other map has none, of the sampled map's."""
+        """Bits of a code, or of the sampled map's code if the other map has none."""
         sampled: Any = self.sampled
         other: Any = self.other
         return int(sampled.bits + (other.bits if self.is_one_hot else 0))
@@ -84,7 +84,7 @@ class ProductLaw(Law):
                 "KernelProduct has no variance formula with a map of dense output other than "
                 "RandomProjection"
             )
-        # Component j is the projection's if sample j agrees, and otherwise 0.
+        # Component j equals the projection's component if sample j agrees, else 0.
         agree, projected = pairs.factors
         rate = agree.kernel + self.sampled.bias(agree).total
         unit = self.other.moments(projected).unit + (1 - rate) * projected.kernel**2

@@ -18,8 +18,8 @@ from sparsemaps.laws._moments import Bias, Moments, Pairs, UnknownVarianceError
 
 
 def moments_of_agreements(law: Law, pairs: Pairs) -> Moments:
-    """Return moments of a mean of independent bits. The variance is at least as large as with
-    `MinHash`."""
+    """Return the moments of a mean of independent bits. With `MinHash`, the variance is at most
+    this."""
     span = 1.0 - law.least_kernel
     bias = law.bias(pairs).total
     mean = pairs.kernel + bias
@@ -29,19 +29,19 @@ def moments_of_agreements(law: Law, pairs: Pairs) -> Moments:
 
 
 def with_common(moments: Moments, variance: Array) -> Moments:
-    """Return moments with a variance that all components share. Errors are then normal."""
+    """Return the moments plus a variance that all components share. Errors are then normal."""
     if not variance.any():
         return moments
     return replace(moments, distribution="normal", common=variance, block=_ONE_BLOCK)
 
 
 _ONE_BLOCK = np.full(1, 2.0**62)
-"""The number of components of a block that has all of them."""
+"""Size of a block that contains all components."""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class SampledLaw(Law):
-    """The base of laws of codes, which may agree by chance if samples differ."""
+    """Base of the laws of codes that may agree by chance if samples differ."""
 
     bits: int
     """Bits of a code."""
@@ -59,7 +59,7 @@ class SampledLaw(Law):
 
     @property
     def chance(self) -> float:
-        """The probability that codes of samples that differ agree."""
+        """Probability that the codes of different samples agree."""
         return float(2.0**-self.bits)
 
     def bias(self, pairs: Pairs) -> Bias:
@@ -87,7 +87,7 @@ class JaccardLaw(SampledLaw):
 
 
 def _members(X: MatrixLike) -> Any:
-    """Return `X` with each non-zero entry replaced by 1."""
+    """Return `X` as CSR with each nonzero entry replaced by 1."""
     X = _sklearn.check_array(
         X, accept_sparse="csr", dtype=float, ensure_min_samples=0, input_name="X"
     )
@@ -122,7 +122,7 @@ class MinMaxLaw(SampledLaw):
             rule += f"; {signed} allows both signs (generalized min-max kernel)"
         if (unsigned := offered("alternate_sign", False)) is not None:
             return f"{rule}; with {unsigned}, HashingVectorizer has no negative values"
-        texts = offered("texts", "word:1")  # of the command
+        texts = offered("texts", "word:1")  # in the command
         return rule if texts is None else f"{rule}; {texts} counts the n-grams of raw texts"
 
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
@@ -140,15 +140,17 @@ class MinMaxLaw(SampledLaw):
             raise UnknownVarianceError(
                 "the error of rounding to whole levels depends on the rows: give X"
             )
-        return 1 - kernel  # rows of one column: i* is always the same
+        return 1 - kernel  # rows with a single column, where i* always agrees
 
     def rounding(self, rows: Any, kernel: Array) -> Array:
-        """Return at most the variance of the fractions over the squared sum of the larger levels.
+        """Return an upper bound: the variance of the fractions over the squared sum of the larger
+        levels.
 
-        Levels are right on average, and so are the sums of the smaller and of the larger ones of
-        two rows. To first order, the error of their quotient, the kernel K, is the error of the
-        smaller ones less K times the error of the larger ones, over the sum of the larger ones. A
-        column with the fractions f and g adds f (1 - f) + g (1 - g) to its variance, at most.
+        Levels are right on average, and so are the sums of the smaller and of the larger levels of
+        two rows. To first order, the error of their quotient, the kernel K, is the error of the sum
+        of the smaller levels minus K times the error of the sum of the larger levels, divided by
+        the latter sum. A column with fractions f and g adds at most f (1 - f) + g (1 - g) to the
+        variance of this error.
         """
         if self.method != "levels":
             return super().rounding(rows, kernel)
@@ -175,7 +177,7 @@ class SignsLaw(SampledLaw):
     distribution: str | None
     dense_output: bool
     width: int | None = None
-    """The width of a block of orthogonal vectors, if there are blocks and it is known."""
+    """Width of a block of orthogonal vectors; None if there are no blocks or it is unknown."""
 
     @property
     def nonnegative_rule(self) -> str | None:
@@ -197,7 +199,7 @@ class SignsLaw(SampledLaw):
 
     @property
     def chance(self) -> float:
-        return 0.0  # the kernel is the rate at which bits agree
+        return 0.0  # bits agree at the rate of the kernel
 
     @property
     def least_kernel(self) -> float:

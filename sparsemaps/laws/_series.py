@@ -14,7 +14,8 @@ from sparsemaps.laws._moments import Bias, Moments, Pairs
 
 
 def name_of(kernel: object) -> str:
-    """Return the kernel's name; "" for the coefficients of a series, which may be an array."""
+    """Return the name of a kernel, or "" for the coefficients of a series, which may be an
+    array."""
     return kernel if isinstance(kernel, str) else ""
 
 
@@ -27,9 +28,9 @@ class _SeriesLaw(Law):
     gamma: float
     coef0: float
     factor: float
-    """The factor of inner products in a series."""
+    """Factor of inner products in a series."""
     coefficients: Array
-    """a_0, a_1, ... of a series; for "rbf", of exp."""
+    """a_0, a_1, ... of a series; for "rbf", those of exp."""
 
     @property
     def _named(self) -> str:
@@ -54,7 +55,7 @@ class MaclaurinLaw(_SeriesLaw):
     """The law of `RandomMaclaurin`."""
 
     degrees: tuple[Array, Array]
-    """The degrees that features may have, and their probabilities."""
+    """Possible degrees of features, and their probabilities."""
     h01: bool
     """Whether the terms of degree 0 and 1 are exact."""
 
@@ -68,7 +69,7 @@ class MaclaurinLaw(_SeriesLaw):
         degrees, probabilities = self.degrees
         powers = [self.coefficients[degree] * pairs.inner**degree for degree in degrees]
         mean = sum(powers, np.zeros_like(more))
-        # The variance within a degree, and the variance of the means of the degrees.
+        # The variance within each degree, plus the variance of the means of the degrees.
         unit = np.zeros_like(more)
         for degree, probability, power in zip(degrees, probabilities, powers, strict=True):
             within = self.coefficients[degree] ** 2 * _gain(same, more, degree)
@@ -78,7 +79,7 @@ class MaclaurinLaw(_SeriesLaw):
 
 @dataclass(frozen=True, kw_only=True, eq=False)
 class TensorSketchLaw(_SeriesLaw):
-    """The law of `TensorSketch`, of one power or of a series."""
+    """The law of `TensorSketch`, for one power or for a series."""
 
     shares_buckets = True
 
@@ -93,8 +94,8 @@ class TensorSketchLaw(_SeriesLaw):
         overlap = gamma**2 * pairs.overlap + coef0**2
         same, straight, crossed = inner**2, lengths - overlap, inner**2 - overlap
         unit = _gain(same, straight, degree) + _gain(same, crossed, degree)
-        # Two columns that meet in one factor change as much as in a count sketch, times what the
-        # other factors have.
+        # Two columns that collide in one factor change the estimate as in a count sketch, times the
+        # other factors.
         longest = gamma * pairs.longest + coef0
         jump = 2 * longest * np.sqrt(lengths) ** (degree - 1)
         return Moments(pairs.kernel, unit, "jumps", jump=jump)
@@ -103,14 +104,14 @@ class TensorSketchLaw(_SeriesLaw):
         return Bias(approximate=self._left_out(pairs))
 
     def _scales(self, pairs: Pairs) -> tuple[float, Array]:
-        """Return the factor of inner products in a series, and the factor of its values."""
+        """Return the factor of inner products in a series, and the factor of the series' values."""
         gamma = float(self.gamma)
         if self._named != "rbf":
             return gamma, np.ones(1)
         return 2 * gamma, np.exp(-gamma * (pairs.square_x + pairs.square_y))
 
     def _left_out(self, pairs: Pairs) -> Array:
-        """Return the mean error: the terms of a series above its last degree."""
+        """Return the mean error from truncating a series: minus the terms above its last degree."""
         if self._named in ("poly", ""):
             return np.zeros_like(pairs.kernel)
         gamma, factor = self._scales(pairs)
@@ -120,7 +121,7 @@ class TensorSketchLaw(_SeriesLaw):
 
 
 def _gain(base: Array, more: Array, degree: int) -> Array:
-    """Return ``(base + more) ** degree - base ** degree``, without cancellation where `more` is
+    """Return ``(base + more) ** degree - base ** degree``, without cancellation if `more` is
     small."""
     gain = np.zeros_like(base)
     for lower in range(degree):
@@ -129,27 +130,27 @@ def _gain(base: Array, more: Array, degree: int) -> Array:
 
 
 def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
-    """Return the variance of a sketch of a series by fully random hashes, times the number of
+    """Return the variance of a sketch of a series with fully random hashes, times the number of
     components, up to terms of one over that number.
 
-    The sketch of x is the sum over the degrees m of sqrt(a_m) T_m(x); T_m is the convolution of the
-    first m count sketches. So an estimate is the sum over two degrees m, n of
-    sqrt(a_m a_n) <T_m(x), T_n(y)>, which has mean 0 unless m = n. Its square has these terms of
-    degrees low < high, beside the variance of each degree alone:
+    The sketch of x is the sum over the degrees m of sqrt(a_m) T_m(x), where T_m is the convolution
+    of the first m count sketches. An estimate is therefore the sum over two degrees m, n of
+    sqrt(a_m a_n) <T_m(x), T_n(y)>, which has mean 0 unless m = n. Besides the variance of each
+    degree alone, its square has these terms for degrees low < high:
 
-    - the products of (low, low) and (high, high), less the products of their means: `equal`;
+    - the products of (low, low) and (high, high), minus the products of their means: `equal`;
     - the products of (low, high) and (high, low): `between`;
     - the squares of (low, high) and of (high, low): `within`.
 
-    In each factor that both degrees share, two columns of x and two of y are in one bucket with
-    signs that cancel if they are equal in pairs: each column of x with one of y (`same`, or
+    In each factor that both degrees share, two columns of x and two of y are in one bucket, with
+    signs that cancel if the columns are equal in pairs: each column of x with one of y (`same`, or
     `crossed` with other columns), or both of x and both of y (`straight`, with other columns). In
-    `within`, the base is the last kind with any columns, and `crossed` stands for x with y of one
-    estimate, which has the same value. A factor that only the higher degree has multiplies by the
-    inner product or, in `within`, by a squared length.
+    `within`, the base is the last kind with any columns, and `crossed` is for x with y of one
+    estimate, which has the same value. A factor that only the higher degree has contributes the
+    inner product or, in `within`, a squared length.
 
-    Papers bound the variance of one power (Avron, Nguyen & Woodruff, "Subspace embeddings for the
-    polynomial kernel", NIPS 2014, lemma 2), and not of a series.
+    The literature bounds the variance of a single power (Avron, Nguyen & Woodruff, "Subspace
+    embeddings for the polynomial kernel", NIPS 2014, lemma 2), not that of a series.
     """
     inner, overlap = gamma * pairs.inner, gamma**2 * pairs.overlap
     square_x, square_y = gamma * pairs.square_x, gamma * pairs.square_y

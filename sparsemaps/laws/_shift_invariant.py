@@ -1,4 +1,4 @@
-"""Laws of features whose kernel is a function of the difference of two rows."""
+"""Laws of features whose kernel is a function of the difference between two rows."""
 
 import functools
 from dataclasses import dataclass
@@ -32,15 +32,15 @@ class FourierLaw(Law):
 
     kernel: str
     gamma: float | str
-    """A number, or the name of what `fit` computes from the data."""
+    """A number, or the name of a rule by which `fit` computes it from the data."""
     nu: float
     form: str
     spectrum: _spectrum.Quantile | None
-    """A spectrum that takes the kernel's place."""
+    """A spectrum that replaces the kernel."""
 
     @functools.cached_property
     def quantiles(self) -> Array | None:
-        """The table of a spectrum."""
+        """The table of quantiles of the spectrum."""
         return None if self.spectrum is None else _spectrum.table(self.spectrum)
 
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
@@ -54,11 +54,11 @@ class FourierLaw(Law):
         if self.kernel == "matern":
             return kernels.matern_kernel(X, Y, gamma=gamma, nu=self.nu, n_jobs=n_jobs)
         if self.kernel == "folded_rbf":
-            # For rows of any length, where `kernels.folded_rbf_kernel` scales them to length 1.
+            # For rows of any length; `kernels.folded_rbf_kernel` scales rows to length 1.
             near = kernels.rbf_kernel(X, Y, gamma=gamma / 2, n_jobs=n_jobs)
             Y = X if Y is None else Y
             other: Any = Y if sp.issparse(Y) else np.asarray(Y)
-            if other.dtype.kind != "f":  # whole numbers may be unsigned
+            if other.dtype.kind != "f":  # integers may be unsigned
                 other = other.astype(float)
             far = kernels.rbf_kernel(X, -other, gamma=gamma / 2, n_jobs=n_jobs)
             return (near + far) / 2
@@ -98,15 +98,15 @@ class FourierLaw(Law):
         if self.form == "offset":
             return Moments(k, offset, "normal")
         square = (1 - k) * (1 + k)  # 1 - k**2 without cancellation
-        if self.kernel == "rbf" and self.spectrum is None:  # whose kernel of doubled rows is k**4
+        if self.kernel == "rbf" and self.spectrum is None:  # the kernel of doubled rows is k**4
             unit = square**2
         else:
             unit = np.maximum(2 * square - (1 - doubled), 0)
         return Moments(k, unit, "gamma", paired=True, single=offset)
 
     def _folded_unit(self, pairs: Pairs) -> Array:
-        """Return the variance of cos <w, x> cos <w, y>, with w normal of variance gamma: its second
-        moment is a sum of four. Both moments are less 1, which they are near for short rows."""
+        """Return the variance of cos <w, x> cos <w, y>, with w normal of variance gamma. Both
+        moments are computed minus 1, because they are close to 1 for short rows."""
         gamma, squares = _known(self.gamma), pairs.square_x + pairs.square_y
         near, far = squares - 2 * pairs.inner, squares + 2 * pairs.inner
         mean = (np.expm1(-gamma * near / 2) + np.expm1(-gamma * far / 2)) / 2
@@ -126,13 +126,13 @@ class FastfoodLaw(Law):
     is_hashed: bool
     """Whether rows are count-sketched first."""
     widths: tuple[int, ...]
-    """The width of blocks, or if it is not known all that it may be."""
+    """Width of blocks or, if it is unknown, all possible widths."""
 
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:
         gamma = _known(self.gamma)
         if self.kernel == "rbf":
             return kernels.rbf_kernel(X, Y, gamma=gamma, n_jobs=n_jobs)
-        # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) is the function 0F1 of h + 1 and -z^2 / 4.
+        # With h = d' / 2, Gamma(h + 1) (2 / z)^h J_h(z) equals 0F1(h + 1, -z^2 / 4).
         argument = -gamma * squared_distances(X, Y, n_jobs=n_jobs) / 2
         one_point = scipy.special.hyp0f1(self.widths[0] / 2 + 1, argument)
         return np.asarray(one_point**self.degree)
@@ -154,7 +154,7 @@ class FastfoodLaw(Law):
                 f"Fastfood has no variance formula with kernel={self.kernel!r}"
             )
         k = pairs.kernel
-        # Orthogonal blocks take the covariance of rows that differ in one column.
+        # Orthogonal blocks have the covariance of rows that differ in one column.
         peak = np.ones_like(k) if self.is_orthogonal else pairs.peak
         return Moments(
             k,
@@ -169,7 +169,7 @@ class FastfoodLaw(Law):
     def moments_of_any_pair(self) -> Moments:
         if len(self.widths) == 1:
             return super().moments_of_any_pair()
-        # All widths in one: each has another covariance.
+        # Combine all widths, each of which has another covariance.
         moments = [self._moments_at(self.any_pairs(), width) for width in self.widths]
         return Moments(
             kernel=np.concatenate([one.kernel for one in moments]),
@@ -187,11 +187,11 @@ class BinningLaw(SampledLaw):
 
     gamma: float | str
     pitch_density: _pitches.Density | None
-    """A density of pitches that takes the Laplacian's place."""
+    """Density of pitches that replaces the Laplacian's."""
 
     @functools.cached_property
     def inverse_pitches(self) -> Array | None:
-        """The inverses of equally likely pitches, if there is a density of pitches."""
+        """Inverses of equally likely pitches; None without a density of pitches."""
         return None if self.pitch_density is None else _pitches.inverses(self.pitch_density)
 
     def exact_kernel(self, X: MatrixLike, Y: MatrixLike | None, n_jobs: int | None) -> Array:

@@ -11,14 +11,14 @@ from sparsemaps._tools._typing import Array
 Quantile = Callable[[Array], Array]
 
 _LARGEST = 1e38
-"""The largest quantile: differences of two such numbers are finite in float32."""
+"""Largest quantile, so that differences of two quantiles are finite in float32."""
 
 
 def table(quantile: Quantile) -> Array:
-    """Return the quantiles at the middles of equal parts of (0, 1), the first and the last one
-    twice.
+    """Return the quantiles at the midpoints of equal parts of (0, 1), with the first and the last
+    one repeated.
 
-    The loops draw numbers on the lines between two quantiles (``projection.h``).
+    The loops draw numbers by linear interpolation between two quantiles (``projection.h``).
     """
     n = _loops.N_PARTS
     middles = (np.arange(n) + 0.5) / n
@@ -52,8 +52,8 @@ def table(quantile: Quantile) -> Array:
 def factor(quantiles: Array, gamma: float) -> Callable[[Array], Array]:
     """Return one column's factor of the kernel, as a function of the difference: the mean of
     cos(gamma * difference * w) over the numbers w that the loops draw."""
-    # Half of the numbers are on the lines from 0 on; the first and the last line are half as long.
-    # The loop takes a multiple of 8 lines: added lines count nothing.
+    # By symmetry, only the segments from 0 up are used; the first and the last one have half the
+    # weight. The loop needs a multiple of 8 segments, so segments of weight 0 are added.
     upper = quantiles[len(quantiles) // 2 :].astype(float)
     knots = np.concatenate([[0.0], upper, np.repeat(upper[-1], 7)]) / (2 * np.pi)
     weights = np.full(len(upper) + 7, 2 / _loops.N_PARTS)
