@@ -1,8 +1,11 @@
 """``python -m experiments.path_of_C DIRECTORY``: KernelClassifierCV beside GridSearchCV.
 
-Both choose C by five folds, with the same tolerance, in one thread, and then train on all rows.
-Each is given codes, and then rows. The table has seconds of CPU time, the least of a few runs of
-each in turn, how many times as long the search takes, and the largest difference of mean scores.
+All choose C by five folds, with the same tolerance, and then train on all rows. GridSearchCV
+searches with a KernelClassifier, and with a LinearSVC on one-hot features of the same codes. Each
+is given codes (LinearSVC their features), and then rows or texts, which GridSearchCV encodes in
+each fold for each C. The table has seconds of CPU time, the least of a few runs of each in turn,
+with two threads of elapsed time; how many times as long the searches take; and the largest
+difference of mean scores from those of the search with a KernelClassifier.
 """
 
 import argparse
@@ -15,11 +18,15 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.svm import LinearSVC
 
 from experiments import datasets
+from experiments.labels import texts_of
 from experiments.runner import machine
-from sparsemaps import ConsistentWeightedSampling
+from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.linear import KernelClassifier, KernelClassifierCV
+from sparsemaps.text._analyzers import vectorizer_of
 
 SETS = (
     ("rcv1_binary20k", 8_000, ""), ("spambase", None, "range"), ("adult_a9a", 8_000, ""),
@@ -27,54 +34,98 @@ SETS = (
 )  # fmt: skip
 """Names, numbers of rows, and how columns are prepared."""
 
+N_TEXTS = 4_000
 
-def seconds(function: Callable[[], Any]) -> tuple[float, Any]:
-    """Return the CPU time of a call, and its result."""
-    start = time.process_time()
+LEARNERS = "KernelClassifierCV", "KernelClassifier", "LinearSVC"
+
+
+def seconds(function: Callable[[], Any], clock: Callable[[], float]) -> tuple[float, Any]:
+    """Return the time of a call, and its result."""
+    start = clock()
     result = function()
-    return time.process_time() - start, result
+    return clock() - start, result
 
 
 def measure(
-    X: Any, y: Any, loss: Any, Cs: Sequence[float], n_runs: int
+    X: Any, y: Any, map: Any, analyzer: str | None, options: argparse.Namespace
 ) -> tuple[list[float], float]:
-    """Return the seconds of both on codes, then of both on rows, and the difference of scores."""
-    map = ConsistentWeightedSampling(n_hashes=256, random_state=0)
-    codes = map.fit(X).encode(X, packed=True)
-    ours = KernelClassifierCV(map, Cs=Cs, loss=loss, random_state=0)
-    search = GridSearchCV(KernelClassifier(map, loss=loss, random_state=0), {"C": list(Cs)})
-    best: list[float] = [np.inf] * 4
-    fitted: list[Any] = [None] * 4
-    for _ in range(n_runs):
-        for place in range(4):
-            model: Any = (ours, search)[place % 2]
-            spent, fitted[place] = seconds(partial(model.fit, (codes, X)[place // 2], y))
+    """Return the seconds of each learner on codes, then of each on rows, and the difference of
+    scores."""
+    Cs, n_jobs = list(options.Cs), options.jobs
+    own: dict[str, Any] = {"loss": options.loss, "random_state": 0}
+    vectorizer = None if analyzer is None else vectorizer_of(analyzer)
+    rows = X if vectorizer is None else vectorizer.fit_transform(X)
+    codes = map.fit(rows).encode(rows, packed=True)
+    # LIBLINEAR's log loss is logistic regression's, which LinearSVC does not have.
+    svm = None if options.loss == "log_loss" else LinearSVC(tol=1e-3, **own)
+    searched: list[tuple[Any, Any, Any]] = []
+    for on_rows in False, True:
+        of_texts: dict[str, Any] = {"vectorizer": vectorizer} if on_rows else {}
+        plain: list[Any] = [map] if vectorizer is None else [vectorizer, map]
+        searched += [
+            (KernelClassifierCV(map, Cs=Cs, n_jobs=n_jobs, **of_texts, **own), X, codes),
+            (KernelClassifier(map, **of_texts, **own), X, codes),
+            (svm and (make_pipeline(*plain, svm) if on_rows else svm), X, map.transform(rows)),
+        ]
+    best: list[float] = [np.inf] * len(searched)
+    fitted: list[Any] = [None] * len(searched)
+    for _ in range(options.runs):
+        for place, (model, X_rows, X_codes) in enumerate(searched):
+            if model is None:
+                continue
+            if not isinstance(model, KernelClassifierCV):
+                name = "linearsvc__C" if hasattr(model, "steps") else "C"
+                model = GridSearchCV(model, {name: Cs}, n_jobs=n_jobs)
+            given = X_rows if place >= len(LEARNERS) else X_codes
+            clock = time.process_time if n_jobs == 1 else time.perf_counter
+            spent, fitted[place] = seconds(partial(model.fit, given, y), clock)
             best[place] = min(best[place], spent)
-    means = fitted[0].scores_.mean(axis=0)
-    return best, float(abs(means - fitted[1].cv_results_["mean_test_score"]).max())
+    means = [
+        one.scores_.mean(axis=0)
+        if isinstance(one, KernelClassifierCV)
+        else one.cv_results_["mean_test_score"]
+        for one in fitted
+        if one is not None
+    ]
+    return best, float(max(abs(some - means[1]).max() for some in means))
+
+
+def row(name: str, n_rows: int, best: Sequence[float], apart: float) -> str:
+    cells = [f"{n_rows:,} of {name}"]
+    for first in 0, len(LEARNERS):
+        ours = best[first]
+        cells.append(f"{ours:.3f}")
+        cells += [
+            f"{some:.3f} ({some / ours:.1f})" if np.isfinite(some) else "–"
+            for some in best[first + 1 : first + len(LEARNERS)]
+        ]
+    return "| " + " | ".join([*cells, f"{apart:.4f}"]) + " |"
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(prog="python -m experiments.path_of_C")
-    parser.add_argument("data", help="directory of LIBSVM files, NAME.train.svm.xz")
+    parser = argparse.ArgumentParser(prog="python -m experiments.path_of_C", description=__doc__)
+    parser.add_argument("data", help="directory of NAME.train.svm.xz and texts.jsonl.xz")
     parser.add_argument("--loss", default="squared_hinge")
     parser.add_argument("--Cs", nargs="+", type=float, default=[0.1, 1, 10])
     parser.add_argument("--runs", type=int, default=3)
+    parser.add_argument("--jobs", type=int, default=1)
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    print(f"{machine()}; loss {options.loss}, C {options.Cs}, {options.runs} runs\n")
-    print("| rows | CV on codes, s | search | times | CV on rows, s | search | times | scores |")
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"{machine()}; loss {options.loss}, C {options.Cs}, {options.runs} runs, "
+          f"{options.jobs} threads\n")  # fmt: skip
+    heads = [f"{learner}, {on}" for on in ("codes", "rows") for learner in LEARNERS]
+    print("| rows | " + " | ".join(heads) + " | scores |\n" + "|---" * 8 + "|")
+    cws = ConsistentWeightedSampling(n_hashes=256, random_state=0)
     for name, n_rows, prepare in SETS:
         if not datasets.has(options.data, name):
             print(f"| {name} | not run |")
             continue
         X, y, *_ = datasets.load(options.data, name, n_rows, prepare)
-        of, apart = measure(X, y, options.loss, options.Cs, options.runs)
-        both = " | ".join(
-            f"{a:.3f} | {b:.3f} | {b / a:.1f}" for a, b in ((of[0], of[1]), (of[2], of[3]))
-        )
-        print(f"| {len(y):,} of {name} | {both} | {apart:.4f} |", flush=True)
+        print(row(name, len(y), *measure(X, y, cws, None, options)), flush=True)
+    task = texts_of(options.data, "texts", N_TEXTS)
+    minhash = MinHash(n_hashes=256, random_state=0)
+    measured = measure(task.texts, task.y, minhash, "char:3", options)
+    print(row("texts", N_TEXTS, *measured), flush=True)
 
 
 if __name__ == "__main__":
