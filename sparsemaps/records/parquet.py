@@ -8,7 +8,7 @@ may have is an error: its list may have a long string many times.
 import contextlib
 import io
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import IO, Any, NamedTuple
 
 import numpy as np
@@ -32,6 +32,7 @@ from sparsemaps.records._columns import (
     is_list,
     is_one_of,
     paths_of,
+    refuse_expansion,
     string_bytes,
 )
 from sparsemaps.records._fields import RECORD_BYTES, Fields
@@ -109,6 +110,8 @@ class Opened(NamedTuple):
     paths: dict[str, FieldPath]
     columns: list[str] | None
     most_rows: int
+    n_numbers: int
+    """The bytes of the numbers of the columns in memory; a few in the file may stand for many."""
 
     @classmethod
     def of(
@@ -133,17 +136,20 @@ class Opened(NamedTuple):
             )
         columns = [".".join(path.names) for path in paths.values()]
         starts = tuple(f"{one}." for one in columns)
-        check_pages(
-            file, about, lambda path: is_whole or f"{path}.".startswith(starts),
-            max(max_row_bytes, EXPANDED_BYTES), name,
-        )  # fmt: skip
+
+        def is_wanted(path: str) -> bool:
+            return is_whole or f"{path}.".startswith(starts)
+
+        most = max(max_row_bytes, EXPANDED_BYTES)
+        check_pages(file, about, is_wanted, most, name)
+        n_numbers = _bytes_of_numbers(plain, is_wanted, most, name)
         within = [path for path in _strings_within_others(plain) if path not in lists]
         if not is_whole:
             within = [one for one in within if f"{one}.".startswith(starts)]
         are_numbers = len(names) == len(strings) and not within
         most_rows = _MOST_ROWS if are_numbers else _MOST_OTHER_ROWS
         wanted = None if is_whole else columns
-        return cls(opened, plain, name, schema, paths, wanted, most_rows)
+        return cls(opened, plain, name, schema, paths, wanted, most_rows, n_numbers)
 
     def parts(
         self, n_bytes: int, part_bytes: int, max_row_bytes: int, **options: Any
@@ -155,6 +161,7 @@ class Opened(NamedTuple):
         if not about.num_row_groups:  # which Arrow before 20 does not take
             return
         n_all = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
+        n_all = max(n_all, self.n_numbers)
         a_row = n_all // max(about.num_rows, 1) + RECORD_BYTES
         n_rows = max(1, min(n_bytes // a_row, self.most_rows))
         n_read = 0
@@ -243,6 +250,31 @@ def _strings_within_others(plain: Any) -> list[str]:
     columns = (plain.schema.column(place) for place in range(len(plain.schema)))
     paths = (one.path for one in columns if one.physical_type == "BYTE_ARRAY")
     return [path for path in paths if path not in plain.schema_arrow.names]
+
+
+_NUMBER_BYTES = 8
+"""The most bytes of a number, or of the place of a string in a dictionary."""
+
+
+def _bytes_of_numbers(file: Any, is_wanted: Callable[[str], bool], most: int, name: str) -> int:
+    """Return the bytes of the values of some columns, in memory. It is a ValueError if the mean of
+    a group of rows is larger than a row may be, or than a column of so few bytes holds."""
+    n_all, about = 0, file.metadata
+    for group in range(about.num_row_groups):
+        chunks = about.row_group(group)
+        for place in range(chunks.num_columns):
+            chunk, kind = chunks.column(place), file.schema.column(place)
+            if not is_wanted(chunk.path_in_schema):
+                continue
+            n_bytes = chunk.num_values * max(_NUMBER_BYTES, kind.length or 0)
+            n_all += n_bytes
+            a_row = n_bytes // max(chunks.num_rows, 1)
+            try:
+                refuse_expansion("a row", a_row, chunk.total_compressed_size, most)
+            except ValueError as error:
+                where = f"row group {group + 1}, column {chunk.path_in_schema!r}"
+                raise ValueError(f"{name}: {where}: {error}") from None
+    return n_all
 
 
 def _of_other_encodings(about: Any) -> Iterator[str]:

@@ -15,6 +15,7 @@ from sparsemaps._io import _zstd
 from sparsemaps._io._text_input import _READERS
 from sparsemaps.libsvm import load_svmlight_file
 from sparsemaps.records import TEXT_FORMATS, _columns, parquet
+from sparsemaps.records._fields import Fields
 from sparsemaps.records._table import FORMATS
 from sparsemaps.text import iter_records
 
@@ -162,6 +163,43 @@ def test_only_columns_that_are_read_are_checked(tmp_path, small_limits):
     assert [str(text) for text in batch.texts] == ["a b"]
     with pytest.raises(ValueError, match="column 'other': a page of"):
         next(iter_records(tmp_path / "in.parquet", records=True))
+
+
+def lists_of_zeros(lengths):
+    """Lists of so many zeros, which take next to no bytes of a Parquet file."""
+    pa = pytest.importorskip("pyarrow")
+    ends = np.concatenate([[0], np.cumsum(lengths)])
+    zeros = pa.array(np.zeros(ends[-1], np.int64))
+    lists = pa.ListArray.from_arrays(pa.array(ends, pa.int32()), zeros)
+    return column_of(["a b"] * len(lengths)).append_column("numbers", lists)
+
+
+def test_numbers_that_a_row_repeats(tmp_path, small_limits):
+    """Their number is known before Arrow decodes them."""
+    path = tmp_path / "in.parquet"
+    write_parquet(path, lists_of_zeros([2**18] * 2), use_dictionary=True)
+    assert path.stat().st_size < 2**11
+    for options in ({"records": True}, {"label_field": "numbers"}):
+        with pytest.raises(
+            ValueError, match=r"'numbers[.\w]*': a row of \d+ bytes claims to hold 2097"
+        ):
+            next(iter_records(path, **options))
+    (batch,) = iter_records(path, records=False)
+    assert [str(text) for text in batch.texts] == ["a b"] * 2
+
+
+def test_numbers_that_many_rows_repeat(tmp_path):
+    """As many rows are decoded at a time as there is room for their numbers, not for the bytes of
+    the file."""
+    path = tmp_path / "in.parquet"
+    write_parquet(path, lists_of_zeros([2**9] * 2**14), use_dictionary=True)
+    assert path.stat().st_size < 2**16
+    fields = Fields("text", None, None, records=True)
+    with open(path, "rb") as file:
+        opened = parquet.Opened.of(file, "in", fields, 2**30)
+        sizes = [part.nbytes for part in opened.parts(2**20, 2**20, 2**30)]
+    assert max(sizes) <= 2**21
+    assert sum(sizes) >= 2**26
 
 
 @pytest.mark.parametrize("kind", TABLES)
