@@ -28,7 +28,7 @@ _OTHER_LINEAR = 0.05
 """The largest share of the time that each linear model except the first may take."""
 
 _OF_BEST = 0.2
-"""The share of the time that another size of the best family may take even if it ends late."""
+"""The share of the time that another size of the best map may take even if it ends late."""
 
 _NEAR_ERRORS = 2.0
 """Entries within so many standard errors of the best are measured again."""
@@ -161,9 +161,9 @@ class Measurement:
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, in_any_case=True)
         for near, share, of_folds in ((_NEAR, _SIZES, _FOLDS), (np.inf, 1.0, 1.0)):
-            best = self._best_first()[:1]
+            first = _best_map(self._best_first())
             for entry in self._unmeasured(near):
-                may_be_late = self._may_end_late(entry, best[0])
+                may_be_late = self._may_end_late(entry, first)
                 self._measure(entry, 0, 1.0 if may_be_late else share)
             self._settle(1.0 if self.test is None else of_folds)
             self._test_near_best()
@@ -183,8 +183,7 @@ class Measurement:
         ranked = self._best_first()
         if not ranked:
             return []
-        of_maps = (one.candidate.family for one in ranked if one.candidate.learner.has_map)
-        first = next(of_maps, None)
+        first = _best_map(ranked)
         others = []
         for family, entries in self.families.items():
             may_gain = family == first or entries[0].candidate.learner.of_trees
@@ -194,9 +193,9 @@ class Measurement:
                 others += [(family != first, self._expected(one), one) for one in some]
         return [one for *_, one in sorted(others, key=lambda other: other[:2])]
 
-    def _may_end_late(self, entry: Entry, best: Entry) -> bool:
-        """Return whether a size may end with the time: one that is not long, of the best family."""
-        is_of_best = entry.candidate.family == best.candidate.family
+    def _may_end_late(self, entry: Entry, first: str | None) -> bool:
+        """Return whether a size may end with the time: one of the best map that is not long."""
+        is_of_best = entry.candidate.family == first
         return is_of_best and self._expected(entry) <= _OF_BEST * self.budget.seconds
 
     def left_out(self) -> list[str]:
@@ -440,6 +439,12 @@ class Measurement:
         if isinstance(model, _sklearn.Pipeline):
             steps, model = [*steps, *(step for _, step in model.steps[:-1])], model.steps[-1][1]
         return _sklearn.make_pipeline(*steps, model) if steps else model
+
+
+def _best_map(ranked: Sequence[Entry]) -> str | None:
+    """Return the family of the first entry with a map, None if there is none."""
+    families = (one.candidate.family for one in ranked if one.candidate.learner.has_map)
+    return next(families, None)
 
 
 def with_threads(estimator: Any, n_jobs: int | None) -> Any:

@@ -393,7 +393,7 @@ def test_sizes_of_the_best_map_come_first():
 @pytest.mark.parametrize(("family", "cost", "late"), [
     ("best", 20, True), ("best", 21, False), ("near", 4, False)
 ])  # fmt: skip
-def test_a_short_size_of_the_best_family_may_end_with_the_time(family, cost, late):
+def test_a_short_size_of_the_best_map_may_end_with_the_time(family, cost, late):
     measurement = Measurement(search_of(Clock(), 100), None)
     for name, score in (("best", 0.9), ("near", 0.89)):
         one = Candidate(name, "", "", Learner())
@@ -403,7 +403,7 @@ def test_a_short_size_of_the_best_family_may_end_with_the_time(family, cost, lat
             other = Entry(one, 2, 1.0)
     other.work = lambda n_rows: cost
     measurement.search.costs.note((other.candidate, "measured"), 1.0, 1.0)
-    assert measurement._may_end_late(other, measurement.entries[0]) == late
+    assert measurement._may_end_late(other, "best") == late
 
 
 def test_turns():
