@@ -81,7 +81,7 @@ def _cell(o: Options, name: str, seconds: float = SECONDS) -> Cell:
 
 def _cells(o: Options) -> list[Cell]:
     names = ["spambase"] if o.quick else SETS
-    cells = [_cell(o, name, seconds) for seconds in (SECONDS, SHORT) for name in names]
+    cells = [_cell(o, name, seconds) for seconds in (SHORT, SECONDS) for name in names]
     others = () if o.quick else OF_OTHER_SECONDS
     return cells + [_cell(o, name, seconds) for name in others for seconds in OTHER_SECONDS]
 

@@ -23,8 +23,9 @@ def expression(value: object, imports: set[str]) -> str:
         imports.add("from functools import partial")
         return f"partial({_name(value.func, imports)}, {', '.join(words)})"
     if isinstance(value, (tuple, list)):
-        words = (expression(part, imports) for part in value)
-        return f"({', '.join(words)},)" if isinstance(value, tuple) else f"[{', '.join(words)}]"
+        words = ", ".join(expression(part, imports) for part in value)
+        comma = "," if len(value) == 1 else ""
+        return f"({words}{comma})" if isinstance(value, tuple) else f"[{words}]"
     if dataclasses.is_dataclass(value):
         words = (
             f"{field.name}={expression(getattr(value, field.name), imports)}"

@@ -144,6 +144,11 @@ def test_every_candidate_is_searched_measured_and_written(kind, is_regression):
         assert len(names["model"].fit(rows, y).predict(rows)) == N, one.name
 
 
+@pytest.mark.parametrize("value", [(), (1,), (1, "a"), ((1, 2), (0.5,)), [1, (2,)], []])
+def test_tuples_and_lists_are_written_as_python_writes_them(value):
+    assert expression(value, set()) == repr(value)
+
+
 @pytest.mark.parametrize("is_regression", [False, True])
 def test_one_decomposition_serves_all_strengths(is_regression):
     """The predictions are those of scikit-learn's estimators."""
