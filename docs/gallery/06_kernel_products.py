@@ -84,5 +84,5 @@ plt.show()
 # %%
 # With 128 samples or more, the product is more accurate than either of its factors and a linear
 # model; with 256 samples, it is also more accurate than boosted trees. With fewer samples, the
-# min-max kernel alone is better. Among the exact kernels, the product is no better than acos, so
+# min-max kernel alone is better. Among the exact kernels, the product does not beat acos, so
 # the gain comes from using few samples.

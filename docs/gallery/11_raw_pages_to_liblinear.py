@@ -72,7 +72,7 @@ for part in ("train", "test"):
 # Map the file of rows to a file of min-max features, and run LIBLINEAR on it. If LIBLINEAR's
 # programs are not installed, scikit-learn's LIBLINEAR is used. ``ones=True`` writes each feature as
 # 1, which takes a third of the space; C is then divided by the number of samples. Without
-# ``power``, frequent bytes such as those of markup would dominate. The square roots of the counts
+# ``power``, frequent bytes, such as markup, would dominate. The square roots of the counts
 # give rarer bytes more weight. The same on the command line::
 #
 #     sparsemaps map minmax --power 0.5 --n-hashes 256 --seed 0 --ones train.svm -o train.mapped

@@ -50,7 +50,7 @@ class KernelError:
         and not in t* ("0-bit"), as counted in the samples of the same rows and seeds. `t_bits`
         make it smaller, by a factor of ``2**-t_bits``, the size does not. 0 for other maps.
     other_bias : float
-        The rest of `bias`, with the standard error `bias_std_error`: 0 up to chance, but for the
+        The rest of `bias`, with the standard error `bias_std_error`: 0 up to chance, except for the
         acos-chi2 kernel and "rademacher" vectors of `SignProjection`, `hash_dim` of `Fastfood` and
         series of `TensorSketch`, which are approximations.
     theory_std : float or None

@@ -34,7 +34,7 @@ _RECORDS = (
 )
 """The files that hold records."""
 
-_TEXTS_BY_NAMES = "auto:5 if the names of the inputs are those of texts"
+_TEXTS_BY_NAMES = "auto:5 if the inputs are named like texts"
 """The default of --texts."""
 
 

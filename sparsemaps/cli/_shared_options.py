@@ -218,7 +218,7 @@ def add_texts(
     add_values(group, Texts, but=("max_line_bytes", *but), defaults={"analyzer": default})
 
 
-LEARNT_BY_NAMES = "char:3 if the names of the inputs are those of texts with fields"
+LEARNT_BY_NAMES = "char:3 if the inputs are named like texts with fields"
 """The default of --texts, of commands that learn labels."""
 
 

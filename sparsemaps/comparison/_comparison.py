@@ -26,8 +26,8 @@ class Measured:
     standard_error : float
         The standard error of `score`, by the rows that were held out.
     behind, behind_error : float
-        How far the score is below that of the best model, and the standard error of that, on the
-        rows that both were measured on.
+        How far the score is below the best model's, and the standard error of this difference, on
+        the rows that both were measured on.
     n_folds : int
         Number of folds that were measured, at most five.
     test_score, test_error : float or None
@@ -125,7 +125,7 @@ class Comparison(Sequence[Measured]):
     @property
     def choice(self) -> Measured:
         """The model with the fewest bytes per row whose score is within one standard error of the
-        best. The error is that of the difference, on the rows that both were measured on."""
+        best: the error of their difference, on the rows that both were measured on."""
         near = (row for row in self.rows if row is self.best or row.behind <= row.behind_error)
         return min(near, key=lambda row: (row.row_bytes, row.row_seconds))
 

@@ -102,7 +102,7 @@ def outcome_of(losses: Array) -> Outcome:
 
 
 class Gap(NamedTuple):
-    """How far the score of an entry is below that of another, and the standard error of that."""
+    """How far an entry's score is below another's, and the standard error of this difference."""
 
     behind: float
     error: float

@@ -23,9 +23,9 @@ def expression(value: object, imports: set[str]) -> str:
         imports.add("from functools import partial")
         return f"partial({_name(value.func, imports)}, {', '.join(words)})"
     if isinstance(value, (tuple, list)):
-        words = ", ".join(expression(part, imports) for part in value)
+        parts = ", ".join(expression(part, imports) for part in value)
         comma = "," if len(value) == 1 else ""
-        return f"({words}{comma})" if isinstance(value, tuple) else f"[{words}]"
+        return f"({parts}{comma})" if isinstance(value, tuple) else f"[{parts}]"
     if dataclasses.is_dataclass(value):
         words = (
             f"{field.name}={expression(getattr(value, field.name), imports)}"

@@ -490,7 +490,7 @@ def _shift(removed: str, witness: str, start: int) -> int:
 
 def _alone(text: str | None, shade: _Shading) -> str:
     if text is None:
-        return "<p>Its text is not at hand.</p>"
+        return "<p>Its text is not available.</p>"
     return f'<pre dir="auto">{_excerpt(text, _WINDOW, shade)}</pre>'
 
 

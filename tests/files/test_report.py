@@ -207,7 +207,7 @@ def test_texts_of_ten_megabytes_take_little_room():
 def test_a_witness_without_a_text():
     texts = Parts(page(Pair("2", "june:17", 0.9, "here it is", None))).texts
     assert "here it is" in texts["pairs"]
-    assert "Its text is not at hand." in texts["pairs"]
+    assert "Its text is not available." in texts["pairs"]
 
 
 def test_nothing_was_removed():
@@ -311,7 +311,7 @@ def test_rows_of_libsvm_files_and_of_an_earlier_delivery(tmp_path):
         None, path, tmp_path / "second.svm", against=earlier, report=tmp_path / "b.html"
     )
     pairs = Parts((tmp_path / "b.html").read_text()).texts["pairs"]
-    assert f"Removed: 20 7:1 8:1Kept: {earlier}:2Its text is not at hand." in pairs
+    assert f"Removed: 20 7:1 8:1Kept: {earlier}:2Its text is not available." in pairs
 
 
 @pytest.mark.parametrize(("map", "words"), [

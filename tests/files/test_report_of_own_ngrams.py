@@ -196,7 +196,7 @@ def test_groups_with_half_of_the_common_ngrams_of_each_other_are_one_frame():
               FrameGroup(4, 2), FrameGroup(5, 9)]  # fmt: skip
     found = _frames.frames_of(groups, texts, FakeOwn())
     # Two of four common ones are half of each; four of nine are not. Two records are too few; the
-    # last one's text is not at hand.
+    # last one's text is not available.
     assert found == [
         _frames.Frame(8, 0, 4, 5),
         _frames.Frame(4, 2, 9, 9),
