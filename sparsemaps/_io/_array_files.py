@@ -1,4 +1,4 @@
-"""NumPy's files, which anybody may have changed: an array is checked when it is read."""
+"""NumPy files, which may have been modified by anyone: arrays are checked when they are read."""
 
 import io
 import math
@@ -17,51 +17,50 @@ from sparsemaps._io._regular_files import open_regular
 from sparsemaps._tools._typing import Array
 
 MAX_HEADER_BYTES = 2**12
-"""The largest number of bytes of a file's header, which usually has about a hundred."""
+"""Largest size of a file's header in bytes. Headers usually have about a hundred bytes."""
 
 _STEP = 2**20
-"""Numbers that are compared at a time."""
+"""Numbers compared at a time."""
 
 _LASTING_BYTES = 128
 """Bytes of a header whose shape is written last."""
 
 _WRITTEN_BYTES = 2**24
-"""Bytes of an array that are written by one call. Signals are handled between calls."""
+"""Bytes of an array written per call. Signals are handled between calls."""
 
 
 _UNSOUND = (
     *(ValueError, TypeError, SyntaxError, tokenize.TokenError, RecursionError, MemoryError),
-    UserWarning,  # where warnings are errors: NumPy warns of headers of Python 2
+    UserWarning,  # if warnings are errors: NumPy warns about headers of Python 2
 )
-"""The errors of NumPy for a header that is not sound."""
+"""Errors of NumPy for an invalid header."""
 
 
 class ArrayKind(NamedTuple):
     """The type, shape and range that an array must have."""
 
     dtype: Any
-    """"integers" or a type; None is any type of integers or floats."""
+    """A type, "integers", or None for any type of integers or floats."""
 
     shape: tuple[int | None, ...] = (None,)
-    """None is any length."""
+    """None in a shape allows any length."""
 
     most: int | tuple[int, ...] | None = None
-    """The largest number allowed, or one for each row; the least is 0. None allows any number."""
+    """Largest number allowed, or one for each row; the least is then 0. None allows any number."""
 
     halves: bool = False
-    """Whether each number of 64 bits is two numbers of 32 bits, which are compared."""
+    """Whether each 64-bit number consists of two 32-bit numbers, which are checked separately."""
 
 
 _KINDS = {None: ("iuf", "numbers"), "integers": ("iu", "integers")}
-"""Several types at once: the kinds of NumPy, and their name in errors."""
+"""Groups of types: their kinds in NumPy, and their name in errors."""
 
 
 def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
-    """Return the array of a file, in memory or mapped into it; a ValueError if it is of another
-    kind.
+    """Return the array in a file, in memory or mapped. Raise a ValueError if it has another kind.
 
-    Sizes are compared with the size of the file before memory is allocated. A mapped file may
-    change afterwards, so that compiled code must bound what it reads there.
+    Sizes are checked against the file size before memory is allocated. A mapped file may change
+    afterwards, so compiled code must bound what it reads there.
     """
     with open_regular(path) as file:
         size = os.fstat(file.fileno()).st_size
@@ -76,7 +75,7 @@ def read_array(path: str, kind: ArrayKind, mmap: bool = False) -> Array:
 
 
 def save_array(path: str, array: Array) -> None:
-    """Write a NumPy file, which appears when it is complete."""
+    """Write a NumPy file, which appears only when it is complete."""
     with _output_files.atomic_output(path) as file:
         file.write(header_of(array.dtype.str, array.shape))
         for piece in pieces_of(array):
@@ -92,33 +91,32 @@ def header_of(dtype: str, shape: tuple[int, ...]) -> bytes:
 
 
 def lasting_header(dtype: npt.DTypeLike, shape: tuple[int, ...]) -> bytes:
-    """Return the header of a NumPy file, of as many bytes for every number of rows: it is written
-    again when this number is known."""
+    """Return the header of a NumPy file, with the same length for every number of rows, so that it
+    can be rewritten when this number is known."""
     about = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": shape}
     text = repr(about).encode().ljust(_LASTING_BYTES - 11) + b"\n"
     return b"\x93NUMPY\x01\x00" + len(text).to_bytes(2, "little") + text
 
 
 def pieces_of(array: Array) -> Iterator[memoryview]:
-    """Yield the content of an array, in pieces that are written by one call."""
+    """Yield the content of an array, in pieces to be written by one call each."""
     data = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     for start in range(0, len(data), _WRITTEN_BYTES):
         yield data[start : start + _WRITTEN_BYTES].data
 
 
 def dimensions_of(path: str) -> int:
-    """Return how many dimensions the array of a file has; 0 if it has none that is read."""
+    """Return the number of dimensions of the array in a file, or 0 if it cannot be read."""
     with open_regular(path) as file:
         header = read_header(file)
     return 0 if header is None else len(header[0])
 
 
 def read_csr(path: str) -> Any:
-    """Read the CSR matrix that ``scipy.sparse.save_npz`` wrote without compression.
+    """Read a CSR matrix that ``scipy.sparse.save_npz`` wrote without compression.
 
-    A ValueError if an array is of another kind than SciPy writes, or compressed: the sizes of the
-    arrays are compared with the size of the file before memory is allocated. Indices are not
-    checked.
+    Raise a ValueError if an array is compressed, or has another kind than SciPy writes. Sizes of
+    arrays are checked against the file size before memory is allocated. Indices are not checked.
     """
     with open(path, "rb") as file, zipfile.ZipFile(file) as archive:
         size = os.fstat(file.fileno()).st_size
@@ -139,7 +137,7 @@ def read_csr(path: str) -> Any:
 
 
 def _check_stored(archive: zipfile.ZipFile, name: str, size: int) -> None:
-    """Raise if an array of an archive of `size` bytes is compressed, or said to be longer."""
+    """Raise if an array in an archive of `size` bytes is compressed, or claims to be longer."""
     for about in archive.infolist():
         if about.filename == f"{name}.npy":
             if about.compress_type != zipfile.ZIP_STORED:
@@ -151,8 +149,8 @@ def _check_stored(archive: zipfile.ZipFile, name: str, size: int) -> None:
 
 
 def read_member(archive: zipfile.ZipFile, name: str, kind: ArrayKind) -> Iterator[Array]:
-    """Yield the array of one dimension that an archive has by this name, in blocks of bounded size;
-    a ValueError if it is of another kind or is not there."""
+    """Yield the one-dimensional array `name` of an archive, in blocks of bounded size. Raise a
+    ValueError if it is missing or has another kind."""
     try:
         about = archive.getinfo(f"{name}.npy")
     except KeyError:
@@ -172,8 +170,8 @@ def read_member(archive: zipfile.ZipFile, name: str, kind: ArrayKind) -> Iterato
 
 
 def read_string(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
-    """Return the bytes of an array of one string, at most so many, without the zeros behind them;
-    empty if there is none."""
+    """Return the first `most` bytes of an array of one string, without trailing zeros, or empty
+    bytes if there is none."""
     if f"{name}.npy" not in archive.namelist():
         return b""
     with archive.open(f"{name}.npy") as file:
@@ -186,8 +184,8 @@ def read_string(archive: zipfile.ZipFile, name: str, most: int) -> bytes:
 def _checked_header(
     file: IO[bytes], name: str, size: int, kind: ArrayKind
 ) -> tuple[tuple[int, ...], Any]:
-    """Return the shape and the dtype of a file of this size, which is then behind its header; a
-    ValueError if the array is of another kind."""
+    """Return the shape and the dtype of a file of this size, and leave the file after its header.
+    Raise a ValueError if the array has another kind."""
     found = read_header(file)
     if found is None or not _is_of(found, kind):
         raise ValueError(f"{name} is damaged: expected {_words(kind)}; found {_found(found)}")
@@ -195,14 +193,14 @@ def _checked_header(
     expected = file.tell() + math.prod(shape) * dtype.itemsize
     if size != expected:
         raise ValueError(f"{name} is damaged: expected {expected} bytes; found {size}")
-    if max(shape, default=0) > size:  # beside a length of 0
+    if max(shape, default=0) > size:  # if another length is 0
         raise ValueError(f"{name} is damaged: expected at most {size} rows; found {max(shape)}")
     return shape, dtype
 
 
 def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, Any] | None:
-    """Return the shape, whether it is in Fortran's order, and the dtype of a file, which is then
-    behind its header; None if it has no header of version 1."""
+    """Return the shape, whether the order is Fortran's, and the dtype of a file, and leave the file
+    after its header. Return None if it has no header of version 1."""
     try:
         if np.lib.format.read_magic(file) != (1, 0):
             return None

@@ -1,7 +1,7 @@
-"""Files of an array with a description, which anybody may have changed.
+"""Files of an array with a description, which may have been modified by anyone.
 
-A file has a NumPy file, further content if there is any, the description as JSON, the length of the
-description, and eight bytes that mark the files of a kind, in this order. Nothing in it is code.
+A file consists of a NumPy file, further content if any, the description as JSON, the length of the
+description, and eight bytes that mark the kind of file, in this order. It contains no code.
 """
 
 import contextlib
@@ -25,7 +25,7 @@ _LARGEST_DESCRIPTION = 2**28
 
 
 def ending_of(description: Mapping[str, Any], mark: bytes) -> bytes:
-    """Return the end of a file, from its description on."""
+    """Return the end of a file, starting with its description."""
     text = json.dumps(description, allow_nan=False).encode()
     return text + FOOTER.pack(len(text), mark)
 
@@ -38,8 +38,8 @@ def is_marked(path: str, mark: bytes) -> bool:
 
 
 def read_description(file: IO[bytes], path: str, mark: bytes, kind: str) -> tuple[Any, int]:
-    """Return the description of a file, and where it begins. Raise a ValueError unless the file is
-    of this kind."""
+    """Return the description of a file, and the position where it begins. Raise a ValueError unless
+    the file is of this kind."""
     size = os.fstat(file.fileno()).st_size
     file.seek(max(size - FOOTER.size, 0))
     end = file.read()
@@ -55,7 +55,7 @@ def read_description(file: IO[bytes], path: str, mark: bytes, kind: str) -> tupl
 
 
 def has_header(file: IO[bytes], dtype: str, shape: tuple[int, ...], offset: int) -> bool:
-    """Return whether a file begins with the header of an array of this kind, which ends at
+    """Return whether a file begins with the header of such an array, and the header ends at
     `offset`."""
     if not 0 < offset <= MAX_HEADER_BYTES:
         return False
@@ -66,7 +66,7 @@ def has_header(file: IO[bytes], dtype: str, shape: tuple[int, ...], offset: int)
 
 @contextlib.contextmanager
 def damage_named(path: str, part: str) -> Iterator[None]:
-    """Make a ValueError that names a part of a file of any error of a wrong value."""
+    """Turn any error about a wrong value into a ValueError that names a part of a file."""
     try:
         yield
     except (ValueError, LookupError, TypeError, AttributeError, RecursionError):

@@ -1,4 +1,4 @@
-"""Folders of results: one of this machine's, or one at a URL."""
+"""Folders of results, on this machine or at a URL."""
 
 import contextlib
 import errno
@@ -13,12 +13,12 @@ from sparsemaps._io import _output_files, _paths, _regular_files, _sources, _tex
 from sparsemaps._io._locks import one_writer
 
 _LARGEST_CONTENT = 2**28
-"""Bytes of a small file; a larger one is damaged."""
+"""Largest size of a small file in bytes. A larger one is damaged."""
 
 
 @dataclass(frozen=True)
 class Folder:
-    """A folder on this machine. Names are relative to it; an absolute path stays unchanged."""
+    """A folder on this machine. Names are relative to it; absolute paths stay unchanged."""
 
     path: str
 
@@ -28,8 +28,8 @@ class Folder:
 
     @contextlib.contextmanager
     def making(self, name: str, endings: Sequence[str], output: str | None) -> Iterator[str]:
-        """Yield the path where a file, and others beside it, are written. Files of an output have
-        the permissions of the files that they replace, from the start."""
+        """Yield the path at which to write a file, and others next to it. Files of an output get
+        the permissions of the files that they replace from the start."""
         path = self.place(name)
         if output is None:
             yield path
@@ -41,7 +41,8 @@ class Folder:
         return os.listdir(self.path)
 
     def read(self, name: str) -> bytes:
-        """Return the content of a small file; empty if it is not there, or no regular file."""
+        """Return the content of a small file, or empty bytes if it is missing or not a regular
+        file."""
         try:
             with _regular_files.open_regular(self.place(name), follow=False) as file:
                 if os.fstat(file.fileno()).st_size <= _LARGEST_CONTENT:
@@ -51,13 +52,13 @@ class Folder:
         return b""
 
     def write(self, name: str, content: bytes) -> None:
-        self.remove([name])  # a link is not followed
-        # A loss of power may leave it empty: the result is not there then.
+        self.remove([name])  # do not follow a link
+        # After a power failure it may be empty; it then counts as missing.
         with _output_files.atomic_output(self.place(name), synced=False) as file:
             file.write(content)
 
     def size(self, name: str) -> int | None:
-        """Return the size of a regular file; None if it is not there. Links are not followed."""
+        """Return the size of a regular file, or None if it is missing. Links are not followed."""
         try:
             about = os.lstat(self.place(name))
         except (OSError, ValueError):
@@ -65,21 +66,21 @@ class Folder:
         return about.st_size if stat.S_ISREG(about.st_mode) else None
 
     def has(self, name: str) -> bool:
-        """Return whether there is a file, or a link; no other things are replaced or removed."""
+        """Return whether there is a file or a link. Nothing else is ever replaced or removed."""
         path = self.place(name)
         return os.path.islink(path) or os.path.isfile(path)
 
     def time(self, name: str) -> Any:
-        """Return when a file was written, to be compared with the times of others; None if that is
-        not known."""
+        """Return a file's time of writing, to compare with the times of others, or None if
+        unknown."""
         try:
             return os.lstat(self.place(name)).st_mtime_ns
         except OSError:
             return None
 
     def move(self, name: str, target: str) -> None:
-        """Give a file another name, of another file system too. The file there is replaced, and a
-        link is not followed. Errors name the target."""
+        """Rename a file, even to another file system. An existing target is replaced, and a link
+        there is not followed. Errors name the target."""
         path, place = self.place(name), self.place(target)
         try:
             os.replace(path, place)
@@ -96,16 +97,18 @@ class Folder:
             os.unlink(path)
 
     def deliver(self, pairs: Sequence[tuple[str, str]]) -> None:
-        """Give the files of an output their names, all of them or none. `pairs` has for each file
-        the name that it has, if it was made, and its own; the output itself comes first.
+        """Give the files of an output their names, all or none of them. For each file, `pairs` has
+        its present name (the file may not have been made) and its final name; the output itself
+        comes first.
 
-        An earlier output and the files beside it move to hidden names before that, the output
-        first, and the new one gets its name last. After an error they move back. So whoever looks
-        meanwhile, or after the process was killed, finds the files of one run, or no output.
+        First, an earlier output and the files next to it are moved to hidden names, the output
+        first. The new output gets its name last. After an error, files are moved back. Anyone who
+        looks in the meantime, or after the process was killed, thus finds the files of a single
+        run, or no output.
         """
         new = [pair for pair in pairs if self.size(pair[0]) is not None]
         old = [target for _, target in pairs if self.has(target)]
-        if {*old, *(target for _, target in new)} == {pairs[0][1]}:  # nothing beside it
+        if {*old, *(target for _, target in new)} == {pairs[0][1]}:  # only the output itself
             self.move(*pairs[0])
             return
         aside = [
@@ -119,14 +122,14 @@ class Folder:
         except BaseException as error:
             self._undo(done, aside, error)
             raise
-        with contextlib.suppress(OSError):  # the output is there
+        with contextlib.suppress(OSError):  # the output is in place
             self.remove(hidden for _, hidden in aside)
 
     def _undo(
         self, done: list[tuple[str, str]], aside: list[tuple[str, str]], error: BaseException
     ) -> None:
-        """Move files back, the last one first; the last of these may not have moved, or may have
-        been copied. If that fails too, the error says where the earlier output is."""
+        """Move files back, the last one first. The last move may not have happened, or only its
+        copy. If moving back fails too, the error says where the earlier output is."""
         try:
             for name, target in reversed(done):
                 if self.has(name):
@@ -139,32 +142,33 @@ class Folder:
                 raise OSError(error.errno, kept, error.filename) from error
 
     def are_one(self, name: str, other: str) -> bool:
-        """Return whether two names are of one file."""
+        """Return whether two names refer to the same file."""
         try:
             return os.path.samestat(os.lstat(self.place(name)), os.lstat(self.place(other)))
         except OSError:
             return False
 
     def link(self, name: str, second: str) -> None:
-        """Give a file a second name; if the file system has no links, copy it."""
+        """Give a file a second name. If the file system has no links, copy it."""
         path, copy = self.place(name), self.place(second)
         try:
             os.link(path, copy)
-        except FileExistsError:  # by a process that does the same
+        except FileExistsError:  # another process has just done the same
             pass
         except OSError:
             with open(path, "rb") as file, _output_files.atomic_output(copy) as output:
                 shutil.copyfileobj(file, output)
 
     def remove(self, names: Iterable[str]) -> None:
-        """Remove the files that are there."""
+        """Remove the files that exist."""
         for name in names:
             with contextlib.suppress(FileNotFoundError):
                 os.unlink(self.place(name))
 
 
 class UrlFolder(Folder):
-    """A folder at a URL. Files are written on this machine first, and read there from copies."""
+    """A folder at a URL. Files are first written on this machine, and are read from local
+    copies."""
 
     def place(self, name: str) -> str:
         return name if _urls.is_url(name) else _paths.join(self.path, name)
@@ -203,7 +207,7 @@ class UrlFolder(Folder):
         _urls.move(self.place(name), self.place(target))
 
     def are_one(self, name: str, other: str) -> bool:
-        return False  # a copy has no mark of its origin
+        return False  # copies do not record their origin
 
     def link(self, name: str, second: str) -> None:
         _urls.copy(self.place(name), self.place(second))
@@ -217,8 +221,9 @@ class UrlFolder(Folder):
 
 @contextlib.contextmanager
 def writing(folder: str, *, shared: bool = False) -> Iterator[None]:
-    """Lock a folder, as by `one_writer`. Remove the temporary files of killed processes, unless the
-    folder is shared: another process may be writing them. A folder at a URL is not locked."""
+    """Lock a folder with `one_writer`. Remove temporary files of killed processes, unless the
+    folder is shared, because another process may be writing them. Folders at URLs are not
+    locked."""
     if _urls.is_url(folder):
         _urls.refuse_read_only(folder)
         try:
@@ -237,10 +242,10 @@ def writing(folder: str, *, shared: bool = False) -> Iterator[None]:
 
 @contextlib.contextmanager
 def staged(output: Any, endings: Sequence[str]) -> Iterator[Any]:
-    """Yield where an output, and files beside it with some endings, are written: a path of this
-    machine. If there is no error, all of them appear at the end, and earlier files beside the
-    output are removed. So an output never has files of another run beside it, such as the labels of
-    a run that found no room for its codes."""
+    """Yield a local path at which to write an output and the files next to it, named by `endings`.
+    If there is no error, they all appear at the end, and earlier files next to the output are
+    removed. An output thus never has files of another run next to it, such as the labels of a run
+    that had no space left for its codes."""
     if not endings or not _sources.is_regular(output):
         yield output
         return
@@ -262,7 +267,7 @@ def _staged_here(output: str, endings: Sequence[str]) -> Iterator[str]:
         pairs = []
         for ending in endings:
             target = output + ending
-            if os.path.lexists(path + ending):  # else a link goes, and not the file it leads to
+            if os.path.lexists(path + ending):  # otherwise remove the link, not the file behind it
                 target = os.path.realpath(target)
             pairs.append((path + ending, target))
         files.deliver(pairs)
@@ -272,7 +277,7 @@ def _staged_here(output: str, endings: Sequence[str]) -> Iterator[str]:
 
 @contextlib.contextmanager
 def _staged_at_url(url: str, endings: Sequence[str]) -> Iterator[str]:
-    """Yield a path of this machine, as `staged` does. All files are uploaded before the first one
+    """Yield a path on this machine, as `staged` does. All files are uploaded before the first one
     gets its name."""
     files = UrlFolder(_paths.folder_of(url))
     with _urls.written_here(url) as path:
@@ -287,6 +292,6 @@ def _staged_at_url(url: str, endings: Sequence[str]) -> Iterator[str]:
                 _urls.put(path + ending, hidden + ending)
             files.deliver([(hidden + ending, url + ending) for ending in endings])
         except BaseException:
-            with contextlib.suppress(OSError):  # the first error is the one to report
+            with contextlib.suppress(OSError):  # report the first error
                 files.remove(hidden + ending for ending in made)
             raise

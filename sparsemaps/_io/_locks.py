@@ -1,4 +1,4 @@
-"""One writer of a folder at a time."""
+"""Locks that allow one writer of a folder at a time."""
 
 import contextlib
 import errno
@@ -16,38 +16,39 @@ else:
     import fcntl
 
 LOCK = ".sparsemaps-lock"
-"""The name of the file that is locked, in the folder that it is for."""
+"""Name of the lock file in the folder."""
 
 _PATIENCE = 1.0
-"""Seconds in which a run that ends may hold the lock alone, to remove its file."""
+"""Seconds for which a run that ends may hold an exclusive lock, to remove its lock file."""
 
 _UNSUPPORTED = errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.EINVAL
 
 
 @contextlib.contextmanager
 def one_writer(folder: str, *, shared: bool = False) -> Iterator[None]:
-    """Lock a folder, which is made unless it is there; a ValueError if another run has locked it.
+    """Lock a folder, and create it if needed. Raise a ValueError if another run has locked it.
 
-    Locks that are shared exclude only those that are not. The operating system unlocks what a
-    process that ends has locked, however it ends. Windows knows no shared locks by `msvcrt`, and
-    some network file systems no locks at all: there, a shared lock or any lock is none.
+    Shared locks exclude only locks that are not shared. The operating system releases the locks of
+    a process when it ends, however it ends. `msvcrt` on Windows has no shared locks, and some
+    network file systems have no locks at all; there, these locks have no effect.
     """
     path = os.path.join(folder, LOCK)
     with _locked(path, folder, shared) as file:
         try:
             yield
         finally:
-            # On Windows, a file that is open has to keep its name.
+            # Windows cannot remove an open file.
             if sys.platform != "win32":
                 with contextlib.suppress(OSError):  # another process has locked it
                     fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    # Whoever has opened it by now finds, once it is locked, that it has no name.
+                    # A process that has opened it by now will notice, once it gets the lock, that
+                    # the file has no name.
                     os.unlink(path)
 
 
 def _locked(path: str, folder: str, shared: bool) -> IO[bytes]:
-    """Return the file of a lock, which holds the lock until it is closed. It is made unless it is
-    there. A link in its place is removed, and another kind of file is a ValueError."""
+    """Return the file of a lock, which holds the lock until it is closed. Create it if needed. A
+    link in its place is removed; any other kind of file raises a ValueError."""
     limit = time.monotonic() + _PATIENCE
     while True:
         with contextlib.suppress(FileExistsError):
@@ -57,14 +58,14 @@ def _locked(path: str, folder: str, shared: bool) -> IO[bytes]:
                 os.unlink(path)
             file = open_regular(path, os.O_RDWR | os.O_CREAT, follow=False)
         except FileNotFoundError:
-            if time.monotonic() < limit:  # the run before has just removed the folder
+            if time.monotonic() < limit:  # the previous run has just removed the folder
                 continue
-            raise  # the folder is a link to one that is not there
+            raise  # the folder is a dangling link
         try:
             _lock(file, shared)
             if os.path.samestat(os.fstat(file.fileno()), os.stat(path)):
                 return file
-        except FileNotFoundError:  # the writer before has removed it at its end
+        except FileNotFoundError:  # the previous writer has removed it
             pass
         except OSError as error:
             file.close()
@@ -83,7 +84,7 @@ def _locked(path: str, folder: str, shared: bool) -> IO[bytes]:
 
 
 def _lock(file: IO[bytes], shared: bool) -> None:
-    """Lock a file, or raise an OSError if another process has locked it."""
+    """Lock a file. Raise an OSError if another process has locked it."""
     if sys.platform == "win32":
         if not shared:
             msvcrt.locking(file.fileno(), msvcrt.LK_NBLCK, 1)

@@ -1,4 +1,4 @@
-"""Output files that appear when they are complete, and whose names all differ."""
+"""Output files that appear only when they are complete, and whose names differ."""
 
 import bz2
 import contextlib
@@ -18,7 +18,7 @@ from sparsemaps._io._zstd import zstd_writer
 from sparsemaps._tools._typing import Destination
 
 _WRITERS: dict[str, Callable[[Any], Any]] = {
-    # Without name and time: the same content makes the same file.
+    # Without name and time, so that the same content makes the same file.
     ".gz": lambda file: gzip.GzipFile(filename="", mode="wb", fileobj=file, mtime=0),
     ".bz2": lambda file: bz2.BZ2File(file, "wb"),
     ".xz": lambda file: lzma.LZMAFile(file, "wb"),  # noqa: SIM115
@@ -31,10 +31,10 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
     """Yield a binary file object for the file `path`, which appears only if there is no error.
 
-    "-" is standard output; to a file object, the bytes are written directly. The ending of the name
-    chooses a compression. Without `synced`, writing costs less, but the file may be empty after a
-    loss of power. Devices and named pipes are written to directly, as no file can be renamed to
-    them.
+    "-" is standard output. If `path` is a file object, bytes are written to it directly. The suffix
+    of the name selects the compression. Without `synced`, writing is cheaper, but the file may be
+    empty after a power failure. Devices and named pipes are written directly, because a file cannot
+    be renamed to them.
     """
     if hasattr(path, "write"):
         yield path
@@ -67,8 +67,8 @@ def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
 
 @contextlib.contextmanager
 def instead_of(target: str, path: str, endings: Iterable[str]) -> Iterator[None]:
-    """Give files that are written to `path` with some endings the permissions of the files at
-    `target`, which they will replace, from the start. Errors name these."""
+    """Give files that are written to `path` plus `endings`, from the start, the permissions of the
+    files at `target` that they will replace. Errors name the latter."""
     made = []
     try:
         for ending in endings:
@@ -79,14 +79,14 @@ def instead_of(target: str, path: str, endings: Iterable[str]) -> Iterator[None]
                 made.append((path + ending, os.fstat(file)))
                 os.close(file)
         yield
-    except OSError as error:  # which names what the caller knows
+    except OSError as error:  # name the file that the caller knows
         if isinstance(error.filename, str) and error.filename.startswith(path):
             error.filename = target + error.filename.removeprefix(path)
         raise
     finally:
         for name, empty in made:
             with contextlib.suppress(OSError):
-                if os.path.samestat(os.lstat(name), empty):  # it was not written
+                if os.path.samestat(os.lstat(name), empty):  # it was never written
                     os.unlink(name)
 
 
@@ -95,30 +95,30 @@ def replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
     """Yield a temporary file in the directory of `target`, which replaces `target` if there is no
     error.
 
-    Its name is short, as the name of `target` may be as long as names can be. Only a process that
-    is killed leaves the temporary file.
+    Its name is short, because the name of `target` may have the maximum length. The temporary file
+    remains only if the process is killed.
     """
     temporary = os.path.join(os.path.dirname(target), _urls.hidden_name())
     try:
         with open(temporary, "x+b", opener=partial(_open_as_private, _mode_of(target))) as file:
             yield file
             file.flush()
-            if synced:  # else a loss of power could leave the name without the content
+            if synced:  # otherwise a power failure could leave the name without content
                 os.fsync(file.fileno())
-        mode = _mode_of(target)  # which may be another one by now
+        mode = _mode_of(target)  # it may have changed meanwhile
         if mode is not None:
             os.chmod(temporary, mode)
         os.replace(temporary, target)
     except BaseException as error:
-        with contextlib.suppress(OSError):  # the first error is the one to report
+        with contextlib.suppress(OSError):  # report the first error
             os.unlink(temporary)
         if isinstance(error, OSError) and error.filename == temporary:
-            error.filename = None  # the caller knows the name of the target
+            error.filename = None  # the caller knows the target's name
         raise
 
 
 def _mode_of(target: str) -> int | None:
-    """Return the permissions of a file; None if it is not there."""
+    """Return the permissions of a file, or None if it is missing."""
     try:
         return os.stat(target).st_mode & 0o777
     except FileNotFoundError:
@@ -126,21 +126,21 @@ def _mode_of(target: str) -> int | None:
 
 
 def _open_as_private(mode: int | None, path: str, flags: int) -> int:
-    """Open a new file that nobody can read who cannot read a file with these permissions."""
+    """Open a new file that is readable only to those who can read files with these permissions."""
     file = os.open(path, flags, 0o666 if mode is None else mode)
     if mode is not None and hasattr(os, "fchmod"):
-        os.fchmod(file, mode)  # with what the umask has taken away
+        os.fchmod(file, mode)  # restore bits that the umask has removed
     return file
 
 
 def make_folder(folder: str) -> None:
-    """Make a folder of outputs, unless it is there; at a URL, a file makes it."""
+    """Create a folder for outputs if needed. At a URL, writing a file creates it."""
     if not _urls.is_url(folder):
         os.makedirs(folder, exist_ok=True)
 
 
 def make_folder_like(folder: str, output: str) -> None:
-    """Make a folder, unless it is there, that those can read who can read an output."""
+    """Create a folder, if needed, that is readable to those who can read an output."""
     mode = _mode_of(output)
     if mode is not None and os.path.isfile(output):
         with contextlib.suppress(OSError):  # the writer reports the error
@@ -151,9 +151,9 @@ _TEMPORARY = re.compile(r"\.sparsemaps-[0-9a-f]{16}\.tmp")
 
 
 def remove_temporaries(folder: str) -> None:
-    """Remove the temporary files that processes which were killed have left in a folder. No other
-    process may write there."""
-    if _urls.is_url(folder):  # writers there exclude no others
+    """Remove temporary files that killed processes have left in a folder. No other process may be
+    writing there."""
+    if _urls.is_url(folder):  # writers there do not exclude one another
         return
     for name in os.listdir(folder):
         if _TEMPORARY.fullmatch(name):
@@ -163,11 +163,11 @@ def remove_temporaries(folder: str) -> None:
 
 @contextlib.contextmanager
 def errors_naming(name: str) -> Iterator[None]:
-    """Add a file's name to errors that have no name, such as errors of writing."""
+    """Add a file's name to errors without a name, such as write errors."""
     try:
         yield
     except OSError as error:
-        if error.errno is not None:  # else it has a text of its own, which a name would hide
+        if error.errno is not None:  # otherwise its own text would be hidden by the name
             error.filename = error.filename or name
         raise
 
@@ -175,11 +175,11 @@ def errors_naming(name: str) -> Iterator[None]:
 def refuse_clashes(
     inputs: Iterable[Any], outputs: Iterable[tuple[Any, str]], made: Iterable[Any] = ()
 ) -> None:
-    """Raise a ValueError if an output is an input, or if two outputs are one file, by any names;
-    an OSError if an output cannot be written to its place.
+    """Raise a ValueError if an output is an input, or if two outputs are the same file under any
+    names. Raise an OSError if an output cannot be written at its place.
 
-    `outputs` are the files that will be written, each with words for it. "-" is standard input or
-    output, which may have been redirected to a file. `made` are folders that the job makes.
+    `outputs` are the files to be written, each with a description. "-" is standard input or output,
+    which may be redirected to a file. `made` are folders that the job creates.
     """
     folders = [os.path.realpath(path) for path in made if not _urls.is_url(path)]
     read: dict[Any, Any] = {}
@@ -214,8 +214,8 @@ def refuse_clashes(
 
 
 def _check_place(path: str, made: list[str]) -> None:
-    """Raise an OSError if a file cannot be written: its folder is not there, or may not be written
-    to, or a folder has its name."""
+    """Raise an OSError if a file cannot be written: its folder is missing or not writable, or a
+    folder has its name."""
     if os.path.isdir(path):
         raise _error(errno.EISDIR, path)
     if os.path.exists(path) and not os.path.isfile(path):  # a device or a pipe
@@ -224,7 +224,7 @@ def _check_place(path: str, made: list[str]) -> None:
     if not os.path.lexists(folder):
         if folder not in made:
             raise _error(errno.ENOENT, path)
-        while not os.path.lexists(folder):  # which is made too
+        while not os.path.lexists(folder):  # it will be created too
             folder = os.path.dirname(folder)
     if not os.path.isdir(folder):
         raise _error(errno.ENOTDIR, path)
@@ -237,11 +237,11 @@ def _error(number: int, path: str) -> OSError:
 
 
 OUTPUT = "the output"
-"""The words for the only output."""
+"""Description of an output if it is the only one."""
 
 
 def _place(path: Destination) -> str | None:
-    """Return the path of a regular file, with its links resolved; None for anything else."""
+    """Return the path of a regular file, with links resolved, or None for anything else."""
     if not isinstance(path, (str, os.PathLike)) or is_standard(path):
         return None
     if _urls.is_url(path):
@@ -252,7 +252,7 @@ def _place(path: Destination) -> str | None:
 
 
 def _identity(f: Any) -> tuple[int, int] | None:
-    """Return device and inode of a regular file, or None."""
+    """Return the device and inode of a regular file, or None."""
     try:
         status = os.stat(f) if isinstance(f, (str, os.PathLike)) else os.fstat(f.fileno())
     except (OSError, ValueError, AttributeError):

@@ -1,6 +1,6 @@
 """Functions of paths of files and folders, on this machine or at URLs.
 
-``_urls`` has functions of URLs alone.
+``_urls`` has functions for URLs only.
 """
 
 import glob
@@ -13,19 +13,19 @@ from sparsemaps._tools._typing import StrPath
 
 
 def full_path(path: StrPath) -> str:
-    """Return the path that other processes know a file or a folder by."""
+    """Return the path by which other processes can find a file or a folder."""
     name = os.fspath(path)
     return name.rstrip("/") if is_url(name) else os.path.abspath(name)
 
 
 def real_path(path: StrPath) -> str:
-    """Return the path of a file, with its links resolved."""
+    """Return the path of a file, with links resolved."""
     name = os.fspath(path)
     return name if is_url(name) else os.path.realpath(name)
 
 
 def join(folder: StrPath, name: str) -> str:
-    """Return the path of a file of a folder."""
+    """Return the path of a file in a folder."""
     path = os.fspath(folder)
     return f"{path.rstrip('/')}/{name}" if is_url(path) else os.path.join(path, name)
 
@@ -36,24 +36,24 @@ def folder_of(path: str) -> str:
 
 
 def exists(path: str) -> bool:
-    """Return whether there is a file or a folder."""
+    """Return whether a file or a folder exists."""
     return _urls.exists(path) if is_url(path) else os.path.exists(path)
 
 
 def is_folder(path: str) -> bool:
-    """Return whether there is a folder."""
+    """Return whether a folder exists."""
     return _urls.is_folder(path) if is_url(path) else os.path.isdir(path)
 
 
 def files_in(folder: str) -> list[str]:
-    """Return the names of the files of a folder."""
+    """Return the names of the files in a folder."""
     if is_url(folder):
         return _urls.names_in(folder, "file")
     return [entry.name for entry in os.scandir(folder) if entry.is_file()]
 
 
 def folders_in(folder: str) -> list[str]:
-    """Return the names of the folders of a folder."""
+    """Return the names of the folders in a folder."""
     if is_url(folder):
         return _urls.names_in(folder, "directory")
     return [entry.name for entry in os.scandir(folder) if entry.is_dir()]
@@ -67,8 +67,8 @@ def matching(pattern: str) -> list[str]:
 
 
 def identity(path: str) -> tuple[int, Any, Any]:
-    """Return the size of a file, and what tells it from another one of its path: time and inode, or
-    at a URL, a text."""
+    """Return the size of a file, and values that distinguish it from another file at its path: time
+    and inode or, at a URL, a text."""
     if is_url(path):
         return _urls.identity(path)
     about = os.stat(path)

@@ -1,4 +1,4 @@
-"""Progress bars: over the bytes and rows of several files, and over the steps of a job."""
+"""Progress bars for the bytes and rows of several files, and for the steps of a job."""
 
 import contextlib
 import threading
@@ -15,18 +15,17 @@ T = TypeVar("T")
 
 
 class _Bar(tqdm):  # type: ignore[misc]  # tqdm has no annotations
-    """A bar without tqdm's thread: tqdm would warn if no thread can be started."""
+    """A bar without tqdm's monitor thread: tqdm would warn if the thread cannot be started."""
 
     monitor_interval = 0
 
     def __init__(self, shown: bool | None, **options: Any) -> None:
-        """Begin a bar; None for `shown` shows it if standard error is a terminal."""
+        """Create a bar. If `shown` is None, show it if standard error is a terminal."""
         super().__init__(disable=None if shown is None else not shown, **options)
 
 
 class Progress(contextlib.AbstractContextManager["Progress"]):
-    """A bar of `total` bytes, if their number is known; with rows a second and the time that is
-    left."""
+    """A bar over `total` bytes (None if unknown), with rows per second and the remaining time."""
 
     def __init__(self, total: int | None, shown: bool | None = None, title: str = "") -> None:
         self._bar: Any = _Bar(
@@ -51,8 +50,9 @@ class Progress(contextlib.AbstractContextManager["Progress"]):
             self._bar.update(n_bytes)
 
     def reading(self, text: Text) -> Callable[[int], None]:
-        """Return a function that adds rows to the bar, and the bytes read since the last call. The
-        first call adds those since the first line of the text, which may be a range of a file."""
+        """Return a function that adds rows to the bar, and the bytes read since its last call. The
+        first call adds the bytes since the first line of the text, which may be a range of a
+        file."""
         position: int | None = None
 
         def update(n_rows: int) -> None:
@@ -65,8 +65,8 @@ class Progress(contextlib.AbstractContextManager["Progress"]):
 
 
 class FileProgress(Progress):
-    """A bar over all inputs of a job that are read. The sizes of files and their ranges are
-    known; the sizes of pipes are not."""
+    """A bar over all inputs of a job. The sizes of files and of their ranges are known; those of
+    pipes are not."""
 
     def __init__(self, inputs: Sequence[Any], shown: bool | None = None, title: str = "") -> None:
         total = n_bytes_of(inputs) if are_files(inputs) else None
@@ -75,8 +75,8 @@ class FileProgress(Progress):
 
 @contextlib.contextmanager
 def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
-    """Yield a bar of models: a function to call with those that are solved, all, and passes so
-    far."""
+    """Yield a function that updates a bar of models. Call it with the number of solved models, of
+    all models, and of passes so far."""
     bar_format = "{desc}: {n_fmt}/{total_fmt} models [{elapsed}{postfix}]"
     with _Bar(shown, desc="training", bar_format=bar_format) as bar:
 
@@ -88,7 +88,7 @@ def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
 
 
 def counted(results: Iterable[T], total: int, shown: bool | None, title: str) -> Iterator[T]:
-    """Yield the results of `total` steps, with a bar of how many steps are done."""
+    """Yield the results of `total` steps, with a bar of the number of completed steps."""
     with _Bar(shown, total=total, unit=" steps", desc=title, miniters=1) as bar:
         for result in results:
             bar.update()

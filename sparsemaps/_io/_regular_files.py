@@ -1,4 +1,4 @@
-"""Files that must be regular: pipes, devices and folders in their place are not opened."""
+"""Files that must be regular. Pipes, devices and folders are not opened."""
 
 import contextlib
 import errno
@@ -13,8 +13,8 @@ _UNFOLLOWED = getattr(os, "O_NOFOLLOW", 0)
 
 
 def open_regular(path: str, flags: int = os.O_RDONLY, *, follow: bool = True) -> IO[bytes]:
-    """Open a regular file, without waiting; a ValueError if it is another kind of file. Without
-    `follow`, a symbolic link is another kind. Of a URL, a copy is opened."""
+    """Open a regular file without blocking. Raise a ValueError for any other kind of file and,
+    without `follow`, for a symbolic link. For a URL, open a local copy."""
     wrong = f"{path} is not a regular file"
     if _urls.is_url(path):
         path = _urls.local_copy(path)

@@ -17,32 +17,32 @@ from sparsemaps._tools._typing import Destination, Reader, StrPath
 RECEIPT, LABELS, QIDS, CLASSES, IDS = (
     ".json", ".labels.npy", ".qids.npy", ".classes.tsv", ".ids.txt",
 )  # fmt: skip
-"""Endings of the names of files beside an output: the receipt, labels, query ids, the table of
-numbers of labels, and ids."""
+"""Suffixes of files next to an output: the receipt, labels, query ids, the table of label numbers,
+and ids."""
 
 LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD = (
     ".lengths.npy", ".digests.npy", ".comments.tsv", ".checksums.npy", ".keys.npy", ".bad.tsv",
 )  # fmt: skip
-"""The same beside codes of records: lengths of the records, digests of records without samples,
-comments of lines, checksums, numbers that order the records, and records that could not be read."""
+"""Suffixes of files next to codes of records: lengths of the records, digests of records without
+samples, comments of lines, checksums, keys that order the records, and unreadable records."""
 
 WEIGHTS = ".weights.npy", ".weights.txt"
-"""The same beside rows: their weights, as an array or as text."""
+"""Suffixes of files of weights next to rows, as an array or as text."""
 
 SIMILARITY = ".similarity.npy"
-"""The same beside pairs of rows: their similarities."""
+"""Suffix of the file of similarities next to pairs of rows."""
 
 BESIDE_ROWS = LABELS, QIDS, CLASSES, IDS
-"""All that jobs write beside rows but weights, which users may have written there."""
+"""Everything that jobs write next to rows, except weights, which users may have put there."""
 
 BESIDE = (
     *BESIDE_ROWS, LENGTHS, DIGESTS, COMMENTS, CHECKSUMS, KEYS, BAD, SIMILARITY, WEIGHTS[0],
 )  # fmt: skip
-"""All that jobs write but the receipt."""
+"""Everything that jobs write next to outputs, except the receipt."""
 
 
 def is_standard(path: object) -> bool:
-    """Return whether an input or output is standard input or output."""
+    """Return whether an input or output is "-", standard input or output."""
     return isinstance(path, (str, os.PathLike)) and os.fspath(path) == "-"
 
 
@@ -50,8 +50,7 @@ def is_standard(path: object) -> bool:
 def open_input(
     input: object, max_line_bytes: int = _text_input.MAX_LINE_BYTES
 ) -> Iterator[_text_input.Text]:
-    """Yield the text of an input: a path, "-", a file object, or an object that has
-    ``open_text``."""
+    """Yield the text of an input: a path, "-", a file object, or an object with ``open_text``."""
     if hasattr(input, "open_text"):
         with input.open_text(max_line_bytes) as text:
             yield text
@@ -69,15 +68,15 @@ def open_input(
 
 
 class InputFile:
-    """A regular file at the time a job begins, or the lines of a range of its bytes. It takes the
-    place of the file's path.
+    """A regular file as it was when a job began, or the lines in a range of its bytes. It replaces
+    the file's path.
 
-    Each reading is an error if the file is another one then, by its size, time or inode.
+    Every reading raises an error if the size, time or inode of the file has changed.
     """
 
     def __init__(self, path: str) -> None:
         self.path = path
-        self.given = path  # as tables name it; the path may be made absolute
+        self.given = path  # as shown in tables; `path` may be made absolute
         self._identity = _paths.identity(path)
         self._range = 0, -1
         self.is_first = False
@@ -101,32 +100,32 @@ class InputFile:
 
     @property
     def n_bytes(self) -> int:
-        """The length of the range."""
+        """Length of the range."""
         return self._identity[0] if self._range[1] < 0 else self._range[1]
 
     @property
     def recipe(self) -> list[Any]:
-        """The facts that decide the content, for a later run: path, size, time and range. The
-        inode is not one of them, as a copy has another."""
+        """The facts that determine the content, for a later run: path, size, time and range. The
+        inode is not included, because a copy has another one."""
         return [_paths.full_path(self.path), *self._identity[:2], *self._range]
 
     def cut(self, max_bytes: int) -> "list[InputFile]":
-        """Return ranges of at most so many bytes, which together have each line once. Their lengths
-        differ by one byte at most. A compressed file is one range, because it can only be read
-        from its beginning."""
+        """Return ranges of at most `max_bytes` bytes, which together contain each line once. Their
+        lengths differ by at most one byte. A compressed file is a single range, because it can only
+        be read from its beginning."""
         size = self._identity[0]
         if size <= max_bytes or _text_input.without_compression(self.path) != self.path:
             return [self]
         n = -(-size // max_bytes)
         parts = [copy.copy(self) for _ in range(n)]
         for i, part in enumerate(parts):
-            part.path = self.path  # not the absolute path that a copy has
+            part.path = self.path  # copies have the absolute path
             part._range = size * i // n, size * (i + 1) // n - size * i // n
         return parts
 
     @functools.cached_property
     def lines_before(self) -> int:
-        """The number of lines before the range. They are read for it."""
+        """Number of lines before the range. They must be read to be counted."""
         if not self._range[0]:
             return 0
         with self.open_text(_text_input.MAX_LINE_BYTES) as text:
@@ -134,12 +133,12 @@ class InputFile:
             return text.lines_before()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Return the state with the absolute path, as the current directory of another process may
-        be another one. Copies of the object have this state too."""
+        """Return the state with the absolute path, because another process may have another current
+        directory. Copies of the object get this state too."""
         return {**self.__dict__, "path": _paths.full_path(self.path)}
 
     def refuse_change(self) -> None:
-        """Raise a ValueError if the file is another one than at the beginning."""
+        """Raise a ValueError if the file has changed since the beginning."""
         try:
             now = _paths.identity(self.path)
         except OSError:
@@ -156,7 +155,8 @@ _IDENTITY = "size", "time in nanoseconds", "inode"
 
 
 class SpooledInput:
-    """The content of an input that can be read once, in a temporary file, for several readings."""
+    """The content of an input that can be read only once, in a temporary file for repeated
+    reading."""
 
     def __init__(self, input: object, stack: contextlib.ExitStack) -> None:
         self.path = input
@@ -172,14 +172,14 @@ class SpooledInput:
 
 
 Input: TypeAlias = InputFile | SpooledInput | StrPath | Reader
-"""An input of a job: a file that it knows, or what can be read once."""
+"""An input of a job: a file known to it, or a source that can be read only once."""
 
 
 def known_inputs(inputs: Iterable[Any]) -> list[Any]:
-    """Return the inputs of a job: `InputFile` instead of the paths of regular files.
+    """Return the inputs of a job, with the paths of regular files replaced by `InputFile`.
 
-    The others can be read once: "-", file objects, named pipes, devices. It is an error if one of
-    these is given twice.
+    The others can be read only once: "-", file objects, named pipes, devices. Raise a ValueError if
+    one of these is given twice.
     """
     known: list[Any] = []
     streams: set[Any] = set()
@@ -197,19 +197,17 @@ def known_inputs(inputs: Iterable[Any]) -> list[Any]:
 
 
 def are_files(inputs: Iterable[Any]) -> bool:
-    """Return whether all inputs of a job, as `known_inputs` gives them, are regular files."""
+    """Return whether all inputs of a job (from `known_inputs`) are regular files."""
     return all(isinstance(input, InputFile) for input in inputs)
 
 
 def n_bytes_of(inputs: Iterable[Any]) -> int:
-    """Return the number of bytes of the inputs of a job. Those whose size is not known count as
-    none."""
+    """Return the total size of the inputs of a job. Inputs of unknown size count as 0."""
     return sum(getattr(input, "n_bytes", 0) for input in inputs)
 
 
 def is_regular(input: object) -> TypeGuard[StrPath]:
-    """Return whether an input is the path of a regular file, or of none; no pipe, device or
-    object."""
+    """Return whether an input is the path of a regular file, or of a file that does not exist."""
     if not isinstance(input, (str, os.PathLike)) or is_standard(input):
         return False
     if _urls.is_url(input):
@@ -218,7 +216,7 @@ def is_regular(input: object) -> TypeGuard[StrPath]:
 
 
 def _stream(input: object) -> Any:
-    """Return a value that tells apart inputs that can be read once."""
+    """Return a value that identifies an input that can be read only once."""
     if not isinstance(input, (str, os.PathLike)):
         return id(input)
     try:
@@ -229,7 +227,7 @@ def _stream(input: object) -> Any:
 
 
 def spooled(inputs: list[Any], stack: contextlib.ExitStack) -> list[Any]:
-    """Return known inputs that can be read several times, as long as `stack` is open."""
+    """Return known inputs that can be read repeatedly, as long as `stack` is open."""
     return [one if hasattr(one, "open_text") else SpooledInput(one, stack) for one in inputs]
 
 
@@ -241,7 +239,7 @@ def refuse_changes(inputs: Iterable[Any]) -> None:
 
 
 def refuse_inside(folder: str, paths: list[Any]) -> None:
-    """Raise a ValueError if an input is a file of the folder of stages."""
+    """Raise a ValueError if an input is a file in the folder of stages."""
     place = _paths.real_path(folder)
     for path in paths:
         if is_regular(path) and os.path.dirname(_paths.real_path(path)) == place:
@@ -252,7 +250,7 @@ def refuse_inside(folder: str, paths: list[Any]) -> None:
 
 
 def is_directory(output: Destination) -> TypeGuard[StrPath]:
-    """Return whether an output is a directory: its name ends in a slash, or the directory
+    """Return whether an output is a directory: its name ends with a slash, or the directory
     exists."""
     if hasattr(output, "write"):
         return False
@@ -291,7 +289,7 @@ def expand(inputs: Any) -> list[Any]:
 
 
 def _inputs_in(folder: str) -> list[str]:
-    """Return the files of a directory, except hidden files and files that jobs write beside
+    """Return the files in a directory, except hidden files and files that jobs write next to
     outputs."""
     names = set(_paths.files_in(folder))
     beside = (*BESIDE_ROWS, BAD)

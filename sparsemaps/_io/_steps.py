@@ -1,4 +1,4 @@
-"""The steps of a search: where their results may be kept, and progress."""
+"""The steps of a search: whether their results are stored, and progress."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
@@ -13,21 +13,21 @@ from sparsemaps._tools._typing import Array
 
 @dataclass(frozen=True, eq=False)
 class Steps:
-    """Steps whose results are not kept: each result is made when it is needed. A job over files
-    keeps them (``files._results.KeptSteps``). `shown` is as in `Progress`. With a `share`, only the
-    steps whose numbers are in it are made."""
+    """Steps whose results are not stored: each result is computed when it is needed. A job over
+    files stores them (``files._results.KeptSteps``). `shown` is as in `Progress`. With a `share`,
+    only the steps with numbers in this slice are computed."""
 
     shown: bool | None = field(default=False, kw_only=True)
     share: slice | None = field(default=None, kw_only=True)
 
     def drawn(self, name: str, make: Callable[[], Any]) -> "tuple[Any, Steps]":
-        """Return the value that ``make()`` returns, which JSON can hold, and the steps whose
-        results depend on it."""
+        """Return the JSON value that ``make()`` returns, and the steps whose results depend on
+        it."""
         return make(), self
 
     def within(self, name: str, shown: bool | None = False) -> Self:
-        """Return the steps of a part of the search. `shown` is for a search of all steps that are
-        kept, as those of a share show their own bar."""
+        """Return the steps of a part of the search. `shown` is for a search over all stored steps;
+        a search over a share shows a bar of its own."""
         return self
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
@@ -42,8 +42,9 @@ class Steps:
         steps: Sequence[tuple[int, ...]],
         n_jobs: int | None,
     ) -> Iterator[Array]:
-        """Return the arrays of this kind that ``find(*step)`` returns for all steps. Threads make
-        them, with a bar. If a share of the steps is made, the search continues without any."""
+        """Return the arrays of this kind that ``find(*step)`` returns for all steps, in order. They
+        are computed in threads, with a progress bar. If only a share of the steps is computed, the
+        search continues with no arrays."""
 
         def make(*step: int) -> Array:
             return self.array("-".join([name, *map(str, step)]), kind, lambda: find(*step))

@@ -1,4 +1,4 @@
-"""Files, plain and compressed, read as text in blocks of whole lines."""
+"""Plain and compressed files, read as text in blocks of whole lines."""
 
 import bz2
 import contextlib
@@ -18,13 +18,13 @@ from sparsemaps._io._zstd import open_zstd, zstd_errors
 from sparsemaps._tools._parameters import offered, setting
 
 MAX_LINE_BYTES = 2**30
-"""Default for the longest line that is read."""
+"""Default for the longest line allowed."""
 
 _READ_BYTES = 2**26
-"""Largest size of one call to a file's ``read``."""
+"""Largest number of bytes per call of a file's ``read``."""
 
 _PIECE_BYTES = 2**20
-"""Bytes of a long line that are read by one call."""
+"""Bytes of a long line read per call."""
 
 _READERS: dict[str, Callable[..., Any]] = {
     ".gz": gzip.open,
@@ -39,11 +39,11 @@ _COMPRESSED_FILES = (gzip.GzipFile, bz2.BZ2File, lzma.LZMAFile)
 _DAMAGED = EOFError, zlib.error, lzma.LZMAError, gzip.BadGzipFile, zipfile.BadZipFile
 
 _NO_BZIP2 = "Invalid data stream"
-"""The text of the error of bz2, which has no type of its own."""
+"""Message of the bz2 error, which has no type of its own."""
 
 
 class LineError(ValueError):
-    """An error in a line. Lines are numbered from 1, from the beginning of some text."""
+    """Raised for an error in a line. Lines are numbered from 1, from the beginning of some text."""
 
     def __init__(self, line: int, message: str) -> None:
         super().__init__(line, message)
@@ -53,13 +53,14 @@ class LineError(ValueError):
         return self.after(0)
 
     def after(self, n_lines: int, unit: str = "line") -> str:
-        """Return the message, for a file that has `n_lines` lines before the text."""
+        """Return the message for a file with `n_lines` lines before the text."""
         return f"{unit} {n_lines + self.line}{self.message}"
 
 
 class BadLine(LineError):
-    """A bad line. A job may set such lines aside. The line may be too short or too long alone.
-    `remedy` is the end of an error about it, which tables of bad lines do not have."""
+    """Raised for a bad line, which a job may set aside. `is_of_length` says that the line is only
+    too short or too long. `remedy` is the end of the error message, which tables of bad lines
+    omit."""
 
     def __init__(
         self, line: int, message: str, is_of_length: bool = False, remedy: str = ""
@@ -69,12 +70,12 @@ class BadLine(LineError):
 
 
 class UnreadableRecord(ValueError):
-    """A line or row that is not a record: the message of an error that names the file, and the
-    number of the line, from 1.
+    """Raised for a line or row that is not a record. It has an error message that names the file,
+    and the number of the line, from 1.
 
-    The error says how to set such records aside, in the words of the moment when it is asked for;
-    but not if the first record is bad by anything but its length. Then all may be so: they have
-    another format, or another field. `remedy` is the end of the message.
+    The message says how to set such records aside, in the wording that is current when it is
+    formatted; but not if the first record is bad for a reason other than its length, because then
+    all records may have another format or another field. `remedy` is the end of the message.
     """
 
     def __init__(
@@ -90,16 +91,16 @@ class UnreadableRecord(ValueError):
 
 
 class LineTooLong(ValueError):
-    """A line is longer than is allowed. The caller counts lines, and names the line."""
+    """Raised for a line longer than allowed. The caller counts lines and names the line."""
 
 
 def without_compression(name: str) -> str:
-    """Return a file's name without the ending of a compressed file."""
+    """Return a file's name without the suffix of a compressed file."""
     return os.path.splitext(name)[0] if ending_of(name) in _READERS else name
 
 
 def ending_of(name: str) -> str:
-    """Return the ending of a file's name, from its last point on, in small letters."""
+    """Return the suffix of a file's name, from its last dot on, in lower case."""
     return os.path.splitext(name)[1].lower()
 
 
@@ -109,8 +110,8 @@ def open_text(
 ) -> Iterator["Text"]:
     """Yield the `Text` of a path, a file object opened in binary mode, or a file descriptor.
 
-    A `Text` is returned unchanged. The lines begin after byte `offset` and, if
-    `length` is positive, up to byte ``offset + length``.
+    A `Text` is returned unchanged. The lines begin after byte `offset` and, if `length` is
+    positive, not after byte ``offset + length``.
     """
     limits = max_line_bytes, offset, length
     if isinstance(f, Text):
@@ -136,11 +137,11 @@ def open_text(
 
 
 class Text:
-    """Text that is read once, from the front.
+    """Text that can be read once, from the front.
 
-    `file` has the text, decompressed; `raw` is the file itself, whose bytes are counted. Errors
-    begin with `name`; errors of reading begin with `own_name` if `name` is empty. Longer lines than
-    `max_line_bytes` are errors. `offset` and `length` say which lines are read, as in `open_text`.
+    `file` has the decompressed text; `raw` is the underlying file, whose bytes are counted. Errors
+    begin with `name`; read errors begin with `own_name` if `name` is empty. Lines longer than
+    `max_line_bytes` raise an error. `offset` and `length` select lines as in `open_text`.
     """
 
     def __init__(
@@ -158,16 +159,16 @@ class Text:
         self.max_line_bytes = max_line_bytes
         self._offset, self._length = offset, length
         self.unit = "line"
-        """What errors count."""
+        """The unit that errors count, such as lines."""
         self.is_beginning = offset <= 0
         """Whether the first line of the text is the first line of the file."""
         self.first_byte = 0
-        """Where the lines begin in the file, once the first of them has been read."""
+        """Position of the first line in the file, valid once that line has been read."""
         self._n_read = 0
         self._advanced: int | None = None
 
     def position(self) -> int:
-        """Return the number of bytes that have been read, before decompression."""
+        """Return the number of bytes read so far, before decompression."""
         if self._advanced is not None:
             return self._advanced
         try:
@@ -176,16 +177,15 @@ class Text:
             return self._n_read
 
     def advance(self, n_bytes: int) -> None:
-        """Add to the number of bytes that were read of a file that is not read from the front."""
+        """Add to the number of bytes read, for a file that is not read from the front."""
         self._advanced = (self._advanced or 0) + n_bytes
 
     def length(self) -> int | None:
-        """Return the number of bytes of text, if that can be known before reading; otherwise
-        None."""
+        """Return the number of bytes of text if it can be known before reading, else None."""
         try:
             if self.file is not self._raw or not self._raw.seekable():
                 return None
-            if isinstance(self._raw, _COMPRESSED_FILES):  # to find its end is to decompress it all
+            if isinstance(self._raw, _COMPRESSED_FILES):  # its end is found by decompressing
                 return None
             with self._errors_naming():
                 here = self._raw.tell()
@@ -197,7 +197,7 @@ class Text:
         return max(min(size, self._length) if self._length > 0 else size, 0)
 
     def lines_before(self) -> int:
-        """Count the lines before the first one that was read. The file is read again."""
+        """Count the lines before the first line that was read. This reads the file again."""
         if self.first_byte == 0:
             return 0
         self.file.seek(0)
@@ -208,19 +208,18 @@ class Text:
         return n_lines
 
     def blocks(self, block_bytes: int, longest: int | None = None) -> Iterator[bytes]:
-        """Yield blocks of `block_bytes` bytes or a little more or less, which end with a line. The
-        last line of the file may have no line end. A line of more than `longest` bytes is an error
-        too."""
+        """Yield blocks of about `block_bytes` bytes that end with a line. The last line of the file
+        may lack a line end. A line of more than `longest` bytes raises an error too."""
         most = min(self.max_line_bytes, longest or self.max_line_bytes)
         if self._offset > 0:
             self._skip_to_line(self._offset)
             self.first_byte = self.file.tell()
         left = None
         if self._length > 0:
-            # Of this many bytes, and one more: a line that begins right behind them is read too.
+            # One byte more than the range: a line that begins right after it is read too.
             left = self._offset + self._length - self.file.tell()
-        block_bytes = min(block_bytes, most)  # a longer line spans several
-        carried: list[bytes] = []  # pieces of a line without its end
+        block_bytes = min(block_bytes, most)  # a longer line spans several blocks
+        carried: list[bytes] = []  # pieces of a line whose end has not been read
         n_carried = 0
         while True:
             size = block_bytes if left is None else min(block_bytes, max(left + 1, 0))
@@ -242,16 +241,15 @@ class Text:
                 yield b"".join([*carried, memoryview(text)[:end]])
                 carried = [text[end:]] if end < len(text) else []
                 n_carried = len(text) - end
-        if left is not None and carried:  # the last line continues after these bytes
+        if left is not None and carried:  # the last line continues after the range
             carried += self._rest_of_line(n_carried)
         last = b"".join(carried)
         if last:
             yield last
 
     def _rest_of_line(self, n_carried: int) -> Iterator[bytes]:
-        """Yield the pieces of a line, up to its end, after `n_carried` bytes that have been
-        read."""
-        while True:  # a call for the whole line would hold it twice
+        """Yield the remaining pieces of a line of which `n_carried` bytes have been read."""
+        while True:  # reading the whole line at once would hold it twice
             with self._errors_naming():
                 piece = self.file.readline(min(self.max_line_bytes - n_carried + 1, _PIECE_BYTES))
             n_carried += len(piece.removesuffix(b"\n"))
@@ -262,18 +260,18 @@ class Text:
                 return
 
     def _skip_to_line(self, offset: int) -> None:
-        """Go to the first line that begins at `offset` or later."""
+        """Seek to the first line that begins at `offset` or later."""
         with self._errors_naming():
             try:
                 self.file.seek(offset)
-            except gzip.BadGzipFile:  # an OSError too
+            except gzip.BadGzipFile:  # also an OSError
                 raise
             except (OSError, OverflowError) as error:
                 if str(error) == _NO_BZIP2:
                     raise
                 reason = f"{self.name}offset {offset} cannot be reached: {error}"
                 raise ValueError(reason) from error
-            # The rest of this line belongs to the reader of the bytes before.
+            # The rest of this line belongs to the reader of the preceding bytes.
             while (rest := self.file.readline(_READ_BYTES)) and not rest.endswith(b"\n"):
                 pass
 
@@ -288,7 +286,7 @@ class Text:
         return parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _read_some(self, size: int) -> bytes:
-        # read1 of a pipe waits for one write only, so that signals are handled after each.
+        # On a pipe, read1 waits for a single write only, so that signals are handled after each.
         read = getattr(self.file, "read1", self.file.read)
         with self._errors_naming():
             part = read(size)
@@ -299,8 +297,8 @@ class Text:
 
     @contextlib.contextmanager
     def _errors_naming(self) -> Iterator[None]:
-        """Name the file in errors of reading; those of a damaged compressed file become
-        ValueError."""
+        """Name the file in read errors. Turn errors of damaged compressed files into
+        ValueErrors."""
         name = self.name or self._own_name
         try:
             yield
@@ -315,11 +313,11 @@ class Text:
 
 @contextlib.contextmanager
 def array_errors_naming(name: str) -> Iterator[None]:
-    """Make a ValueError of any error of NumPy, SciPy or zipfile for a file that is not sound."""
+    """Turn any error of NumPy, SciPy or zipfile for an invalid file into a ValueError."""
     try:
         yield
     except Exception as error:
         if isinstance(error, OSError) and error.errno not in (None, errno.EINVAL):
-            raise  # the file cannot be read; places in a damaged one are invalid arguments
+            raise  # the file cannot be read; bad positions in a damaged file give EINVAL
         reason = " ".join(str(error).split()) or type(error).__name__
         raise ValueError(f"{name}: {reason}") from error

@@ -1,8 +1,9 @@
-"""Files by their URLs, on any file system that fsspec knows: ``s3://``, ``https://``, ``memory://``.
+"""Files at URLs, on any file system that fsspec supports: ``s3://``, ``https://``, ``memory://``.
 
-A file is read through fsspec, a block at a time. What must be mapped into memory, or read in any
-order, is copied to this machine first. A file is written on this machine, and appears under its URL
-when it is complete. Options of a file system, such as keys, come from fsspec's configuration.
+Files are read through fsspec, one block at a time. Files to be mapped into memory or read in
+arbitrary order are copied to this machine first. Files are written on this machine, and appear
+under their URLs only when they are complete. Options of a file system, such as keys, come from
+fsspec's configuration.
 """
 
 import atexit
@@ -27,17 +28,17 @@ _VERSIONS = (
     *("ETag", "etag", "md5Hash", "Content-MD5", "mtime", "LastModified", "last_modified"),
     *("Last-Modified", "created"),
 )
-"""Names of the text or time that changes with the content of a file, of several file systems."""
+"""Names, on several file systems, of a text or time that changes with a file's content."""
 
 
 def is_url(path: object) -> bool:
-    """Return whether a path is a URL; one of this machine's files is not."""
+    """Return whether a path is a URL. A ``file:`` URL is not."""
     return isinstance(path, str) and _URL.match(path) is not None
 
 
 def system_of(url: str) -> tuple[Any, str]:
-    """Return the file system of a URL, and its place there. A list of a folder that was read before
-    is forgotten."""
+    """Return the file system of a URL, and the path there. Cached listings of its folder are
+    dropped."""
     fsspec = library("fsspec.core", "a URL", "fsspec", extra="urls")
     fs, place = fsspec.url_to_fs(url)
     fs.invalidate_cache(place)
@@ -47,7 +48,7 @@ def system_of(url: str) -> tuple[Any, str]:
 
 @contextlib.contextmanager
 def _errors_naming(url: str) -> Iterator[None]:
-    """Make an OSError with the URL of any error of a file system."""
+    """Turn any error of a file system into an OSError with the URL."""
     try:
         yield
     except (ImportError, ValueError, MemoryError):
@@ -74,28 +75,28 @@ def _is_of_web(url: str) -> bool:
 
 
 def refuse_read_only(url: str) -> None:
-    """Raise a ValueError if files at a URL can only be read."""
+    """Raise a ValueError if the URL is read-only."""
     if _is_of_web(url):
         raise ValueError(f"{url} can only be read; write to a file, or to a URL such as s3://")
 
 
 def exists(url: str) -> bool:
-    """Return whether there is a file or a folder."""
+    """Return whether a file or a folder exists."""
     with _errors_naming(url):
         fs, place = system_of(url)
         return bool(fs.exists(place))
 
 
 def is_folder(url: str) -> bool:
-    """Return whether there is a folder."""
+    """Return whether a folder exists."""
     with _errors_naming(url):
         fs, place = system_of(url)
         return bool(fs.isdir(place))
 
 
 def names_in(folder: str, kind: str) -> list[str]:
-    """Return the names of the entries of a folder that are of the kind "file" or "directory"; none
-    if the folder is missing."""
+    """Return the names of the entries of a folder of kind "file" or "directory", or none if the
+    folder is missing."""
     with _errors_naming(folder):
         fs, place = system_of(folder)
         found = fs.ls(place, detail=True) if fs.exists(place) else []
@@ -106,7 +107,7 @@ def names_in(folder: str, kind: str) -> list[str]:
 
 def matching(pattern: str) -> list[str]:
     """Return the URLs of the files that match a pattern. As on this machine, names that begin with
-    a point match only parts of the pattern that do."""
+    a dot match only parts of the pattern that do so too."""
     with _errors_naming(pattern):
         fs, place = system_of(pattern)
         found = fs.glob(place, detail=True)
@@ -124,7 +125,7 @@ def matching(pattern: str) -> list[str]:
 
 
 def identity(url: str) -> tuple[int, str, str]:
-    """Return the size of a file, and the text that changes with its content."""
+    """Return the size of a file, and a text that changes with its content."""
     with _errors_naming(url):
         fs, place = system_of(url)
         return _identity(url, fs.info(place))
@@ -138,7 +139,7 @@ def _identity(url: str, info: Any) -> tuple[int, str, str]:
 
 
 def time_of(url: str) -> Any:
-    """Return when a file was written; None if its file system does not say."""
+    """Return a file's time of writing, or None if its file system does not know it."""
     with contextlib.suppress(OSError, NotImplementedError), _errors_naming(url):
         fs, place = system_of(url)
         return fs.modified(place)
@@ -149,8 +150,8 @@ def time_of(url: str) -> Any:
 
 @contextlib.contextmanager
 def opened(url: str) -> Iterator[Any]:
-    """Yield a file to read, in any order. It is copied first, if its server gives whole files
-    only."""
+    """Yield a file that can be read in any order. It is copied first if its server only serves
+    whole files."""
     with contextlib.ExitStack() as stack:
         with _errors_naming(url):
             fs, place = system_of(url)
@@ -164,7 +165,7 @@ def opened(url: str) -> Iterator[Any]:
 
 
 class _Raw(io.RawIOBase):
-    """A file of a file system, whose errors name it."""
+    """A file of a file system. Its errors name the file."""
 
     def __init__(self, url: str, file: Any) -> None:
         self._url, self._file = url, file
@@ -199,7 +200,7 @@ _folder: list[str] = []
 
 
 def local_copy(url: str) -> str:
-    """Return the path of a copy of a file, which stays until the process ends."""
+    """Return the path of a local copy of a file, which is kept until the process ends."""
     with _errors_naming(url), _lock:
         fs, place = system_of(url)
         now = _identity(url, fs.info(place))
@@ -213,7 +214,7 @@ def local_copy(url: str) -> str:
 
 
 def _new_place(url: str) -> str:
-    """Return a path of a new file in a folder of this process, with the name that a URL has."""
+    """Return the path of a new file in a folder of this process, with the name in the URL."""
     if not _folder or not os.path.isdir(_folder[0]):
         _folder[:] = [tempfile.mkdtemp(prefix="sparsemaps-")]
         atexit.register(shutil.rmtree, _folder[0], ignore_errors=True)
@@ -223,23 +224,23 @@ def _new_place(url: str) -> str:
 
 
 def forget(folder: str) -> None:
-    """Remove the copies of the files of a folder at a URL."""
+    """Remove the local copies of files in a folder at a URL."""
     with _lock:
         for url in [url for url in _copies if url.startswith(f"{folder.rstrip('/')}/")]:
-            with contextlib.suppress(OSError):  # a file that is mapped, on Windows
+            with contextlib.suppress(OSError):  # on Windows, a mapped file
                 shutil.rmtree(os.path.dirname(_copies.pop(url)[1]))
 
 
 # ---- writing -------------------------------------------------------------------------------------
 
 _OBJECT_STORES = {"s3", "gs", "gcs", "abfs", "az", "oss", "oci", "r2", "hf"}
-"""File systems that have no folders, and where a file that is uploaded appears complete."""
+"""File systems without folders, on which an uploaded file appears only when it is complete."""
 
 
 @contextlib.contextmanager
 def uploaded(url: str, endings: Iterable[str] = ("",)) -> Iterator[str]:
-    """Yield a path of this machine where a file, and others beside it, are written. They are
-    uploaded if there is no error, the file itself last."""
+    """Yield a local path at which to write a file, and others next to it. They are uploaded if
+    there is no error, the file itself last."""
     refuse_read_only(url)
     with written_here(url) as path:
         yield path
@@ -250,8 +251,8 @@ def uploaded(url: str, endings: Iterable[str] = ("",)) -> Iterator[str]:
 
 @contextlib.contextmanager
 def written_here(url: str) -> Iterator[str]:
-    """Yield a path of this machine in a folder of its own, with the name that a URL has. Remove the
-    folder at the end."""
+    """Yield a local path, in a folder of its own, with the name in the URL. Remove the folder at
+    the end."""
     path = _new_place(url)
     try:
         yield path
@@ -260,12 +261,12 @@ def written_here(url: str) -> Iterator[str]:
 
 
 def hidden_name(ending: str = ".tmp") -> str:
-    """Return a name that no file has, here or at a URL."""
+    """Return an unused file name, for this machine or for a URL."""
     return f".sparsemaps-{secrets.token_hex(8)}{ending}"
 
 
 def put(path: str, url: str) -> None:
-    """Give a file of this machine a URL, where it appears complete."""
+    """Upload a local file to a URL, where it appears only when it is complete."""
     with _errors_naming(url):
         fs, place = system_of(url)
         protocols = {fs.protocol} if isinstance(fs.protocol, str) else set(fs.protocol)
@@ -280,7 +281,7 @@ def put(path: str, url: str) -> None:
             fs.put_file(path, temporary)
             fs.mv(temporary, place)
         except BaseException:
-            with contextlib.suppress(Exception):  # the first error is the one to report
+            with contextlib.suppress(Exception):  # report the first error
                 fs.rm_file(temporary)
             raise
 
@@ -298,7 +299,7 @@ def copy(url: str, target: str) -> None:
 
 
 def remove(url: str) -> None:
-    """Remove a file, if it is there."""
+    """Remove a file if it exists."""
     with contextlib.suppress(FileNotFoundError), _errors_naming(url):
         fs, place = system_of(url)
         fs.rm_file(place)

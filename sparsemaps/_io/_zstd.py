@@ -1,4 +1,4 @@
-"""Files compressed by Zstandard: by the standard library, or by its backport before Python 3.14."""
+"""Zstandard files, with the standard library or, before Python 3.14, its backport."""
 
 import io
 import sys
@@ -10,26 +10,27 @@ MODULE = "compression.zstd" if sys.version_info >= (3, 14) else "backports.zstd"
 
 
 def open_zstd(raw: Any, mode: str = "rb") -> Any:
-    """Return the decompressed content of a binary file, which may be empty. Windows of up to 2 GiB,
-    the largest that there are, are read: ``zstd --long=31`` and ``--ultra`` make them."""
+    """Return the decompressed content of a binary file, which may be empty. Window sizes of up to 2
+    GiB, the maximum of the format, are supported, as ``zstd --long=31`` and ``--ultra`` use
+    them."""
     module = _zstd()
     largest = {module.DecompressionParameter.window_log_max: _LARGEST_WINDOW}
     return module.ZstdFile(raw, options=largest) if raw.peek(1) else io.BytesIO()
 
 
 _LARGEST_WINDOW = 31 if sys.maxsize > 2**32 else 30
-"""The logarithm of the size of the largest window."""
+"""Logarithm of the largest window size."""
 
 
 def zstd_writer(file: IO[bytes]) -> Any:
-    """Return a file object that writes to `file`, compressed, and leaves it open."""
+    """Return a file object that compresses to `file` and leaves it open."""
     writer = _zstd().ZstdFile(file, "w")
-    writer.write(b"")  # so that empty content has a frame too, without which zstd reads no file
+    writer.write(b"")  # makes a frame for empty content too, without which zstd rejects the file
     return writer
 
 
 def zstd_errors() -> tuple[type[Exception], ...]:
-    """Return the library's error, if the library is loaded."""
+    """Return the library's error types, if the library is loaded."""
     module = sys.modules.get(MODULE)
     return () if module is None else (module.ZstdError,)
 

@@ -1,13 +1,13 @@
 """The error of a map on rows, and the size that an error needs.
 
-`kernel_error` measures a map against its exact kernel and says what theory expects;
-`min_components` turns an error into a size; `KernelApproximationDisplay` draws both.
+`kernel_error` measures a map against its exact kernel and reports the theoretical values;
+`min_components` converts an error to a size; `KernelApproximationDisplay` draws both.
 
-- this file has `kernel_error`, `min_components`, and the display.
-- ``_error``: estimates and exact kernel of a sample of pairs, and what their differences say.
-- ``_coverage``: how likely an error is, by the moments that the law of the map states.
+- This file has `kernel_error`, `min_components`, and the display.
+- ``_error`` has the estimates and the exact kernel of a sample of pairs, and a summary of errors.
+- ``_coverage`` has the probability of an error, from the moments that the law of the map gives.
 
-Nothing else of the package uses these modules.
+No other part of the package uses these modules.
 
 >>> from sklearn.datasets import load_digits
 >>> from sparsemaps import ConsistentWeightedSampling
@@ -43,7 +43,7 @@ from sparsemaps.maps._sparse_map import SparseMap
 __all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
 
 _LARGEST_SIZE = 2**40
-"""Larger than any map takes: `min_components` looks no further."""
+"""A size beyond that of any map, at which `min_components` stops its search."""
 
 
 def kernel_error(
@@ -56,8 +56,8 @@ def kernel_error(
 ) -> KernelError:
     """Measure how far a map's kernel estimates are from the exact kernel on rows of `X`.
 
-    Copies of the map, each with another seed, map a random sample of the rows. Their inner products
-    are compared with the exact kernel. The bias does not depend on the size of the map, and the
+    Copies of the map with different seeds map a random sample of the rows. Their inner products are
+    compared with the exact kernel. The bias does not depend on the size of the map, whereas the
     standard deviation falls with the size. Several seeds are needed to separate the two.
 
     Parameters
@@ -67,7 +67,7 @@ def kernel_error(
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
         The rows. All pairs of different rows of a sample of about ``sqrt(2 * n_pairs)`` are used.
     n_pairs : int, default=10_000
-        The minimum number of pairs to compare, if X has enough rows.
+        Least number of pairs to compare, if X has enough rows.
     n_seeds : int, default=10
         Number of copies, at least 2.
     random_state : int, Generator, RandomState or None, default=None
@@ -76,19 +76,18 @@ def kernel_error(
     Returns
     -------
     error : KernelError
-        Attributes `rmse`, `bias`, `std` with standard errors, `quantiles`, and the values that
-        theory expects.
-        ``print(error)`` is a summary.
+        Attributes `rmse`, `bias`, `std` with standard errors, `quantiles`, and the theoretical
+        values. ``print(error)`` prints a summary.
 
     Raises
     ------
     ValueError
-        If X has fewer than two rows, `n_pairs` is below 1, `n_seeds` below 2, or the map refuses
+        If X has fewer than two rows, `n_pairs` is below 1, `n_seeds` is below 2, or the map rejects
         its parameters or X.
 
     Examples
     --------
-    Few bits make codes agree by chance; the bias that this adds does not fall with the size:
+    Codes of few bits agree by chance; the resulting bias does not fall with the size:
 
     >>> from sklearn.datasets import load_digits
     >>> from sparsemaps import ConsistentWeightedSampling
@@ -127,12 +126,12 @@ def min_components(
     relative: bool = False,
     angle: float | None = None,
 ) -> int:
-    """Return a size of a map at which a kernel value is off by at most `error`.
+    """Return a size of a map at which the error of a kernel value is at most `error`.
 
-    The result is an `n_components`, `n_hashes` or `n_grids`. With it, the estimate for each pair of
-    rows is within `error` of the exact kernel with probability `confidence`. The estimate is the
-    inner product of two outputs of ``transform``, with the bias that codes have. If no size can be
-    promised, an error gives the reason.
+    The result is an `n_components`, `n_hashes` or `n_grids`. With this size, the estimate for each
+    pair of rows is within `error` of the exact kernel with probability `confidence`. The estimate
+    is the inner product of two outputs of ``transform``, including the bias of codes. If no size is
+    sufficient, an error gives the reason.
 
     With `relative`, the error is relative to the kernel value.
 
@@ -145,19 +144,19 @@ def min_components(
     confidence : float, default=0.95
         Probability that the error of a pair is at most `error`, above 0 and below 1.
     X : {array-like, sparse matrix} of shape (n_samples, n_features) or None, default=None
-        Rows for whose pairs the answer holds; a sample of them is used. None asks for the worst
-        pair: over all kernel values, and, if the variance depends on the rows'
-        lengths (`CountSketch`, `TensorSketch`, `RandomMaclaurin`, the folded RBF kernel), over rows
-        of unit length. For these, give X if rows are not of unit length.
+        Rows for whose pairs the result holds; a sample of them is used. None considers the worst
+        pair: over all kernel values and, if the variance depends on the rows' lengths
+        (`CountSketch`, `TensorSketch`, `RandomMaclaurin`, the folded RBF kernel), over rows of unit
+        length. For these maps, give X if rows do not have unit length.
     n_pairs : int, default=10_000
-        Number of pairs of rows of X that are used.
+        Number of pairs of rows of X to use.
     relative : bool, default=False
-        Whether `error` is relative to the kernel value: 0.1 means 10 %. No size is enough for a
-        kernel value of 0, so `angle` excludes pairs that are further apart.
+        Whether `error` is relative to the kernel value: 0.1 means 10 %. No size is sufficient for a
+        kernel value of 0, so `angle` excludes pairs that are farther apart.
     angle : float or None, default=None
         With `relative`, the largest angle between two rows, in radians, from 0 to below pi / 2.
-        None takes all pairs of X. Without X the answer is for rows of unit length at up to that
-        angle, which is needed then, and there is one for `CountSketch`, `TensorSketch`,
+        None uses all pairs of X. Without X, the angle is required, and the result is for rows of
+        unit length within this angle; such a result exists for `CountSketch`, `TensorSketch`,
         `RandomMaclaurin` and `RandomProjection`.
 
     Returns
@@ -168,47 +167,47 @@ def min_components(
     Raises
     ------
     ValueError
-        If no size is enough, as the bias is too large; if the map has no variance formula
+        If no size is sufficient because the bias is too large; if the map has no variance formula
         (`Fastfood` with `hash_dim` or for "matern", `KernelProduct` with a map of dense output), or
         none without X (`SignProjection` for "acos_chi2" or with "rademacher" vectors); or if a
-        parameter is not allowed.
+        parameter is invalid.
 
     Notes
     -----
-    The variance is that in the Notes of each map. How likely an error is follows from it in four
-    ways.
+    The variance is given in the Notes of each map. The probability of an error follows from it in
+    one of four ways.
 
-    - Codes: the number of samples that agree is binomial, which is exact. The rate includes
-      agreements by chance. Those of 0-bit samples (see `zero_bit_bias` of `KernelError`) are
-      counted in 4,096 samples of the rows if X is given. Without X their rate may be
-      ``(1 - K) * 2**-t_bits`` for a kernel value K, as for rows of one column. So the map needs
-      `t_bits`, and `error` must be above ``2**-t_bits``. The bias of "acos_chi2" and "rademacher"
-      is measured in 16,384 samples.
-    - Paired Fourier features: ``1 - estimate`` counts as gamma distributed, which it is for "rbf"
-      and close rows; for others this is near the normal distribution.
-    - Other Fourier features: errors count as normal. In simulations of 2,000 seeds, sizes for 0.95
-      of any Fourier features had errors within the limit in 0.935 of the seeds and more.
+    - Codes: the number of agreeing samples is binomial, which is exact. The rate includes
+      agreements by chance. The rate of 0-bit samples (see `zero_bit_bias` of `KernelError`) is
+      counted in 4,096 samples of the rows if X is given. Without X, it may be ``(1 - K) *
+      2**-t_bits`` for a kernel value K, as for rows with a single column. The map then needs
+      `t_bits`, and `error` must exceed ``2**-t_bits``. The bias of "acos_chi2" and "rademacher" is
+      measured in 16,384 samples.
+    - Paired Fourier features: ``1 - estimate`` is treated as gamma distributed, which holds for
+      "rbf" and close rows; for other rows, this is close to the normal distribution.
+    - Other Fourier features: errors are treated as normal. In simulations with 2,000 seeds, sizes
+      for 0.95 of any Fourier features had errors within the limit for at least 0.935 of the seeds.
     - `CountSketch`, `TensorSketch`, `RandomMaclaurin`: Chebyshev's inequality, which always holds.
-      Rows of few entries need it: their errors are few jumps, as two columns share a bucket. The
-      size is at 0.95 five times what normal errors need. If X is given, errors of the first two
-      count as normal if the largest jump, about twice the product of the largest entries of the
-      two rows, is below `error`; half of the jump is subtracted from the error.
+      Rows with few entries need it: their errors are a few jumps, from columns that share a bucket.
+      At 0.95, the size is five times what normal errors need. If X is given, errors of the first
+      two maps are treated as normal if the largest jump, about twice the product of the largest
+      entries of the two rows, is below `error`; half of the jump is subtracted from the error.
 
-    For `TensorSketch` the variance is not the bound stated there, but the variance of a sketch by
-    fully random hashes, up to terms of order ``1 / n_components**2``: with :math:`a = \\langle x, y
+    For `TensorSketch`, the variance is not the bound stated there, but that of a sketch with fully
+    random hashes, up to terms of order ``1 / n_components**2``: with :math:`a = \\langle x, y
     \\rangle^2`, :math:`b = \\|x\\|^2 \\|y\\|^2 - o`, :math:`c = a - o` and :math:`o = \\sum_i x_i^2
-    y_i^2` it is :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood` it includes the
-    covariance of the features of a block; it is exact for rows that differ in one column, and
-    otherwise at most too large: up to twice for rows of at most 16 columns, and for "fft". A
-    `Fastfood` that is not fitted counts for any width up to 131,072 columns.
+    y_i^2`, it is :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood`, it includes the
+    covariance of the features in a block. It is exact for rows that differ in one column, and
+    otherwise at most too large: up to twice as large for rows of at most 16 columns, and for "fft".
+    For a `Fastfood` that is not fitted, the result holds for any width up to 131,072 columns.
 
-    A series of `TensorSketch` ends at a degree: what it leaves out is a bias, which is subtracted
-    from the error.
+    A series of `TensorSketch` is truncated at a degree; the resulting bias is subtracted from the
+    error.
 
-    The relative error of `TensorSketch` with ``coef0=0`` depends on the angle alone. Lemma 7 of
-    [1]_ bounds the probability that it is at least e by :math:`2 / (D e^2 \\cos^{2 p} \\theta)`, by
-    a variance that is too small; with the variance of [2]_, the factor 2 becomes :math:`2 + 3^p`.
-    The size here is at most what follows from the latter.
+    The relative error of `TensorSketch` with ``coef0=0`` depends only on the angle. Lemma 7 of [1]_
+    bounds the probability that it is at least e by :math:`2 / (D e^2 \\cos^{2 p} \\theta)`, using a
+    variance that is too small; with the variance of [2]_, the factor 2 becomes :math:`2 + 3^p`. The
+    size here is at most that of the latter bound.
 
     References
     ----------
@@ -226,7 +225,7 @@ def min_components(
     >>> min_components(RandomFourier(), 0.05)
     1538
 
-    An error of 10 % for rows at up to 45 degrees:
+    An error of 10 % for rows at angles of up to 45 degrees:
 
     >>> import numpy as np
     >>> from sparsemaps import CountSketch
@@ -267,7 +266,7 @@ def min_components(
 
 
 def _too_large(map: SparseMap, size: int, moments: Moments, refused: ParameterError) -> ValueError:
-    """Return the error for a size that the map does not take."""
+    """Return the error for a size that the map rejects."""
     needed = f"{map.size_name} would have to be {size}, and it must be {refused.allowed}"
     largest = float(np.abs(moments.kernel).max())
     if largest <= 1 + 1e-6:
@@ -281,7 +280,7 @@ def _too_large(map: SparseMap, size: int, moments: Moments, refused: ParameterEr
 def _check_bias(
     law: Law, pairs: Pairs, moments: Moments, error: float, unit: Array, is_of_rows: bool
 ) -> None:
-    """Raise if no size is enough, with what makes the bias smaller."""
+    """Raise if no size is sufficient, with advice on how to reduce the bias."""
     if not unit.all():
         raise ValueError(
             f"relative=True needs kernels that are not 0, and {np.sum(unit == 0)} pairs have 0: "
@@ -315,7 +314,7 @@ def _check_bias(
 def _check_rounding(
     law: Law, pairs: Pairs, moments: Moments, error: Array, confidence: float
 ) -> None:
-    """Raise if no size is enough, as values are rounded to whole levels."""
+    """Raise if no size is sufficient because values are rounded to whole levels."""
     rounding = law.common_variance(pairs)
     if rounding.any() and not (coverage(moments, _ANY_SIZE, error) >= confidence).all():
         raise ValueError(
@@ -326,11 +325,11 @@ def _check_rounding(
 
 
 _ANY_SIZE = 2**60
-"""A size at which all errors are negligible that become smaller with the size."""
+"""A size at which all errors that fall with the size are negligible."""
 
 
 def _pairs_at_angles(map: SparseMap, angle: float | None) -> Pairs:
-    """Return pairs of rows of unit length, at up to that angle."""
+    """Return pairs of unit-length rows at angles of up to `angle`."""
     law = map.law
     if not law.is_of_inner_products:
         raise ValueError(f"relative=True needs X for {type(map).__name__}")
@@ -346,8 +345,7 @@ def _pairs_at_angles(map: SparseMap, angle: float | None) -> Pairs:
 def _pairs_of_rows(
     map: SparseMap, X: MatrixLike, n_pairs: int, angle: float | None
 ) -> tuple[Law, Pairs]:
-    """Return the law of the map, fitted to X, and pairs of a sample of rows, with measured
-    rates."""
+    """Return the law of the map fitted to X, and pairs of a sample of rows, with measured rates."""
     fitted, sample = _error.sample_rows(map, X, n_pairs, np.random.default_rng(0))
     pairs = _error.exact_pairs(fitted, sample)
     signs = any(leaf.measured == "signs" for leaf in fitted.law.leaves())
@@ -361,7 +359,7 @@ def _pairs_of_rows(
 
 
 def _least(enough: Callable[[int], bool]) -> int:
-    """Return a number n with ``enough(n)``, the least one if all larger ones are enough too."""
+    """Return a number n with ``enough(n)``: the least one, if all larger numbers are enough too."""
     high = 1
     while high < _LARGEST_SIZE and not enough(high):
         high *= 2
@@ -372,12 +370,12 @@ def _least(enough: Callable[[int], bool]) -> int:
 class KernelApproximationDisplay:
     """Two plots: exact against estimated kernel, and error against the size of the map.
 
-    Use `from_estimator` to make one. Needs matplotlib (``pip install sparsemaps[plot]``).
+    Use `from_estimator` to create one. Needs matplotlib (``pip install sparsemaps[plot]``).
 
     Parameters
     ----------
     exact, estimate : ndarray of shape (n_pairs,)
-        Kernel values of pairs of rows, and one map's estimates of them.
+        Kernel values of pairs of rows, and a map's estimates of them.
     errors : list of KernelError
         Errors at several sizes, in ascending order.
     name : str
@@ -424,12 +422,12 @@ class KernelApproximationDisplay:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             The rows.
         sizes : sequence of int or None, default=None
-            Sizes (`n_components`, `n_hashes` or `n_grids`) for the second plot; None takes the
+            Sizes (`n_components`, `n_hashes` or `n_grids`) for the second plot; None means the
             map's own size and 1/2 to 1/16 of it.
         n_pairs, n_seeds, random_state
             As for `kernel_error`.
         ax : matplotlib Axes, pair of Axes or None, default=None
-            Where to draw: two axes, or one in whose place both are drawn. None makes a figure.
+            Where to draw: two axes, or one to be replaced by two. None creates a figure.
 
         Returns
         -------
@@ -490,7 +488,7 @@ def _two_axes(ax: Any) -> Any:
     if ax is None:
         _, axes = plt.subplots(1, 2, figsize=(9, 4), layout="constrained")
         return axes
-    if np.ndim(ax) == 0:  # one axes: the two are drawn within its place
+    if np.ndim(ax) == 0:  # draw the two within the place of this one
         ax.set_axis_off()
         grid = ax.get_subplotspec().subgridspec(1, 2)
         return np.array([ax.figure.add_subplot(grid[0, number]) for number in range(2)])

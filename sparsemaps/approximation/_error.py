@@ -14,7 +14,7 @@ from sparsemaps.laws._moments import Pairs, UnknownVarianceError
 from sparsemaps.maps._sparse_map import SparseMap
 
 _N_COMPARED = 2**20
-"""Samples of pairs of rows that are compared at once."""
+"""Samples of pairs of rows that are compared at a time."""
 
 QUANTILES = (0.0, 0.05, 0.25, 0.5, 0.75, 0.95, 1.0)
 
@@ -28,47 +28,46 @@ class KernelError:
     size : int
         Number of components, hashes or grids of the map.
     n_pairs, n_seeds : int
-        Number of pairs of rows, and of seeds for each pair.
+        Numbers of pairs of rows, and of seeds for each pair.
     rmse : float
         Root of the mean squared error.
     bias, bias_std_error : float
-        The mean error and its standard error. More components do not make it smaller.
+        Mean error and its standard error. It does not fall with the number of components.
     rms_bias : float
-        Root of the mean over pairs of their squared bias: the rest of `rmse` when the size
-        grows. It is at least the absolute value of `bias`, up to chance.
+        Root of the mean squared bias over pairs: the limit of `rmse` as the size grows. It is at
+        least the absolute value of `bias`, up to chance.
     std, std_std_error : float
-        The standard deviation of one pair's error over seeds (the root of its mean square over
-        pairs), and its standard error. It falls as one over the root of the size.
+        Standard deviation of a pair's error over seeds (root mean square over pairs), and its
+        standard error. It falls as one over the root of the size.
     quantiles : dict of float to float
         Quantiles of the error.
     chance_bias : float
-        The part of `bias` that comes from codes of different samples that agree by chance, by
-        formula. It falls with the bits of a code (or the bins), not with the size. 0 for maps
-        without codes.
+        Part of `bias` from codes of different samples that agree by chance, by formula. It falls
+        with the bits of a code (or the bins), not with the size. 0 for maps without codes.
     zero_bit_bias : float
-        The part of `bias` that comes from samples of `ConsistentWeightedSampling` that agree in i*
-        and not in t* ("0-bit"), as counted in the samples of the same rows and seeds. `t_bits`
-        make it smaller, by a factor of ``2**-t_bits``, the size does not. 0 for other maps.
+        Part of `bias` from samples of `ConsistentWeightedSampling` that agree in i* and not in t*
+        ("0-bit"), as counted in the samples of the same rows and seeds. `t_bits` reduces it by a
+        factor of ``2**-t_bits``; the size does not reduce it. 0 for other maps.
     other_bias : float
         The rest of `bias`, with the standard error `bias_std_error`: 0 up to chance, except for the
         acos-chi2 kernel and "rademacher" vectors of `SignProjection`, `hash_dim` of `Fastfood` and
         series of `TensorSketch`, which are approximations.
     theory_std : float or None
-        `std` as the variance formula of the map says; None if there is none.
+        `std` according to the variance formula of the map; None if there is no formula.
     theory_bias : float
-        ``chance_bias + zero_bit_bias``; of a series of `TensorSketch`, what it leaves out.
+        ``chance_bias + zero_bit_bias``; for a series of `TensorSketch`, the truncation error.
     theory_rmse : float or None
-        `rmse` by `theory_std` and the biases that `theory_bias` is the mean of; None if there is
-        no formula.
+        `rmse` according to `theory_std` and the biases whose mean is `theory_bias`; None if there
+        is no formula.
     peak : float or None
         For `CountSketch` and `TensorSketch`, the largest ``max(abs(x)) / norm(x)`` of the rows x;
-        None for other maps. If it is large, heavy columns share a bucket in few seeds, with an
-        error far above `std` then.
+        None for other maps. If it is large, heavy columns share a bucket for few seeds, but the
+        error is then far above `std`.
     safe_peak : float or None
         For `CountSketch`, the largest `peak` at which a row's squared length is off by more than a
-        tenth in at most 5 % of the seeds, by [1]_, whose constant is taken as 1: a guide, not a
-        bound. 0 if the size is too small for such errors at all, 1 if it is enough for any
-        row. None for other maps.
+        tenth for at most 5 % of the seeds, by [1]_ with a constant of 1: a guide, not a bound. 0 if
+        the size is too small for such errors at all, 1 if it is sufficient for any row. None for
+        other maps.
 
     References
     ----------
@@ -123,7 +122,7 @@ class KernelError:
 
 
 def resized(random_map: SparseMap, size: int) -> Any:
-    """Return a copy with another number of components."""
+    """Return an unfitted copy of the map with another number of components."""
     copy = _sklearn.clone(random_map)
     copy.set_size(size)
     return copy
@@ -132,8 +131,8 @@ def resized(random_map: SparseMap, size: int) -> Any:
 def sample_rows(
     random_map: SparseMap, X: MatrixLike, n_pairs: int, rng: np.random.Generator
 ) -> Any:
-    """Return a copy of the map that is fitted to `X`, whose parameters hold what ``fit`` computed
-    from the data; and a sample of the rows, in arrays of its own."""
+    """Return a copy of the map fitted to `X`, whose parameters have the values that ``fit``
+    computed from the data, and a private copy of a sample of the rows."""
     fitted = _sklearn.clone(random_map).set_params(random_state=0).fit(X)
     fitted.set_params(**fitted.learned_parameters)
     csr = _sparse.sound_csr(X if sp.issparse(X) else sp.csr_array(np.asarray(X, float)))
@@ -149,15 +148,15 @@ def sample_rows(
 
 
 def upper(gram: Any) -> Array:
-    """Return the values of all pairs of different rows, from a matrix of all pairs."""
+    """Return the values for all pairs of different rows, from a matrix of all pairs."""
     values: Any = gram.toarray() if sp.issparse(gram) else np.asarray(gram)
     return np.asarray(values[np.triu_indices(len(values), 1)], dtype=np.float64)
 
 
 def exact_pairs(fitted: SparseMap, sample: CsrMatrix) -> Pairs:
-    """Return the exact kernel of all pairs of rows, and what else the variance formulas ask of
-    them."""
-    # No kernel depends on columns that no row has: without them, products take less memory.
+    """Return the exact kernel of all pairs of rows, and the other quantities in variance
+    formulas."""
+    # Drop unused columns, on which kernels do not depend, so that products take less memory.
     sample = _sparse.used_columns(sample)
     kernel = upper(fitted.exact_kernel(sample))
     doubled = kernel
@@ -184,8 +183,9 @@ def exact_pairs(fitted: SparseMap, sample: CsrMatrix) -> Pairs:
 
 
 def _peaks(sample: CsrMatrix) -> Array:
-    """Return, for each pair of rows, the sum of (x_i - y_i)^4 over the squared sum of
-    (x_i - y_i)^2. Rows far from 0 are subtracted, as sums of their powers would be rounded."""
+    """Return, for each pair of rows, the sum of (x_i - y_i)^4 over the squared sum of (x_i -
+    y_i)^2. Rows are subtracted first, because sums of powers would lose digits for rows far from
+    0."""
     n_rows, peaks = sample.shape[0], [np.zeros(0)]
     for row in range(n_rows - 1):
         others = sample[row + 1 :]
@@ -202,8 +202,8 @@ def _peaks(sample: CsrMatrix) -> Array:
 def measured(
     fitted: SparseMap, sample: CsrMatrix, pairs: Pairs, seeds: Sequence[int], *, signs: bool = False
 ) -> Pairs:
-    """Return `pairs` with the rates of 0-bit samples for each seed; with `signs`, also the mean
-    errors of signs that agree at nearly the rate of the kernel."""
+    """Return `pairs` with the rates of 0-bit samples, averaged over the seeds; with `signs`, also
+    with the mean errors of signs that agree at nearly the rate of the kernel."""
     kinds = ("zero bits", "signs") if signs else ("zero bits",)
     if not any(leaf.measured in kinds for leaf in fitted.law.leaves()):
         return pairs
@@ -217,8 +217,7 @@ def measured(
 def _add_measured(
     features: Any, sample: CsrMatrix, pairs: Pairs, weight: float, kinds: tuple[str, ...]
 ) -> Pairs:
-    """Return `pairs` with the rates of one seed, times `weight`, added to the rates of other
-    seeds."""
+    """Return `pairs` with the rates for one seed, times `weight`, added to its rates."""
     if features.factors:
         factors = tuple(
             _add_measured(part, sample, factor, weight, kinds)
@@ -236,7 +235,7 @@ def _add_measured(
 
 
 def _rates_of_zero_bits(i: Array, t: Array) -> Array:
-    """Return, for each pair of rows, the share of samples that agree in i* and not in t*."""
+    """Return, for each pair of rows, the share of samples that agree in i* but not in t*."""
     first, second = np.triu_indices(len(i), 1)
     total = np.zeros(len(first))
     step = max(1, _N_COMPARED // len(first))
@@ -248,7 +247,7 @@ def _rates_of_zero_bits(i: Array, t: Array) -> Array:
 
 
 def estimates_by_seed(fitted: SparseMap, sample: CsrMatrix, seeds: Sequence[int]) -> Array:
-    """Return a row for each seed: the estimates for all pairs of rows."""
+    """Return the estimates for all pairs of rows, in one row per seed."""
     out = []
     features = _sklearn.clone(fitted)
     for seed in seeds:
@@ -259,7 +258,7 @@ def estimates_by_seed(fitted: SparseMap, sample: CsrMatrix, seeds: Sequence[int]
 
 
 def _peak(sample: CsrMatrix) -> float:
-    """Return the largest entry over the norm of its row, over all rows."""
+    """Return the largest ratio of an entry to the norm of its row."""
     squares = np.asarray(sample.power(2).max(axis=1).todense()).reshape(-1)
     norms = np.asarray(sample.power(2).sum(axis=1)).reshape(-1)
     return float(np.sqrt((squares[norms > 0] / norms[norms > 0]).max(initial=0)))
@@ -268,11 +267,11 @@ def _peak(sample: CsrMatrix) -> float:
 def summary(
     fitted: SparseMap, pairs: Pairs, errors: Array, sample: CsrMatrix | None = None
 ) -> KernelError:
-    """Return the result. `errors` has a row for each seed, `pairs` the measured rates, `sample` the
-    rows."""
+    """Return the result. `errors` has one row per seed, `pairs` has the measured rates, and
+    `sample` the rows."""
     n_seeds = len(errors)
     means = errors.mean(axis=0)
-    variances = ((errors - means) ** 2).mean(axis=1) * n_seeds / (n_seeds - 1)  # one of each seed
+    variances = ((errors - means) ** 2).mean(axis=1) * n_seeds / (n_seeds - 1)  # one per seed
     variance = float(variances.mean())
     std = float(np.sqrt(variance))
     of_seeds = errors.mean(axis=1)

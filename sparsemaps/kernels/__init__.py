@@ -1,9 +1,9 @@
 """Exact kernels: Gram matrices between the rows of two sparse matrices.
 
-Support vector machines with a precomputed kernel take them (``SVC(kernel="precomputed")``, LIBSVM's
-``-t 4``), and estimates of maps are compared with them. The matrices are not made dense; beside the
-result, each thread uses a few megabytes. The product of two kernels is the product of their arrays,
-element by element.
+They can be passed to support vector machines with a precomputed kernel
+(``SVC(kernel="precomputed")``, LIBSVM's ``-t 4``), and the estimates of maps are compared with
+them. The input matrices are not made dense; besides the result, each thread uses a few megabytes.
+The product of two kernels is the elementwise product of their arrays.
 
 The results have the same bits on every platform (docs/promise.md).
 
@@ -12,7 +12,7 @@ The results have the same bits on every platform (docs/promise.md).
 - ``_matern`` has the Matern kernel as a function of distances. ``_column_products`` has products
   over the columns of one function of the difference.
 
-The laws of maps (``exact_kernel``) and the command ``sparsemaps kernel`` call these functions.
+The laws of maps (``exact_kernel``) and the command ``sparsemaps kernel`` use these functions.
 
 >>> import numpy as np
 >>> from sparsemaps.kernels import acos_kernel, min_max_kernel

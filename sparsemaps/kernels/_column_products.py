@@ -1,4 +1,4 @@
-"""Exact kernels that are products over the columns of one function of the difference."""
+"""Exact kernels that are products over columns of a function of the difference."""
 
 from collections.abc import Callable
 from typing import Any
@@ -18,7 +18,7 @@ def product_kernel(
 ) -> Array:
     """Return the product of ``factor(|x_i - y_i|)`` over the columns i in which rows differ.
 
-    `Y` is None for `X` again.
+    If `Y` is None, `X` is used.
     """
     A, B = _numbered_alike(X, X if Y is None else Y)
     out = np.ones((A.shape[0], B.shape[0]))
@@ -34,8 +34,8 @@ def product_kernel(
 
 
 def _numbered_alike(X: MatrixLike, Y: MatrixLike) -> list[Any]:
-    """Return both matrices as float64 CSR, without the columns that no row has: SciPy takes memory
-    for each column where rows are not in order."""
+    """Return both matrices as float64 CSR without unused columns, because SciPy takes memory for
+    each column if rows are unsorted."""
     both = [sp.csr_array(rows, dtype=float) for rows in (X, Y)]
     used, numbers = np.unique(np.concatenate([rows.indices for rows in both]), return_inverse=True)
     parts = np.split(numbers, [both[0].nnz])

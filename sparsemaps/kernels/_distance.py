@@ -34,8 +34,8 @@ def rbf_kernel(
     r"""Return the Gaussian kernel :math:`e^{-\gamma \|u - v\|^2}`.
 
     Parameters and defaults are the same as in scikit-learn's function of this name. Squared
-    distances have a relative error below 2^-20, however close the rows are, beside an absolute
-    error below 2^-1040.
+    distances have a relative error below 2^-20, however close the rows are, plus an absolute error
+    below 2^-1040.
 
     Parameters
     ----------
@@ -58,11 +58,12 @@ def rbf_kernel(
 def normalized_rbf_kernel(
     X: MatrixLike, Y: MatrixLike | None = None, *, gamma: float = 1.0, n_jobs: int | None = None
 ) -> Array:
-    r"""Return :math:`e^{-\gamma (1 - \rho)}`, :math:`\rho` the cosine of the angle of two rows.
+    r"""Return :math:`e^{-\gamma (1 - \rho)}`, with :math:`\rho` the cosine between two rows.
 
-    For rows of unit length it is `rbf_kernel` with ``gamma / 2``. The cosine with an empty row is
-    0. The cosine has an absolute error of at most (n + 8) 2^-52. Here n is the number of entries of
-    both rows. For a `gamma` of 10^9 and more, scale the rows to length 1 and use `rbf_kernel`.
+    For rows of unit length, it equals `rbf_kernel` with ``gamma / 2``. The cosine with an empty row
+    is 0. The cosine has an absolute error of at most (n + 8) 2^-52, where n is the number of
+    entries of both rows. If `gamma` is 10^9 or more, scale the rows to unit length and use
+    `rbf_kernel`.
 
     Parameters
     ----------
@@ -88,7 +89,7 @@ def folded_rbf_kernel(
     r"""Return :math:`\frac12 e^{-\gamma (1 - \rho)} + \frac12 e^{-\gamma (1 + \rho)}`.
 
     :math:`\rho` is the cosine of the angle between two rows. With an empty row it is 0. It has an
-    absolute error of at most (n + 8) 2^-52. Here n is the number of entries of both rows.
+    absolute error of at most (n + 8) 2^-52, where n is the number of entries of both rows.
 
     Parameters
     ----------
@@ -156,7 +157,7 @@ def cauchy_kernel(
     gamma = check_gamma(gamma)
 
     def scaled(block: Block) -> Array:
-        with np.errstate(over="ignore"):  # infinity is clipped
+        with np.errstate(over="ignore"):  # infinite values are clipped
             return (gamma * values_of(block)).clip(-_LARGEST_SCALED, _LARGEST_SCALED)
 
     kernel = GramKernel(
@@ -181,8 +182,8 @@ def matern_kernel(
     r"""Return the Matérn kernel of smoothness `nu` and length scale :math:`1 / \sqrt{2 \gamma}`.
 
     :math:`\frac{2^{1 - \nu}}{\Gamma(\nu)} s^\nu K_\nu(s)` with :math:`s = 2 \sqrt{\nu \gamma} \|u -
-    v\|`. For large `nu` it comes near `rbf_kernel`. Squared distances have a relative error below
-    2^-20, however close the rows are, beside an absolute error below 2^-1040.
+    v\|`. For large `nu`, it approaches `rbf_kernel`. Squared distances have a relative error below
+    2^-20, however close the rows are, plus an absolute error below 2^-1040.
 
     Parameters
     ----------
@@ -209,7 +210,7 @@ def matern_kernel(
 def squared_distances(
     X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
 ) -> Array:
-    """Return the squared Euclidean distances between the rows of `X` and of `Y`, or of `X`
-    itself."""
+    """Return the squared Euclidean distances between the rows of `X` and `Y`, or within `X` if `Y`
+    is None."""
     pair = open_pair(X, Y)
     return of_distances(pair, n_jobs, _loops.DOT, lambda squares: squares, one_of_itself=False)

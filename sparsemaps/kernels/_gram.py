@@ -17,12 +17,12 @@ from sparsemaps._tools._docstrings import filled
 from sparsemaps._tools._typing import Array, MatrixLike
 
 _BLOCK = 2**14, 512
-"""Largest numbers of entries and of rows in a block of the first matrix: a table of its columns
-stays in the cache."""
+"""Largest numbers of entries and of rows in a block of the first matrix, chosen so that a table of
+its columns stays in the cache."""
 
 _OTHER_BLOCK = 2**17, 1024
 """Largest numbers of entries and of rows in a block of the second matrix. With smaller blocks,
-threads wait for the interpreter's lock. Each thread holds the sums of all pairs of two blocks."""
+threads wait for the interpreter lock. Each thread holds the sums of all pairs of two blocks."""
 
 _LARGEST_LOOKUP = 2**20
 _LARGEST_SUM = np.finfo(float).max / 8
@@ -55,7 +55,7 @@ Examples
 >>> from sparsemaps.kernels import KERNEL
 >>> X = np.array([[4.0, 1.0, 0.0, 1.0], [3.0, 2.0, 1.0, 0.0]])""",
 }
-"""Parts of the docstrings of all kernels; KERNEL is the name of each."""
+"""Shared parts of the kernels' docstrings. KERNEL is replaced by the name of the kernel."""
 
 Function = TypeVar("Function", bound=Callable[..., Array])
 
@@ -76,28 +76,28 @@ def values_of(block: Block) -> Array:
 class GramKernel:
     """A kernel as a function of three sums: over the common columns of two rows, and over each row.
 
-    The Gram matrix is ``finish(sums, u, v)``: `sums` are over common columns, u (a column) and v (a
-    row) are over the entries of each row alone. For a kernel `of_distances`, `sums` are the
-    distances of the rows. `finish` may change `sums` and return it.
+    The Gram matrix is ``finish(sums, u, v)``, where `sums` are over common columns, and u (a
+    column) and v (a row) are sums over the entries of each row alone. For a kernel `of_distances`,
+    `sums` are the distances of the rows. `finish` may change `sums` in place and return it.
     """
 
     common: int
-    """The term that a common column adds to the sum: a constant of `sparsemaps._loops.rows`."""
+    """Term that a common column adds to the sum: a constant of `sparsemaps._loops.rows`."""
 
     alone: Callable[[Array], Array]
-    """The terms that values add to the sum over their own row."""
+    """Return the terms that values add to the sum over their own row."""
 
     finish: Callable[[Array, Array, Array], Array]
 
     prepare: Callable[[Block], Array] = values_of
-    """The values of a block that are summed, as float64."""
+    """Return the values of a block to be summed, as float64."""
 
     of_distances: bool = False
     """Whether `finish` takes distances: squared Euclidean distances if `common` is DOT, sums of
     absolute differences if it is ABSOLUTE."""
 
     one_of_itself: bool = False
-    """Whether the kernel of a row with itself is set to 1 exactly, against rounding."""
+    """Whether to set the kernel of a row with itself to exactly 1, despite rounding."""
 
 
 def sums_of_rows(block: Block, values: Array) -> Array:
@@ -107,16 +107,16 @@ def sums_of_rows(block: Block, values: Array) -> Array:
 
 
 def scaled_to_sum_one(block: Block) -> Array:
-    """Return a block's values >= 0, divided by the sum of their row."""
+    """Return a block's values, which must be at least 0, divided by the sum of their row."""
     values = values_of(block)
     values /= np.repeat(sums_of_rows(block, values), np.diff(block.indptr))
     return values
 
 
 def scaled_by_powers_of_two(block: Block) -> Array:
-    """Return a block's values, each row scaled by the power of two that brings its largest value
-    between 1/2 and 1. So their squares are in the range of float64, and scaling has no rounding
-    error."""
+    """Return a block's values, with each row scaled by the power of two that brings its largest
+    absolute value to between 1/2 and 1. Squares are then within the range of float64, and scaling
+    has no rounding error."""
     values = values_of(block)
     lengths = np.diff(block.indptr)
     filled = lengths > 0
@@ -127,12 +127,12 @@ def scaled_by_powers_of_two(block: Block) -> Array:
 
 
 Pair: TypeAlias = tuple[RowReader, RowReader | None]
-"""Readers of two matrices; None for the second one is the first."""
+"""Readers of two matrices. If the second one is None, the first one is used for both."""
 
 
 def open_pair(X: MatrixLike, Y: MatrixLike | None, nonnegative: str | None = None) -> Pair:
-    """Return readers of two matrices of equal width. `nonnegative` is the rule in the error for
-    negative values; None if they are allowed."""
+    """Return readers of two matrices of equal width. `nonnegative` is the rule in the error about
+    negative values, or None if they are allowed."""
     rows = _open(X, "X", nonnegative)
     others = None if Y is None else _open(Y, "Y", nonnegative)
     if others is not None and rows.n_columns != others.n_columns:
@@ -143,7 +143,7 @@ def open_pair(X: MatrixLike, Y: MatrixLike | None, nonnegative: str | None = Non
 
 
 def check_gamma(gamma: object, n_columns: int | None = None) -> float:
-    """Return `gamma`, which must be above 0; None is 1 / `n_columns`, if that is given."""
+    """Return `gamma`, which must be above 0. None means 1 / `n_columns`, if that is given."""
     if gamma is None and n_columns is not None:
         return 1 / n_columns
     return _checks.check_real("gamma", gamma, 0, open_low=True)
@@ -158,7 +158,7 @@ def gram(pair: Pair, n_jobs: int | None, kernel: GramKernel) -> Array:
     v = u if symmetric else _row_sums(others, "Y", kernel, n_jobs)
     out = np.empty((rows.n_rows, others.n_rows), np.result_type(rows.dtype, others.dtype))
     blocks, other_blocks = _cut(rows, *_BLOCK), _cut(others, *_OTHER_BLOCK)
-    # If there are too few blocks to keep all threads busy, each block is divided into tasks.
+    # If there are too few blocks to keep all threads busy, divide each block into tasks.
     shares = _blocks.BLOCKS_A_THREAD * n_jobs if n_jobs > 1 else 1
     n_parts = min(-(-shares // max(len(blocks), 1)), max(len(other_blocks), 1))
     tasks = [(*block, part) for block in blocks for part in range(n_parts)]
@@ -166,11 +166,11 @@ def gram(pair: Pair, n_jobs: int | None, kernel: GramKernel) -> Array:
     def fill(start: int, stop: int, part: int) -> None:
         columns = _Columns(rows.block(start, stop), rows.n_columns, kernel)
         for other, end in other_blocks[part::n_parts]:
-            first = max(start, other) if symmetric else other  # columns before `start` are copied
+            first = max(start, other) if symmetric else other  # earlier columns are mirrored
             if first < end:
                 u_here, v_here = u[start:stop], v[first:end]
                 sums = columns.sums(others.block(first, end), u_here, v_here)
-                with np.errstate(over="ignore"):  # a kernel beyond float64 is infinite
+                with np.errstate(over="ignore"):  # kernel values beyond float64 become infinite
                     out[start:stop, first:end] = kernel.finish(sums, u_here[:, None], v_here)
 
     def mirror(start: int, stop: int) -> None:
@@ -188,7 +188,7 @@ def gram(pair: Pair, n_jobs: int | None, kernel: GramKernel) -> Array:
 def of_cosines(
     pair: Pair, n_jobs: int | None, function: Callable[[Array], Array], one_of_itself: bool
 ) -> Array:
-    """Return ``function(rho)`` of the cosines of all angles."""
+    """Return ``function(rho)`` for the cosines rho of all pairs of rows."""
 
     def finish(sums: Array, u: Array, v: Array) -> Array:
         lengths = np.sqrt(u) * np.sqrt(v)
@@ -208,8 +208,8 @@ def of_distances(
     *,
     one_of_itself: bool = True,
 ) -> Array:
-    """Return ``function(distances)`` of all distances: squared Euclidean distances if `common` is
-    DOT, sums of absolute differences if it is ABSOLUTE."""
+    """Return ``function(distances)`` for all pairs of rows: squared Euclidean distances if `common`
+    is DOT, sums of absolute differences if it is ABSOLUTE."""
     kernel = GramKernel(
         common,
         np.square if common == _loops.DOT else np.abs,
@@ -223,15 +223,15 @@ def of_distances(
 class _Columns:
     """A block of rows with its columns numbered, for sums with other blocks.
 
-    Positions in tables are computed from copies, so that they stay valid if another thread changes
-    the matrix meanwhile.
+    Positions in tables are computed from copies, so they stay valid if another thread changes the
+    matrix.
     """
 
     def __init__(self, block: Block, n_columns: int, kernel: GramKernel) -> None:
         self._kernel = kernel
         self._values, self._indices, self._indptr = _from_zero(block, kernel)
         columns, numbers = np.unique(self._indices, return_inverse=True)
-        check_indices(columns, n_columns, None, "X")  # another thread may have changed them
+        check_indices(columns, n_columns, None, "X")  # another thread may have changed the indices
         self._own_numbers = numbers.astype(np.int32)
         self._table = np.zeros(_loops.LANES * max(len(columns), 1))
         self._searched = columns if n_columns > _LARGEST_LOOKUP else None
@@ -263,8 +263,8 @@ class _Columns:
 
 
 def _from_zero(block: Block, kernel: GramKernel) -> Block:
-    """Return a block whose arrays begin with its first entry, and the values as `kernel` sums
-    them."""
+    """Return a block whose arrays begin with its first entry, with the values that `kernel`
+    sums."""
     first, last = block.indptr[0], block.indptr[-1]
     return Block(kernel.prepare(block), block.indices[first:last], block.indptr - first)
 
@@ -277,7 +277,7 @@ def _open(X: MatrixLike, name: str, nonnegative: str | None) -> RowReader:
                 X,
                 accept_sparse="csr",  # data frames of sparse columns become CSR
                 dtype=[np.float64, np.float32],
-                ensure_all_finite=False,  # RowReader does, and names the row
+                ensure_all_finite=False,  # RowReader checks this and names the row
                 ensure_min_samples=0,
                 input_name=name,
             )
@@ -296,7 +296,7 @@ def _cut(rows: RowReader, max_entries: int, max_rows: int) -> list[tuple[int, in
 
 
 def _row_sums(rows: RowReader, name: str, kernel: GramKernel, n_jobs: int) -> Array:
-    """Return the sum of each row alone."""
+    """Return the sum over each row alone."""
     sums = np.zeros(rows.n_rows)
 
     def fill(start: int, stop: int) -> None:

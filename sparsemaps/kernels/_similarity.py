@@ -37,8 +37,8 @@ def polynomial_kernel(
     r"""Return the polynomial kernel :math:`(\gamma \langle u, v \rangle + coef_0)^{degree}`.
 
     Parameters and defaults are the same as in scikit-learn's function of this name. With
-    ``degree=1, gamma=1, coef0=0`` it is the inner product. A kernel beyond the range of the
-    result's type is infinite.
+    ``degree=1, gamma=1, coef0=0``, it is the inner product. Kernel values beyond the range of the
+    result's type become infinite.
 
     Parameters
     ----------
@@ -74,7 +74,7 @@ def min_max_kernel(
     power: float = 1.0,
     n_jobs: int | None = None,
 ) -> Array:
-    r"""Return :math:`\sum_i \min(u_i, v_i)^p / \sum_i \max(u_i, v_i)^p` of rows >= 0.
+    r"""Return :math:`\sum_i \min(u_i, v_i)^p / \sum_i \max(u_i, v_i)^p` for rows >= 0.
 
     For binary rows it is the Jaccard similarity. The kernel of an empty row with any row is 0.
 
@@ -82,8 +82,8 @@ def min_max_kernel(
     ----------
     [X, Y]
     power : float, default=1.0
-        Power p that absolute values are raised to first, above 0. All values are divided by one
-        power of two before that, where their powers would leave the range of float64.
+        Power p, above 0, to which absolute values are raised first. If powers would leave the range
+        of float64, all values are divided by a common power of two before that.
     [n_jobs, the matrix and errors]
 
     [examples, with rows X]
@@ -102,17 +102,17 @@ def generalized_min_max_kernel(
     power: float = 1.0,
     n_jobs: int | None = None,
 ) -> Array:
-    r"""Return the min-max kernel of rows of both signs.
+    r"""Return the min-max kernel for rows with values of both signs.
 
-    Each column becomes two: its positive values, and the absolute values of its negative ones.
+    Each column becomes two: its positive values, and the absolute values of its negative values.
     The kernel of an empty row with any row is 0.
 
     Parameters
     ----------
     [X, Y]
     power : float, default=1.0
-        Power p that absolute values are raised to first, above 0. All values are divided by one
-        power of two before that, where their powers would leave the range of float64.
+        Power p, above 0, to which absolute values are raised first. If powers would leave the range
+        of float64, all values are divided by a common power of two before that.
     [n_jobs, the matrix and errors]
 
     [examples, with rows X]
@@ -127,9 +127,9 @@ def generalized_min_max_kernel(
 def chi2_similarity(
     X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None
 ) -> Array:
-    r"""Return the chi-square similarity :math:`\sum_i 2 u_i v_i / (u_i + v_i)` of rows >= 0.
+    r"""Return the chi-square similarity :math:`\sum_i 2 u_i v_i / (u_i + v_i)` for rows >= 0.
 
-    Rows are not scaled. For rows that sum to 1 it is at most 1.
+    Rows are not scaled. For rows that sum to 1, it is at most 1.
 
     Parameters
     ----------
@@ -147,7 +147,7 @@ def chi2_similarity(
 
 @documented
 def acos_kernel(X: MatrixLike, Y: MatrixLike | None = None, *, n_jobs: int | None = None) -> Array:
-    r"""Return :math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the cosine of the angle of two rows.
+    r"""Return :math:`1 - \arccos(\rho) / \pi`, with :math:`\rho` the cosine between two rows.
 
     The cosine with an empty row is 0.
 
@@ -171,7 +171,7 @@ def acos_chi2_kernel(
     r"""Return :math:`1 - \arccos(\rho) / \pi`, :math:`\rho` the chi-square similarity of scaled
     rows.
 
-    Rows are scaled to sum 1. With an empty row, :math:`\rho` is 0.
+    Rows are scaled to sum to 1. With an empty row, :math:`\rho` is 0.
 
     Parameters
     ----------
@@ -219,10 +219,10 @@ def _min_max_gram(
 
 
 def _common_exponent(rows: RowReader, others: RowReader, power: float) -> int:
-    """Return the exponent of a power of two that all values are divided by, which changes no
-    kernel.
+    """Return the exponent of a power of two by which all values are divided. This does not change
+    the kernel.
 
-    It is 0 unless powers would be beyond 2^900 or below 2^-900.
+    It is 0 unless powers would exceed 2^900 or fall below 2^-900.
     """
     least, most = np.inf, 0.0
     for matrix in (rows, others):

@@ -1,14 +1,15 @@
 """Files in LIBSVM's format: load, dump, and stream.
 
-The functions have scikit-learn's signatures and behaviour, so that they can replace scikit-learn's
+The functions have scikit-learn's signatures and behaviour, so they can replace scikit-learn's
 functions. ``docs/libsvm.md`` lists the differences.
 
-- ``_parse`` makes arrays of a block of text. ``_pipeline`` gives the blocks of a file to threads,
-  and takes the results in order.
-- ``_read`` has `load_svmlight_file` and `load_svmlight_files`, ``_stream`` `iter_svmlight_file`.
-- ``_write`` has `dump_svmlight_file`, and makes lines of rows and of codes for ``files``.
+- ``_parse`` converts a block of text to arrays. ``_pipeline`` distributes the blocks of a file to
+  threads, and returns the results in order.
+- ``_read`` has `load_svmlight_file` and `load_svmlight_files`, ``_stream`` has
+  `iter_svmlight_file`.
+- ``_write`` has `dump_svmlight_file`, and formats lines of rows and of codes for ``files``.
 
-No module here knows a map: ``files`` maps files.
+No module here depends on a map: ``files`` maps files.
 """
 
 from sparsemaps.libsvm._read import load_svmlight_file, load_svmlight_files

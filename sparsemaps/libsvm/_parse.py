@@ -1,4 +1,4 @@
-"""Parsing lines of text to arrays; an error names the line."""
+"""Parsing of lines of text to arrays. Errors name the line."""
 
 import itertools
 import re
@@ -32,15 +32,15 @@ _BEGINNINGS = {
     b"\xff\xfe": "the text is UTF-16: save it as ASCII or UTF-8",
     b"\xfe\xff": "the text is UTF-16: save it as ASCII or UTF-8",
 }
-"""Beginnings of files that are not LIBSVM text, with a hint for the error."""
+"""Beginnings of files that are not LIBSVM text, with hints for the error."""
 
 
 _EXPECTED = "expected a label and index:value pairs, but this looks like"
 
 
 class Part(NamedTuple):
-    """The rows of some lines as arrays: labels and entries with the end of each row, and qids; and
-    the smallest and the largest index."""
+    """The rows of some lines as arrays: labels and entries with the end of each row, qids, and the
+    smallest and the largest index."""
 
     labels: Array
     label_ends: Array
@@ -59,8 +59,8 @@ def parse(
     dtype: npt.DTypeLike = np.float64,
     one_based: bool = False,
 ) -> Part:
-    """Return the rows of `text`, with the indices of the text. If they count from 1, an index 0 is
-    an error."""
+    """Return the rows of `text`, with indices as in the text. If indices count from 1, an index 0
+    raises an error."""
     to_float = np.dtype(dtype) == np.float32
     found, error = _loops.parse(text, multilabel, to_float)
     if error is not None:
@@ -69,7 +69,7 @@ def parse(
     if one_based and part.smallest == 0:
         raise _zero_error(text)
     if to_float:
-        with np.errstate(over="ignore"):  # the result is infinity, as with Python's float
+        with np.errstate(over="ignore"):  # the result is infinite, as with Python's float
             part = part._replace(values=part.values.astype(np.float32))
     return part
 
@@ -85,7 +85,8 @@ def _error(text: bytes, at: int, token: bytes, expected: str) -> BadLine:
 
 
 def _hint(text: bytes, at: int, token: bytes) -> str | None:
-    """Return a hint at what the text is, if its beginning or the wrong token tell it."""
+    """Return a hint about the format of the text, if its beginning or the wrong token reveals
+    it."""
     if not text[:at].strip():
         for beginning, hint in _BEGINNINGS.items():
             if text.startswith(beginning):
@@ -104,8 +105,8 @@ def _hint(text: bytes, at: int, token: bytes) -> str | None:
 
 
 def exact_labels(text: bytes, part: Part) -> Array:
-    """Return the labels of a part of `text`, where whole numbers have all their digits: float64, or
-    int64 or uint64. The text is read once more if a label may have lost some."""
+    """Return the labels of a part of `text` with all digits of integers: float64, or int64 or
+    uint64. The text is parsed again if a label may have lost digits."""
     labels = part.labels
     if not (np.abs(labels) >= _whole_numbers.FLOAT_HOLDS).any():
         return labels
@@ -140,16 +141,16 @@ def _whole_label(line: int, token: bytes) -> int:
     return value
 
 
-_MOST_DIGITS = 30  # more than numbers of 64 bits have
+_MOST_DIGITS = 30  # more than 64-bit numbers have
 
 
 _ZERO = re.compile(rb"^[^#\n]*?(?<!\S)([+-]?0+:[^\s#]*)", re.MULTILINE)
 
 
 def _zero_error(text: bytes) -> BadLine:
-    """Return the error for an index 0 where indices count from 1."""
+    """Return the error for an index 0 if indices count from 1."""
     match = _ZERO.search(text)
-    assert match is not None  # as the parser has read one
+    assert match is not None  # because the parser has read one
     expected = f"indices count from 1 unless {setting('zero_based', True)}"
     return _error(text, match.start(1), match[1], expected)
 
@@ -163,19 +164,19 @@ def check_every_qid(text: bytes, part: Part) -> None:
 
 
 def has_qid(line: bytes) -> bool:
-    """Return whether a line that is a row has a qid, which comes first or after the labels."""
+    """Return whether a line with a row has a qid, which comes first or after the labels."""
     return any(token.startswith(b"qid:") for token in line.split(None, 2)[:2])
 
 
 def numbered_rows(text: bytes) -> Iterator[tuple[int, bytes]]:
-    """Yield the lines that are rows, each with its number; all lines are numbered from 1."""
+    """Yield the lines that have a row, each with its line number. Lines are numbered from 1."""
     for number, line in enumerate(text.split(b"\n"), 1):
         if line.partition(b"#")[0].strip():
             yield number, line
 
 
 def line_of_row(text: bytes, row: int) -> int:
-    """Return the number of the line of a row; rows are numbered from 0, lines from 1."""
+    """Return the line number of a row. Rows are numbered from 0, lines from 1."""
     return next(itertools.islice(numbered_rows(text), row, None))[0]
 
 
@@ -183,7 +184,7 @@ def line_of_row(text: bytes, row: int) -> int:
 
 
 class RowsRead:
-    """Rows to which parts are appended."""
+    """Rows in arrays that grow as parts are appended."""
 
     def __init__(self, dtype: npt.DTypeLike) -> None:
         self._values, self._indices = GrowingArray(dtype), GrowingArray(np.int32)
@@ -192,7 +193,7 @@ class RowsRead:
         self.smallest, self.largest = LARGEST_INT, -1
 
     def append(self, part: Part, growth: float) -> None:
-        """Append a part; `growth` is a guess at the final size, divided by the present size."""
+        """Append a part. `growth` is the estimated ratio of the final size to the present size."""
         if part.largest > np.iinfo(np.int32).max:
             self._indices.widen(np.int64)
         self._entry_ends.append(part.entry_ends, growth, self._values.n)
@@ -207,7 +208,7 @@ class RowsRead:
     def finish(
         self, n_features: int, one_based: bool, multilabel: bool, query_id: bool
     ) -> list[Any]:
-        """Return X, labels, and with `query_id` the numbers of qid."""
+        """Return X, the labels and, with `query_id`, the query ids."""
         index_type = _sparse.index_type(max(n_features, self._values.n))
         indices = self._indices.finish()
         if one_based:
@@ -222,7 +223,7 @@ class RowsRead:
         )
         labels = self._labels.finish()
         y: Any = labels
-        if multilabel:  # an ascending tuple of labels for each row
+        if multilabel:  # one ascending tuple of labels per row
             numbers, ends = labels.tolist(), [0, *self._label_ends.finish().tolist()]
             y = [tuple(sorted(numbers[a:b])) for a, b in itertools.pairwise(ends)]
         return [X, y, self._qids.finish()] if query_id else [X, y]
@@ -237,7 +238,7 @@ def check_width(n_features: int, width: int) -> None:
 
 
 def width_of(largest: int, one_based: bool) -> int:
-    """Return the number of columns, if the largest index is `largest`."""
+    """Return the number of columns, given the largest index."""
     width = max(largest + 1 - one_based, 0)
     if width > LARGEST_INT:
         raise ValueError(

@@ -1,4 +1,4 @@
-"""Blocks of text that threads convert. Results are in order; errors name file and line."""
+"""Conversion of blocks of text in threads. Results are in order; errors name file and line."""
 
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
@@ -10,17 +10,17 @@ from sparsemaps._loops import text as _loops
 from sparsemaps._tools import _blocks, _threads
 
 BLOCK_BYTES = 2**19
-"""Bytes of text that are parsed at a time: the text and its arrays stay in the cache."""
+"""Bytes of text parsed at a time, chosen so that the text and its arrays stay in the cache."""
 
-_SMALLEST_BLOCK_BYTES = 2**16  # for smaller blocks, the work beside parsing takes too long
+_SMALLEST_BLOCK_BYTES = 2**16  # smaller blocks cost too much overhead
 
 P = TypeVar("P")
 T = TypeVar("T")
 
 
 def blocks_of(text: _text_input.Text, n_jobs: int | None) -> Iterator[bytes]:
-    """Return the blocks of a file. Those of short files are smaller, so that all threads get some,
-    and so that the memory of a block is small beside the result."""
+    """Return the blocks of a file. Blocks of short files are smaller, so that all threads get work
+    and the memory of a block is small compared to the result."""
     size, block_bytes = text.length(), BLOCK_BYTES
     if size is not None:
         share = size // (_blocks.BLOCKS_A_THREAD * _threads.resolve_n_jobs(n_jobs))
@@ -37,8 +37,9 @@ def in_order(
     """Yield the results of ``convert(piece)`` for consecutive pieces of a text, in order.
 
     ``convert`` returns its result and the number of line ends, or raises a `LineError` that counts
-    lines from the beginning of its piece. Errors raised here begin with the file's name, and count
-    lines from the beginning of the file, as the lines of all pieces before are known by then.
+    lines from the beginning of its piece. Errors raised here begin with the file's name and count
+    lines from the beginning of the file, because the line counts of all earlier pieces are known by
+    then.
     """
 
     def attempt(piece: P) -> tuple[T, int] | ValueError:

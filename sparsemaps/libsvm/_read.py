@@ -1,4 +1,4 @@
-"""Loading LIBSVM files as a whole."""
+"""Loading of whole LIBSVM files."""
 
 from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple, TypeAlias, TypedDict, Unpack, overload
@@ -14,8 +14,8 @@ from sparsemaps.libsvm import _parse
 from sparsemaps.libsvm._pipeline import blocks_of, in_order
 
 _MARGIN = 1.1
-"""The factor by which arrays are made larger than the part of the file that was read suggests.
-Memory that is never written to costs nothing, but arrays that must grow again are copied."""
+"""Factor by which arrays are allocated larger than the part of the file read so far suggests.
+Memory that is never written costs nothing, whereas growing an array again copies it."""
 
 
 Labels: TypeAlias = list[tuple[float, ...]]
@@ -23,7 +23,7 @@ Labels: TypeAlias = list[tuple[float, ...]]
 
 
 class Options(NamedTuple):
-    """Options of the functions here, checked."""
+    """Validated options of the functions here."""
 
     n_features: int | None
     dtype: np.dtype[Any]
@@ -36,7 +36,7 @@ class Options(NamedTuple):
 
 
 class LoadOptions(TypedDict, total=False):
-    """Options that do not change the types of the result."""
+    """Options that do not affect the types of the result."""
 
     n_features: int | None
     dtype: npt.DTypeLike
@@ -106,20 +106,20 @@ def load_svmlight_file(
     ----------
     f : str, path-like, file-like or int
         Path, file object opened in binary mode, or file descriptor. A path that ends in ".gz",
-        ".bz2", ".xz" or ".zst" is decompressed. File objects are read from where they are, and left
-        open.
+        ".bz2", ".xz" or ".zst" is decompressed. File objects are read from their current position,
+        and left open.
     n_features : int or None, default=None
         Number of columns; None takes the least number that the indices in the file allow. A smaller
-        number is an error.
+        number raises an error.
     dtype : data-type, default=np.float64
-        Type of the values. For float32 each value is the float32 nearest to the decimal.
+        Type of the values. With float32, each value is the float32 nearest to the decimal.
     multilabel : bool, default=False
-        Rows have any number of labels, separated by commas.
+        Whether rows have any number of labels, separated by commas.
     zero_based : bool or "auto", default="auto"
-        Whether indices count from 0. "auto" is False if no index is 0, and True otherwise.
-        With `offset` or `length` it is True, as the indices of the other parts are not known.
+        Whether indices count from 0. "auto" is False if no index is 0, and True otherwise. With
+        `offset` or `length`, it is True, because the indices of the other parts are unknown.
     query_id : bool, default=False
-        Whether to return the numbers after ``qid:`` too. Every row must have one then.
+        Whether to return the numbers after ``qid:`` too. Every row must then have one.
     offset : int, default=0
         Skip that many bytes and the rest of the line in which they end.
     length : int, default=-1
@@ -127,15 +127,16 @@ def load_svmlight_file(
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The result does not depend on it.
     max_line_bytes : int, default=2**30
-        A longer line is an error: a small compressed file can hold one that fills the memory.
+        A longer line raises an error. Otherwise, a small compressed file with a very long line
+        could fill the memory.
 
     Returns
     -------
     X : csr_matrix of shape (n_samples, n_features)
-        A csr_array if scikit-learn's ``sparse_interface`` asks for it. Indices are int32 while
-        they fit, else int64.
+        A csr_array if scikit-learn's ``sparse_interface`` requests it. Indices are int32 if they
+        fit, else int64.
     y : ndarray of float64, shape (n_samples,), or list of tuples of float
-        The labels; a list of ascending tuples if `multilabel`. As in scikit-learn, a whole number
+        The labels, or a list of ascending tuples if `multilabel`. As in scikit-learn, an integer
         beyond 2**53 is rounded to the nearest float64; `sparsemaps.files` keeps all digits.
     query_id : ndarray of int64, shape (n_samples,)
         Only if `query_id` is True.
@@ -143,16 +144,16 @@ def load_svmlight_file(
     Raises
     ------
     ValueError
-        If a line is not of the format. The error names the first such line by its number (counted
-        from the first line read, or with `offset` from the first line of the file), the column of
-        the token, the token, and the expected form. Also if a parameter is invalid.
+        If a line is malformed. The error names the first such line by its number (counted from the
+        first line read or, with `offset`, from the first line of the file), the column of the
+        token, the token, and the expected form. Also if a parameter is invalid.
     OSError
         If the file cannot be read.
 
     See Also
     --------
-    load_svmlight_files : Several files, of one width.
-    iter_svmlight_file : A file larger than memory.
+    load_svmlight_files : Load several files, with the same width.
+    iter_svmlight_file : Read a file larger than memory.
 
     Examples
     --------
@@ -218,7 +219,7 @@ def load_svmlight_files(
 
 
 def _loaded(files: Sequence[File], options: Options, n_jobs: int | None) -> list[Any]:
-    """Load files as `load_svmlight_files` does."""
+    """Load files as `load_svmlight_files` does, with validated options."""
     zero_based = options.zero_based
     if options.offset != 0 or options.length > 0:
         if zero_based == "auto":
@@ -230,7 +231,7 @@ def _loaded(files: Sequence[File], options: Options, n_jobs: int | None) -> list
         zero_based == "auto" and all(rows.largest >= 0 and rows.smallest > 0 for rows in loaded)
     )
     width = _parse.width_of(max((rows.largest for rows in loaded), default=-1), one_based)
-    # As in scikit-learn, no entries at all still make one column, unless they count from 1.
+    # As in scikit-learn, files without entries have one column, unless indices count from 1.
     n_columns = max(width, 1 - one_based) if options.n_features is None else options.n_features
     _parse.check_width(n_columns, width)
     result: list[Any] = []

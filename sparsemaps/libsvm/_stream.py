@@ -1,4 +1,4 @@
-"""Reading LIBSVM files block by block."""
+"""Reading of LIBSVM files block by block."""
 
 from collections.abc import Iterator
 from typing import Any, Literal, TypedDict, Unpack, overload
@@ -17,7 +17,7 @@ from sparsemaps.libsvm._read import Labels, Options, check_options
 
 
 class StreamOptions(TypedDict, total=False):
-    """Options that do not change the types of the result."""
+    """Options that do not affect the types of the result."""
 
     block_bytes: int
     n_features: int | None
@@ -86,24 +86,25 @@ def iter_svmlight_file(
     path : str, path-like, file-like or int
         As `f` of `load_svmlight_file`; pipes are allowed.
     block_bytes : int, default=2**22
-        The number of bytes of text in a block, nearly. A block has at least one line.
+        Approximate number of bytes of text per block. A block has at least one line.
     n_features : int or None, default=None
         Number of columns of every block. With None, each block is as wide as its largest index
-        requires. A map fitted by ``fit_any_width()`` takes such blocks, and its output always has
-        the same width. Learners need blocks of the same width.
+        requires. A map fitted by ``fit_any_width()`` accepts such blocks, and its output always has
+        the same width. Learners need blocks of equal width.
     dtype : data-type, default=np.float64
         Type of the values.
     multilabel : bool, default=False
-        Rows have any number of labels.
+        Whether rows have any number of labels.
     zero_based : bool, default=False
-        Whether indices count from 0. An index 0 is an error unless this is True. "auto" is not
-        allowed, as the whole file would have to be read first.
+        Whether indices count from 0. Unless this is True, an index 0 raises an error. "auto" is not
+        allowed, because it would require reading the whole file first.
     query_id : bool, default=False
-        Whether to yield the numbers after ``qid:`` too. Every row must have one then.
+        Whether to yield the numbers after ``qid:`` too. Every row must then have one.
     n_jobs : int or None, default=None
-        Threads, which parse the next blocks in advance: at most two blocks for each thread.
+        Threads, which parse blocks in advance: at most two blocks per thread.
     max_line_bytes : int, default=2**30
-        A longer line is an error: a small compressed file can hold one that fills the memory.
+        A longer line raises an error. Otherwise, a small compressed file with a very long line
+        could fill the memory.
 
     Yields
     ------

@@ -1,4 +1,4 @@
-"""Writing LIBSVM files: rows to lines."""
+"""Writing of LIBSVM files: formatting rows as lines."""
 
 import contextlib
 import io
@@ -24,7 +24,7 @@ from sparsemaps._tools._typing import Array, Destination, MatrixLike, SparseMatr
 from sparsemaps._tools._whole_numbers import are_equal
 
 _BLOCK_ENTRIES = 2**14
-"""Entries whose text is made at a time: the text stays in the cache while it is copied."""
+"""Entries formatted at a time, chosen so that the text stays in the cache while it is copied."""
 
 _no_qids = np.empty(0, np.int64)
 
@@ -42,40 +42,40 @@ def dump_svmlight_file(
 ) -> None:
     """Write a matrix with labels as a LIBSVM file.
 
-    Every number is written with the fewest digits that read back as the same number of its type. So
+    Every number is written with the fewest digits that read back as the same number of its type, so
     the file loads as the same numbers, bit for bit.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features)
-        Finite values. For sparse input every stored entry is written, also zeros; for dense input
-        the values that are not zero.
+        Finite values. For sparse input, every stored entry is written, including zeros; for dense
+        input, only nonzero values.
     y : {array-like, sparse matrix} of shape (n_samples,) or (n_samples, n_labels), or list
-        Labels. If `multilabel`, an indicator matrix of 0 and 1: the numbers of the columns in which
-        a row has a 1 are its labels. Or a list of tuples, as `load_svmlight_file` returns: each has
-        the labels of a row.
+        Labels. If `multilabel`, an indicator matrix of 0 and 1 (a row's labels are the numbers of
+        the columns in which it has a 1), or a list with one tuple of labels per row, as
+        `load_svmlight_file` returns.
     f : str, path-like or file-like
         Path, or file object opened in binary mode. A path that ends in ".gz", ".bz2", ".xz" or
-        ".zst" is compressed. A path appears only when it is complete.
+        ".zst" is compressed. A file at a path appears only when it is complete.
     zero_based : bool, default=True
         Whether the indices written count from 0. LIBSVM's own programs need False.
     comment : str or bytes, default=None
-        Comment to put first, after two lines that say what wrote the file. LIBSVM's own programs do
-        not read comments.
+        Comment to write first, after two lines that name the writer of the file. LIBSVM's own
+        programs cannot read comments.
     query_id : array-like of int, shape (n_samples,), default=None
         Numbers to write as ``qid:``, from -2**63 to 2**63 - 1.
     multilabel : bool, default=False
-        Rows have any number of labels.
+        Whether rows have any number of labels.
     n_jobs : int or None, default=None
         Threads; None is 1, -1 all processors. The file does not depend on it.
 
     Raises
     ------
     ValueError
-        If shapes do not fit, the arrays of a sparse matrix are not sound, a value is not finite, a
-        query id is not a whole number, an integer is outside int64, float64 cannot hold an
-        integer label exactly, `multilabel` data have a number that is not 0 or 1 in a matrix, or a
-        row of them has neither labels nor entries, for which the format has no line.
+        If shapes do not match, the arrays of a sparse matrix are invalid, a value is not finite, a
+        query id is not an integer, an integer is outside int64, float64 cannot represent an integer
+        label exactly, a `multilabel` matrix has a number other than 0 and 1, or a `multilabel` row
+        has neither labels nor entries, which the format cannot represent.
     OSError
         If the file cannot be written.
 
@@ -123,7 +123,7 @@ def dump_svmlight_file(
         if isinstance(matrix, Csr):
             values, indices, indptr = matrix.values, matrix.indices, matrix.indptr[start : stop + 1]
         else:
-            block = sp.csr_array(np.array(matrix[rows]))  # a copy, as its zeros are counted first
+            block = sp.csr_array(np.array(matrix[rows]))  # a copy, because zeros are counted first
             values, indices, indptr = block.data, block.indices, block.indptr
         if isinstance(targets, _LabelTuples):
             heads = targets.heads(start, stop)
@@ -140,7 +140,7 @@ _OF_SEVERAL = "; rows of several labels need multilabel=True"
 
 
 def _sound_rows(X: Any) -> Any:
-    """Return sound rows, as `Csr` or an array."""
+    """Return valid rows, as `Csr` or as an array."""
     plain = _row_reader.open_plain(X)
     if plain is not None:
         return plain
@@ -152,12 +152,12 @@ def _sound_rows(X: Any) -> Any:
 
 
 def _sound_labels(y: Any) -> Any:
-    """Return labels as an array or a sound sparse matrix."""
+    """Return labels as an array or as a valid sparse matrix."""
     y = _sparse.sound_matrix(y, "y")
     if _is_plain(y):
         return y
     if sp.issparse(y):
-        with np.errstate(all="ignore"):  # sums may overflow though all values are finite
+        with np.errstate(all="ignore"):  # sums may overflow although all values are finite
             return _sklearn.check_array(y, accept_sparse="csr", input_name="y")
     return labels_of_rows(y)
 
@@ -179,7 +179,7 @@ def labels_of_rows(y: Any, *, fewest: int = 1) -> Array:
 
 
 class _LabelTuples(NamedTuple):
-    """The labels of all rows, and the ends of each row's."""
+    """The labels of all rows, and the end of each row's labels."""
 
     labels: Array
     ends: Array
@@ -194,7 +194,7 @@ class _LabelTuples(NamedTuple):
 
 
 def _are_tuples(y: object) -> bool:
-    """Return whether labels are a list of tuples. Other lists are arrays."""
+    """Return whether labels are a list of tuples. Other lists are treated as arrays."""
     return isinstance(y, list) and len(y) > 0 and all(isinstance(row, tuple) for row in y)
 
 
@@ -211,7 +211,7 @@ def _label_tuples(y: Any) -> _LabelTuples:
 
 
 def _checked_label(label: object, row: int) -> float:
-    """Return a label as a float, which must be the same number."""
+    """Return a label as a float. Raise unless the float equals the label."""
     if isinstance(label, (numbers.Real, np.bool_)):
         with contextlib.suppress(OverflowError):
             number = float(label)
@@ -223,7 +223,7 @@ def _checked_label(label: object, row: int) -> float:
 
 
 def _check_indicators(y: Any) -> None:
-    """Refuse labels of several a row that are not marks of columns."""
+    """Raise unless multilabel labels are an indicator matrix."""
     if y.ndim != 2:
         raise ValueError(
             "multilabel y must be an indicator matrix of shape (n_samples, n_labels), or a list of "
@@ -254,7 +254,7 @@ def write_lines(
     blocks: list[tuple[int, int]],
     n_jobs: int | None,
 ) -> None:
-    """Write `header` and then ``lines(start, stop)`` of each block to a path or file object."""
+    """Write `header`, then ``lines(start, stop)`` for each block, to a path or file object."""
     with _output_files.atomic_output(f) as file:
         file.write(header)
         for text in _threads.stream(lines, blocks, n_jobs):
@@ -263,7 +263,7 @@ def write_lines(
 
 class Heads(NamedTuple):
     """The beginnings of lines: labels of all rows, the end of each row's labels, and qids. Labels
-    are float64, or int64 or uint64."""
+    are float64, int64 or uint64."""
 
     labels: Array
     label_ends: Array
@@ -271,7 +271,7 @@ class Heads(NamedTuple):
 
 
 def one_label_each(y: Any) -> Heads:
-    """Return the beginnings of lines that have one label each."""
+    """Return the beginnings of lines with one label each."""
     y = y.toarray().ravel() if sp.issparse(y) else y
     dtype = y.dtype if y.dtype in (np.int64, np.uint64) else np.float64
     labels = np.ascontiguousarray(y, dtype)
@@ -279,22 +279,23 @@ def one_label_each(y: Any) -> Heads:
 
 
 def has_one_label_each(heads: Heads) -> bool:
-    """Return whether each row has one label."""
+    """Return whether each row has exactly one label."""
     ends = heads.label_ends
     return bool(np.array_equal(ends, np.arange(1, len(ends) + 1)))
 
 
 def format_rows(X: Any, heads: Heads, *, zero_based: bool = False) -> bytes:
-    """Return lines of a CSR block."""
+    """Return the lines of a CSR block."""
     return _lines(X.data, X.indices, X.indptr, heads, zero_based)
 
 
 def format_codes(
     codes: Array, bits: int, heads: Heads, *, zero_based: bool = False, ones: bool = False
 ) -> bytes:
-    """Return lines of rows of codes as one-hot features; `ones` writes every value as 1.
+    """Return the lines of rows of codes as one-hot features. With `ones`, every value is written as
+    1.
 
-    `codes` is of int32; the first code of a row without codes is -1.
+    `codes` is int32; the first code of a row without codes is -1.
     """
     value = 1.0 if ones else 1 / np.sqrt(codes.shape[1])
     lines = _loops.format_codes(codes, bits, value, *_of_floats(heads), 0 if zero_based else 1)
@@ -302,7 +303,7 @@ def format_codes(
 
 
 def _of_floats(heads: Heads) -> Heads:
-    """Return the beginnings of lines that compiled code writes; without labels if they are
+    """Return the beginnings of lines as compiled code writes them: without labels if these are
     integers."""
     if heads.labels.dtype.kind == "f":
         labels = np.ascontiguousarray(heads.labels, np.float64)
@@ -311,7 +312,7 @@ def _of_floats(heads: Heads) -> Heads:
 
 
 def _with_whole_labels(lines: bytes, heads: Heads) -> bytes:
-    """Return lines with their labels before them, if these are integers."""
+    """Return lines with integer labels prepended, if labels are integers."""
     if heads.labels.dtype.kind == "f":
         return lines
     labels = heads.labels.tolist()
@@ -321,14 +322,14 @@ def _with_whole_labels(lines: bytes, heads: Heads) -> bytes:
 
 
 def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_based: bool) -> bytes:
-    """Return lines of the rows that `indptr` delimits."""
+    """Return the lines of the rows that `indptr` delimits."""
     number_type: Any
     if values.dtype.kind in "iub":
         number_type = np.int64
     else:
         number_type = np.float32 if values.dtype == np.float32 else np.float64
     index_type = np.int32 if indices.dtype == np.int32 else np.int64
-    indptr = indptr.astype(np.int64)  # a private copy, which is checked below
+    indptr = indptr.astype(np.int64)  # a private copy, checked below
     if values.dtype != number_type or indices.dtype != index_type:  # convert these rows only
         here = slice(indptr[0], indptr[-1])
         values, indices, indptr = values[here], indices[here], indptr - indptr[0]
@@ -346,24 +347,24 @@ def _lines(values: Array, indices: Array, indptr: Array, heads: Heads, zero_base
 
 
 def _is_plain(y: Any) -> bool:
-    """Return whether labels are an array of finite numbers, one for each row."""
+    """Return whether labels are an array of finite numbers, one per row."""
     is_array = type(y) is np.ndarray and y.ndim == 1 and y.size > 0 and y.dtype.kind in "iuf"
     return is_array and bool(np.isfinite(y).all())
 
 
 def _labels(y: Any) -> Heads:
-    """Return the beginnings of lines that have a label for each column in which a row is not 0."""
+    """Return the beginnings of lines with a label for each column in which a row is nonzero."""
     if sp.issparse(y):
         y = sp.csr_array(y, copy=True)
         y.sum_duplicates()
         y.eliminate_zeros()
-    else:  # marks, which no other thread changes between the steps that SciPy takes
+    else:  # copy the marks, because another thread may change y between SciPy's steps
         y = sp.csr_array(y.reshape(len(y), -1) != 0)
     return Heads(y.indices.astype(np.float64), y.indptr[1:], _no_qids)
 
 
 def _check_query_id(query_id: object, n_rows: int) -> Array:
-    """Return `query_id` as int64. An id that int64 does not hold is an error."""
+    """Return `query_id` as int64. Raise if an id does not fit into int64."""
     ids = np.asarray(_row_values.of_rows("query_id", query_id))
     if ids.shape != (n_rows,):
         raise ValueError(f"expected query_id of shape (n_samples,), got {ids.shape}")
@@ -383,13 +384,13 @@ def _check_query_id(query_id: object, n_rows: int) -> Array:
 
 
 def _check_integers(name: str, values: Array) -> None:
-    """Refuse unsigned integers beyond int64."""
+    """Raise for unsigned integers beyond int64."""
     if values.dtype == np.uint64 and values.size and int(values.max()) > LARGEST_INT:
         raise ValueError(f"{name} must have integers of at most 2**63 - 1, got {values.max()}")
 
 
 def check_labels(y: Array) -> None:
-    """Refuse integer labels that would become other numbers."""
+    """Raise for integer labels that float64 cannot represent exactly."""
     _check_integers("y", y)
     if y.dtype.kind in "iu" and y.dtype.itemsize == 8 and y.size:
         changed = ~are_equal(y, y.astype(np.float64))
@@ -413,7 +414,7 @@ def format_header(comment: str | bytes | None, zero_based: bool) -> bytes:
     if comment is None:
         return b""
     if isinstance(comment, bytes):
-        comment.decode("ascii")  # for its exception
+        comment.decode("ascii")  # raises if it is not ASCII
     else:
         comment = comment.encode("utf-8")
     if b"\0" in comment:
