@@ -26,7 +26,7 @@ from sparsemaps.files._results import FOLDER_ENDING
 from sparsemaps.maps._sparse_map import SparseMap
 from sparsemaps.maps.minhash import MinHash
 from sparsemaps.neighbors import _search
-from sparsemaps.records._table import holds_codes
+from sparsemaps.records._table import format_by_name, holds_codes
 
 CODES = "codes.npy"
 
@@ -139,6 +139,11 @@ def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
         stages = os.fspath(one) + FOLDER_ENDING
         if _paths.is_folder(stages) and not holds_codes(one):
             raise ValueError(f"{one} is an output of records; their codes are in {stages}")
+        if format_by_name(one) is not None:
+            raise ValueError(
+                f"{one} has records, not codes: {named('against')} takes the folder OUTPUT.stages "
+                "of an earlier run"
+            )
     return [Delivery(_sources.InputFile(one), None) for one in paths]
 
 

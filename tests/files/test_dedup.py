@@ -401,7 +401,7 @@ def test_ids(tmp_path):
         ({"inputs": "in.parquet"}, "let its name end in .parquet"),
         ({"inputs": "bad.jsonl"}, r"bad\.jsonl: line 2: expected the field 'text'"),
         ({"inputs": "bad.svm"}, r"bad\.svm: line 2, column 3"),
-        ({"against": "in.jsonl"}, r"in\.jsonl is not a file of packed codes, or is cut short"),
+        ({"against": "in.jsonl"}, r"in\.jsonl has records, not codes: against takes the folder"),
     ],
 )
 def test_what_is_not_allowed(tmp_path, monkeypatch, options, message):
