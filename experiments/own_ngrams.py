@@ -161,7 +161,9 @@ def main(arguments: list[str] | None = None) -> None:
         "Removed records, by the n-grams that count", columns, rows,
         f"{options.analyzer}, {N_HASHES} hashes, threshold {THRESHOLD}; copies have "
         f"{options.edits} word{'s' if options.edits > 1 else ''} changed; pages of a frame of so "
-        "many words and own words.",
+        "many words and own words. `python -m experiments.own_ngrams --data DIRECTORY -o RESULTS "
+        f"--edits {options.edits} --max-df {' '.join(map(str, options.max_df))} "
+        f"--min-own {' '.join(map(str, options.min_own))}`.",
     )  # fmt: skip
 
 
