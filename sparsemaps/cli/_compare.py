@@ -33,6 +33,7 @@ from sparsemaps.libsvm import load_svmlight_files
 from sparsemaps.linear import KernelClassifier, KernelRegressor
 from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import KINDS_OF_LABELS, kind_of_label, number_in
+from sparsemaps.records._table import format_by_name
 
 
 def compare(options: argparse.Namespace) -> None:
@@ -91,8 +92,7 @@ def read(
         return made
     if source.label_field is None:
         advice = "; tables of numbers are for Python: sparsemaps.comparison.compare"
-        names = [os.path.basename(path).lower() for path in paths]
-        is_table = any(ending in name for name in names for ending in (".csv", ".parquet"))
+        is_table = any(known and known.is_table for known in map(format_by_name, paths))
         raise ValueError(
             "texts need --label-field FIELD, the field of their labels"
             + (advice if is_table else "")

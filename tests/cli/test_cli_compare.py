@@ -139,7 +139,7 @@ def test_test_and_plot_and_json(folder, capsys):
          "texts need --label-field FIELD, the field of their labels"),
         *(([name], "texts need --label-field FIELD, the field of their labels; tables of numbers "
            "are for Python: sparsemaps.comparison.compare")
-          for name in ("customers.csv", "customers.parquet")),
+          for name in ("customers.csv", "customers.arrow")),
         (["bare.svm"], "bare.svm: no row has an entry"),
         (["my rows.svm", "--label-field", "label"], "--label-field is for texts; give --texts"),
         (["my rows.svm", "--bad-records", "bad.tsv"], "--bad-records is for texts; give --texts"),
@@ -151,7 +151,7 @@ def test_mistakes(folder, capsys, words, message):
     (folder / "few.svm").write_text("1 1:1\n")
     (folder / "bare.svm").write_text("1\n2\n" * 20)
     (folder / "customers.csv").write_text("age,plan\n3,a\n")
-    (folder / "customers.parquet").touch()
+    (folder / "customers.arrow").touch()
     assert main(["compare", *words]) == 2
     said, told = capsys.readouterr()
     assert not said
