@@ -1,21 +1,21 @@
 """The ``sparsemaps`` command: options, subcommands, errors and exit codes.
 
-- this file handles errors and signals, and returns exit codes.
-- ``_words`` completes the words of a call: the map, and numbers of options, may be left out.
-- ``_wording`` has the words of errors: options and values as they are typed.
-- ``_parser`` has the parser, and what its errors say. ``_help`` has its help of two lengths, and
-  ``_commands`` the parsers of subcommands and of maps, made when asked for.
+- This file handles errors and signals, and returns exit codes.
+- ``_words`` completes the words of a call: the map and some options' numbers may be omitted.
+- ``_wording`` formats errors, with options and values as users type them.
+- ``_parser`` has the parser and its error messages. ``_help`` has the short and the full help, and
+  ``_commands`` the parsers of subcommands and maps, which are created on demand.
 - ``_options`` reads the maps that are subcommands, and their options, from the source of their
   classes. It has the table of kernels.
-- ``_map_options``, ``_near_options`` and ``_model_options`` have the options of the subcommands,
-  with their help and examples; ``_shared_options`` has the options of several subcommands.
-- ``_map_commands``, ``_near_commands`` and ``_model_commands`` have a function for each subcommand;
-  ``_given`` makes maps, inputs and tasks of the options, and ``_last_line`` prints the last line.
-- ``_compare`` is the subcommand of that name, with its options in ``_compare_options``; ``_demo``
-  and ``_demo_data`` are the demonstration.
+- ``_map_options``, ``_near_options`` and ``_model_options`` define the options of the subcommands,
+  with help and examples. ``_shared_options`` defines options of several subcommands.
+- ``_map_commands``, ``_near_commands`` and ``_model_commands`` have one function per subcommand.
+  ``_given`` makes maps, inputs and tasks from the options, and ``_last_line`` prints the last line.
+- ``_compare`` is the subcommand compare, with its options in ``_compare_options``; ``_demo`` and
+  ``_demo_data`` are the demonstration.
 
-Help and version import no module that computes: the options import none, and functions of
-subcommands are imported when one is called.
+Help and version import no module that computes: the option modules import none, and the functions
+of a subcommand are imported when it is called.
 """
 
 import argparse
@@ -41,13 +41,13 @@ __all__ = ["main", "make_parser"]
 BY_SIGNAL = 128  # plus the number of the signal, as in shells
 
 SECONDS_OF_AN_IMPORT = 0.01
-"""After which a signal that came during an import is sent again."""
+"""Delay after which a signal that arrived during an import is sent again."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command and return its exit status.
 
-    Bad options raise SystemExit, as argparse does. The streams of the process are unchanged.
+    Bad options raise SystemExit, like argparse. The streams of the process are unchanged.
     """
     arguments = sys.argv[1:] if arguments is None else list(arguments)
     if arguments[:1] == ["map"] and arguments[1:2] and arguments[1].startswith("--config"):
@@ -81,7 +81,7 @@ def _status_of(options: argparse.Namespace, command: str) -> int:
 
 
 class _Signalled(BaseException):
-    """A signal that ends the program, after temporary files are removed."""
+    """A signal that ends the program after temporary files have been removed."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -90,7 +90,7 @@ class _Signalled(BaseException):
 
 @contextlib.contextmanager
 def _warnings_are_lines() -> Iterator[None]:
-    """Let warnings be lines of the command on standard error, without a place in the source."""
+    """Print warnings as lines of the command on standard error, without a place in the source."""
 
     def show(message: Warning | str, category: object, filename: str, *place: Any) -> None:
         said = " ".join(str(message).split())
@@ -106,10 +106,11 @@ def _warnings_are_lines() -> Iterator[None]:
 
 @contextlib.contextmanager
 def _signals_raise() -> Iterator[None]:
-    """Let the signals that end a process raise, so that temporary files are removed.
+    """Raise an exception for signals that end a process, so that temporary files are removed.
 
-    During an import they are sent again until it has ended. A compiled module that is interrupted
-    raises an ImportError, and Python drops an exception from a handler in its own lock of a module.
+    A signal during an import is sent again until the import has ended. An interrupted compiled
+    module raises an ImportError, and Python drops exceptions that a handler raises within the lock
+    of a module.
     """
     if threading.current_thread() is not threading.main_thread():
         yield  # only the main thread may set handlers
@@ -123,7 +124,7 @@ def _signals_raise() -> Iterator[None]:
         else:
             raise _Signalled(number)
 
-    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has the first two
+    names = ("SIGINT", "SIGTERM", "SIGHUP")  # Windows has only the first two
     numbers = [getattr(signal, name) for name in names if hasattr(signal, name)]
     before = {
         number: signal.signal(number, end)
@@ -138,7 +139,7 @@ def _signals_raise() -> Iterator[None]:
 
 
 def _imports(frame: FrameType | None) -> bool:
-    """Return whether a module is being imported in this frame or in one that called it."""
+    """Return whether a module is being imported in this frame or in one of its callers."""
     while frame is not None:
         if frame.f_code.co_filename.startswith("<frozen importlib"):
             return True
@@ -147,7 +148,7 @@ def _imports(frame: FrameType | None) -> bool:
 
 
 def _send_again(number: int) -> None:
-    """Send a signal to the main thread, which may wait for input."""
+    """Send a signal to the main thread, which may be waiting for input."""
     if hasattr(signal, "pthread_kill"):
         signal.pthread_kill(cast(int, threading.main_thread().ident), number)
     else:
@@ -155,7 +156,7 @@ def _send_again(number: int) -> None:
 
 
 def _reason(error: BaseException, command: str) -> str:
-    """Return the text of an error of a command, in one line."""
+    """Return the message of an error in one line."""
     if isinstance(error, MemoryError):
         return f"out of memory in {command}" + (f": {error}" if str(error) else "")
     if isinstance(error, OSError) and error.strerror:

@@ -1,4 +1,4 @@
-"""Subcommands, whose parsers are made when they are first asked for: all have 1,400 options."""
+"""Subcommands whose parsers are created on demand: all of them together have 1,400 options."""
 
 import argparse
 from collections.abc import Callable
@@ -8,8 +8,8 @@ from sparsemaps.cli._help import HelpParser
 
 
 class Command(NamedTuple):
-    """A subcommand: its name, ``module:name`` of the function that it calls, the function that adds
-    the options to its parser, a line of help, and the texts before and behind the options."""
+    """A subcommand: its name, ``module:name`` of the function to call, the function that adds its
+    options to a parser, a line of help, and the texts before and after the options."""
 
     name: str
     run: str
@@ -20,7 +20,7 @@ class Command(NamedTuple):
 
 
 class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
-    """The subcommands of the program, or of one of them: a map or a kernel each."""
+    """The subcommands of the program, or the maps or kernels of a subcommand."""
 
     def __init__(self, *arguments: Any, **options: Any) -> None:
         super().__init__(*arguments, **options)
@@ -42,7 +42,7 @@ class Commands(argparse._SubParsersAction):  # type: ignore[type-arg]
 
 
 class _MadeLater(dict[str, Any]):
-    """Values that are functions until they are first asked for."""
+    """A dictionary whose values are created on first access, by functions."""
 
     def __getitem__(self, key: str) -> Any:
         found = super().__getitem__(key)

@@ -41,7 +41,7 @@ def compare(options: argparse.Namespace) -> None:
     paths = [options.input, *([] if options.test is None else [options.test])]
     if "-" in paths:
         raise ValueError("compare reads files, as its last lines name them; got standard input")
-    known_inputs(paths)  # which must be there
+    known_inputs(paths)  # they must exist
     aside = value_of(options, Aside).aside
     written = [(options.plot, "the picture of --plot"), (aside, TABLE)]
     _output_files.refuse_clashes(paths, [one for one in written if one[0] is not None])
@@ -61,7 +61,7 @@ def compare(options: argparse.Namespace) -> None:
         print_line(line)
     for line in commands_of(comparison, options, texts):
         print_line(line)
-    sys.stdout.flush()  # here, as main reports its errors
+    sys.stdout.flush()  # here, because main reports its errors
     if options.plot is not None:
         picture_of({os.path.basename(options.input): comparison}, options.plot)
     n_bad = 0 if table is None else table.n_bad
@@ -82,7 +82,7 @@ def read(
     options: argparse.Namespace,
     aside: BadTable | None = None,
 ) -> list[tuple[Any, Any]]:
-    """Return rows or texts, and labels, of each file. Bad records go to the table `aside`."""
+    """Return (rows or texts, labels) of each file. Bad records go to the table `aside`."""
     if source is None:
         loaded = load_svmlight_files(paths, zero_based=bool(options.zero_based))
         made = list(zip(loaded[::2], loaded[1::2], strict=True))
@@ -112,8 +112,8 @@ def read(
 
 
 def _are_typed(source: Texts, path: str) -> bool:
-    """Return whether labels are numbers or strings by the format of a file, and not by what all of
-    them look like."""
+    """Return whether the format of a file distinguishes numbers from strings as labels. Otherwise
+    labels are numbers if all of them look like numbers."""
     rows = TextRows(None, source)
     return all(rows.format(one).is_typed for one in known_inputs(expand(path)))
 
@@ -144,7 +144,7 @@ def _check_rows(path: str, X: Any, y: Array, first_index: int) -> None:
 
 
 def _check_labels(path: str, y: Array, is_regression: bool) -> None:
-    """Raise a ValueError if there are none, or if classes may have become one as float64."""
+    """Raise a ValueError if there are no labels, or if float64 may have merged classes."""
     if not len(y):
         raise ValueError(f"{path}: there are no records")
     if not is_regression and (abs(y).max() >= FLOAT_HOLDS) and (y % 1 == 0).all():
@@ -183,7 +183,8 @@ def _read_texts(
 
 
 def _as_array(path: str, labels: list[Any]) -> Any:
-    """Return labels that are numbers as an array, which has all their digits; others unchanged."""
+    """Return numeric labels as an array that has all their digits; return other labels
+    unchanged."""
     if kind_of_label(labels[0]) is not float:
         return labels
     try:
@@ -193,22 +194,22 @@ def _as_array(path: str, labels: list[Any]) -> Any:
 
 
 def _of_batch(batch: Batch) -> tuple[list[str], list[Any]]:
-    return list(map(str, batch.texts)), batch.labels  # of columns, texts are Arrow's
+    return list(map(str, batch.texts)), batch.labels  # texts of columns are Arrow scalars
 
 
 _OF_FIELDS = "field", "label_field", "format", "max_line_bytes"
-"""Options of texts that are parameters of `iter_records`."""
+"""Options for texts that are also parameters of `iter_records`."""
 
 
 def _fields(source: Texts, options: argparse.Namespace) -> dict[str, Any]:
-    """Return the parameters of `iter_records` for some texts."""
+    """Return the parameters of `iter_records` that read the same texts."""
     given = {name: getattr(source, name) for name in _OF_FIELDS}
     given = {name: value for name, value in given.items() if value != getattr(Texts(), name)}
     return given | ({} if value_of(options, Aside).aside is None else {"bad_records": "skip"})
 
 
 def vectorizer_of(source: Texts | None) -> Any:
-    """Return what says which n-grams texts have; None of rows."""
+    """Return the specification of the n-grams of texts; None for rows."""
     if source is None:
         return None
     if source.token_pattern is None and source.normalize is None:
@@ -218,7 +219,7 @@ def vectorizer_of(source: Texts | None) -> Any:
 
 @contextlib.contextmanager
 def progress(shown: bool | None, budget: Budget) -> Iterator[None]:
-    """Show the steps of a comparison meanwhile, and the time."""
+    """Show the current step of a comparison, and the time."""
     total = round(budget.seconds, 1)
     bar_format = "{n:.0f} of {total:.0f} s |{bar:20}| {desc}"
     hidden = None if shown is None else not shown
@@ -233,7 +234,7 @@ def progress(shown: bool | None, budget: Budget) -> Iterator[None]:
 
 
 def picture_of(comparisons: dict[str, Comparison], path: str) -> None:
-    """Draw comparisons side by side, by their titles."""
+    """Draw comparisons side by side, with their titles."""
     try:
         from matplotlib.figure import Figure
     except ImportError as error:
@@ -252,7 +253,7 @@ def picture_of(comparisons: dict[str, Comparison], path: str) -> None:
 def commands_of(
     comparison: Comparison, options: argparse.Namespace, source: Texts | None
 ) -> Iterator[str]:  # fmt: skip
-    """Yield the lines that train the choice, and the best if it is another."""
+    """Yield the lines that train the choice, and the best model if it is not the choice."""
     best, choice = comparison.best, comparison.choice
     rows = {"choice": choice} if best is choice else {"best": best, "choice": choice}
     for name, row in rows.items():
@@ -262,7 +263,7 @@ def commands_of(
 
 
 def command_of(row: Measured, options: argparse.Namespace, source: Texts | None) -> list[str]:
-    """Return the lines of a shell that train a model on the input, and save it."""
+    """Return shell lines that train a model on the input and save it."""
     model = row.estimator
     if isinstance(model, (KernelClassifier, KernelRegressor)) and isinstance(
         model.vectorizer, (str, Texts, type(None))
@@ -298,19 +299,20 @@ def _train(model: Any, options: argparse.Namespace, source: Texts | None) -> lis
 
 
 def _output(options: argparse.Namespace) -> str:
-    """Return the name of the model, in the working directory, which can be written to."""
+    """Return the file name of the model, in the working directory, since the input's may be
+    read-only."""
     return f"{os.path.basename(options.input)}.model"
 
 
 def _of_lengths(source: Texts) -> str:
-    """Return the condition of a pair whose text is neither too short nor too long."""
+    """Return the condition that skips texts shorter or longer than allowed."""
     least, most = source.min_length, source.max_length
     lower, upper = (f"{least or 0} <= ", "" if most is None else f" <= {most}")
     return "" if least is None and most is None else f" if {lower}len(pair[0]){upper}"
 
 
 def _program(row: Measured, options: argparse.Namespace, source: Texts | None) -> list[str]:
-    """Return the lines of a program of Python, as a shell takes them."""
+    """Return shell lines that run a Python program."""
     imports, _, made = row.program.rpartition("\n")
     lines = ["import joblib", *imports.splitlines()]
     if source is not None:

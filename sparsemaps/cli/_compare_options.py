@@ -14,7 +14,7 @@ examples:
 
 
 _OF_OUTPUTS = "id_field", "frequencies"
-"""Options of `Texts` for commands that write records or tables of them."""
+"""Options of `Texts` for commands that write records or tables."""
 
 
 _COMMON = (

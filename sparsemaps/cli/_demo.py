@@ -1,7 +1,7 @@
 """``sparsemaps demo``: the comparison and a search, on data that every installation has.
 
-It has three parts: handwritten digits and texts, both compared as ``sparsemaps compare`` does, the
-texts by how often each byte occurs in them; and pairs of texts that are nearly the same.
+It has three parts: handwritten digits; texts, by counts of their bytes; and pairs of near-duplicate
+texts. The first two parts work like ``sparsemaps compare``.
 """
 
 import itertools
@@ -40,7 +40,7 @@ def timed(function: Callable[[], T]) -> tuple[T, float]:
 
 
 def compared(task: LearningTask, seconds: float) -> Comparison:
-    """Return the comparison of a task, within some seconds."""
+    """Return the comparison of a task within the given time."""
     budget = Budget(seconds)
     with progress(None, budget):
         return compare_by(
@@ -65,10 +65,10 @@ def sampling(n_hashes: int) -> ConsistentWeightedSampling:
 
 
 class NearPairs(NamedTuple):
-    """Pairs of texts of nearly the same trigrams."""
+    """Pairs of texts with nearly the same trigrams."""
 
     n_trigrams: int
-    """Of all texts."""
+    """Total over all texts."""
     first: Array
     second: Array
     similarity: Array
@@ -77,7 +77,7 @@ class NearPairs(NamedTuple):
 
 
 def near_pairs(texts: list[DemoText]) -> NearPairs:
-    """Return pairs of texts of nearly the same trigrams."""
+    """Return the pairs of texts with nearly the same trigrams."""
     trigrams = ByteNgrams(binary=True, lowercase=True, n_jobs=-1)
     X = trigrams.transform([text for _, _, text in texts])
     minhash = sparsemaps.MinHash(n_hashes=N_SET_HASHES, bits=BITS, random_state=0, n_jobs=-1).fit(X)
@@ -87,7 +87,7 @@ def near_pairs(texts: list[DemoText]) -> NearPairs:
 
 
 def near_duplicates(texts: list[DemoText], found: NearPairs) -> Iterator[str]:
-    """Yield pairs of texts of nearly the same trigrams, as lines."""
+    """Yield lines about the pairs of texts with nearly the same trigrams."""
     yield "3. Near-duplicates among the same texts: sets of trigrams, 2**24 columns"
     n_trigrams, first, second, similarity, encode_seconds, seconds = found
     n = len(texts)
@@ -111,7 +111,7 @@ def near_duplicates(texts: list[DemoText], found: NearPairs) -> Iterator[str]:
 
 
 def write(task: LearningTask, directory: Path) -> Iterator[str]:
-    """Write the texts under a min-max map as LIBSVM files, and yield how to use
+    """Write the texts, mapped by a min-max map, as LIBSVM files, and yield lines on how to use
     them."""
     n_hashes = task.sizes.n_hashes
     cws = sampling(n_hashes).fit(task.X_train)
@@ -130,8 +130,8 @@ def run(
     say: Callable[[str], None] = print,
     sizes: DemoSizes = DemoSizes(),  # noqa: B008
 ) -> dict[str, Any]:
-    """Run the demonstration, and return its figures. LIBSVM files go to `directory`, a picture to
-    `plot`."""
+    """Run the demonstration and return its figures. LIBSVM files are written to `directory`, a
+    picture to `plot`."""
     outputs = [(str(Path(directory, name)), "a file of the texts") for name in WRITTEN]
     if plot is not None:
         outputs.append((plot, "the picture of --plot"))

@@ -1,8 +1,8 @@
-"""The data of ``sparsemaps demo``, which every installation has.
+"""The data of ``sparsemaps demo``, available in every installation.
 
-Handwritten digits come with scikit-learn. Texts are the documentation strings of Python's standard
-library and of the installed scientific packages; the class of a text is its package. Counts of
-bytes are what web-spam is classified by, too.
+The handwritten digits come with scikit-learn. The texts are docstrings of Python's standard library
+and of the installed scientific packages; the class of a text is its package. Web spam is also
+classified by counts of bytes.
 """
 
 import ast
@@ -25,19 +25,19 @@ PACKAGES = ("numpy", "scipy", "sklearn")
 SHORTEST_TEXT, LONGEST_TEXT = 200, 2000
 
 DemoText = tuple[str, str, bytes]
-"""A package, a file of it, and a text in that file."""
+"""A package, a file in it, and a text in that file."""
 
 
 class DemoSizes(NamedTuple):
-    """The sizes of the demonstration."""
+    """Sizes of the demonstration."""
 
-    texts_each: int = 1200  # of each package
-    n_hashes: int = 256  # of the map that is written
-    seconds: float = 25.0  # for each comparison
+    texts_each: int = 1200  # per package
+    n_hashes: int = 256  # of the written map
+    seconds: float = 25.0  # per comparison
 
 
 class LearningTask(NamedTuple):
-    """A classification task, split."""
+    """A classification task, split into training and test data."""
 
     title: str
     short: str
@@ -45,12 +45,12 @@ class LearningTask(NamedTuple):
     y_train: Array
     X_test: Any
     y_test: Array
-    texts: list[DemoText]  # those that the rows of both parts stand for
+    texts: list[DemoText]  # the texts of the rows of both parts
     sizes: DemoSizes
 
 
 def digits(sizes: DemoSizes) -> LearningTask:
-    """Return handwritten digits, 8 x 8 pixels of 0 to 16."""
+    """Return the handwritten digits, 8 x 8 pixels from 0 to 16."""
     X, y = _sklearn.load_digits(return_X_y=True)
     is_test = np.arange(len(y)) % 3 == 2
     X = sp.csr_array(X)
@@ -60,7 +60,7 @@ def digits(sizes: DemoSizes) -> LearningTask:
 
 
 def docstrings(path: Path) -> Iterator[bytes]:
-    """Return the documentation strings of a module, its classes and functions, as bytes."""
+    """Yield the docstrings of a module, its classes and its functions, as bytes."""
     try:
         tree = ast.parse(path.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError):
@@ -74,7 +74,7 @@ def docstrings(path: Path) -> Iterator[bytes]:
 
 
 def sources() -> Iterator[tuple[str, list[Path]]]:
-    """Return (name, files) of the standard library and of each package that is installed."""
+    """Yield (name, files) for the standard library and each installed package."""
     library = Path(sysconfig.get_paths()["stdlib"])
     skipped = {"site-packages", "dist-packages", "test", "tests", "idlelib", "lib2to3"}
     paths = sorted(library.rglob("*.py"))
@@ -87,7 +87,7 @@ def sources() -> Iterator[tuple[str, list[Path]]]:
 
 
 def new_texts(files: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, str, bytes]]:
-    """Yield texts that are not `seen`: whether each is for the test, its file, and the text."""
+    """Yield (is for the test, file, text) for each new text, and add it to `seen`."""
     for number, path in enumerate(files):
         for text in docstrings(path):
             if text not in seen:
@@ -96,7 +96,8 @@ def new_texts(files: list[Path], seen: set[bytes]) -> Iterator[tuple[bool, str, 
 
 
 def texts(sizes: DemoSizes) -> LearningTask:
-    """Return documentation strings by package; whole files are for training or for the test."""
+    """Return docstrings with their packages as classes. Each file is entirely for training or
+    entirely for the test."""
     rows: list[tuple[int, bool, DemoText]] = []
     seen: set[bytes] = set()
     all_sources = list(sources())

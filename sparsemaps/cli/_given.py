@@ -1,4 +1,4 @@
-"""A map, inputs and tasks from the options of a call."""
+"""Maps, inputs and tasks from the options of a call."""
 
 import argparse
 import contextlib
@@ -21,7 +21,7 @@ from sparsemaps.records._table import cannot_be_rows
 
 
 def parameters_of(options: argparse.Namespace, kind: Kind) -> dict[str, Any]:
-    """Return the parameters of a map or kernel that are options of this call."""
+    """Return the parameters of a map or kernel that this call sets."""
     return {
         option.name: getattr(options, option.name)
         for option in kind.options
@@ -38,7 +38,7 @@ def make_map(options: argparse.Namespace) -> Any:
 
 
 def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
-    """Return a map, or the product of two that draw as many samples."""
+    """Return a map, or the product of two maps with the same number of samples."""
     if not kind.factors:
         made = load(kind.make)(**parameters, random_state=seed)
         if "dense_output" in made.get_params(deep=False):
@@ -54,7 +54,7 @@ def new_map(kind: Kind, parameters: dict[str, Any], seed: int) -> Any:
 
 
 def _saved_map(options: argparse.Namespace) -> Any:
-    """Return the map of --config, which no other option describes."""
+    """Return the map of --config. No other option may describe the map."""
     if options.map_name != SAVED:
         kind = MAPS[options.map_name]
         names = [*sorted(parameters_of(options, kind)), "seed"]
@@ -68,7 +68,7 @@ def _saved_map(options: argparse.Namespace) -> Any:
             config = json.loads(text)
         except RecursionError:
             raise ValueError("the lists of the file are nested too deeply") from None
-        except ValueError as error:  # one of json.JSONDecodeError and UnicodeDecodeError
+        except ValueError as error:  # includes json.JSONDecodeError and UnicodeDecodeError
             raise ValueError(f"it is not JSON: {error}") from error
         saved = sparsemaps.from_config(config)
         if options.map_name != SAVED and type(saved) is not load(kind.make):
@@ -82,7 +82,7 @@ V = TypeVar("V", bound=Values)
 
 
 def value_of(options: argparse.Namespace, cls: type[V], **others: Any) -> V:
-    """Return a value from the options of a call that are given, and others."""
+    """Return a `cls` from the options that the call sets, and from `others`."""
     given = {
         option.name: getattr(options, option.dest, None)
         for option in options_of(cls)
@@ -96,9 +96,9 @@ def source_of(
     analyzer: str | None = None,
     of_rows: str = "is for texts; give --texts",
 ) -> Texts | Svmlight | None:
-    """Return the kind of the inputs, by --texts and the options for texts; without --texts, texts
-    by an `analyzer`, if there is one. None where nothing says so. `of_rows` is said of an option
-    for texts where there are none."""
+    """Return the kind of the inputs, by --texts and the options for texts. Without --texts, return
+    texts with `analyzer` unless it is None. Return None if nothing determines the kind. `of_rows`
+    ends the error about an option for texts if the inputs are not texts."""
     said = getattr(options, "texts", None)
     analyzer = analyzer if said is None else said
     if analyzer is not None:
@@ -119,29 +119,29 @@ def svmlight_of(options: argparse.Namespace) -> Svmlight | None:
 
 
 def source_by_names(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight:
-    """Return the kind of the inputs; without --texts, texts if their names say so."""
+    """Return the kind of the inputs. Without --texts, they are texts if their names say so."""
     by_option = options.texts is not None or options.text_format is not None
     analyzer = Texts.analyzer if by_option or are_texts(paths) else None
     return source_of(options, analyzer) or Svmlight()
 
 
 TO_LEARN, TO_WEIGH = "char:3", "auto:1"
-"""The analyzers of texts that are learnt from, without --texts: and of n-grams with weights."""
+"""Default analyzers of texts for learning: without weights, and with --idf."""
 
 
 def source_to_learn(options: argparse.Namespace, paths: list[Any]) -> Texts | Svmlight | None:
-    """Return the kind of the inputs of a learner; without --texts, texts if names say so, but for
-    .txt: lines of text have no labels."""
+    """Return the kind of the inputs of a learner. Without --texts, they are texts if their names
+    say so, except .txt, whose lines have no labels."""
     texts, analyzer = [path for path in paths if cannot_be_rows(path)], None
     if options.texts is None and (options.text_format is not None or texts):
         if options.text_format is None:
-            are_texts(paths)  # which is an error of inputs of both kinds
+            are_texts(paths)  # raises for inputs of both kinds
         analyzer = TO_LEARN if getattr(options, "idf", None) is None else TO_WEIGH
     return source_of(options, analyzer)
 
 
 def _task_of(options: argparse.Namespace) -> tuple[str, int, int] | None:
-    """Return the tasks of --stage and --task."""
+    """Return the stage and tasks of --stage and --task; None without them."""
     if (options.stage is None) != (options.task is None):
         raise ValueError("--stage and --task go together")
     if options.stage is None:
@@ -152,8 +152,7 @@ def _task_of(options: argparse.Namespace) -> tuple[str, int, int] | None:
 
 
 def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
-    """Run a plan, or some of its tasks, or print its stages; return the answer if all tasks were
-    run."""
+    """Run a plan or some of its tasks, or print its stages. Return the answer if all tasks ran."""
     task = _task_of(options)
     if options.tasks:
         listing = plan.listing()
@@ -163,7 +162,7 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
             lines = [json.dumps({"stages": stages})]
         for line in lines:
             print_line(line)
-        sys.stdout.flush()  # here, as main reports its errors
+        sys.stdout.flush()  # here, because main reports its errors
         return None
     if _is_on_dask(options) and not plan.can_be_shared:
         raise ValueError("on a cluster, inputs and outputs are files")
@@ -173,14 +172,15 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
 
 
 def run_outputs(options: argparse.Namespace, plan: OutputPlan) -> Any:
-    """Do what `run_plan` does, of a plan with one output, or with one for each input."""
+    """Do the same as `run_plan`, for a plan with one output or with one output per input."""
     if _is_on_dask(options) and not plan.can_be_shared:
         raise ValueError("--dask needs an output directory, whose name ends in a slash")
     return run_plan(options, plan)
 
 
 def engine_of(options: argparse.Namespace) -> Any:
-    """Connect with the workers of --dask or --scheduler, as a context; None for threads."""
+    """Connect to the workers of --dask or --scheduler, as a context manager that yields None
+    without these options."""
     if not _is_on_dask(options):
         return contextlib.nullcontext()
     from sparsemaps.dask._engine import connect
@@ -193,7 +193,7 @@ def _is_on_dask(options: argparse.Namespace) -> bool:
 
 
 def refuse_other_options(options: argparse.Namespace, path: str) -> None:
-    """Raise an error if options describe another map than the file of codes has."""
+    """Raise a ValueError if options describe another map than that of the file of codes."""
     kind, config = MAPS[options.map_name], PackedCodes.load(path).config
     parts = list(_maps_of(config))
     made = [part["class"] for part in parts]
@@ -213,7 +213,7 @@ def refuse_other_options(options: argparse.Namespace, path: str) -> None:
 
 
 def _command_of(made: list[str]) -> str:
-    """Return the name of a map in the command, by its class and the classes of its factors."""
+    """Return the command's name of a map, from the names of its class and its factors' classes."""
     for name, kind in MAPS.items():
         if made == kind.classes:
             return name
@@ -221,7 +221,7 @@ def _command_of(made: list[str]) -> str:
 
 
 def _maps_of(config: object) -> Iterator[dict[str, Any]]:
-    """Yield the map of a configuration, and the maps that it is made of."""
+    """Yield the map of a configuration and, recursively, its factors."""
     if isinstance(config, list):
         for item in config:
             yield from _maps_of(item)

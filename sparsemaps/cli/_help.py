@@ -1,4 +1,4 @@
-"""Help of two lengths: ``--help`` shows the options that people use, ``--help-all`` shows all."""
+"""Help of two lengths: ``--help`` shows the common options, ``--help-all`` shows all."""
 
 import argparse
 import contextlib
@@ -8,11 +8,11 @@ from typing import Any, NoReturn
 
 
 class HelpParser(argparse.ArgumentParser):
-    """A parser that knows which of its options ``--help`` explains. Help keeps the lines of
+    """A parser that knows which of its options ``--help`` explains. Help preserves the lines of
     examples."""
 
     common: Collection[str] = ()
-    """The options that ``--help`` explains, besides required ones; if empty, all."""
+    """Options that ``--help`` explains, besides required ones. If empty, it explains all."""
 
     def __init__(self, **options: Any) -> None:
         super().__init__(formatter_class=argparse.RawDescriptionHelpFormatter, **options)
@@ -37,12 +37,12 @@ class HelpParser(argparse.ArgumentParser):
             return super().format_help()
 
     def format_help_of_all(self) -> str:
-        """Return the help with all options."""
+        """Return the full help."""
         return super().format_help()
 
     @contextlib.contextmanager
     def _without(self, rare: list[argparse.Action]) -> Iterator[None]:
-        """Take the help of some options away, and name them behind the others."""
+        """Hide the help of rare options, and list their names after the other options."""
         if not rare:
             yield
             return

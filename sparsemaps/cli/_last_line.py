@@ -1,5 +1,4 @@
-"""Printing the last line of a command, in words or with --json as an object, and a line before it
-if the inputs are empty."""
+"""Printing of the last line of a command, in words or as JSON, and of a line about empty inputs."""
 
 import argparse
 import json
@@ -11,13 +10,13 @@ from sparsemaps._tools._escapes import print_line
 
 
 def say(options: argparse.Namespace, words: str, answer: object) -> None:
-    """Print the last line on standard error: `words`, or the numbers of an answer, a mapping or a
-    named tuple whose fields may begin with ``n_``."""
+    """Print the last line on standard error: `words`, or with --json the numbers of `answer`, a
+    mapping or a named tuple whose fields may begin with ``n_``."""
     print_line(_object_of(answer) if options.json else words, error=True)
 
 
 def say_if_empty(inputs: Iterable[object], n: int, records: str = "records") -> None:
-    """Print a line on standard error if inputs have no records, or rows."""
+    """Print a line on standard error if the inputs have no records."""
     if not n:
         names = ("standard input" if is_standard(name) else str(name) for name in inputs)
         print_line(f"sparsemaps: {', '.join(names)}: there are no {records}", error=True)
@@ -35,15 +34,15 @@ def _object_of(answer: Any) -> str:
 
 
 def _named(value: object) -> Any:
-    """Return a value of an object. The names of labels are strings."""
+    """Return a value for JSON. Labels as keys become strings."""
     if not isinstance(value, Mapping):
         return value
-    from sparsemaps.files._record_labels import name_of  # which imports the models, slowly
+    from sparsemaps.files._record_labels import name_of  # slow, since it imports the models
 
     return {name_of(label): n for label, n in value.items()}
 
 
 def words_of(figures: Mapping[str, int]) -> str:
-    """Return figures with their words: the first, and all that are not 0."""
+    """Return figures with their words: the first figure, and all that are not 0."""
     first = next(iter(figures))
     return ", ".join(f"{n} {words}" for words, n in figures.items() if n or words == first)

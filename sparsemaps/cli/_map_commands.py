@@ -90,7 +90,7 @@ def text(options: argparse.Namespace) -> None:
             raise ValueError("--n-features is not for --analyzer byte, whose columns are exact")
     vectorizer = make(binary=options.binary, **parameters)
     if parameters:
-        vectorizer.fit(["any"])  # raises for bad ones
+        vectorizer.fit(["any"])  # raises for invalid ones
     aside = _given.value_of(options, Aside).aside
     texts = _given.value_of(options, Texts, analyzer=Texts.analyzer, token_pattern=None)
     paths = expand(options.inputs)
@@ -116,7 +116,7 @@ def kernel(options: argparse.Namespace) -> None:
 
 
 def info(options: argparse.Namespace) -> None:
-    from sparsemaps.files import _summary  # which imports the models, slowly
+    from sparsemaps.files import _summary  # slow, since it imports the models
 
     facts = _summary.summarize(options.input, n_jobs=options.n_jobs, progress=options.progress)
     lines = [fact.line for fact in facts]
@@ -124,4 +124,4 @@ def info(options: argparse.Namespace) -> None:
         lines = [json.dumps(dict(fact.item for fact in facts))]
     for line in lines:
         print_line(line)
-    sys.stdout.flush()  # here, as main reports its errors
+    sys.stdout.flush()  # here, because main reports its errors

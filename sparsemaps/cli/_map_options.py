@@ -99,7 +99,7 @@ MAP = Command(
 
 def _fill_map(name: str, parser: HelpParser) -> None:
     _add_map_options(parser)
-    shared.add_seed(parser, argparse.SUPPRESS)  # --config has one
+    shared.add_seed(parser, argparse.SUPPRESS)  # the file of --config has one
     parser.add_argument("--config", metavar="FILE", help="file of a map written by --save-config")
     parser.common = _COMMON
 

@@ -57,7 +57,7 @@ def train(options: argparse.Namespace) -> None:
     fitted = from_config(PackedCodes.load(coded[0]).config) if coded else make_map(options)
     parameters = asked.parameters()
     parameters |= {"random_state": getattr(options, "seed", 0), "n_jobs": options.n_jobs}
-    if texts is not None:  # with the rows that other commands make of texts for this map
+    if texts is not None:  # use the rows that other commands make of texts for this map
         parameters["vectorizer"] = vectorizer_for(fitted, texts)
     kind: Any = KernelRegressor if asked.is_regression else KernelClassifier
     trained = _learning.train(
@@ -87,12 +87,12 @@ def train(options: argparse.Namespace) -> None:
         figures |= {"validation": {"records": trained.validation.n_records, **seen}}
         for line in trained.validation.lines:
             print_line(line)
-        sys.stdout.flush()  # here, as main reports its errors
+        sys.stdout.flush()  # here, because main reports its errors
     say(options, words, figures)
 
 
 def _table_of(score: str, scores: Iterable[Any]) -> Iterator[str]:
-    """Yield the lines of the table of several values of C."""
+    """Yield the lines of the table of C values."""
     yield f"{'C':>9}  {score:>9}  {'error':>7}  {'seconds':>8}"
     for one in scores:
         yield f"{one.C:>9g}  {one.score:>9.4f}  {one.error:>7.4f}  {one.seconds:>8.2f}"
@@ -128,11 +128,11 @@ def filter(options: argparse.Namespace) -> None:
 
 
 _MOST_LABELS = 10
-"""The largest number of labels that a line names."""
+"""Largest number of labels that a line names."""
 
 
 def _labels_of(answer: files.LabelledFile) -> str:
-    """Return the part of a line that counts labels, the most frequent first."""
+    """Return the part of a line that counts labels, most frequent first."""
     some = list(answer.labels.items())
     words = [f"{escaped(name_of(label))} {n}" for label, n in some[:_MOST_LABELS]]
     if others := sum(n for _, n in some[_MOST_LABELS:]):
@@ -141,7 +141,7 @@ def _labels_of(answer: files.LabelledFile) -> str:
 
 
 def _unknown(answer: files.LabelledFile | files.FilteredFile) -> str:
-    """Return the end of a line about records, if some are unknown."""
+    """Return the end of a line about records; empty if none are unknown."""
     n, n_empty = answer.n_unknown, getattr(answer, "n_empty", answer.n_unknown)
     if not n_empty:
         return f", {n} unknown" if n else ""
@@ -150,7 +150,7 @@ def _unknown(answer: files.LabelledFile | files.FilteredFile) -> str:
 
 
 def _bad(answer: files.LabelledFile | files.FilteredFile) -> str:
-    """Return the end of a line about records, if some are bad."""
+    """Return the end of a line about records; empty if none are bad."""
     return f", {answer.n_bad} bad" if answer.n_bad else ""
 
 
@@ -160,7 +160,7 @@ def _run_labels(options: argparse.Namespace, plan: OutputPlan) -> Any:
 
 
 def _source_for(options: argparse.Namespace, model: Model) -> Any:
-    """Return the kind of the inputs of a model."""
-    is_of_texts = getattr(model, "vectorizer_", None) is not None  # in place of the analyzer
+    """Return the kind of the inputs for a model."""
+    is_of_texts = getattr(model, "vectorizer_", None) is not None  # replaces the analyzer
     analyzer = Texts.analyzer if is_of_texts else None
     return source_of(options, analyzer, of_rows="is for models of texts")

@@ -61,7 +61,7 @@ def _fill_train(_: str, parser: HelpParser) -> None:
     )
     shared.add_output(parser, "file of the model to write")
     shared.add_values(parser, LinearModel, Training, defaults={"C": "1.0"})
-    shared.add_seed(parser, argparse.SUPPRESS)  # codes may have another one
+    shared.add_seed(parser, argparse.SUPPRESS)  # codes may have been made with another one
     shared.add_reading(parser)
     shared.add_values(parser, Aside)
     shared.add_texts(parser, but=shared.OF_NEAR, default=shared.LEARNT_BY_NAMES)
@@ -125,7 +125,7 @@ FILTER = Command(
 
 
 def _add_model_and_files(parser: HelpParser, more: str, *but: str) -> None:
-    """Add the model, its inputs, how they are read, and the output."""
+    """Add the model, its inputs, the options for reading them, and the output."""
     shared.add_path(parser, "model", metavar="MODEL", help="file written by train")
     shared.add_inputs(
         parser,

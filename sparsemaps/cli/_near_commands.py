@@ -17,7 +17,7 @@ from sparsemaps.files._pairs import PairsPlan
 from sparsemaps.records._table import holds_codes
 
 _FRAME = 100
-"""A larger cluster may be of records that share a frame."""
+"""Records of a larger cluster may only share boilerplate."""
 
 
 def pairs(options: argparse.Namespace) -> None:

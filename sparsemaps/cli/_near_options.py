@@ -32,10 +32,10 @@ _RECORDS = (
     "file of texts (.txt, .jsonl, .csv, .parquet, .arrow) or LIBSVM file, plain or compressed "
     "(.gz, .bz2, .xz, .zst), except Parquet and Arrow"
 )
-"""The files that hold records."""
+"""Files that contain records."""
 
 _TEXTS_BY_NAMES = "auto:5 if the inputs are named like texts"
-"""The default of --texts."""
+"""The default of --texts, in words."""
 
 
 _COMMON_OF_PAIRS = (

@@ -1,9 +1,9 @@
 """The maps and kernels of the ``sparsemaps`` command, and the options of each.
 
-What a class says in ``_about`` is its name in the command and one line of description. The options
-are the fields of the class that have a range. The first sentence on a parameter in the docstring is
-its help. All of this is read from the source of the maps as text, as help would be slow if it
-imported the modules. The kernels are a table here.
+A class's ``_about`` gives its name in the command and one line of description. The options are the
+fields of the class that have a range. Their help is the first sentence about the parameter in the
+docstring. All of this is parsed from the source of the maps, because importing the modules would
+make help slow. The kernels are a table here.
 """
 
 import ast
@@ -29,9 +29,9 @@ class Option(NamedTuple):
 
 
 class Kind(NamedTuple):
-    """A map or a kernel: ``module:name`` of the class or function, one line of description, and the
-    options; whether a map has codes; and for a product, ``module:name`` of its maps, or of its
-    kernels but the first."""
+    """A map or a kernel: ``module:name`` of the class or function, one line of description, the
+    options, and whether a map has codes. For products, `factors` has ``module:name`` of the maps,
+    or of the kernels after the first."""
 
     make: str
     summary: str
@@ -41,19 +41,19 @@ class Kind(NamedTuple):
 
     @property
     def classes(self) -> list[str]:
-        """The names of the class, and of the classes of the factors."""
+        """The names of the class and of its factors' classes."""
         return [path.partition(":")[2] for path in (self.make, *self.factors)]
 
 
 def load(path: str) -> Callable[..., Any]:
-    """Return the function or class that ``module:name`` names."""
+    """Return the function or class named by ``module:name``."""
     module, _, name = path.partition(":")
     function: Callable[..., Any] = getattr(importlib.import_module(module), name)
     return function
 
 
 def flag(name: str) -> str:
-    """Return the option of the command for a name."""
+    """Return the option for a parameter name."""
     return "--" + name.replace("_", "-")
 
 
@@ -68,7 +68,7 @@ def number(text: str) -> float | int:
 
 
 def kernel_or_series(text: str) -> Any:
-    """Return a word, or numbers with commas between them."""
+    """Return a word, or a tuple of comma-separated numbers."""
     if "," in text:
         return tuple(float(part) for part in text.split(","))
     with contextlib.suppress(ValueError):
@@ -181,13 +181,13 @@ def _read(name: str) -> _Class:
 
 
 def _evaluated(expression: ast.expr) -> Any:
-    """Return the value of an expression with names from ``_allowed``."""
+    """Return the value of an expression whose names are in ``_allowed``."""
     code = compile(ast.Expression(expression), "", "eval")
     return eval(code, dict(vars(_allowed)))
 
 
 def _options(cls: _Class) -> tuple[Option, ...]:
-    """Return a class's parameters as options."""
+    """Return the parameters of a class as options."""
     return tuple(
         Option(name, _kind(allowed), cls.defaults[name], _first_sentence(cls.docstring, name))
         for name, allowed in cls.allowed.items()
@@ -197,7 +197,7 @@ def _options(cls: _Class) -> tuple[Option, ...]:
 
 
 def _kind(allowed: _allowed.Allowed) -> Any:
-    """Return the function that reads an option, or its choices."""
+    """Return the function that parses an option, or the choices of the option."""
     if isinstance(allowed, _allowed.Bool):
         return bool
     if isinstance(allowed, _allowed.Int):
@@ -210,7 +210,7 @@ def _kind(allowed: _allowed.Allowed) -> Any:
 
 
 def _first_sentence(docstring: str, parameter: str) -> str:
-    """Return the first sentence on a parameter in a docstring, without its markup."""
+    """Return the first sentence about a parameter in a docstring, without markup."""
     text = inspect.cleandoc(docstring)
     match = re.search(rf"^{parameter} : .*\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
     words = " ".join(match[1].split()) if match else ""
@@ -229,7 +229,7 @@ MAPS = _maps()
 OTHER_NAMES = {
     name.casefold(): cls.about.command for name, cls in CLASSES.items() if cls.about.command
 } | {"icws": "minmax", "levels": "minmax"}
-"""Commands by the other names of their maps: classes, and the methods of min-max."""
+"""Commands' names of maps by other names: of classes, and of the methods of min-max."""
 
 
 OTHER_COMMANDS = {
@@ -237,16 +237,16 @@ OTHER_COMMANDS = {
     "fit": "train", "learn": "train", "deduplicate": "dedup", "duplicates": "dedup",
     "select": "filter", "summary": "info", "encode": "map", "transform": "map",
 }  # fmt: skip
-"""Commands by other names for what they do."""
+"""Commands by other names for the same purpose."""
 
 
 PAIR_MAPS = tuple(name for name, kind in MAPS.items() if kind.has_codes)
-"""The maps whose codes are compared by ``sparsemaps pairs``."""
+"""Maps whose codes ``sparsemaps pairs`` can compare."""
 
 
 CONTAINMENT_MAP = "minhash"
-"""The map whose codes tell which sets are contained in others."""
+"""The map whose codes estimate containment of sets."""
 
 
 SAVED = "saved"
-"""The word instead of the name of a map that is read from a file."""
+"""The word that replaces the name of a map read from a file."""

@@ -1,5 +1,5 @@
-"""The parser of the ``sparsemaps`` command: its subcommands, and errors that suggest the name that
-was meant."""
+"""The parser of the ``sparsemaps`` command: its subcommands, and errors that suggest the intended
+name."""
 
 import argparse
 import difflib
@@ -20,19 +20,19 @@ from sparsemaps.cli._near_options import DEDUP, PAIRS
 from sparsemaps.cli._options import OTHER_COMMANDS, OTHER_NAMES
 
 BAD_INPUT = 2
-"""Exit status if options, parameters, input or files are bad."""
+"""Exit status for bad options, parameters, input or files."""
 
 
 class _Parser(HelpParser):
-    """Errors are one line that may suggest a name."""
+    """A parser whose errors are one line, which may suggest a name."""
 
     def error(self, message: str, command: str | None = None) -> NoReturn:
-        """Print an error, name the command whose help tells more, and exit."""
+        """Print an error, name the command whose help explains more, and exit."""
         said = terminal_line(message)
         self.exit(BAD_INPUT, f"sparsemaps: {said} (see {command or self.prog} --help)\n")
 
     def parse_known_args(self, args: Any = None, namespace: Any = None) -> Any:
-        """Parse, and refuse unknown arguments here: argparse leaves them to the outermost
+        """Parse, and reject unknown arguments here. argparse would leave them to the outermost
         parser."""
         words = sys.argv[1:] if args is None else list(args)
         self._refuse_unknown(words)
@@ -42,12 +42,12 @@ class _Parser(HelpParser):
         return parsed, rest
 
     def _refuse_unknown(self, words: list[str]) -> None:
-        """Refuse unknown options, before missing ones are reported."""
+        """Report unknown options before missing ones."""
         options = [name for action in self._actions for name in action.option_strings]
         commands = commands_of(self)
         for word in itertools.takewhile(lambda word: word != "--", words):
             if commands and not word.startswith("-"):
-                return  # the other words are a subcommand's
+                return  # the remaining words belong to a subcommand
             name = word.partition("=")[0]
             if name[:2] != "--" or " " in word or any(one.startswith(name) for one in options):
                 continue
@@ -71,12 +71,12 @@ class _Parser(HelpParser):
 
 
 def commands_of(parser: argparse.ArgumentParser) -> Any:
-    """Return the action that holds the subcommands of a parser, or None."""
+    """Return the action that holds the subcommands of a parser; None if there are none."""
     return next((a for a in parser._actions if isinstance(a.choices, Mapping)), None)
 
 
 def _paths(choices: Iterable[Any]) -> dict[str, str]:
-    """Suggest a command for a wrong choice, by its last word: maps are in commands."""
+    """Return commands to suggest by name. Maps are suggested as ``command map``."""
     paths = {str(name): str(name) for name in choices}
     if isinstance(choices, Mapping):
         for command, parser in choices.items():
@@ -87,7 +87,7 @@ def _paths(choices: Iterable[Any]) -> dict[str, str]:
 
 
 def closest(name: str, names: dict[str, str]) -> str | None:
-    """Return the value of the key that is spelt nearly as `name`."""
+    """Return the value of the key that is spelled most like `name`; None if none is close."""
     plain = name.strip("-").casefold().replace("_", "-")
     close = difflib.get_close_matches(plain, names, n=1)
     return names[close[0]] if close else None
@@ -119,7 +119,7 @@ class _Completion(argparse.Action):
 
 
 def make_parser() -> argparse.ArgumentParser:
-    """Return the parser of the command's options."""
+    """Return the parser of the command."""
     parser = _Parser(
         prog="sparsemaps",
         description="Random feature maps of sparse data, for linear learners.",

@@ -30,11 +30,11 @@ _FILE = {
     "tcsh": "f",
     "fish": "(__fish_complete_path (commandline -ct))",
 }
-"""The names of shtab's completions of files."""
+"""shtab's functions for file completion."""
 
 
 SIZES = "--n-hashes", "--n-components", "--n-grids"
-"""The options of the sizes of maps."""
+"""The options for the sizes of maps."""
 
 
 def add_kinds(
@@ -45,9 +45,9 @@ def add_kinds(
     metavar: str = "MAP",
     about: str = "",
 ) -> Commands:
-    """Add a subcommand for each map or kernel; `about` says what the command does with it, and
-    `fill` adds the options of the command after the options of the kind. In the namespace, the name
-    is ``map_name`` or ``kernel_name``."""
+    """Add a subcommand for each map or kernel. `about` describes the command. `fill` adds the
+    options of the command after the options of the kind. The namespace has the chosen name as
+    ``map_name`` or ``kernel_name``."""
     added: Any = command.add_subparsers(required=True, metavar=metavar, action=Commands)
     run, named = command.get_default("run"), f"{metavar.lower()}_name"
 
@@ -71,14 +71,15 @@ def add_maps_with_codes(
     fill: Callable[[str, HelpParser], None],
     usual: str = "default: minhash",
 ) -> None:
-    """Add a subcommand for each map with codes, for a command whose map may be left out."""
+    """Add a subcommand for each map with codes, to a command whose map may be omitted."""
     names = textwrap.fill(f"MAP is one of {', '.join(PAIR_MAPS)}; {usual}.", 100)
     kinds = {name: MAPS[name] for name in PAIR_MAPS}
     add_kinds(command, kinds, examples, fill, about=f"{command.description}\n\n{names}")
 
 
 def _add_option(parser: argparse.ArgumentParser, option: Option) -> None:
-    """Add an option of a map or kernel. Without it the default of the class or function holds."""
+    """Add an option of a map or kernel. If omitted, the default of the class or function
+    applies."""
     text = option.help
     if option.default is not None and option.default is not False:
         text += f" (default: {option.default})"
@@ -99,7 +100,7 @@ def add_seed(parser: argparse.ArgumentParser, default: object = 0) -> None:
 
 
 def add_path(parser: argparse._ActionsContainer, *names: str, **how: Any) -> None:
-    """Add an argument that is a path, or several, which shells complete."""
+    """Add an argument for one or several paths, which shells complete."""
     action: Any = parser.add_argument(*names, **how)
     action.complete = _FILE
 
@@ -118,9 +119,9 @@ def add_values(
     but: Collection[str] = (),
     defaults: Mapping[str, str | None] = {},
 ) -> None:
-    """Add the options of some values, but some. Help names the defaults in `defaults` instead.
+    """Add the options of some values, except `but`. Help shows the defaults in `defaults` instead.
 
-    An option that is not given is None in the namespace.
+    Omitted options are None in the namespace.
     """
     flags = {option.name: option.flag for cls in (*VALUES, *values) for option in options_of(cls)}
     for cls in values:
@@ -165,7 +166,7 @@ def _numbers(text: str) -> float | list[float]:
 
 
 def _several(text: str, kind: Any) -> list[Any]:
-    """Return the numbers of a text, with commas between them."""
+    """Return the comma-separated numbers of a text."""
     try:
         return [kind(part) for part in text.split(",")]
     except ValueError:
@@ -173,17 +174,17 @@ def _several(text: str, kind: Any) -> list[Any]:
 
 
 SEVERAL_NUMBERS = _allowed.Ints, _allowed.Reals
-"""The ranges of several numbers, which follow their option, or form one word with commas."""
+"""Ranges of options with several numbers, given as words or as one word with commas."""
 
 _TYPE_OF: dict[type, Any] = {
     _allowed.Int: integer, _allowed.Ints: _integers, Jobs: integer, _allowed.Real: float,
     _allowed.Reals: _numbers, _allowed.String: str,
 }  # fmt: skip
-"""How values of options are read; others are strings that are not empty."""
+"""Parsers of option values. All other values are non-empty strings."""
 
 
 def add_reading(parser: argparse.ArgumentParser, source: type[Values] | None = Svmlight) -> None:
-    """Add the options of reading inputs: the options of `source` that texts and rows share."""
+    """Add the options for reading inputs: the options of `source` that texts and rows share."""
     add_values(parser, Reading)
     if source is not None:
         add_values(parser, source, but=_OF_TEXTS_ALONE)
@@ -191,7 +192,7 @@ def add_reading(parser: argparse.ArgumentParser, source: type[Values] | None = S
 
 
 def add_json(parser: argparse.ArgumentParser) -> None:
-    """Add the option of the form of the last line."""
+    """Add the option for the format of the last line."""
     parser.add_argument("--json", action="store_true", help="print the last line as JSON")
 
 
@@ -199,19 +200,19 @@ _OF_TEXTS_ALONE = [option.name for option in options_of(Texts) if option.name !=
 
 
 OF_NEAR = "max_df", "min_own"
-"""The options of `Texts` that are for near-duplicates."""
+"""Options of `Texts` for near-duplicates."""
 
 OF_WEIGHTS = "idf", "idf_levels"
-"""The options of `Texts` that are for maps and models."""
+"""Options of `Texts` for maps and models."""
 
 OF_ANALYZERS = "analyzer", "token_pattern", "normalize"
-"""The options of `Texts` that a vectorizer or a model has of its own."""
+"""Options of `Texts` that a vectorizer or a model determines itself."""
 
 
 def add_texts(
     parser: argparse.ArgumentParser, but: Collection[str] = (), default: str | None = None
 ) -> None:
-    """Add the options of raw texts, but some; `default` is what --texts is without it."""
+    """Add the options for raw texts, except `but`. `default` describes --texts when omitted."""
     group = parser.add_argument_group(
         "raw texts: .txt, .jsonl, .csv (.gz, .bz2, .xz, .zst), .parquet, .arrow"
     )
@@ -219,11 +220,11 @@ def add_texts(
 
 
 LEARNT_BY_NAMES = "char:3 if the inputs are named like texts with fields"
-"""The default of --texts, of commands that learn labels."""
+"""The default of --texts in commands that learn labels, in words."""
 
 
 def add_many(parser: argparse.ArgumentParser) -> None:
-    """Add the options of commands that can write one output for each input."""
+    """Add the options of commands that can write one output per input."""
     dask = "use a Dask cluster whose workers find the inputs and OUTPUT under the same paths"
     add_tasks(parser, "many files, if OUTPUT is a directory", dask)
 

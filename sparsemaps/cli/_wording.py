@@ -1,4 +1,4 @@
-"""The words of errors for parameters, values and maps, as users of the command type them."""
+"""Error messages with parameters, values and maps as users of the command type them."""
 
 import argparse
 import re
@@ -11,18 +11,18 @@ from sparsemaps.files._job_options import VALUES
 _OPTION_OF = {"random_state": "seed", "seed": "seed", "source": "texts"} | {
     option.name: option.dest for cls in VALUES for option in options_of(cls) if option.flag
 }
-"""Parameters whose options have other names."""
+"""Options of parameters, where the names differ."""
 
 _ARGUMENTS = {"map": "MAP", "model": "MODEL", "inputs": "INPUT", "input": "INPUT"}
-"""Parameters that are words of a call, and not options."""
+"""Parameters that are positional arguments."""
 
 _CLASSES = {kind.classes[0]: name for name, kind in MAPS.items() if not kind.factors}
 _CLASSES |= dict.fromkeys(("KernelClassifier", "KernelRegressor"), "the model")
-_CLASSES["KernelProduct"] = "a product"  # there are several
+_CLASSES["KernelProduct"] = "a product"  # there are several products
 
 
 class ShellWording(Wording):
-    """Names options of a call, and shows values as users type them."""
+    """Wording that names the options of a call and shows values as users type them."""
 
     absent = "left out"
 
@@ -60,11 +60,11 @@ class ShellWording(Wording):
         return _CLASSES.get(name, name)
 
     def _option(self, parameter: str) -> str | None:
-        """Return the name of the option for a parameter; None if the command has none."""
+        """Return the option for a parameter; None if the command lacks it."""
         name = parameter if parameter in self._options else _OPTION_OF.get(parameter, parameter)
         return name if name in self._options else None
 
 
 def _typed(value: object) -> str:
-    """Return a value as text, whole numbers without a point."""
+    """Return a value as text, with whole numbers without a decimal point."""
     return re.sub(r"^(-?\d+)\.0$", r"\1", str(value))

@@ -1,4 +1,4 @@
-"""The words of a call with what may be left out: the name of a map, and numbers of options."""
+"""Completion of the words of a call: an omitted map, and omitted numbers of options."""
 
 import argparse
 import os
@@ -12,17 +12,16 @@ from sparsemaps.cli._shared_options import SEVERAL_NUMBERS
 from sparsemaps.files._job_options import VALUES
 
 WITHOUT_MAP = ("dedup", "pairs", "train")
-"""Commands whose map is minhash if none is named; train of LIBSVM files needs one."""
+"""Commands whose map defaults to minhash; train requires a map for LIBSVM files."""
 
 WEIGHED = ("map", "train")
-"""Commands whose map is min-max by levels if none is named and n-grams are weighted."""
+"""Commands whose map defaults to min-max by levels if n-grams are weighted."""
 
 
 def completed(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[list[str], bool]:
-    """Return the words of a call for the parser, and whether they named no map.
+    """Return the words of a call for the parser, and whether the map was omitted.
 
-    Numbers of options are in one word with these. The map follows the command, even if it was not
-    named.
+    Numbers of an option are joined to its word. The map, even if omitted, follows the command.
     """
     command = words[0] if words else ""
     if command in WITHOUT_MAP:
@@ -37,7 +36,7 @@ def completed(parser: argparse.ArgumentParser, words: Sequence[str]) -> tuple[li
 
 
 def _with_map_first(parser: argparse.ArgumentParser, words: Sequence[str]) -> Sequence[str]:
-    """Return the words of a command with its map before options that take no value."""
+    """Return the words of a command, with the map moved before options that take no value."""
     command = commands_of(parser).choices[words[0]]
     options = commands_of(command).choices["minhash"]._option_string_actions
     place = 1
@@ -49,8 +48,8 @@ def _with_map_first(parser: argparse.ArgumentParser, words: Sequence[str]) -> Se
 
 
 def _names_a_map(words: Sequence[str], names: Collection[str]) -> bool:
-    """Return whether the first word is a map, or seems to be one that is spelt wrongly: nearly as
-    one, or by another name. A file is none."""
+    """Return whether the first word is a map or seems to be a misspelled map or another name of
+    one. Names of files are not maps."""
     word = words[0] if words else "."
     if word in names or "." in word or os.path.exists(word):
         return word in names
@@ -59,8 +58,8 @@ def _names_a_map(words: Sequence[str], names: Collection[str]) -> bool:
 
 
 def _with_numbers(words: Sequence[str]) -> list[str]:
-    """Return the words of a command, with the number of each option that may come without one, and
-    all numbers of an option of several, in one word with it."""
+    """Return the words of a command, with numbers joined to their options: the number of an option
+    that may come without one, and all numbers of an option that takes several."""
     options = [option for cls in VALUES for option in options_of(cls)]
     known = {option.flag: option.const for option in options if option.const is not None}
     several = {o.flag for o in options if isinstance(o.allowed, SEVERAL_NUMBERS)}

@@ -1,7 +1,7 @@
 """Jobs of ``sparsemaps.files`` on a Dask cluster.
 
-``_engine`` has `Workers`, an engine: it runs the tasks of a job. Nothing in the folders below knows
-Dask. It is needed here alone: ``pip install "sparsemaps[dask]"``.
+``_engine`` has `Workers`, an engine that runs the tasks of a job. Only this folder depends on Dask,
+which ``pip install "sparsemaps[dask]"`` installs.
 """
 
 try:

@@ -19,15 +19,14 @@ Made = TypeVar("Made")
 class Workers:
     """The workers of a Dask cluster, as the `engine` of a job.
 
-    A job gives them the tasks of one stage after the other. A worker may be lost, and a task run
-    twice: whoever runs it again makes the same result. The outputs equal the outputs of one
-    machine, byte for byte.
+    A job submits the tasks of one stage after another. If a worker is lost, its tasks run again,
+    with the same results. The outputs equal those of a single machine, byte for byte.
 
     Parameters
     ----------
     client : distributed.Client
-        The client of the cluster. Its workers reach the inputs and the output by the paths that
-        these have here: absolute paths of a shared file system, or URLs.
+        The client of the cluster. Its workers must find the inputs and the output under the same
+        paths as this process: absolute paths on a shared file system, or URLs.
 
     See Also
     --------
@@ -57,14 +56,13 @@ class Workers:
         self.client = client
 
     def run(self, make: Callable[[Task], Made], tasks: Sequence[Task]) -> Iterator[Made]:
-        """Yield ``make(task)`` of each task, in any order.
+        """Yield ``make(task)`` for each task, in any order.
 
-        A cluster forgets a result after it has arrived. So it is not made again if its worker is
-        lost.
+        Results are released once they arrive, so they are not recomputed if their worker is lost.
         """
-        with warnings.catch_warnings():  # of a large model, which is sent once
+        with warnings.catch_warnings():  # a large model is sent only once
             warnings.filterwarnings("ignore", "Sending large graph")
-            shared = self.client.submit(_same, make, pure=False)  # made again if its worker is lost
+            shared = self.client.submit(_same, make, pure=False)  # recomputed if its worker is lost
         futures = self.client.map(_call, tasks, make=shared, pure=False)
         try:
             for future, made in distributed.as_completed(futures, with_results=True):
@@ -86,15 +84,15 @@ def _call(task: Any, *, make: Any) -> Any:
 
 @contextlib.contextmanager
 def connect(scheduler: str, n_jobs: int) -> Iterator[Workers]:
-    """Yield the workers of the scheduler at an address or in a file; of a new cluster if that is
-    empty. An error that only Dask raises becomes a ValueError."""
+    """Yield the workers of the scheduler at an address or in a file, or of a new cluster if
+    `scheduler` is empty. Errors that only Dask raises become ValueErrors."""
     with contextlib.ExitStack() as stack:
         if not scheduler:
             cluster = distributed.LocalCluster(
                 n_workers=_threads.resolve_n_jobs(n_jobs),
                 threads_per_worker=1,
-                dashboard_address="127.0.0.1:0",  # any port that is free
-                silence_logs=logging.CRITICAL,  # the command reports errors, once
+                dashboard_address="127.0.0.1:0",  # any free port
+                silence_logs=logging.CRITICAL,  # the command reports errors once
             )
             how = {"address": stack.enter_context(cluster)}
         else:

@@ -1,15 +1,15 @@
-"""Formats of inputs: each is a file, which reads its records and writes them back.
+"""Input formats, one module each, which reads records and writes them back.
 
-- ``_format`` is the contract that each format fulfils.
+- ``_format`` defines the contract that each format fulfils.
 - ``_table`` finds the format of an input in the table below.
-- ``_batch`` has `Batch`: some consecutive records, and the rows that a job has of them.
-- ``_fields`` says which fields are taken of a record, and what their values may be.
-- ``lines`` reads a text a line, ``jsonl`` JSON Lines, ``svmlight`` LIBSVM text: ``_line_format`` is
-  what formats of lines share.
+- ``_batch`` has `Batch`: consecutive records, and the rows that a job computes from them.
+- ``_fields`` says which fields are read from a record and which values they allow.
+- ``lines`` reads one text per line, ``jsonl`` JSON Lines and ``svmlight`` LIBSVM text.
+  ``_line_format`` has the code that line formats share.
 - ``csv`` reads CSV with a header.
-- ``parquet`` reads Parquet, ``arrow`` Arrow IPC; ``_columns`` makes records of their columns.
-  ``_parquet_pages`` reads the headers of pages, before Arrow does.
-- ``codes`` are packed codes instead of records.
+- ``parquet`` reads Parquet and ``arrow`` Arrow IPC. ``_columns`` converts their columns to records.
+  ``_parquet_pages`` checks the page headers before Arrow reads the pages.
+- ``codes`` handles packed codes, which a job accepts instead of records.
 
 ``text`` and ``files`` call these modules.
 """
@@ -21,5 +21,5 @@ TEXT_FORMATS = {
     "parquet": "parquet",
     "arrow": "arrow",
 }
-"""The table of formats of texts: the names that options have, and the modules whose ``FORMAT`` they
-are. It is read without loading these."""
+"""Text formats: from the names that options use to the modules that define ``FORMAT``. Reading the
+table imports none of these modules."""

@@ -18,37 +18,36 @@ from sparsemaps.records._fields import Fields, lengths_of
 
 
 def as_rows(row: int) -> int:
-    """Return the number of a row, which is numbered from 0, as errors count it, from 1."""
+    """Return the number, from 1, that errors use for a row numbered from 0."""
     return row + 1
 
 
 NgramSets = tuple[Array, Array]
-"""The columns of the n-grams of some texts, as sets, and the offsets (int64) that delimit the
-columns of each text."""
+"""Sets of n-grams of some texts: their columns, and the offsets (int64) that delimit the columns of
+each text."""
 
 OF_RECORDS = "texts", "labels", "records", "ids", "keys", "weights"
-"""What a batch has for each record, or None in its place."""
+"""Attributes of a batch that have one value per record or are None."""
 
 
 @dataclass(slots=True)
 class Batch:
-    """Some consecutive records of one input. It may be taken apart into texts, labels and raw
-    records.
+    """Consecutive records of one input. A batch unpacks into texts, labels and raw records.
 
     Attributes
     ----------
-    texts : list of str; pyarrow.Array of strings if the input is Parquet or Arrow; or, of jobs
-        that read nothing else of JSON, `Utf8Texts`
+    texts : list of str; pyarrow.Array of strings if the input is Parquet or Arrow; `Utf8Texts` if
+        a job reads only the texts of JSON Lines
     labels : list of numbers, of str or of bool, or None without `label_field`
-        Numbers are float; whole numbers from 2**53 on are int, with all their digits. Of CSV,
-        labels are str. Of a record with a list of labels, they are a tuple.
+        Numbers are float, except that whole numbers from 2**53 on are int, with all digits. Labels
+        of CSV are str. A list of labels becomes a tuple.
     records : list of bytes, pyarrow.RecordBatch if the input is Parquet or Arrow, or None if not
-        asked for. Bytes are whole lines with their ends; the last line may have none.
+        requested. Bytes are whole lines with their line ends; the last line may lack one.
     ids : list of str or int, or None without `id_field`
     input : str or file-like
         The file, "-", or the file object.
     n_bytes : int
-        Number of bytes of the file that were read for these records, before decompression.
+        Number of bytes that were read from the file for these records, before decompression.
     """
 
     texts: Any
@@ -58,34 +57,36 @@ class Batch:
     input: Any = None
     n_bytes: int = 0
     keys: Any = None
-    """A number of each record as two parts (`_whole_numbers.in_two`), NaN if it has none."""
+    """The number of each record in two parts (`_whole_numbers.in_two`); NaN if the record has
+    none."""
     weights: Any = None
-    """The weight of each record, a float; None without a field of weights."""
+    """The weight of each record as a float; None without a weight field."""
     bad: Any = ()
-    """Bad lines or rows: the number, from 0, the reason, and the line."""
+    """Bad lines or rows: number (from 0), reason, and line."""
     n_lines: int = 0
-    """The number of lines or rows that were read, bad ones too."""
+    """Number of lines or rows read, including bad ones."""
     line_of: Callable[[int], int] = as_rows
-    """From the number of a record, from 0, to the number of its line, from 1."""
+    """Map the number of a record (from 0) to the number of its line (from 1)."""
 
     matrix: Any = None
-    """The rows that a job has of the records: a matrix, or a function of texts that makes it."""
+    """The rows that a job computes from the records: a matrix, or a function from texts to a
+    matrix."""
     heads: Any = None
     """The beginnings of the lines of the rows (`Heads`)."""
     has_lists: bool = False
-    """Whether a record has a list of labels, and not one label."""
+    """Whether any record has a list of labels instead of one label."""
     encoder: Any = None
-    """It makes codes of the texts, if codes are wanted."""
+    """The encoder that makes codes from the texts, if codes are requested."""
     id_columns: list[str] | None = None
     """The ids as columns of a table."""
     text: bytes = b""
-    """The lines of a LIBSVM file; `part` has their rows."""
+    """The lines of a LIBSVM file; `part` has the parsed rows."""
     one_based: bool = True
     part: Part | None = None
 
     @classmethod
     def empty(cls, fields: Fields) -> "Batch":
-        """Return no records yet: lists to which records are appended."""
+        """Return an empty batch, to which records can be appended."""
         batch = cls([], None if fields.label is None else [], [] if fields.records else None)
         batch.ids = None if fields.id is None else []
         batch.keys = None if fields.key is None else []
@@ -120,7 +121,7 @@ class Batch:
         yield self.records
 
     def rows(self, start: int, stop: int) -> "Batch":
-        """Return some of the records. Bad records are with the first."""
+        """Return the records from `start` to `stop`. All bad records go with the first part."""
         n = len(self.texts)
         if start == 0 and stop >= n:
             return self
@@ -142,7 +143,7 @@ class Batch:
         return self.matrix(self.texts) if callable(self.matrix) else self.matrix
 
     def some(self, rows: Array) -> Any:
-        """Return some rows. Only their texts are vectorized."""
+        """Return the given rows. Only their texts are vectorized."""
         if callable(self.matrix):
             return self.matrix([str(self.texts[row]) for row in rows.tolist()])
         return self.matrix[rows]
@@ -153,20 +154,19 @@ class Batch:
 
     @property
     def n_leading_bad(self) -> int:
-        """How many bad records come before the first good one."""
+        """The number of bad records before the first good one."""
         if not self.bad or not self.n_rows:
             return len(self.bad)
         first = self.line_of(0)
         return sum(number + 1 < first for number, *_ in self.bad)
 
     def bad_and_good(self) -> tuple[Any, int, int, int]:
-        """Return what a table of bad records has of the block: the bad records, how many lines and
-        good records there are, and how many bad records come before the first good one."""
+        """Return the counts for the table of bad records: the bad records, the numbers of lines and
+        of good records, and the number of bad records before the first good one."""
         return self.bad, self.n_lines, self.n_rows, self.n_leading_bad
 
     def exact_heads(self) -> Heads:
-        """Return the beginnings of lines. Of labels that are whole numbers, all digits are
-        there."""
+        """Return the line beginnings. Labels that are whole numbers have all their digits."""
         heads: Heads = self.heads
         if self.part is None:
             return heads
@@ -177,13 +177,13 @@ class Batch:
         return dataclasses.replace(self, matrix=None, text=b"", texts=None, heads=heads, part=None)
 
     def lengths(self) -> Array:
-        """Return the lengths of records: characters of texts, entries of other rows."""
+        """Return the lengths of records: characters of texts, or entries of other rows."""
         if self.texts is None:
             return np.diff(self.X.indptr)
         return lengths_of(self.texts)
 
     def contents(self, rows: Array) -> list[bytes]:
-        """Return the contents of some records: a text, or a line without its end."""
+        """Return the contents of the given records: a text, or a line without its end."""
         if not len(rows):
             return []
         if self.texts is None:
@@ -193,12 +193,12 @@ class Batch:
         return [text.encode("utf-8", "surrogatepass") for text in texts]
 
     def checksums(self) -> Array:
-        """Return numbers that differ, but by chance of 2^-32, where the contents of records
-        differ."""
+        """Return checksums of the records. Different contents share a checksum with probability
+        2^-32."""
         return np.fromiter(map(zlib.crc32, self._all_contents()), np.uint32)
 
     def _all_contents(self) -> Iterable[Any]:
-        """Return the contents of all records: the UTF-8 of texts, or lines without their ends."""
+        """Return the contents of all records: texts as UTF-8, or lines without their ends."""
         if self.texts is None:
             return (line.rstrip(b"\r") for _, line in numbered_rows(self.text))
         if isinstance(self.texts, Utf8Texts):
@@ -208,8 +208,8 @@ class Batch:
         return (text.encode("utf-8", "surrogatepass") for text in texts)
 
     def counted(self, ngrams: list[NgramSets], checksums: bool) -> "CountedBatch":
-        """Return the records without their texts, but with what jobs write about them, and with
-        the n-grams of the texts as sets."""
+        """Return the records without their texts. Whatever jobs write about a record is retained,
+        and the n-grams of the texts are added as sets."""
         names = ("ids", "keys", "weights", "input", "n_bytes", "bad", "n_lines", "heads")
         same = {name: getattr(self, name) for name in (*names, "id_columns")}
         sizes = np.concatenate([np.zeros(0, np.int64), *(np.diff(indptr) for _, indptr in ngrams)])
@@ -222,20 +222,20 @@ class Batch:
         )  # fmt: skip
 
     def error(self, row: int, column: int, message: str) -> LineError:
-        """Return an error that names the line, and the index as the input numbers it."""
+        """Return an error that names the line, and the index as numbered in the input."""
         index = column + self.one_based
         return LineError(self.line_of(row), message.format(index=index))
 
 
 @dataclass(slots=True)
 class CountedBatch(Batch):
-    """Records whose texts are not in memory any more, but their n-grams are."""
+    """Records whose n-grams are in memory, but not their texts."""
 
     ngrams: list[NgramSets] | None = None
     known_lengths: Any = None
     known_checksums: Any = None
     known_contents: Any = None
-    """The contents of the records without n-grams, by number."""
+    """The contents of the records without n-grams, by record number."""
     known_leading_bad: int = 0
 
     @property
@@ -258,11 +258,11 @@ class CountedBatch(Batch):
 
 
 def place_in(places: list[int], record: int) -> int:
-    """Return the line or row of a record, from 1, by the places of the records, from 0."""
+    """Return the line or row of a record (from 1), given the places of all records (from 0)."""
     return places[record] + 1
 
 
 def _within(line_of: Callable[[int], int], start: int, n_before: int, row: int) -> int:
-    """Return the line of a record of a part, which begins with the record `start`, `n_before` lines
-    after the beginning."""
+    """Return the line of a record within a part that begins at the record `start`, `n_before` lines
+    into the whole."""
     return line_of(start + row) - n_before

@@ -1,7 +1,7 @@
-"""Records in columns of Arrow: what the formats Parquet and Arrow share.
+"""Records in Arrow columns: the code that Parquet and Arrow share.
 
-Rows are decoded some at a time: a column may hold a long string once, and a number or a view for
-each row that repeats it, so that a small file can contain texts that fill the memory.
+Rows are decoded in parts. A column may store a long string once and refer to it from many rows, by
+a number or a view, so a small file can expand to texts that exceed the memory.
 """
 
 import itertools
@@ -27,19 +27,19 @@ from sparsemaps.records._fields import (
 from sparsemaps.records._format import Format, Raw
 
 PART_BYTES = 2**24
-"""Bytes of strings that are decoded at a time. A longer string is decoded by itself."""
+"""Bytes of strings that are decoded at once. A longer string is decoded alone."""
 
 STRINGS = "string", "large_string", "string_view", "binary", "large_binary", "binary_view"
 
 _VIEWS = "string_view", "binary_view"
 
 _REPEATED = (*_VIEWS, "dictionary")
-"""Types of strings whose rows have a number or a view, so that many rows may share a string."""
+"""String types whose rows are numbers or views, so that many rows may share a string."""
 
 
 class ColumnFormat(Format):
-    """A format whose records are rows of Arrow. A piece has `rows`, which are None before the first
-    ones, and `opened`, which has the `paths` of the fields."""
+    """A format whose records are Arrow rows. A piece has `rows`, which are None in the first piece,
+    and `opened`, which has the `paths` of the fields."""
 
     unit = "row"
     is_streamed = False
@@ -55,12 +55,13 @@ class ColumnFormat(Format):
 # ---- sizes that are claimed ----------------------------------------------------------------------
 
 EXPANDED_BYTES, TIMES = 2**27, 2**10
-"""Compressed bytes may claim so many, or so many times their number: data has less."""
+"""Compressed bytes may claim to expand to `EXPANDED_BYTES`, or to `TIMES` their size. Real data
+stays below both."""
 
 
 def refuse_expansion(what: str, n_bytes: int, n_packed: int, most: int) -> None:
-    """Raise a ValueError if compressed bytes claim to be more than `most` bytes, the longest line
-    or row, or far more than compression makes of data."""
+    """Raise a ValueError if compressed bytes claim an implausible size: more than `most` bytes, the
+    limit of a line or row, or far more than compression achieves on data."""
     if n_bytes > most:
         limit = setting("max_line_bytes", most)
         raise ValueError(f"{what} of {n_bytes} bytes is larger than {limit}")
@@ -75,31 +76,30 @@ def refuse_expansion(what: str, n_bytes: int, n_packed: int, most: int) -> None:
 
 
 def is_one_of(kind: object, names: tuple[str, ...]) -> bool:
-    """Return whether a type of Arrow is one of the named ones."""
+    """Return whether an Arrow type is one of the named ones."""
     types = library("pyarrow", "reading Parquet").types
-    tests = (getattr(types, f"is_{name}", None) for name in names)  # older releases have no views
+    tests = (getattr(types, f"is_{name}", None) for name in names)  # older releases lack views
     return any(test is not None and test(kind) for test in tests)
 
 
 def is_text(kind: object) -> bool:
-    """Return whether a type of Arrow is one of texts: strings, bytes that are UTF-8, or numbers of
-    these in a dictionary. A column of the type null has nulls only."""
+    """Return whether an Arrow type can hold texts: strings, UTF-8 bytes, dictionaries of these, or
+    null."""
     return _is_one_of(kind, (*STRINGS, "null"))
 
 
 def is_number(kind: object) -> bool:
-    """Return whether a type of Arrow is one of numbers."""
+    """Return whether an Arrow type can hold numbers."""
     return _is_one_of(kind, ("integer", "floating", "decimal", "null"))
 
 
 def is_id(kind: object) -> bool:
-    """Return whether a type of Arrow is one of ids: texts or numbers."""
+    """Return whether an Arrow type can hold ids: texts or numbers."""
     return is_text(kind) or is_number(kind)
 
 
 def is_label(kind: Any) -> bool:
-    """Return whether a type of Arrow is one of labels: texts, numbers or booleans, or lists of
-    these."""
+    """Return whether an Arrow type can hold labels: texts, numbers, booleans, or lists of these."""
     if is_list(kind):
         kind = kind.value_type
     return is_id(kind) or _is_one_of(kind, ("boolean",))
@@ -109,7 +109,7 @@ _LISTS = "list", "large_list", "fixed_size_list", "list_view", "large_list_view"
 
 
 def is_list(kind: object) -> bool:
-    """Return whether a type of Arrow is one of lists."""
+    """Return whether an Arrow type is a list."""
     return is_one_of(kind, _LISTS)
 
 
@@ -119,7 +119,7 @@ ALLOWED_COLUMNS = {
     is_id: "strings or numbers",
     is_label: "strings, numbers or booleans, or lists of these,",
 }
-"""The types of columns, in words."""
+"""Error messages' words for the types of columns."""
 
 
 def _is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
@@ -131,14 +131,14 @@ def _is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
 
 
 class FieldPath(NamedTuple):
-    """The names of the columns that lead to the values of a field, from the outermost on, and the
-    type of the values."""
+    """The path to a field: the names of the nested columns, outermost first, and the type of the
+    values."""
 
     names: tuple[str, ...]
     kind: Any
 
     def of(self, rows: Any) -> Any:
-        """Return the values that rows have, null if a column above is null."""
+        """Return the values of the rows; null if an enclosing column is null."""
         column = rows.column(self.names[0])
         if len(self.names) > 1:
             pc = library("pyarrow.compute", "reading Parquet")
@@ -147,7 +147,8 @@ class FieldPath(NamedTuple):
 
 
 def _path_of(columns: Any, field: str) -> FieldPath | None:
-    """Return the path of a field among columns. A column whose own name has points comes first."""
+    """Return the path of a field among columns. A column whose name contains dots takes
+    precedence."""
     types = library("pyarrow", "reading Parquet").types
     named = [column for column in columns if column.name == field]
     if named:
@@ -164,8 +165,8 @@ def _path_of(columns: Any, field: str) -> FieldPath | None:
 
 
 def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
-    """Return the paths of all fields that are wanted. It is an error if a column is missing or of
-    another type."""
+    """Return the paths of all requested fields. Raise ValueError if a column is missing or has the
+    wrong type."""
     roles = (
         (fields.text, is_text), (fields.label, is_label), (fields.id, is_id),
         (fields.key, is_number), (fields.weight, is_number),
@@ -204,20 +205,20 @@ def errors_named(items: Iterator[Any], name: str) -> Iterator[Any]:
 
 
 def cut(rows: Any, paths: dict[str, FieldPath], n_bytes: int = PART_BYTES) -> Iterator[Any]:
-    """Yield rows some at a time, in order: so many bytes of strings that have a number or a view
-    for each row, or a row of more."""
+    """Yield the rows in order, in parts of at most `n_bytes` of strings stored as numbers or views.
+    A larger row is a part by itself."""
     for start, stop in cut_by_size(string_bytes(rows, paths), n_bytes):
         yield rows.slice(start, stop - start)
 
 
 def string_bytes(rows: Any, paths: dict[str, FieldPath]) -> Array:
-    """Return how many bytes each row has in strings that have a number or a view."""
+    """Return the number of bytes of each row in strings stored as numbers or views."""
     nested = [path.of(rows) for path in paths.values() if len(path.names) > 1]
     return _string_bytes([*rows.columns, *nested], len(rows))
 
 
 def _string_bytes(columns: list[Any], n_rows: int) -> Array:
-    """Return how many bytes each row has in strings that are repeated by numbers or views."""
+    """Return the number of bytes of each row in strings that numbers or views may repeat."""
     types = library("pyarrow", "reading Parquet").types
     pc = library("pyarrow.compute", "reading Parquet")
     sizes = np.zeros(n_rows, np.int64)
@@ -233,14 +234,14 @@ def _string_bytes(columns: list[Any], n_rows: int) -> Array:
             lengths = np.append(own, 0)
             sizes += lengths[np.asarray(pc.fill_null(column.indices, len(strings)), np.int64)]
         elif is_list(column.type) and is_one_of(column.type.value_type, _REPEATED):
-            values = column.flatten()  # of all lists, one after the other
+            values = column.flatten()  # of all lists, concatenated
             ends = np.cumsum(np.asarray(pc.fill_null(pc.list_value_length(column), 0), np.int64))
             sizes += sums_of_rows(_string_bytes([values], len(values)), ends)
     return sizes
 
 
 def _lengths_of_views(column: Any) -> Array:
-    """Return the lengths of strings, views of 16 bytes that begin with the length."""
+    """Return the lengths of string views. A view has 16 bytes and begins with the length."""
     if not len(column):
         return np.zeros(0, np.int64)
     views = np.frombuffer(column.buffers()[1], "<i4", 4 * len(column), 16 * column.offset)
@@ -258,8 +259,8 @@ def batches_of(
     n_before: int,
     name: str,
 ) -> Iterator[Batch]:
-    """Yield batches of some rows, of `n_bytes`, nearly. `n_before` rows of the file come before
-    them. Bad rows are set aside, or errors."""
+    """Yield batches of about `n_bytes`; `n_before` rows of the file precede the rows. Bad rows are
+    set aside or raise an error."""
     try:
         bad = bad_rows(rows, fields, paths) if fields.sets_aside else []
         if bad:
@@ -275,7 +276,7 @@ def batches_of(
 def _of_rows(
     rows: Any, fields: Fields, paths: dict[str, FieldPath], n_bytes: int
 ) -> Iterator[Batch]:
-    """Yield batches of some rows, of `n_bytes`, nearly. All rows are checked before the first."""
+    """Yield batches of about `n_bytes`. All rows are checked before the first batch."""
     texts = _strings(paths[fields.text].of(rows), fields.text)
     fields.check_lengths(texts)
     labels = None
@@ -295,7 +296,7 @@ def _of_rows(
 
 
 def bad_rows(rows: Any, fields: Fields, paths: dict[str, FieldPath]) -> list[tuple[int, str]]:
-    """Return the bad rows, with the reason of each."""
+    """Return the bad rows with their reasons."""
     try:
         next(_of_rows(rows, fields, paths, 2**62), None)
         return []
@@ -315,7 +316,7 @@ def bad_rows(rows: Any, fields: Fields, paths: dict[str, FieldPath]) -> list[tup
 
 
 def good_rows(rows: Any, fields: Fields, paths: dict[str, FieldPath]) -> Array:
-    """Return which rows are records; all of them, unless bad ones are set aside."""
+    """Return a mask of the rows that are records: all rows, unless bad ones are set aside."""
     is_good = np.ones(len(rows), bool)
     if fields.sets_aside:
         is_good[[row for row, _ in bad_rows(rows, fields, paths)]] = False
@@ -325,7 +326,7 @@ def good_rows(rows: Any, fields: Fields, paths: dict[str, FieldPath]) -> Array:
 def _without(
     rows: Any, bad: list[tuple[int, str]], fields: Fields, paths: dict[str, FieldPath]
 ) -> Batch:
-    """Return the good records of some rows; texts are in a list."""
+    """Return the good rows as a batch whose texts are a list."""
     ends = [-1, *(row for row, _ in bad), len(rows)]
     batch, good = Batch.empty(fields), list[int]()
     for before, after in itertools.pairwise(ends):
@@ -343,7 +344,7 @@ def _without(
 
 
 def _some_rows(rows: Any, places: list[int]) -> Any:
-    """Return the rows at some places."""
+    """Return the rows at the given places."""
     pa = library("pyarrow", "reading Parquet")
     is_one = np.zeros(len(rows), bool)
     is_one[places] = True
@@ -352,7 +353,7 @@ def _some_rows(rows: Any, places: list[int]) -> Any:
 
 
 def _strings(column: Any, name: str) -> Any:
-    """Return a column as Arrow's strings. It is an error if one is null or not UTF-8."""
+    """Return a column as Arrow strings. Raise `BadRecord` if a value is null or not UTF-8."""
     pa = library("pyarrow", "reading Parquet")
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
@@ -389,15 +390,15 @@ def _scalars(column: object, check: Callable[[Any, str], Any]) -> list[Any]:
 
 
 def _values(column: Any) -> Iterable[Any]:
-    """Return the values of a column. Those of a list are made one after the other, as a list may
-    have a long string many times."""
+    """Return the values of a column. The values of lists are generated lazily, since a list may
+    repeat a long string many times."""
     if not is_list(column.type):
         values: list[Any] = column.to_pylist()
         return values
     types = library("pyarrow", "reading Parquet").types
     if not types.is_dictionary(column.type.value_type):
         return ((one.as_py() for one in some.values) if some.is_valid else None for some in column)
-    words = dict(enumerate(column.values.dictionary.to_pylist()))  # which has no None
+    words = dict(enumerate(column.values.dictionary.to_pylist()))  # the dictionary has no None
     lists = (some.values.indices.to_pylist() if some.is_valid else None for some in column)
     return (None if some is None else map(words.get, some) for some in lists)
 
@@ -413,7 +414,7 @@ def chosen(rows: Any, kept: Array) -> Any:
     def some(column: Any) -> Any:
         try:
             return column.filter(mask)
-        except pa.ArrowNotImplementedError:  # of views of strings
+        except pa.ArrowNotImplementedError:  # string views
             return column.cast(_without_views(column.type)).filter(mask).cast(column.type)
 
     columns = [some(column) for column in rows.columns]
@@ -421,7 +422,7 @@ def chosen(rows: Any, kept: Array) -> Any:
 
 
 def _without_views(type: Any) -> Any:
-    """Return a type with strings instead of views of strings."""
+    """Return a type with strings in place of string views."""
     pa = library("pyarrow", "writing Parquet")
     types = pa.types
 

@@ -1,4 +1,4 @@
-"""The fields that are taken of records, and what their values may be."""
+"""The fields that are read from records, and the values that they allow."""
 
 import decimal
 import functools
@@ -18,38 +18,37 @@ from sparsemaps._tools._parameters import named
 from sparsemaps._tools._typing import Array
 
 RECORD_BYTES = 32
-"""The number of bytes that are added to the size of a record, so that batches of many short records
-are bounded too."""
+"""Bytes added to the size of each record, so that batches of many short records are bounded too."""
 
 
 class BadRecord(ValueError):
-    """An error in a record, with its number among the records that are read together. The reader of
+    """An error in a record, with the number of the record among those read together. The reader of
     the file adds the line or row."""
 
     def __init__(self, expected: str, value: str, number: int = 0) -> None:
         super().__init__(f"expected {expected}; found {value}")
         self.number = number
         self.remedy = ""
-        """The end of an error about the record. Tables of bad records do not have it."""
+        """A hint that ends the error message. Tables of bad records omit it."""
 
     is_of_length: ClassVar[bool] = False
-    """Whether the text is shorter or longer than texts may be."""
+    """Whether the error is about the length of the text."""
 
 
 class WrongLength(BadRecord):
-    """A text that is shorter or longer than texts may be."""
+    """A text shorter or longer than allowed."""
 
     is_of_length = True
 
 
 class MixedLabels(BadRecord):
-    """A label of another kind than those before. No job sets such a record aside, as none of the
-    two kinds is wrong by itself."""
+    """A label of another kind than the labels before it. Such records are never set aside, because
+    neither kind is wrong by itself."""
 
 
 @dataclass
 class Fields:
-    """The fields that are read from each record, and the lengths that texts may have."""
+    """The fields that are read from each record, and the allowed lengths of texts."""
 
     text: str
     label: str | None
@@ -61,7 +60,7 @@ class Fields:
     sets_aside: bool = False
     """Whether bad lines or rows are set aside instead of raising an error."""
     of_numbers: bool = False
-    """Whether labels are the targets of a regression: one number each."""
+    """Whether labels are regression targets: one number per record."""
     _kind_of_labels: type | None = field(default=None, init=False)
 
     @functools.cached_property
@@ -70,8 +69,8 @@ class Fields:
         return [one for one in (self.label, self.key, self.weight) if one is not None]
 
     def take(self, record: Any, into: Any, again: Callable[[], Any] | None = None) -> None:
-        """Append the fields of a JSON object. `again` gives the object once more, with all digits
-        of whole numbers; readers of JSON round numbers of more than 64 bits."""
+        """Append the fields of a JSON object to `into`. `again` parses the object once more with
+        all digits of whole numbers, since JSON parsers round numbers of more than 64 bits."""
         if not isinstance(record, dict):
             raise BadRecord("a JSON object", _kind(record))
         if again is not None and any(_may_be_rounded(_value(record, one)) for one in self._numbers):
@@ -88,7 +87,7 @@ class Fields:
 
     @property
     def are_texts(self) -> bool:
-        """Whether nothing but the text is taken of a record."""
+        """Whether only the text is read from a record."""
         return not self.records and self.id is None and not self._numbers
 
     def check_lengths(self, texts: object) -> None:
@@ -106,9 +105,9 @@ class Fields:
             raise WrongLength(f"{least} {upper} characters", f"{lengths[number]}", number)
 
     def check_label(self, label: object, place: str = "field", *, is_typed: bool = True) -> Any:
-        """Return a label: a string, a boolean, or a number as `number_of` has it; of a list or
-        another iterable of them, a tuple of the different ones. `place` is the word for fields in
-        errors. Without types, a number is a string of its digits."""
+        """Return a label as a string, a boolean, or a number as in `number_of`. Return a list or
+        another iterable as a tuple of its distinct labels. `place` is what errors call a field. If
+        `is_typed` is false, numbers are strings of digits."""
         if self.of_numbers and not _may_be_target(label, is_typed=is_typed):
             if isinstance(label, str):
                 shown = f"{label[:40]!r}"
@@ -145,7 +144,7 @@ class Fields:
         return _whole_numbers.number_of(label)
 
     def _check_kind_of_label(self, label: object) -> None:
-        """Raise unless a label is of the kind of the labels before."""
+        """Raise `MixedLabels` if a label differs in kind from the labels before it."""
         kind = kind_of_label(label)
         if self._kind_of_labels not in (kind, None):
             known = KINDS_OF_LABELS[self._kind_of_labels]
@@ -154,7 +153,7 @@ class Fields:
         self._kind_of_labels = kind
 
     def check_key(self, key: object, place: str = "field") -> complex:
-        """Return a number as two parts; NaN if there is none."""
+        """Return a number in two parts; NaN if it is None."""
         key = _plain(key)
         if key is None:
             return complex(math.nan, 0.0)
@@ -167,7 +166,7 @@ class Fields:
             raise BadRecord(least, f"one of {key.bit_length()} bits") from None  # type: ignore[union-attr]
 
     def check_weight(self, weight: object, place: str = "field") -> float:
-        """Return a weight, a number that float64 holds with all digits."""
+        """Return a weight as a float. Raise `BadRecord` if float64 does not hold all its digits."""
         weight = _plain(weight)
         allowed = f"a weight in the {place} {self.weight!r}, {ALLOWED_WEIGHTS}"
         if isinstance(weight, bool) or not isinstance(weight, (int, float)):
@@ -184,13 +183,13 @@ class Fields:
         id = _plain(id)
         _check_scalar(id, self.id, place)
         allowed = f"a string or a number of at most 64 bits in the {place} {self.id!r}"
-        if isinstance(id, int) or place == "field":  # readers of JSON round larger integers
+        if isinstance(id, int) or place == "field":  # JSON parsers round larger integers
             _check_size(id, allowed)
         return id
 
 
 ALLOWED_WEIGHTS = f"a number from 0 to {LARGEST_REAL:g}"
-"""What weights may be, in words."""
+"""The allowed weights, in words."""
 
 
 def is_weight(number: int | float) -> bool:
@@ -203,8 +202,8 @@ _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?")
 
 
 def number_in(text: str) -> int | float | None:
-    """Return the number that a text is, as JSON writes numbers; None if it is none, or has more
-    than 64 bits or is not finite. "007" and "+1" are texts."""
+    """Return the number that a text spells in JSON's syntax; None for other texts and for numbers
+    that are not finite or exceed 64 bits. "007" and "+1" are not numbers."""
     found = _NUMBER.fullmatch(text)
     if found is None or len(text) > _LONGEST_NUMBER:
         return None
@@ -216,15 +215,15 @@ def number_in(text: str) -> int | float | None:
 
 
 _LONGEST_NUMBER = 400
-"""The most characters of a number that is read."""
+"""Largest number of characters of a number."""
 
 KINDS_OF_LABELS = {float: "a number", str: "a string", bool: "a boolean"}
-"""The kinds of labels in words. A job has one kind."""
+"""The kinds of labels, in words. All labels of a job have the same kind."""
 
 
 def flat_labels(labels: list[Any]) -> tuple[list[Any], Array | None]:
-    """Return the labels of records one after the other, and where the labels of each record end;
-    None if each has one label, and none has a list."""
+    """Return the labels of all records in one list, and the end of each record's labels; None
+    instead of the ends if no record has a list."""
     if not any(type(label) is tuple for label in labels):
         return labels, None
     lists = [label if type(label) is tuple else (label,) for label in labels]
@@ -233,12 +232,12 @@ def flat_labels(labels: list[Any]) -> tuple[list[Any], Array | None]:
 
 
 def _is_list(label: object) -> TypeGuard[Iterable[Any]]:
-    """Return whether a label is a list, or another iterable, of labels."""
+    """Return whether a label is a list or another iterable of labels."""
     return isinstance(label, Iterable) and not isinstance(label, (str, bytes, dict))
 
 
 def _may_be_target(label: object, *, is_typed: bool) -> bool:
-    """Return whether a label is a number for a regression, which takes booleans too."""
+    """Return whether a label can be a regression target: a finite number or a boolean."""
     label = _plain(label)
     if isinstance(label, str):
         return not is_typed and number_in(label) is not None
@@ -246,18 +245,18 @@ def _may_be_target(label: object, *, is_typed: bool) -> bool:
 
 
 def kind_of_label(label: object) -> type:
-    """Return the kind of a label: float of any number, str or bool."""
+    """Return the kind of a label: str, bool, or float for all numbers."""
     return type(label) if isinstance(label, (str, bool)) else float
 
 
 def _may_be_rounded(value: object) -> bool:
-    """Return whether a reader of JSON may have rounded a number, or one in a list."""
+    """Return whether a JSON parser may have rounded a number, or a number in a list."""
     several = value if isinstance(value, list) else [value]
     return any(isinstance(one, float) and abs(one) >= 2.0**63 for one in several)
 
 
 def _check_size(value: object, allowed: str) -> None:
-    """Raise a `BadRecord` for a number that has more than 64 bits."""
+    """Raise `BadRecord` for a number of more than 64 bits."""
     if isinstance(value, int) and not _whole_numbers.LEAST <= value <= _whole_numbers.LARGEST:
         raise BadRecord(allowed, f"{value}" if abs(value) < 10**40 else "a larger one")
     if _may_be_rounded(value):
@@ -265,7 +264,7 @@ def _check_size(value: object, allowed: str) -> None:
 
 
 def _plain(value: object) -> Any:
-    """Return a value of a column as str, bool, int or float: bytes are UTF-8."""
+    """Return a value as str, bool, int or float. Bytes are decoded as UTF-8."""
     if isinstance(value, bytes):
         try:
             return value.decode()
@@ -278,7 +277,7 @@ def _plain(value: object) -> Any:
 
 
 def _field(record: dict[str, Any], name: str) -> Any:
-    """Return the value of a field; an error if it is missing."""
+    """Return the value of a field. Raise `BadRecord` if it is missing."""
     if name in record:
         return record[name]
     value = _value(record, name, _MISSING)
@@ -292,8 +291,8 @@ def _field(record: dict[str, Any], name: str) -> Any:
 
 
 def remedy_for(missing: str) -> str:
-    """Return the end of an error about a missing field: how to name the field of the texts, if the
-    default is missing."""
+    """Return the end of an error about a missing field: if the default text field is missing, how
+    to name another one."""
     return f"; name the field of the texts by {named('field')}" if missing == "text" else ""
 
 
@@ -301,8 +300,8 @@ _MISSING = object()
 
 
 def _value(record: dict[str, Any], path: str, missing: object = None) -> Any:
-    """Return the value of a field, or of one within objects, whose names have points between them.
-    A field whose own name is the path comes first."""
+    """Return the value of a field, or of a nested field whose names are joined by dots. A field
+    whose own name is the path takes precedence."""
     if path in record:
         return record[path]
     place = path.find(".")
@@ -326,19 +325,19 @@ def _check_scalar(
 
 
 def _shown(value: object) -> str:
-    """Return a number that is not finite, or words for a value of another type."""
+    """Return a number, or words for a value of another type."""
     is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
     return repr(value) if is_number else _kind(value)
 
 
 def _kind(value: object) -> str:
-    """Return the name of a value's type in JSON."""
+    """Return JSON's name for the type of a value."""
     names = {dict: "an object", list: "an array", str: "a string", bool: "a boolean"}
     return "null" if value is None else names.get(type(value), "a number")
 
 
 def lengths_of(texts: object) -> Array:
-    """Return the numbers of characters of texts: a list, Arrow's array or `Utf8Texts`."""
+    """Return the numbers of characters of texts, given as a list, an Arrow array or `Utf8Texts`."""
     if isinstance(texts, Utf8Texts):
         return np.asarray(texts.lengths())
     if isinstance(texts, list):

@@ -1,9 +1,9 @@
-"""The contract of a format of inputs: which functions a file of this folder has.
+"""The contract of an input format.
 
-A format is one object of a class of its own, the ``FORMAT`` of its module, which the folder's
-``__init__`` lists. Nothing outside of this folder compares names of formats: what differs between
-them is here. Formats whose records are lines derive from `LineFormat` (``_line_format``), those
-that Arrow reads take their columns by ``_columns``.
+A format is a singleton of its own class, the ``FORMAT`` of its module, which the folder's
+``__init__`` lists. Code outside this folder never compares names of formats; all differences are
+here. Formats whose records are lines derive from `LineFormat` (``_line_format``). Formats that
+Arrow reads convert columns with ``_columns``.
 """
 
 from abc import ABC, abstractmethod
@@ -16,76 +16,76 @@ from sparsemaps.records._batch import Batch
 from sparsemaps.records._fields import Fields
 
 PIECE_BYTES = 2**20
-"""Bytes of records that a thread takes at a time, unless the format cuts the input itself."""
+"""Bytes of records per piece, unless the format cuts the input itself."""
 
 
 class Raw(NamedTuple):
     """Consecutive records in the form in which they are written back."""
 
     n: int
-    """The number of good records."""
+    """Number of good records."""
     records: Any
-    """The records in a form that the writer of the format takes."""
+    """The records in the form that the writer of the format takes."""
 
 
 class RecordWriter(ABC):
-    """It writes records of one format back to one file, byte for byte. `begin` is called before the
-    records of each input, and at the end `finish`, or after an error `abandon`."""
+    """A writer that copies records of one format to one file, byte for byte. Call `begin` before
+    the records of each input, and finally `finish`, or `abandon` after an error."""
 
     def begin(self) -> None:  # noqa: B027 (most formats need nothing here)
-        """Go on with the records of another input."""
+        """Begin the records of another input."""
 
     @abstractmethod
     def write(self, raw: Raw, kept: Array) -> None:
-        """Write the records for which `kept` is true; it has one truth value for each."""
+        """Write the records for which `kept`, a mask, is true."""
 
     def finish(self) -> None:  # noqa: B027
-        """End the file."""
+        """Complete the file."""
 
     def abandon(self) -> None:  # noqa: B027
-        """Release what the writer holds, after an error; the file does not appear."""
+        """Release resources after an error; the file does not appear."""
 
 
 class Format(ABC):
-    """A format of inputs. All methods may be called from any thread; those that take a `text` read
-    it from its beginning, and only one of them is called for a text."""
+    """An input format. All methods are thread-safe. Methods that take a `text` read it from its
+    beginning, so only one of them is called per text."""
 
     name: ClassVar[str]
-    """As options name the format, and recipes of results."""
+    """The name in options and in recipes of results."""
     title: ClassVar[str]
-    """As errors name it."""
+    """The name in error messages."""
     endings: ClassVar[tuple[str, ...]]
-    """The endings of names of files, in small letters; none belongs to two formats."""
+    """File name endings in lower case. No ending belongs to two formats."""
     unit: ClassVar[str] = "line"
-    """What errors count from 1."""
+    """The unit that errors count from 1."""
     has_fields: ClassVar[bool] = True
-    """Whether records have fields beside their texts."""
+    """Whether records have fields besides their texts."""
     is_typed: ClassVar[bool] = True
-    """Whether numbers differ from strings. Labels of other formats are strings; they are numbers
-    for a job if all of them are."""
+    """Whether the format distinguishes numbers from strings. Otherwise labels are strings, which a
+    job treats as numbers if all of them are."""
     may_be_rows: ClassVar[bool] = False
-    """Whether a file of such a name may be LIBSVM text as well."""
+    """Whether a file with such a name may also be LIBSVM text."""
     is_cut_by_bytes: ClassVar[bool] = False
     """Whether each line end ends a record, so that several tasks can read ranges of a file."""
     is_streamed: ClassVar[bool] = True
-    """Whether it is read from and written to pipes and compressed files."""
+    """Whether the format can be read from and written to pipes and compressed files."""
     is_table: ClassVar[bool] = False
-    """Whether a file has columns, so that records of another format never get its name."""
+    """Whether files have columns. Records of another format are never written under such a name."""
     is_packed: ClassVar[bool] = False
     """Whether the file itself is compressed."""
 
     @abstractmethod
     def batches(self, text: Text, fields: Fields, n_bytes: int) -> Iterator[Batch]:
-        """Yield the records of an input in batches of `n_bytes`, nearly. With ``fields.records``,
-        they have the raw records; with ``fields.sets_aside``, bad records are in `Batch.bad`, or
-        only left out by a format with `pieces` and `batch` of its own. Otherwise they are errors
-        that name the file and the line."""
+        """Yield the records of an input in batches of about `n_bytes`. With ``fields.records``,
+        batches have the raw records. With ``fields.sets_aside``, bad records are in `Batch.bad`; a
+        format with its own `pieces` and `batch` may omit them. Otherwise bad records raise an error
+        that names the file and the line."""
 
     def pieces(
         self, text: Text, fields: Fields, n_jobs: int | None, max_rows: int | None
     ) -> Iterator[Any]:
-        """Yield pieces of an input, of at most `max_rows` records unless that is None. `batch`
-        makes batches of them. One thread cuts pieces, several make batches."""
+        """Yield pieces of an input, which `batch` turns into batches. A piece has at most
+        `max_rows` records, unless that is None. One thread cuts pieces; several make batches."""
         for batch in self.batches(text, fields, PIECE_BYTES):
             n = len(batch.texts)
             step = max_rows or max(n, 1)
@@ -94,35 +94,35 @@ class Format(ABC):
 
     def batch(self, piece: Any, fields: Fields) -> Batch:
         """Return the records of a piece. With ``fields.sets_aside``, bad records are in
-        `Batch.bad`, and errors otherwise; a `LineError` counts lines from the beginning of the
-        piece."""
+        `Batch.bad`; otherwise they raise an error. A `LineError` counts lines from the beginning of
+        the piece."""
         batch: Batch = piece
         return batch
 
     def raw_pieces(self, text: Text, fields: Fields, n_jobs: int | None) -> Iterator[Any]:
-        """Yield pieces of an input, for `raw` to make raw records; ``fields.records`` is true. A
-        format that has more in a file than records, such as a header, yields at least one piece: so
-        a file without records is written with that."""
+        """Yield pieces of an input for `raw`; ``fields.records`` is true. A format whose files have
+        more than records, such as a header, yields at least one piece, so that this part is written
+        even without records."""
         return self.pieces(text, fields, n_jobs, None)
 
     def raw(self, piece: Any, fields: Fields) -> Raw:
-        """Return the good records of a piece as the input has them."""
+        """Return the good records of a piece in the form of the input."""
         return Raw(len(piece.texts), piece.records)
 
     @abstractmethod
     def writer(self, file: IO[bytes]) -> RecordWriter:
-        """Return a writer of records to a file."""
+        """Return a writer that writes records to a file."""
 
     def check(self, inputs: list[Any]) -> None:  # noqa: B027
-        """Raise a ValueError if the records of the inputs do not fit in one output, before any
-        is read."""
+        """Raise a ValueError, before any record is read, if the records of the inputs do not fit in
+        one output."""
 
 
 def name_of(text: Text) -> str:
-    """Return the name of a file in errors."""
+    """Return the name of a file for errors."""
     return text.name.removesuffix(": ") or "a file object"
 
 
 def other_columns(one: object, other: object) -> ValueError:
-    """Return the error of two inputs whose rows do not fit in one file."""
+    """Return the error about two inputs whose rows do not fit in one file."""
     return ValueError(f"{one} and {other} have different columns; write to a directory")

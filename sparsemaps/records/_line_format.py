@@ -18,21 +18,21 @@ from sparsemaps.records._fields import RECORD_BYTES, Fields
 from sparsemaps.records._format import Format, Raw, RecordWriter
 
 _DECODED_BYTES = 2**18
-"""The number of bytes of a file that are decoded at a time, nearly."""
+"""Approximate number of bytes of a file that are decoded at once."""
 
 MARK = b"\xef\xbb\xbf"
-"""A byte order mark in UTF-8."""
+"""The byte order mark in UTF-8."""
 
 
 class Lines(NamedTuple):
-    """Some lines of an input, and whether they begin it."""
+    """Lines of an input, and whether they are its first lines."""
 
     text: bytes
     is_first: bool
 
 
 class CutByLines(Format):
-    """A format whose records are lines, and which may be cut after any line."""
+    """A format whose records are lines, and whose files can be cut after any line."""
 
     is_cut_by_bytes = True
 
@@ -42,7 +42,7 @@ class CutByLines(Format):
 
     @abstractmethod
     def good_lines(self, piece: Lines, fields: Fields) -> bytes:
-        """Return the lines of a piece, without the records that are set aside."""
+        """Return the lines of a piece without bad records."""
 
     def pieces(
         self, text: Text, fields: Fields, n_jobs: int | None, max_rows: int | None
@@ -64,16 +64,15 @@ class CutByLines(Format):
 
 
 class LineFormat(CutByLines):
-    """A format of texts whose records are lines: it reads them, and says which lines are
-    records."""
+    """A text format whose records are lines."""
 
     @abstractmethod
     def read(self, lines: Lines, fields: Fields, into: Batch) -> None:
-        """Append the records of some lines to a batch. A `BadLine` counts from the beginning of the
-        lines."""
+        """Append the records of some lines to a batch. Raise a `BadLine`, counted from the
+        beginning of the lines, for a bad record."""
 
     def records(self, piece: Lines, fields: Fields) -> Batch:
-        """Return the records of a piece without bad records."""
+        """Return the records of a piece. Raise a `BadLine` if one is bad."""
         batch = Batch.empty(fields)
         self.read(piece, fields, batch)
         return batch
@@ -90,8 +89,7 @@ class LineFormat(CutByLines):
         return batch
 
     def _line_of(self, piece: Lines, row: int) -> int:
-        """Return the line of a record of a piece without bad lines; records are numbered from 0,
-        lines from 1."""
+        """Return the line (from 1) of a record (from 0) of a piece without bad lines."""
         lines = enumerate(all_lines(piece), 1)
         of_records = (
             number
@@ -101,14 +99,14 @@ class LineFormat(CutByLines):
         return next(itertools.islice(of_records, row, None))
 
     def _good(self, piece: Lines, fields: Fields) -> Batch:
-        """Return the good records, and the bad lines in `Batch.bad`."""
+        """Return the good records, with the bad lines in `Batch.bad`."""
         batch, bad, numbers = Batch.empty(fields), [], list[int]()
         for number, line in enumerate(io.BytesIO(piece.text)):
             try:
                 self.read(Lines(line, piece.is_first and number == 0), fields, batch)
             except BadLine as error:
                 bad.append((number, error.message, line))
-            except LineError as error:  # which no job sets aside
+            except LineError as error:  # no job sets these aside
                 raise LineError(number + error.line, error.message) from error.__cause__
             if len(batch.texts) > len(numbers):
                 numbers.append(number + 1)
@@ -116,7 +114,7 @@ class LineFormat(CutByLines):
         return batch
 
     def _read_good(self, lines: Lines, fields: Fields, into: Batch) -> None:
-        """Append the records of some lines that are good."""
+        """Append the good records of some lines to a batch."""
         some = self.batch(lines, fields)
         for name in OF_RECORDS:
             if getattr(into, name) is not None:
@@ -154,7 +152,7 @@ class LineFormat(CutByLines):
 
 
 def _blocks(text: Text, size: int) -> Iterator[bytes]:
-    """Yield a file in pieces of whole lines; a line longer than `size` is one by itself."""
+    """Yield a file in pieces of whole lines. A line longer than `size` is a piece by itself."""
     for block in text.blocks(size):
         end = block.find(b"\n") + 1
         if size < end < len(block):
@@ -165,10 +163,10 @@ def _blocks(text: Text, size: int) -> Iterator[bytes]:
 
 @dataclass
 class LineWriter(RecordWriter):
-    """It writes lines. A last line without an end gets one if another line follows."""
+    """A writer of lines. A last line without a line end gets one if another line follows."""
 
     file: IO[bytes]
-    _last: bytes = b""  # byte that was written
+    _last: bytes = b""  # last byte written
     _is_first: bool = True
 
     def begin(self) -> None:
@@ -177,7 +175,7 @@ class LineWriter(RecordWriter):
     def write(self, raw: Raw, kept: Array) -> None:
         lines = b"".join(itertools.compress(raw.records, kept))
         if self._last and self._is_first and kept[:1].all():
-            lines = lines.removeprefix(MARK)  # only at the beginning of files
+            lines = lines.removeprefix(MARK)  # the mark may only begin a file
         if lines:
             self.file.write(lines if self._last in (b"", b"\n") else b"\n" + lines)
             self._last = lines[-1:]
@@ -185,7 +183,7 @@ class LineWriter(RecordWriter):
 
 
 def not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:
-    """Return the error of a line that is not UTF-8; `n_lines` come before the text."""
+    """Return the error of a line that is not UTF-8; `n_lines` lines precede the text."""
     before = error.object[: error.start]
     number = n_lines + before.count(b"\n") + 1
     column = error.start - before.rfind(b"\n")
@@ -194,10 +192,10 @@ def not_utf8(error: UnicodeDecodeError, n_lines: int) -> BadLine:
 
 
 def without_mark(lines: Lines) -> bytes:
-    """Return lines without the mark that may begin a file."""
+    """Return lines without the byte order mark that may begin a file."""
     return lines.text.removeprefix(MARK) if lines.is_first else lines.text
 
 
 def all_lines(lines: Lines) -> list[Any]:
-    """Return the lines, with their ends."""
+    """Return the lines with their line ends."""
     return list(io.BytesIO(lines.text))

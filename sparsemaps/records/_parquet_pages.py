@@ -1,7 +1,7 @@
-"""The pages of Parquet files, as their headers say, before Arrow takes memory by them.
+"""Checks of Parquet page headers, before Arrow allocates memory for the pages.
 
-A header is a struct in Thrift's compact protocol. Its second field is the number of bytes of the
-page, its third the number of bytes in the file.
+A header is a struct in Thrift's compact protocol. Its second field is the uncompressed size of the
+page, its third the size in the file.
 """
 
 import os
@@ -11,18 +11,18 @@ from typing import IO, Any, NamedTuple
 from sparsemaps.records._columns import refuse_expansion
 
 _LEAST_READ, _LONGEST_HEADER = 2**8, 2**24
-"""Bytes that are read for a header at first, and at most: it may have the least string of a page
-and the largest one."""
+"""Initial and largest number of bytes read for a header, which may contain the smallest and largest
+string of a page."""
 
 _DEPTH = 16
-"""The largest depth of nested structs and lists."""
+"""Largest depth of nested structs and lists."""
 
 
 def check_pages(
     file: IO[bytes], about: Any, is_wanted: Callable[[str], bool], most: int, name: str
 ) -> None:
-    """Raise a ValueError for a page of a wanted column that claims more bytes than are allowed, or
-    than the file has. `about` is the metadata of the file."""
+    """Raise a ValueError if a page of a wanted column claims more bytes than are allowed or than
+    the file has. `about` is the metadata of the file."""
     place = file.tell()
     size = file.seek(0, os.SEEK_END)
     for group in range(about.num_row_groups):
@@ -49,9 +49,9 @@ class _Page(NamedTuple):
 
 
 def _pages_of(file: IO[bytes], chunk: Any, size: int) -> Iterator[_Page]:
-    """Yield the pages of a column in a group of rows, which has none if it has no rows."""
+    """Yield the pages of a column in a row group; there are none if it has no rows."""
     offsets = chunk.dictionary_page_offset, chunk.data_page_offset
-    start = min((one for one in offsets if one), default=0)  # 0 is none
+    start = min((one for one in offsets if one), default=0)  # 0 means that there is no such page
     end = start + chunk.total_compressed_size
     if not 0 <= start <= end <= size:
         raise ValueError(f"expected bytes {start} to {end}; the file has {size}")
@@ -66,7 +66,7 @@ def _pages_of(file: IO[bytes], chunk: Any, size: int) -> Iterator[_Page]:
 
 
 def _page_at(file: IO[bytes], start: int, end: int) -> _Page:
-    """Return a page by its header, which begins at a place of the file."""
+    """Return the page whose header begins at `start`."""
     n_read = _LEAST_READ
     while True:
         n_read = min(n_read, end - start, _LONGEST_HEADER)
@@ -81,7 +81,7 @@ def _page_at(file: IO[bytes], start: int, end: int) -> _Page:
 
 
 class _Compact:
-    """A reader of Thrift's compact protocol. What leads out of the bytes raises an IndexError."""
+    """A reader of Thrift's compact protocol. Reading past the bytes raises an IndexError."""
 
     def __init__(self, data: bytes) -> None:
         self._data, self._place = data, 0
@@ -96,7 +96,8 @@ class _Compact:
         return _Page(sizes[2], sizes[3], self._place)
 
     def _fields(self) -> Iterator[tuple[int, int]]:
-        """Yield the number and the type of each field of a struct, in whose place its reader is."""
+        """Yield the number and the type of each field of a struct. The caller must consume each
+        field before it asks for the next."""
         field = 0
         while (head := self._byte()) != 0:
             field = field + (head >> 4) if head >> 4 else self._integer()
@@ -123,7 +124,7 @@ class _Compact:
             raise IndexError(f"it has a field of the type {kind}")
 
     def _skip_element(self, kind: int, depth: int) -> None:
-        """Skip an element of a list; a boolean takes a byte there, and none as a field."""
+        """Skip an element of a list. A boolean takes a byte in a list, but none as a field."""
         if kind in _BOOLEANS:
             self._move(1)
         else:
@@ -157,6 +158,6 @@ class _Compact:
 
 _BOOLEANS = 1, 2
 _FIXED = {1: 0, 2: 0, 3: 1, 7: 8, 13: 16}
-"""Bytes of values of fixed size, by type: booleans, a byte, a double and a UUID."""
+"""Sizes of fixed-size values by type: booleans, a byte, a double and a UUID."""
 
 _INTEGERS, _BINARY, _LISTS, _STRUCT = (4, 5, 6), 8, (9, 10), 12

@@ -1,4 +1,4 @@
-"""Which format an input has."""
+"""Choice of the format of an input."""
 
 import importlib
 import os
@@ -15,22 +15,22 @@ FORMATS: dict[str, Format] = {
     name: importlib.import_module(f"sparsemaps.records.{module}").FORMAT
     for name, module in TEXT_FORMATS.items()
 }
-"""The formats of texts by their names."""
+"""Text formats by name."""
 
 ENDINGS = {ending: format for format in FORMATS.values() for ending in format.endings}
-"""The formats of texts that the endings of names tell."""
+"""Text formats by file name ending."""
 
 
 def format_by_name(name: object) -> Format | None:
-    """Return the format of a file by the ending of its name, which an ending of compression may
-    follow; None for other endings and other objects."""
+    """Return the format of a file by its name, ignoring an ending of compression; None for unknown
+    endings and objects other than paths."""
     if not isinstance(name, (str, os.PathLike)):
         return None
     return ENDINGS.get(_text_input.ending_of(_text_input.without_compression(os.fspath(name))))
 
 
 def format_of(input: Any, format: str | None, fields: Fields) -> Format:
-    """Return the format of an input of texts, from the option `format` or from its name."""
+    """Return the format of a text input, from the option `format` or else from its name."""
     is_path = isinstance(input, (str, os.PathLike)) and not is_standard(input)
     name = "standard input" if is_standard(input) else "a file object"
     known = None
@@ -66,13 +66,13 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
 
 
 def cannot_be_rows(path: object) -> bool:
-    """Return whether a file cannot be LIBSVM text, by its name."""
+    """Return whether the name of a file rules out LIBSVM text."""
     known = format_by_name(path)
     return known is not None and not known.may_be_rows
 
 
 def holds_codes(input: object) -> bool:
-    """Return whether an input is a file of packed codes, by its name."""
+    """Return whether an input is a file of packed codes, judged by its name."""
     if not is_regular(input):
         return False
     return _text_input.ending_of(os.fspath(input)) in codes.ENDINGS

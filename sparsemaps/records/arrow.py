@@ -1,8 +1,8 @@
-"""Arrow IPC, files and streams: a row a record, in record batches (.arrow, .feather).
+"""Arrow IPC files and streams (.arrow, .feather): one record per row, in record batches.
 
-Messages are read one after the other, of a file too: its footer is not needed. Before
-Arrow's reader sees a message, its lengths are compared with the size of the file, and those that
-compressed buffers claim are bounded. Then every value that is used is validated.
+Messages are read in sequence, even from files, whose footers are not needed. Before Arrow's reader
+sees a message, its lengths are checked against the size of the file, and the sizes that compressed
+buffers claim are bounded. Finally, all used values are validated.
 """
 
 import contextlib
@@ -34,13 +34,13 @@ from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Raw, RecordWriter, name_of, other_columns
 
 _MARK = b"ARROW1\0\0"
-"""The beginning of a file; a stream begins with its first message."""
+"""The beginning of a file. A stream begins with its first message."""
 
 _OLD_MARK = b"FEA1"
 
 
 class ArrowRecords(ColumnFormat):
-    """The rows of Arrow's own files and streams."""
+    """Rows of Arrow files and streams."""
 
     name, title, endings = "arrow", "Arrow", (".arrow", ".feather")
 
@@ -70,7 +70,7 @@ class ArrowRecords(ColumnFormat):
                 return  # its columns are compared when it is read for the output
             with open_input(input) as text:
                 opened = _OpenedArrow.of(text, None, is_whole=True)
-            with array_errors_naming(opened.name):  # of types that cannot be filtered
+            with array_errors_naming(opened.name):  # some types cannot be filtered
                 chosen(opened.schema.empty_table(), np.zeros(0, bool))
             if known is not None and not opened.schema.equals(known[0]):
                 raise other_columns(known[1], opened.name)
@@ -81,7 +81,7 @@ FORMAT = ArrowRecords()
 
 
 class _Rows(NamedTuple):
-    """Some rows of a file; None before the first."""
+    """Rows of a file; None in the first piece."""
 
     opened: "_OpenedArrow"
     rows: Any
@@ -91,7 +91,7 @@ class _Rows(NamedTuple):
 
 
 class _OpenedArrow(NamedTuple):
-    """A file or a stream of Arrow: some of its columns are read, or all."""
+    """An open Arrow file or stream, of which all or some columns are read."""
 
     reader: Any
     messages: "_Messages"
@@ -126,14 +126,14 @@ class _OpenedArrow(NamedTuple):
         return cls(reader, messages, name, schema, paths)
 
     def parts(self, n_bytes: int) -> Iterator[Any]:
-        """Yield the rows of each record batch, some at a time: so many bytes of strings that rows
-        repeat. All values are valid, but that strings may be no UTF-8."""
+        """Yield the rows of each record batch in parts of at most `n_bytes` of strings that rows
+        repeat. All values are validated, except that strings may be invalid UTF-8."""
         for rows in errors_named(map(_validated, self.reader), self.name):
             yield from errors_named(cut(rows, self.paths, n_bytes), self.name)
 
 
 def _validated(rows: Any) -> Any:
-    """Return rows, after an error of Arrow if numbers in buffers lead out of them."""
+    """Return rows. Raise an error of Arrow if offsets or indices lead outside of their buffers."""
     pa = library("pyarrow", "reading Arrow")
     rows.validate()
     as_bytes = {"string": pa.binary(), "large_string": pa.large_binary()}
@@ -141,7 +141,7 @@ def _validated(rows: Any) -> Any:
         as_bytes["string_view"] = pa.binary_view()
     for column in rows.columns:
         for strings, kind in as_bytes.items():
-            if is_one_of(column.type, (strings,)):  # whose errors name the row
+            if is_one_of(column.type, (strings,)):  # a later error names the row
                 column = column.view(kind)
                 break
         column.validate(full=True)
@@ -149,8 +149,8 @@ def _validated(rows: Any) -> Any:
 
 
 class _Messages:
-    """A file as Arrow's reader reads it: the messages of a stream, one after the other, each of
-    which is checked first."""
+    """A file-like object for Arrow's reader. It yields the messages of a stream in sequence and
+    checks each of them first."""
 
     closed = False
 
@@ -160,10 +160,10 @@ class _Messages:
         self._size = file.seek(0, os.SEEK_END)
         file.seek(start)
         self.is_file = is_file
-        """Whether it is a file, and no stream."""
+        """Whether the input is a file and not a stream."""
         self.codec: str | None = None
-        """The compression of the first record batch that has come."""
-        self._head = b""  # of the message that is read
+        """The compression of the first record batch read so far."""
+        self._head = b""  # of the current message
         self._n_body = 0
         self._has_batch = False
 
@@ -194,7 +194,7 @@ class _Messages:
         """Leave the file open."""
 
     def _next(self) -> bool:
-        """Read the beginning of the next message; return whether there is one."""
+        """Read the beginning of the next message and return whether there is one."""
         head = self._file.read(4)
         if head == b"\xff\xff\xff\xff":
             head += self._file.read(4)
@@ -233,7 +233,7 @@ class _Messages:
             raise ValueError(f"a message claims {what} of {n_bytes} bytes, and {left} are left")
 
     def _check_batch(self, batch: "_Table", n_body: int, kind: int) -> None:
-        """Raise a ValueError if a record batch, or a dictionary, has more rows or bytes than it can
+        """Raise a ValueError if a record batch or dictionary claims more rows or bytes than it can
         have."""
         compression, n_bytes = batch.table(3), n_body
         if kind == _BATCH and not self._has_batch:
@@ -263,12 +263,12 @@ class _Messages:
 _DICTIONARY, _BATCH = 2, 3
 
 _MOST_ROWS = 2**20
-"""Rows that may have no bytes at all, as in columns of nulls."""
+"""Largest number of rows that may have no bytes at all, as in columns of nulls."""
 
 
 class _Table(NamedTuple):
-    """A table of FlatBuffers: the fields of a message, by their numbers. What leads out of the
-    bytes raises a struct.error or an IndexError."""
+    """A FlatBuffers table: the fields of a message by number. Offsets outside the bytes raise a
+    struct.error or an IndexError."""
 
     data: bytes
     place: int
@@ -278,7 +278,7 @@ class _Table(NamedTuple):
         return cls(data, _at(data, 0, "<I"))
 
     def _field(self, number: int) -> int:
-        """Return the place of a field; 0 if the table does not have it."""
+        """Return the place of a field; 0 if the table lacks it."""
         fields = self.place - _at(self.data, self.place, "<i")
         n_bytes = _at(self.data, fields, "<H")
         if 4 + 2 * number >= n_bytes:
@@ -295,7 +295,7 @@ class _Table(NamedTuple):
         return _Table(self.data, place + _at(self.data, place, "<I")) if place else None
 
     def pairs(self, number: int) -> Iterator[tuple[int, int]]:
-        """Yield the pairs of numbers of a vector."""
+        """Yield the pairs of numbers in a vector."""
         place = self._field(number)
         if place:
             place += _at(self.data, place, "<I")
@@ -314,8 +314,8 @@ def _at(data: bytes, place: int, form: str) -> int:
 
 
 class _BatchWriter(RecordWriter):
-    """It writes the kept rows of each record batch: a file if the first input is one, or else a
-    stream."""
+    """A writer of the kept rows of each record batch: to a file if the first input is a file, and
+    otherwise to a stream."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -339,7 +339,7 @@ class _BatchWriter(RecordWriter):
                     self._writer.write_batch(self._of_one_dictionary(batch))
 
     def _open(self) -> None:
-        """Open the file, when the compression of the first batch is known."""
+        """Open the writer, once the compression of the first batch is known."""
         if self._writer is None:
             pa = library("pyarrow", "writing Arrow")
             messages, schema = self._first.messages, self._first.schema
@@ -350,8 +350,8 @@ class _BatchWriter(RecordWriter):
             self._writer = new(self._file, schema, options=how)
 
     def _of_one_dictionary(self, batch: Any) -> Any:
-        """Return a batch whose dictionaries begin with the earlier batches' dictionaries. A file
-        may have only one dictionary for each column, which grows."""
+        """Return a batch whose dictionaries begin with the dictionaries of the earlier batches. A
+        file has one dictionary per column, which can only grow."""
         pa = library("pyarrow", "writing Arrow")
         columns = list(batch.columns)
         for place, column in enumerate(columns):

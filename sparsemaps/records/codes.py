@@ -1,6 +1,6 @@
-"""Packed codes (.npy), which a job takes instead of records.
+"""Packed codes (.npy), which a job accepts instead of records.
 
-They have no `Format`, because records cannot be read from codes.
+Codes have no `Format`, because records cannot be recovered from them.
 """
 
 from typing import Any
@@ -9,11 +9,12 @@ from sparsemaps._io._paths import exists
 from sparsemaps._io._sources import COMMENTS, IDS, InputFile
 
 ENDINGS = (".npy",)
-"""The endings of the names of files of codes, in small letters."""
+"""File name endings of codes, in lower case."""
 
 
 def recipe_of(input: InputFile) -> list[Any]:
-    """Return the facts that decide a file of codes, and the ids and comments of its rows."""
+    """Return the facts that identify a file of codes, including the ids and comments of its
+    rows."""
     paths = [input.path + ending for ending in (IDS, COMMENTS)]
     beside = [InputFile(path).recipe for path in paths if exists(path)]
     return [input.recipe, *beside]

@@ -1,7 +1,7 @@
-"""CSV with a header: records as Python's csv reads them, each with its bytes.
+"""CSV with a header: records as Python's csv module reads them, each with its bytes.
 
-The header names the columns. A record may span several lines, as a quoted field may hold line ends.
-Values have no types: labels and ids are strings.
+The header names the columns. A record may span several lines, since a quoted field may contain line
+ends. Values are untyped: labels and ids are strings.
 """
 
 import csv
@@ -27,14 +27,15 @@ from sparsemaps.records._format import Format, Raw, RecordWriter, name_of, other
 from sparsemaps.records._line_format import MARK
 
 _LIST = re.compile(r"\s*\[\s*(?:|[\"'].*[\"']|-?[0-9][-+0-9.eE,\s]*)\s*\]\s*", re.DOTALL)
-"""A list as Python and JSON write it. CSV has no lists, and it would be a label by itself."""
+"""A list in the syntax of Python or JSON. CSV has no lists, so the whole field would become one
+label."""
 
 _BLOCK_BYTES = 2**18
-"""Bytes of a file that are decoded at a time."""
+"""Bytes of a file that are decoded at once."""
 
 
 class CsvRecords(Format):
-    """The records of CSV; blank lines are not records."""
+    """CSV records; blank lines are not records."""
 
     name, title, endings = "csv", "CSV", (".csv",)
     is_typed = False
@@ -83,20 +84,20 @@ class _Record(NamedTuple):
 
 
 class _Reader:
-    """The records of a text, with the header."""
+    """Iterator over the records of a text, including the header."""
 
     def __init__(self, text: Text) -> None:
         self._text = text
-        self._pieces: list[bytes] = []  # of a record that has begun: many lines each
-        self._lines: list[bytes] = []  # the lines that follow
+        self._pieces: list[bytes] = []  # of the current record: many lines each
+        self._lines: list[bytes] = []  # of the current record, after the pieces
         self._n_begun = 0
-        """The number of lines of this record so far."""
+        """Number of lines of the current record so far."""
         self._has_others = False
         self.n_lines = 0
-        """The number of lines of the records so far."""
+        """Number of lines of the records so far."""
 
     def records(self) -> Iterator[_Record]:
-        """Yield the records. A field whose quote is open at the end of the text is an error."""
+        """Yield the records. Raise a ValueError if the text ends within quotes."""
         name, pieces, lines = self._text.name, self._pieces, self._lines
         try:
             for values in csv.reader(self._decoded()):
@@ -116,7 +117,7 @@ class _Reader:
             raise ValueError(f"{name}line {self.n_lines + 1}: {error}") from error
 
     def _decoded(self) -> Iterator[str]:
-        """Yield lines, and append each to the lines of the record first."""
+        """Yield decoded lines. Each line is first appended to the lines of its record."""
         lines, text, n_bytes = self._lines, self._text, 0
         is_first, least = True, min(_FIELD_BYTES, text.max_line_bytes)
         for block in text.blocks(_BLOCK_BYTES, MOST_BYTES):
@@ -127,7 +128,7 @@ class _Reader:
                     _allow(n_bytes, text.max_line_bytes)
                 lines.append(line)
                 self._n_begun += 1
-                if len(lines) > _MOST_LINES:  # each takes 33 bytes more
+                if len(lines) > _MOST_LINES:  # each takes 33 more bytes
                     self._pieces.append(b"".join(lines))
                     lines.clear()
                 if is_first:
@@ -139,7 +140,7 @@ class _Reader:
             raise _Unended("expected the quote that ends a field; found the end of the file")
 
     def check(self, record: _Record) -> None:
-        """Raise a `BadRecord` if a record is not UTF-8."""
+        """Raise `BadRecord` if a record is not UTF-8."""
         if self._has_others:
             try:
                 record.raw.decode()
@@ -149,21 +150,21 @@ class _Reader:
 
 
 class _Unended(ValueError):
-    """A record does not end where it has to."""
+    """A record that does not end."""
 
 
 _MOST_LINES = 2**16
-"""The largest number of lines of a record that are held separately; more are joined."""
+"""Largest number of separately held lines of a record. More lines are joined."""
 
 _FIELD_BYTES = 2**17
-"""The length of a field up to which Python's csv reads it without being told."""
+"""Largest field that Python's csv module reads by default."""
 
 MOST_BYTES = 2**28
-"""The longest record that is read, as csv takes several times its memory."""
+"""Longest record that is read; csv takes several times its memory."""
 
 
 def _allow(n_bytes: int, max_line_bytes: int) -> None:
-    """Let csv read fields of so many bytes; the limit of the process only grows."""
+    """Let csv read fields of `n_bytes`. The limit of the process only grows."""
     if n_bytes > min(max_line_bytes, MOST_BYTES):
         raise _Unended(_too_long(max_line_bytes))
     if n_bytes > csv.field_size_limit():
@@ -186,7 +187,7 @@ def _is_utf8(block: bytes) -> bool:
 
 
 class _Piece(NamedTuple):
-    """Some records of an input, whose name errors have, and its header, if it has one."""
+    """Records of an input, its header, if any, and its name in errors."""
 
     header: _Record | None
     batch: Batch
@@ -194,7 +195,7 @@ class _Piece(NamedTuple):
 
 
 def _pieces(text: Text, fields: Fields, n_bytes: int) -> Iterator[_Piece]:
-    """Yield the records in batches of so many bytes, nearly; at least one."""
+    """Yield the records in batches of about `n_bytes`; at least one."""
     reader, name = _Reader(text), name_of(text)
     records = reader.records()
     header = next(records, None)
@@ -229,14 +230,15 @@ def _pieces(text: Text, fields: Fields, n_bytes: int) -> Iterator[_Piece]:
 
 
 def _ended(batch: Batch, lines: list[int], bad: list[Any], n_lines: int, n_bytes: int) -> Batch:
-    """Return a batch with the places of its records: the numbers of lines before each."""
+    """Complete a batch in place with the lines of its records and return it; `lines` has the number
+    of lines before each record."""
     batch.line_of, batch.bad, batch.n_lines = partial(place_in, lines), bad, n_lines
     batch.n_bytes = n_bytes
     return batch
 
 
 class _Places:
-    """The places of the fields that are wanted, by the header."""
+    """The columns of the requested fields, found in the header."""
 
     def __init__(self, header: _Record, fields: Fields, reader: _Reader, name: str) -> None:
         self._fields, self._reader, self._n = fields, reader, len(header.values)
@@ -281,7 +283,7 @@ class _Places:
 
 
 _OTHER_SEPARATORS = ";", "\t", "|"
-"""Delimiters of columns in the files of some programs. Such a file has one column here."""
+"""Delimiters that other programs use. Such a file appears to have a single column."""
 
 
 def _place_of(field: str, header: list[str], line: str) -> int:
@@ -295,7 +297,7 @@ def _place_of(field: str, header: list[str], line: str) -> int:
 
 
 def _number_in(value: str, field: str | None) -> int | float | None:
-    """Return the number of a field; None if it is empty."""
+    """Return the number in a field; None if the field is empty."""
     if not value.strip():
         return None
     number = number_in(value.strip())
@@ -308,7 +310,7 @@ def _number_in(value: str, field: str | None) -> int | float | None:
 
 
 class _CsvWriter(RecordWriter):
-    """It writes the header of the first input, and records of all."""
+    """A writer of the header of the first input and the records of all inputs."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file

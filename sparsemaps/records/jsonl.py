@@ -1,4 +1,4 @@
-"""JSON Lines: a JSON object a line."""
+"""JSON Lines: one JSON object per line."""
 
 import contextlib
 import functools
@@ -23,7 +23,7 @@ from sparsemaps.records._line_format import (
 
 
 class JsonRecords(LineFormat):
-    """A JSON object a line; blank lines are not records."""
+    """One JSON object per line; blank lines are not records."""
 
     name, title, endings = "jsonl", "JSON Lines", (".jsonl", ".ndjson", ".json")
 
@@ -36,13 +36,13 @@ class JsonRecords(LineFormat):
                 into.records.append(line)
 
     def records(self, piece: Lines, fields: Fields) -> Batch:
-        """Return the records of a piece. If only texts are read, compiled loops take them from the
-        lines, and an object is made of a line that they do not take."""
+        """Return the records of a piece. If only texts are read, compiled loops extract them, and
+        only lines that the loops do not handle are parsed to objects."""
         texts = self._texts(piece, fields) if fields.are_texts else None
         return super().records(piece, fields) if texts is None else Batch(texts)
 
     def _texts(self, piece: Lines, fields: Fields) -> Any:
-        """Return the texts of a piece in one piece of memory; None if a record is bad."""
+        """Return the texts of a piece in one block of memory; None if a record is bad."""
         loads, text = _loader(), piece.text
 
         def by_python(number: int, line: bytes) -> Any:
@@ -77,8 +77,8 @@ def _read_line(
     fields: Fields,
     into: Batch,
 ) -> bool:
-    """Append the fields of the line of this number, from 0, and return whether it is a record. The
-    first line of a file may have a mark, and an error in it a hint."""
+    """Append the fields of a line, numbered from 0, and return whether it is a record. The first
+    line of a file may have a byte order mark, and an error in it a hint."""
     content = line.removeprefix(MARK) if is_first else line
     try:
         fields.take(loads(content), into, functools.partial(_loads, content, _EXACT))
@@ -100,7 +100,8 @@ def _read_line(
 
 @functools.cache
 def _loader() -> Callable[[bytes], Any]:
-    """Return the function that reads a line: by orjson, or the same by the standard library."""
+    """Return the function that parses a line: orjson if installed, or an equivalent of the standard
+    library."""
     try:
         orjson = importlib.import_module("orjson")
     except ImportError:
@@ -109,8 +110,8 @@ def _loader() -> Callable[[bytes], Any]:
 
 
 def _hint(line: bytes) -> str:
-    """Return a hint at how JSON Lines are made, if the first line of a file begins an array, or an
-    object of several lines."""
+    """Return a hint on how to make JSON Lines if the first line of a file begins an array or an
+    object that spans several lines."""
     content = line.strip()
     if content.startswith(b"["):
         return "; an object a line is expected, and jq -c '.[]' FILE makes such lines of an array"
@@ -120,7 +121,7 @@ def _hint(line: bytes) -> str:
 
 
 def _loads_fast(loads: Callable[[bytes], Any], line: bytes) -> Any:
-    """Read a line as orjson does; by the standard library if it has numbers that are not finite."""
+    """Parse a line by orjson, or by the standard library if it has numbers that are not finite."""
     try:
         return loads(line)
     except ValueError as error:
@@ -130,8 +131,8 @@ def _loads_fast(loads: Callable[[bytes], Any], line: bytes) -> Any:
 
 
 def _loads(line: bytes, decoder: json.JSONDecoder | None = None) -> Any:
-    """Read a line as orjson does: UTF-8, no halves of surrogate pairs; but NaN, Infinity and
-    -Infinity are numbers, as Python's json writes them, and numbers beyond float64 infinite."""
+    """Parse a line like orjson: as UTF-8, without unpaired surrogates. Unlike orjson, accept NaN,
+    Infinity and -Infinity, as Python's json writes them; numbers beyond float64 are infinite."""
     text = line.decode()
     try:
         if _HALF_PAIRS.search(text):
@@ -156,11 +157,11 @@ def _json_decoder(parse_int: Callable[[str], Any] = _integer, **hooks: Any) -> j
     return json.JSONDecoder(parse_int=parse_int, **hooks)
 
 
-_MOST_DIGITS = 22  # more than integers of 64 bits have, with a sign
-_MOST_EXACT_DIGITS = 400  # float64 holds none of so many
+_MOST_DIGITS = 22  # more than 64-bit integers have, with a sign
+_MOST_EXACT_DIGITS = 400  # larger integers exceed float64
 _DECODER, _ALL_PAIRS = _json_decoder(), _json_decoder(object_pairs_hook=list)
 _EXACT = _json_decoder(_exact_integer)
-"""Whole numbers have all their digits."""
+"""A decoder that preserves all digits of whole numbers."""
 
 _HALF_PAIRS = re.compile(r"\\u[dD][89a-fA-F]")
 

@@ -1,4 +1,4 @@
-"""Text files: a text a line."""
+"""Text files: one text per line."""
 
 from sparsemaps._io._text_input import BadLine
 from sparsemaps.records._batch import Batch
@@ -14,7 +14,7 @@ from sparsemaps.records._line_format import (
 
 
 class LineRecords(LineFormat):
-    """A text a line; an empty line is an empty text."""
+    """One text per line; an empty line is an empty text."""
 
     name, title, endings = "txt", "lines of text", (".txt",)
     has_fields = False

@@ -1,8 +1,8 @@
-"""Parquet: a row a record, with a column for each field.
+"""Parquet: one record per row, with a column for each field.
 
-Columns of strings, and of lists of strings, are read as numbers and dictionaries, and as many rows
-are decoded at a time as their strings have room for (``_columns``). A row of more bytes than a line
-may have is an error: its list may have a long string many times.
+String columns and lists of strings are read as dictionaries. The number of rows decoded at once
+depends on the bytes of their strings (``_columns``). A row longer than the limit of a line is an
+error, since a list may repeat a long string many times.
 """
 
 import contextlib
@@ -40,21 +40,21 @@ from sparsemaps.records._format import Raw, RecordWriter, name_of, other_columns
 from sparsemaps.records._parquet_pages import check_pages
 
 _READ_AS_NUMBERS = {"PLAIN", "PLAIN_DICTIONARY", "RLE_DICTIONARY", "RLE", "BIT_PACKED"}
-"""Encodings of columns that Arrow reads as numbers and dictionaries."""
+"""Encodings of columns that Arrow can read as dictionaries."""
 
 _MOST_ROWS = 2**20
-"""The largest number of rows that are read at a time."""
+"""Largest number of rows that are read at once."""
 
 _MOST_OTHER_ROWS = 2**6
-"""The same where strings are not read as numbers, as they have another encoding or are in lists
-or structs: they may share bytes too."""
+"""The same if strings are not read as dictionaries, because they have another encoding or are in
+lists or structs. Such strings may share bytes too."""
 
 _GROUP_BYTES = 2**28
-"""Bytes of rows that are written as a group."""
+"""Bytes of rows per written row group."""
 
 
 class ParquetRecords(ColumnFormat):
-    """The rows of Parquet files."""
+    """Rows of Parquet files."""
 
     name, title, endings = "parquet", "Parquet", (".parquet",)
     is_packed = True
@@ -100,11 +100,12 @@ FORMAT = ParquetRecords()
 
 
 class Opened(NamedTuple):
-    """A Parquet file whose strings are read as numbers, and the schema that its rows have."""
+    """A Parquet file whose strings are read as dictionaries, and the schema of the returned
+    rows."""
 
     file: Any
     plain: Any
-    """The same file, of the types that it says."""
+    """The same file with the types that it declares."""
     name: str
     schema: Any
     paths: dict[str, FieldPath]
@@ -117,9 +118,9 @@ class Opened(NamedTuple):
     def of(
         cls, file: Any, name: str, fields: Fields | None, max_row_bytes: int, **options: Any
     ) -> "Opened":
-        """Open a file: the columns of the fields, or all if rows are wanted or no fields are.
-        Strings within others are read as numbers in lists only. It is an error if a page is larger
-        than a row may be, and than usual pages are."""
+        """Open a file with the columns of the fields, or with all columns if rows are requested or
+        `fields` is None. Nested strings are read as dictionaries only in lists. Raise ValueError if
+        a page exceeds both the limit of a row and the usual size of pages."""
         parquet = library("pyarrow.parquet", "reading Parquet")
         with _text_input.array_errors_naming(name):
             plain = parquet.ParquetFile(file, **options)
@@ -154,11 +155,11 @@ class Opened(NamedTuple):
     def parts(
         self, n_bytes: int, part_bytes: int, max_row_bytes: int, **options: Any
     ) -> Iterator[Any]:
-        """Yield the rows in batches of so many bytes, nearly, by the size that the file says;
-        `part_bytes` of strings are decoded at a time. A row of more than `max_row_bytes` in strings
-        is an error."""
+        """Yield the rows in batches of about `n_bytes`, by the sizes that the file declares, and
+        decode `part_bytes` of strings at once. Raise ValueError for a row with more than
+        `max_row_bytes` of strings."""
         about = self.file.metadata
-        if not about.num_row_groups:  # which Arrow before 20 does not take
+        if not about.num_row_groups:  # Arrow before 20 cannot read such a file
             return
         n_all = sum(about.row_group(i).total_byte_size for i in range(about.num_row_groups))
         n_all = max(n_all, self.n_numbers)
@@ -178,8 +179,8 @@ class Opened(NamedTuple):
                 yield part
 
     def _batches(self, n_rows: int, **options: Any) -> Iterator[Any]:
-        """Yield rows as Arrow reads them: of one group of rows at a time if there are dictionaries
-        within other columns, which it does not join."""
+        """Yield rows as Arrow reads them. Arrow cannot join nested dictionaries, so with any of
+        these, read one row group at a time."""
         types = library("pyarrow", "reading Parquet").types
         kinds = [field.type for field in self.file.schema_arrow]
         if not any(types.is_dictionary(inner) for kind in kinds for inner in _kinds_within(kind)):
@@ -190,11 +191,11 @@ class Opened(NamedTuple):
             yield from self.file.iter_batches(n_rows, **some, **options)
 
     def _as_in_schema(self, rows: Any) -> Any:
-        """Return rows with the types of the schema. They may have only some of its columns."""
+        """Return rows with the types of the schema. The rows may have a subset of its columns."""
         pa = library("pyarrow", "reading Parquet")
         fields, columns = [], []
         wanted = {field.name: field for field in self.schema}
-        is_whole = rows.schema.names == self.schema.names  # a name may occur twice there
+        is_whole = rows.schema.names == self.schema.names  # a name may occur twice
         for place, (name, column) in enumerate(zip(rows.schema.names, rows.columns, strict=True)):
             field = self.schema.field(place) if is_whole else wanted[name]
             if column.type != field.type:
@@ -206,7 +207,7 @@ class Opened(NamedTuple):
                         field = field.with_type(column.type)
                     else:
                         column = _list_of_strings(column, field.type)
-                else:  # some of the columns within a struct
+                else:  # a subset of the columns of a struct
                     field = field.with_type(column.type)
             fields.append(field)
             columns.append(column)
@@ -215,7 +216,7 @@ class Opened(NamedTuple):
 
 
 def _kinds_within(kind: Any) -> Iterator[Any]:
-    """Yield the types within a type of Arrow, at any depth."""
+    """Yield the types nested within an Arrow type, at any depth."""
     for place in range(kind.num_fields):
         inner = kind.field(place).type
         yield inner
@@ -223,7 +224,8 @@ def _kinds_within(kind: Any) -> Iterator[Any]:
 
 
 def _list_of_strings(column: Any, kind: Any) -> Any:
-    """Return a column of lists of numbers of strings as lists of the strings, of a type."""
+    """Return a column of lists of dictionary-encoded strings as lists of strings, of the type
+    `kind`."""
     pa = library("pyarrow", "reading Parquet")
     pc = library("pyarrow.compute", "reading Parquet")
     lengths = np.asarray(pc.fill_null(pc.list_value_length(column), 0), np.int64)
@@ -234,7 +236,7 @@ def _list_of_strings(column: Any, kind: Any) -> Any:
 
 
 def _strings_of_lists(plain: Any) -> list[str]:
-    """Return the columns of strings in lists that are in no other column."""
+    """Return the paths of strings in top-level lists."""
     types = library("pyarrow", "reading Parquet").types
     outer = [
         f"{field.name}."
@@ -246,7 +248,7 @@ def _strings_of_lists(plain: Any) -> list[str]:
 
 
 def _strings_within_others(plain: Any) -> list[str]:
-    """Return the columns of bytes in lists, maps and structs."""
+    """Return the paths of byte columns in lists, maps and structs."""
     columns = (plain.schema.column(place) for place in range(len(plain.schema)))
     paths = (one.path for one in columns if one.physical_type == "BYTE_ARRAY")
     return [path for path in paths if path not in plain.schema_arrow.names]
@@ -278,7 +280,7 @@ def _bytes_of_numbers(file: Any, is_wanted: Callable[[str], bool], most: int, na
 
 
 def _of_other_encodings(about: Any) -> Iterator[str]:
-    """Yield the columns that are not read as numbers."""
+    """Yield the columns whose encodings cannot be read as dictionaries."""
     for group in range(about.num_row_groups):
         chunks = about.row_group(group)
         for place in range(chunks.num_columns):
@@ -291,7 +293,7 @@ def _of_other_encodings(about: Any) -> Iterator[str]:
 
 
 class _GroupPart(NamedTuple):
-    """Some rows of a group of a file; None before the first."""
+    """Rows of a row group; None in the first piece of a file."""
 
     opened: Opened
     group: int
@@ -299,7 +301,7 @@ class _GroupPart(NamedTuple):
 
 
 class _GroupWriter(RecordWriter):
-    """It writes the kept rows of each group of rows, as several groups if these have many bytes."""
+    """A writer of the kept rows of each row group. A group of many bytes is written as several."""
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -328,7 +330,8 @@ class _GroupWriter(RecordWriter):
                 self._end_group(part.group)
 
     def _end_group(self, group: int) -> None:
-        """Write tables as a group of rows, unless they have none, and begin another group."""
+        """Write the collected tables as a row group, unless they are empty, and begin another
+        group."""
         pa = library("pyarrow", "writing Parquet")
         some = pa.concat_tables(self._parts) if self._parts else ()
         if len(some):
@@ -349,14 +352,14 @@ class _GroupWriter(RecordWriter):
 # ---- types of columns that are written -----------------------------------------------------------
 
 _INSTANTS = 2**16
-"""Times that are checked together."""
+"""Number of timestamps that are checked at once."""
 
 INT96 = "use_deprecated_int96_timestamps"
 
 
 def check_inputs(inputs: list[Any]) -> None:
-    """Raise a ValueError if the rows of Parquet files would be changed in the output, or if the
-    rows of several files do not fit in one."""
+    """Raise a ValueError if writing would change the rows of Parquet files, or if the rows of
+    several files do not fit in one."""
     schemas = []
     for input in inputs:
         if hasattr(input, "read") and not input.seekable():
@@ -377,7 +380,7 @@ def _name(input: Any) -> str:
 
 @contextlib.contextmanager
 def _opened(input: Any, **options: Any) -> Iterator[Any]:
-    """Yield a file of Parquet; a file object is where it was afterwards."""
+    """Yield an open Parquet file. Afterwards, restore the position of a file object."""
     parquet = library("pyarrow.parquet", "reading Parquet")
     place = input.tell() if hasattr(input, "read") else 0
     here = _urls.local_copy(input) if _urls.is_url(input) else input
@@ -391,16 +394,16 @@ def _opened(input: Any, **options: Any) -> Iterator[Any]:
 
 
 def _writer_options(source: Any) -> dict[str, Any]:
-    """Options of a writer by which the columns of a file keep their types; a ValueError if there
-    are none.
+    """Return writer options that preserve the types of a file's columns. Raise ValueError if none
+    do.
 
-    Several types of Parquet become one of Arrow, which becomes one of Parquet. So the columns of a
-    file without rows, which is written for it, are compared.
+    Several Parquet types map to one Arrow type, which maps back to one Parquet type. Therefore
+    write a file without rows and compare its columns.
     """
     parquet = library("pyarrow.parquet", "writing Parquet")
     kinds = _kinds(source)
     reasons = []
-    for version in ("2.6", "1.0"):  # in 1.0, unsigned integers of 32 bits have 64
+    for version in ("2.6", "1.0"):  # version 1.0 widens unsigned 32-bit integers to 64 bits
         options = {
             "version": version,
             "compression": _compression(source.metadata),
@@ -419,8 +422,8 @@ def _writer_options(source: Any) -> dict[str, Any]:
 
 
 def _kinds(file: Any) -> list[tuple[str, str]]:
-    """Return the path and the type of each column of values, the same for types of equal
-    meaning."""
+    """Return the path and the type of each leaf column. Types of equal meaning are returned as
+    equal."""
     kinds = []
     for i in range(file.metadata.num_columns):
         column = file.schema.column(i)
@@ -437,7 +440,8 @@ def _kinds(file: Any) -> list[tuple[str, str]]:
 
 
 def _difference(kinds: list[tuple[str, str]], written: list[tuple[str, str]]) -> str | None:
-    """Return words for the first column of another type; names within lists do not matter."""
+    """Describe the first column whose type differs; None if there is none. Names within lists do
+    not matter."""
     if len(kinds) != len(written):
         return f"{len(kinds)} columns of values would be {len(written)}"
     for (path, kind), (_, other) in zip(kinds, written, strict=True):
@@ -447,8 +451,8 @@ def _difference(kinds: list[tuple[str, str]], written: list[tuple[str, str]]) ->
 
 
 def _check_instants(input: object) -> None:
-    """Raise a ValueError if a time of type INT96 is beyond Arrow's nanoseconds, as it would be
-    read as another time."""
+    """Raise a ValueError if an INT96 timestamp is out of range for Arrow's nanoseconds, since it
+    would be read as another time."""
     unit = {"coerce_int96_timestamp_unit": "ms"}
     with (
         _text_input.array_errors_naming(_name(input)),
@@ -456,7 +460,7 @@ def _check_instants(input: object) -> None:
         _opened(input, **unit) as in_milliseconds,
     ):
         paths = [path for path, kind in _kinds(source) if kind.startswith("INT96")]
-        types: dict[str, list[Any]] = {}  # several columns may have one name
+        types: dict[str, list[Any]] = {}  # several columns may share a name
         for field in source.schema_arrow:
             if any(f"{path}.".startswith(f"{field.name}.") for path in paths):
                 types.setdefault(field.name, []).append(field.type)

@@ -1,4 +1,4 @@
-"""LIBSVM text: a row a line, of a label and index:value pairs."""
+"""LIBSVM text: one row per line, a label and index:value pairs."""
 
 import io
 import re
@@ -25,19 +25,19 @@ from sparsemaps.records._line_format import CutByLines, Lines
 
 
 class SeveralLabels(Exception):
-    """A row has several labels, and whether rows may have is not known yet."""
+    """A row has several labels, and it is not yet known whether rows may have several."""
 
 
 _SEVERAL = re.compile(rb"^[-+.0-9eE]+(?:,[-+.0-9eE]+)+[ \t]+[^\s#:]+:", re.MULTILINE)
-"""The beginning of a row that has several labels, and an entry or a qid: CSV has none."""
+"""The beginning of a row with several labels, followed by an entry or a qid. CSV never matches."""
 
 
 @dataclass(frozen=True)
 class SvmlightRecords(CutByLines):
-    """Rows with one label each, or several if that is allowed. Indices count from 0 or from 1.
+    """Rows with one label each, or with several if allowed. Indices count from 0 or from 1.
 
-    If `multilabel` is None, each row must have one label; rows with several raise
-    `SeveralLabels`, so that all can be read again.
+    If `multilabel` is None, each row must have one label. Rows with several raise `SeveralLabels`,
+    so that the caller can read all rows again.
     """
 
     zero_based: bool = False
@@ -75,8 +75,7 @@ class SvmlightRecords(CutByLines):
         )  # fmt: skip
 
     def _rows(self, lines: bytes, fields: Fields) -> tuple[bytes, list[tuple[int, str, bytes]]]:
-        """Return the lines, with empty ones instead of lines that are set aside; and the lines
-        that are set aside."""
+        """Return the lines, with empty lines in place of bad ones, and the bad lines."""
         if not fields.sets_aside or self._error(lines) is None:
             return lines, []
         self._refuse_several(lines)
@@ -89,7 +88,7 @@ class SvmlightRecords(CutByLines):
         return b"".join(good), bad
 
     def _error(self, lines: bytes) -> BadLine | None:
-        """Return the error of the first line that cannot be read; None if all can."""
+        """Return the error of the first line that cannot be read; None if all can be read."""
         try:
             part = parse(lines, one_based=not self.zero_based, multilabel=bool(self.multilabel))
             _check_labels(lines, part)
@@ -109,7 +108,8 @@ class SvmlightRecords(CutByLines):
 
 
 def _check_labels(text: bytes, part: Part) -> None:
-    """Raise if a row without labels does not begin with a blank: its label is missing."""
+    """Raise `BadLine` if a row without labels does not begin with a blank, since its label is
+    missing."""
     unlabelled = np.diff(part.label_ends, prepend=0) == 0
     if not unlabelled.any():
         return

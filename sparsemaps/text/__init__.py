@@ -1,21 +1,21 @@
 """Raw texts to sparse matrices.
 
-These modules make rows for the maps from texts.
+These modules turn texts into rows for the maps.
 
 - ``_inputs`` cuts texts (lists, generators, NumPy, pandas, polars, Arrow) into blocks of bounded
   size.
-- ``_csr`` has threads make rows of the blocks, and joins the rows to one CSR matrix.
-- ``_long_texts`` makes the rows of texts of millions of characters, a piece of the text at a time.
-- ``_normal_forms`` makes normal forms of texts.
+- ``_csr`` runs the loops on the blocks in threads, and joins the rows into one CSR matrix.
+- ``_long_texts`` computes the rows of texts of millions of characters piece by piece.
+- ``_normal_forms`` computes normal forms of texts.
 - ``_vectorizer`` has `HashingVectorizer`, scikit-learn's class with compiled loops.
 - ``_byte_ngrams`` has `ByteNgrams`, which counts byte n-grams at exact columns.
-- ``_frequencies`` counts how many records have a column, in a table of fixed size. ``_idf`` has
-  `IdfWeights`, which weights columns by it. ``_weighted_ngrams`` does so to the rows of texts.
-  ``_own_ngrams`` leaves out the n-grams of a text that many records share.
-- ``_ngram_places`` tells which part of a text an n-gram is.
-- ``_analyzers`` makes vectorizers from short descriptions such as "word:5". ``_descriptions`` says
-  which parameters of a vectorizer decide its rows.
-- ``_snippets`` takes short parts of texts at random, to train models of short texts too.
+- ``_frequencies`` counts document frequencies of columns in a table of fixed size. ``_idf`` has
+  `IdfWeights`, which weights columns by them, and ``_weighted_ngrams`` applies the weights to the
+  rows of texts. ``_own_ngrams`` drops the n-grams of a text that many records share.
+- ``_ngram_places`` locates n-grams in a text.
+- ``_analyzers`` makes vectorizers from short descriptions such as "word:5". ``_descriptions``
+  extracts the parameters of a vectorizer that determine its rows.
+- ``_snippets`` cuts random short parts from texts, to train models for short texts too.
 - ``_records`` has `iter_records`, which reads texts from files.
 
 The loops are ``_loops/vectorizer.pxi``, ``text_bytes.pxi``, ``frequencies.pxi`` and
@@ -47,7 +47,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    """Load what reads files when it is first used, as formats take a while to import."""
+    """Import ``iter_records`` on first use, as the formats take a while to import."""
     if name != "iter_records":
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from sparsemaps.text._records import iter_records

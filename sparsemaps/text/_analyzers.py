@@ -16,10 +16,10 @@ from sparsemaps.text._vectorizer import (
 )
 
 LARGEST_N_FEATURES = 2**31 - 2
-"""The largest number of columns that scikit-learn's vectorizer takes."""
+"""Largest number of columns that scikit-learn's vectorizer allows."""
 
 _TOKENS = {"word": r"\S+", "auto": WORDS_AND_CHARACTERS, "code": WORDS_AND_SIGNS}
-"""The token patterns of analyzers whose n-grams are runs of tokens."""
+"""Token patterns of the analyzers whose n-grams are runs of tokens."""
 
 _ANALYZERS = *_TOKENS, "char", "char_wb", "byte"
 
@@ -35,13 +35,14 @@ def vectorizer_of(
     n_features: int = LARGEST_N_FEATURES,
     n_jobs: int | None = None,
 ) -> HashingVectorizer | ByteNgrams:
-    r"""Return a vectorizer of n-grams, which are counted without signs and without a norm.
+    r"""Return a vectorizer that counts n-grams, without signs and without a norm.
 
     `spec` is the analyzer with the sizes of n-grams: "word:5", "auto:5", "code:5", "char:3-5",
-    "char_wb:3", "byte:3". "auto" is words, and single characters in scripts without blanks between
-    words. "code" is runs of letters, digits and underscores, and single other signs.
-    Letters are lowered, except for "byte", whose columns are exact. `token_pattern` is a regular
-    expression for words; None is ``\S+``. The vectorizer takes the other parameters.
+    "char_wb:3", "byte:3". The tokens of "auto" are words, and single characters in scripts without
+    blanks between words. The tokens of "code" are runs of letters, digits and underscores, and
+    single other signs. Letters are lowered, except for "byte", whose columns are exact.
+    `token_pattern` is a regular expression for words; None is ``\S+``. The other parameters are
+    passed to the vectorizer.
     """
     match = _SPEC.fullmatch(spec) if isinstance(spec, str) else None
     low, high = (int(match[2]), int(match[3] or match[2])) if match else (0, 0)
@@ -78,13 +79,13 @@ def vectorizer_of(
         **of_words,
     )
     if token_pattern not in RUNS:
-        made.build_tokenizer()  # which raises for a pattern that is none
+        made.build_tokenizer()  # raises for an invalid pattern
     return made
 
 
 def spec_of(description: dict[str, Any]) -> str | None:
-    """Return the `spec` of a vectorizer by its description, which anybody may have changed; None if
-    `vectorizer_of` makes no such vectorizer without a token pattern."""
+    """Return the `spec` of a vectorizer from its description, which may have been edited; None if
+    `vectorizer_of` cannot make such a vectorizer without a token pattern."""
     given: Any = description.get("parameters")
     try:
         low, high = given["ngram_range"]
@@ -104,21 +105,22 @@ def spec_of(description: dict[str, Any]) -> str | None:
 
 
 _SAID = "analyzer", "token_pattern", "normalize"
-"""Fields of a value that says which n-grams texts have, such as `sparsemaps.files.Texts`."""
+"""Fields of a value that specifies n-grams, such as `sparsemaps.files.Texts`."""
 
 
 def is_said(vectorizer: object) -> bool:
-    """Return whether a parameter `vectorizer` says which n-grams texts have: "char:3", or a value
-    with the fields of `sparsemaps.files.Texts`."""
+    """Return whether a parameter `vectorizer` specifies n-grams: as a string like "char:3", or as a
+    value with the fields of `sparsemaps.files.Texts`."""
     if isinstance(vectorizer, type) or hasattr(vectorizer, "transform"):
         return False
     return isinstance(vectorizer, str) or all(hasattr(vectorizer, name) for name in _SAID)
 
 
 def as_vectorizer(vectorizer: Any, *, binary: bool, by_table: bool = False) -> Any:
-    """Return the vectorizer of a parameter `vectorizer`. What says n-grams is made one, which
-    counts them, or with `binary` makes sets of them; another object is returned itself. With
-    `by_table`, a given table of frequencies decides which n-grams count, or weighs them."""
+    """Return the vectorizer of a parameter `vectorizer`. A specification of n-grams becomes a
+    vectorizer that counts them, or with `binary` makes sets of them. Any other object is returned
+    unchanged. With `by_table`, the frequency table of the specification filters or weights
+    n-grams."""
     if not is_said(vectorizer):
         return vectorizer
     fields = (vectorizer,)
@@ -128,7 +130,7 @@ def as_vectorizer(vectorizer: Any, *, binary: bool, by_table: bool = False) -> A
         made = vectorizer_of(
             fields[0], **dict(zip(_SAID[1:], fields[1:], strict=False)), binary=binary
         )
-        made.fit([""])  # which checks the parameters
+        made.fit([""])  # checks the parameters
         return _by_counts(made, vectorizer, binary=binary, by_table=by_table)
     except ValueError as error:
         said = offered("vectorizer", vectorizer)
@@ -136,8 +138,8 @@ def as_vectorizer(vectorizer: Any, *, binary: bool, by_table: bool = False) -> A
 
 
 def _by_counts(made: Any, given: Any, *, binary: bool, by_table: bool) -> Any:
-    """Return a vectorizer whose rows also depend on how many records have an n-gram, if a value
-    says so."""
+    """Return a vectorizer whose rows also depend on document frequencies, if the specification
+    `given` asks for that."""
     names = "max_df", "idf", "frequencies"
     max_df, idf, table = (getattr(given, name, None) for name in names)
     if idf is not None and binary:

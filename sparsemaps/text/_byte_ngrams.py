@@ -15,7 +15,7 @@ from sparsemaps.text import _inputs
 from sparsemaps.text._csr import make_rows
 
 LONGEST = 7
-"""The largest number of bytes of an n-gram, as a column is a 64-bit integer."""
+"""Largest number of bytes of an n-gram, since a column is a 64-bit integer."""
 
 _DTYPES = ("float64", "float32", "int64", "int32")
 
@@ -23,10 +23,10 @@ _DTYPES = ("float64", "float32", "int64", "int32")
 class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_output_keys=None):
     """Counts of byte n-grams, one column for each possible n-gram, without a hash.
 
-    The column of an n-gram is its n bytes as a big-endian number. The columns of the shorter sizes
-    in the range come first. So equal n-grams have equal columns, different n-grams have different
-    columns, and a column tells its n-gram. The columns do not depend on a language, and every text
-    is allowed.
+    The column of an n-gram is its n bytes as a big-endian number. The columns of shorter sizes in
+    the range come first. Therefore equal n-grams have equal columns, different n-grams have
+    different columns, and the n-gram can be recovered from the column. The columns do not depend on
+    a language, and every text is allowed.
 
     Parameters
     ----------
@@ -34,10 +34,10 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         Least and greatest number of bytes, from 1 to 7. The output has ``256**n`` columns for each
         size n. Sizes 1 to 3 are usual; a greater one gives int64 indices.
     binary : bool, default=False
-        Whether an n-gram that occurs has the value 1, instead of its count. `MinHash` compares sets
-        of n-grams.
+        Whether to set the value of each n-gram that occurs to 1 instead of its count. `MinHash`
+        compares sets of n-grams.
     lowercase : bool, default=False
-        Whether ASCII letters are lowered first. Other letters stay unchanged.
+        Whether to lower ASCII letters first. Other letters stay unchanged.
     dtype : {float64, float32, int64, int32}, default=float64
         Type of the counts.
     n_jobs : int or None, default=None
@@ -45,12 +45,12 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
 
     Notes
     -----
-    A str is taken as its UTF-8, and has the same row as these bytes. There is nothing to fit:
-    ``transform`` alone works too, and never depends on other texts.
+    A str is encoded as UTF-8 and has the same row as these bytes. Nothing is fitted: ``transform``
+    can be called alone, and never depends on other texts.
 
     References
     ----------
-    Files of such counts for three bytes are the "webspam (trigram)" data set of the LIBSVM site.
+    The "webspam (trigram)" data set of the LIBSVM site contains such counts of three bytes.
 
     Examples
     --------
@@ -92,7 +92,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         Raises
         ------
         ValueError
-            If a parameter is not allowed, or `X` is a single text.
+            If a parameter is not allowed, or if `X` is a single text.
         """
         self._check(X)
         return self
@@ -120,7 +120,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         ------
         ValueError
             If a text is neither str nor bytes, or cannot be encoded; the message has its number,
-            from 0. In the cases of `fit`.
+            from 0. Also in the cases of `fit`.
         """
         self._check(X)
         blocks, n_texts = _inputs.blocks(X), operator.length_hint(X)
@@ -157,7 +157,7 @@ class ByteNgrams(_sklearn.TransformerMixin, _sklearn.BaseEstimator, auto_wrap_ou
         return low, high
 
     def _check(self, X: object) -> None:
-        """Raise ValueError unless parameters and `X` are sound."""
+        """Raise ValueError for invalid parameters, or if `X` is a single text."""
         _checks.check_bool("binary", self.binary)
         _checks.check_bool("lowercase", self.lowercase)
         try:

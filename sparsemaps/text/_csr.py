@@ -1,4 +1,4 @@
-"""One CSR matrix of the rows that compiled loops make of blocks of texts."""
+"""Assembly of one CSR matrix from the rows of blocks of texts."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -14,8 +14,8 @@ from sparsemaps._tools._typing import Array, Matrix
 from sparsemaps.text import _inputs
 
 GROWTH = 2.0
-"""The factor by which arrays are made larger than the first texts suggest. Memory that is never
-written to costs nothing, but moving an array takes long."""
+"""Factor by which arrays are allocated larger than the first texts suggest. Memory that is never
+written costs nothing, but moving an array takes long."""
 
 
 def make_rows(
@@ -26,11 +26,11 @@ def make_rows(
     dtype: npt.DTypeLike,
     n_jobs: int | None,
 ) -> Matrix:
-    """Return the CSR matrix of `width` columns that `vectorizer.rows` makes of blocks of texts; it
-    has no rows if no text is given. `n_texts` is a guess at their number; 0 is none.
+    """Return the CSR matrix of `width` columns of the rows that `vectorizer.rows` makes from blocks
+    of texts. Without texts, it has no rows. `n_texts` is an estimate of their number; 0 is unknown.
 
-    It has the values of `vectorizer`, float32 or float64, converted to `dtype`. Indices
-    are int32 as long as there are fewer than 2^31 n-grams and columns.
+    The values of `vectorizer`, float32 or float64, are converted to `dtype`. Indices are int32 if
+    there are fewer than 2^31 n-grams and columns.
     """
     index_type = _sparse.index_type(width)
     columns = GrowingArray(index_type)
@@ -53,15 +53,14 @@ def make_rows(
     indices = columns.finish().astype(index_type, copy=False)
     indptr = ends.finish().astype(index_type, copy=False)
     result = container((data, indices, indptr), (n_rows, width))
-    result.indices, result.indptr = indices, indptr  # SciPy makes them int32 where it can
+    result.indices, result.indptr = indices, indptr  # SciPy makes them int32 if possible
     result.has_canonical_format = True
     return result
 
 
 def sets_of_texts(loops: Any, texts: Iterable[Any]) -> Iterator[tuple[Array, Array]]:
-    """Yield the columns of some texts at a time, and the places (int64) between which the
-    columns of each text are. `loops` has sets. The columns are lent until the next ones are asked
-    for."""
+    """Yield sets for blocks of texts: the columns, and the offsets (int64) that delimit the columns
+    of each text. `loops` must support sets. The columns are valid only until the next iteration."""
     for first, block in _inputs.blocks(texts):
         columns, _, ends, _ = loops.rows(first, block, True)
         yield columns, np.concatenate([[0], ends])

@@ -13,46 +13,47 @@ from sparsemaps.text._vectorizer import HashingVectorizer
 
 
 class DerivedVectorizer(ABC):
-    """A vectorizer of this package that makes its rows from the rows of another one,
+    """A vectorizer of this package that derives its rows from the rows of another one,
     `vectorizer`."""
 
     vectorizer: Any
 
     @abstractmethod
     def describe(self) -> dict[str, Any]:
-        """Return what decides the rows beside the vectorizer, for JSON."""
+        """Return a JSON-serializable description of all that determines the rows except the
+        vectorizer."""
 
     @abstractmethod
     def _compiled(self) -> Any: ...
 
 
 def compiled_loops(vectorizer: Any) -> Any:
-    """Return the loops of a vectorizer of this package; None for others, and if they do not handle
-    it."""
+    """Return the loops of a vectorizer of this package; None for other vectorizers and for
+    parameters that the loops do not support."""
     own = isinstance(vectorizer, HashingVectorizer | ByteNgrams | DerivedVectorizer)
     return vectorizer._compiled() if own else None
 
 
 _IGNORED = ("n_jobs", "dtype", "input")
-"""Parameters of vectorizers that do not change which n-grams of a text are counted, and how."""
+"""Parameters of vectorizers that affect neither which n-grams are counted nor how."""
 
 _VALUES = ("binary", "norm")
-"""Parameters that decide the values of rows, but not which of them are 0."""
+"""Parameters that affect the values of rows, but not which values are 0."""
 
 
 def vectorizer_config(vectorizer: Any, *, values: bool = True) -> dict[str, Any]:
-    """Return the class of a vectorizer and the parameters that decide its rows, for JSON.
+    """Return the class of a vectorizer and the parameters that determine its rows, for JSON.
 
     scikit-learn's `HashingVectorizer` and this package's have equal descriptions if their rows are
-    equal. Without `values`, rows are sets, and parameters that decide values are left out.
-    What a vectorizer does to the rows of another one is described beside that one.
+    equal. Without `values`, rows are sets, and the parameters that affect only values are omitted.
+    A derived vectorizer adds its own description to that of the inner vectorizer.
     """
     if isinstance(vectorizer, DerivedVectorizer):
         config = vectorizer_config(vectorizer.vectorizer, values=values)
         return {**config, **vectorizer.describe()}
     parameters = dict(vectorizer.get_params(deep=False))
     if _sklearn.is_hashing_vectorizer(vectorizer) and vectorizer.analyzer != "word":
-        for name in ("token_pattern", "stop_words", "tokenizer"):  # of words only
+        for name in ("token_pattern", "stop_words", "tokenizer"):  # for words only
             parameters.pop(name, None)
     if parameters.get("normalize") is None:
         parameters.pop("normalize", None)  # scikit-learn's class has no such parameter

@@ -1,10 +1,11 @@
-"""How many records have a column: a table of counts by a hash of the column, which adds up.
+"""Document frequencies of columns, in a table of counts by a hash of the column. Tables can be
+added.
 
-A table has a fixed size, whatever the records. Each column has one bucket in each row of the table,
-and the count of a bucket is the number of records that have any column in it. The least of a
-column's counts is its frequency: never less than the number of records that have the column, and
-more if other columns share all its buckets. The counts of shards add up to the counts of the
-whole, bit for bit.
+The size of a table is fixed, whatever the records. Each column has one bucket in each row of the
+table, and the count of a bucket is the number of records that have any of its columns. The least
+count of a column's buckets is the column's frequency. It is never below the true number of records,
+and above it only if other columns share all its buckets. The counts of shards add up to the counts
+of the whole, bit for bit.
 """
 
 import hashlib
@@ -28,20 +29,20 @@ LARGEST_N_BUCKETS = 2**32
 _LARGEST_N_ROWS = 4
 
 _ESCAPE = 255
-"""In a file, a count is a byte; this byte stands for a count of at least so many records, which is
-behind the bytes."""
+"""In a file, a count is a byte. This byte marks a count of at least this value, which follows the
+bytes."""
 
 _AT_ONCE = 2**17
-"""The number of counts that are looked at together, in the cache."""
+"""Number of counts that are processed at once, within the cache."""
 
 KEY: int = _seeding.keys(0, "frequencies", 1)[0].item()
-"""The key of the hashes, which is the same for all tables, as tables of shards are added."""
+"""The key of the hashes. It is the same for all tables, so that tables of shards can be added."""
 
 
 class Frequencies:
-    """A table of `n_rows` times `n_buckets` counts, each of `count_bytes` 1, 2 or 4 bytes.
+    """A table of `n_rows` times `n_buckets` counts, of `count_bytes` (1, 2 or 4) bytes each.
 
-    A count ends at the largest number of its type.
+    Counts saturate at the largest number of their type.
     """
 
     def __init__(self, n_buckets: int, *, n_rows: int = 1, count_bytes: int = 4) -> None:
@@ -49,7 +50,7 @@ class Frequencies:
         self.counts: Array = np.zeros((n_rows, n_buckets), f"u{count_bytes}")
 
     def add(self, rows: RowReader, n_jobs: int | None = None) -> None:
-        """Count rows, each a record, in place. The result does not depend on `n_jobs`."""
+        """Count the records (rows), in place. The result does not depend on `n_jobs`."""
 
         def buckets(start: int, stop: int) -> "Buckets":
             block = rows.block(start, stop)
@@ -61,19 +62,20 @@ class Frequencies:
             self.add_buckets(found)
 
     def buckets(self, columns: Array, indptr: Array) -> "Buckets":
-        """Return the buckets of some records, whose columns are those between places (int64).
-        Threads may call it together."""
+        """Return the buckets of some records, whose columns `indptr` (int64) delimits.
+        Thread-safe."""
         return len(indptr) - 1, _text.record_buckets(self.counts, KEY, columns, indptr)
 
     def add_buckets(self, found: "Buckets") -> None:
-        """Count the records of `buckets`, in place."""
+        """Count the records of a result of `buckets`, in place."""
         n_records, of_rows = found
         for counts, of_row in zip(self.counts, of_rows, strict=True):
             _text.add_buckets(counts, of_row)
         self.n_records += n_records
 
     def merge(self, other: "Frequencies") -> None:
-        """Add the counts of other records, in place; a ValueError if the tables differ in form."""
+        """Add the counts of other records, in place. Raise ValueError if the tables differ in
+        form."""
         if (self.counts.shape, self.counts.dtype) != (other.counts.shape, other.counts.dtype):
             raise ValueError(
                 f"tables must have one form to be added, got {_form(self)} and {_form(other)}"
@@ -82,13 +84,13 @@ class Frequencies:
         self.n_records += other.n_records
 
     def of(self, columns: Array) -> Array:
-        """Return the frequencies (uint32) of columns of int32 or int64."""
+        """Return the frequencies (uint32) of columns (int32 or int64)."""
         found = np.empty(len(columns), np.uint32)
         _text.look_up_frequencies(self.counts, KEY, columns, found)
         return found
 
     def digest(self) -> str:
-        """Return a digest, which is the same for equal tables and only for these."""
+        """Return a digest that is equal for equal tables and only for these."""
         facts = [*self.counts.shape, self.counts.itemsize, self.n_records]
         found = hashlib.sha256(json.dumps(facts).encode())
         for array in _small_and_large(self.counts):
@@ -98,8 +100,8 @@ class Frequencies:
 
 
 Buckets = tuple[int, list[Array]]
-"""The number of some records, and their buckets in each row of a table, each bucket of a record
-once."""
+"""The number of records, and their buckets in each row of a table; each bucket occurs once per
+record."""
 
 
 def _form(table: Frequencies) -> str:
@@ -108,21 +110,22 @@ def _form(table: Frequencies) -> str:
 
 
 def _small_and_large(counts: Array) -> tuple[Array, Array]:
-    """Return the counts as bytes, in which `_ESCAPE` stands for large ones; and these, in order."""
+    """Return the counts as bytes, with `_ESCAPE` in place of large ones, and the large counts in
+    order."""
     flat = counts.reshape(-1)
     small = flat if flat.itemsize == 1 else np.minimum(flat, _ESCAPE).astype("|u1")
     return small, flat[_escaped(small)].astype("<u4")
 
 
 def _escaped(small: Array) -> Array:
-    """Return the places of `_ESCAPE`, without a mask as large as the table."""
+    """Return the places of `_ESCAPE`, without allocating a mask as large as the table."""
     ranges = _blocks.ranges(0, len(small), _AT_ONCE)
     some = [start + np.flatnonzero(small[start:stop] == _ESCAPE) for start, stop in ranges]
     return np.concatenate(some)
 
 
 def facts_of(table: Frequencies) -> dict[str, Any]:
-    """Return what `read_before` must know of a table, for JSON."""
+    """Return the facts about a table that `read_before` needs, for JSON."""
     _, large = _small_and_large(table.counts)
     return {
         "shape": list(table.counts.shape),
@@ -133,18 +136,18 @@ def facts_of(table: Frequencies) -> dict[str, Any]:
 
 
 def bytes_of(table: Frequencies) -> Iterator[memoryview]:
-    """Return the bytes of a table in a file."""
+    """Yield the bytes of a table in a file."""
     for array in _small_and_large(table.counts):
         yield from _array_files.pieces_of(array)
 
 
 def read_before(file: IO[bytes], facts: dict[str, Any], end: int) -> tuple[Frequencies, int]:
-    """Return the table with the given facts that ends before byte `end` of a file, and its first
-    byte.
+    """Return the table with the given facts that ends before byte `end` of a file, and the place of
+    its first byte.
 
-    There is an error of some wrong value unless records can have these counts.
+    Raise an error (KeyError, TypeError or ValueError) unless records can have these counts.
 
-    Sizes are compared with the file's before memory is allocated.
+    Sizes are checked against the file before memory is allocated.
     """
     n_rows, n_buckets = _checked_shape(facts, end)
     n_records = _checks.check_int("n_records", facts["n_records"], 0, _checks.LARGEST_INT)
@@ -162,8 +165,7 @@ def read_before(file: IO[bytes], facts: dict[str, Any], end: int) -> tuple[Frequ
 
 
 def write(path: StrPath, table: Frequencies, about: Mapping[str, Any]) -> None:
-    """Write a file of a table and a description of what it belongs to. It appears when it is
-    complete."""
+    """Write a table and a description of its owner to a file, which appears when it is complete."""
     description = {**about, "version": _VERSION, **facts_of(table)}
     with _output_files.atomic_output(path) as file:
         file.write(_array_files.header_of("|u1", table.counts.shape))
@@ -172,7 +174,7 @@ def write(path: StrPath, table: Frequencies, about: Mapping[str, Any]) -> None:
 
 
 def read(path: str) -> tuple[Frequencies, dict[str, Any]]:
-    """Return the table of a file, and the description."""
+    """Return the table of a file and its description."""
     with open_regular(path) as file:
         description, end = _described_files.read_description(
             file, path, MARK, "a table of frequencies"
@@ -192,7 +194,7 @@ def read(path: str) -> tuple[Frequencies, dict[str, Any]]:
 
 
 def _checked_shape(description: dict[str, Any], end: int) -> tuple[int, int]:
-    """Return the shape of a table whose bytes are before `end`; an error if there is none."""
+    """Return the shape of a table that ends before byte `end`. Raise an error if it is invalid."""
     n_rows, n_buckets = description["shape"]
     n_rows = _checks.check_int("the number of rows", n_rows, 1, _LARGEST_N_ROWS)
     n_buckets = _checks.check_int("n_buckets", n_buckets, 2, end // n_rows)
@@ -202,8 +204,8 @@ def _checked_shape(description: dict[str, Any], end: int) -> tuple[int, int]:
 
 
 def _counts(table: Frequencies, small: Array, large: Array, n_records: int) -> Array:
-    """Return the counts of a file for a table of their form; an error unless records can have these
-    counts."""
+    """Return the counts of a file, in the form of `table`. Raise ValueError unless records can have
+    these counts."""
     dtype, shape = table.counts.dtype, table.counts.shape
     escaped = _escaped(small)
     most = min(n_records, int(np.iinfo(dtype).max))

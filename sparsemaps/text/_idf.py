@@ -1,4 +1,4 @@
-"""Weights of columns by how few records have them."""
+"""Inverse document frequency weights of columns."""
 
 import os
 from collections.abc import Callable, Iterator, Mapping
@@ -20,13 +20,13 @@ from sparsemaps.text import _frequencies
 from sparsemaps.text._frequencies import KEY, LARGEST_N_BUCKETS, Frequencies
 
 LARGEST_N_KNOWN = 2**15
-"""The most weights that are computed beforehand: they stay in the second cache."""
+"""Largest number of precomputed weights; they stay in the second-level cache."""
 
 _SAVED = "power", "levels", "n_buckets", "sublinear_tf"
 
 
 class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _sklearn.BaseEstimator):
-    r"""Weights of columns by how few records have them, for rows of hashed n-grams.
+    r"""Inverse document frequency weights for rows of hashed n-grams.
 
     If :math:`\mathrm{df}` of :math:`N` counted records have a column, a value :math:`x` of the
     column becomes
@@ -36,8 +36,9 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         \mathrm{levels} \cdot w \cdot (1 + \ln x), \qquad
         w = \left(\frac{\ln((N + 1) / (\mathrm{df} + 1))}{\ln((N + 1) / 2)}\right)^p.
 
-    The weight :math:`w` is 1 for a column that one record has, and 0 for one that all have. The
-    values are real numbers of levels, for ``ConsistentWeightedSampling(method="levels")``.
+    The weight :math:`w` is 1 for a column that one record has, and 0 for a column that all records
+    have. The values are real numbers of levels, for
+    ``ConsistentWeightedSampling(method="levels")``.
 
     Parameters
     ----------
@@ -48,9 +49,9 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         The value of a count of 1 in a column that one record has, above 0. If values are rounded to
         whole numbers, more levels distinguish weights more finely.
     n_buckets : int, default=2**22
-        The number of counts in the table, a power of two from 2 to 2**32. Each takes 4 bytes of
-        memory, and little more than one byte in a file. Columns whose hashes share a bucket have
-        one weight, by the number of records that have any of them. :doc:`/frequencies` shows the
+        Number of counts in the table, a power of two from 2 to 2**32. Each takes 4 bytes of memory
+        and little more than one byte in a file. Columns whose hashes share a bucket share one
+        weight, by the number of records that have any of them. :doc:`/frequencies` shows the
         effect.
     sublinear_tf : bool, default=True
         Whether a value above 1 counts as :math:`1 + \ln x`, as in scikit-learn's
@@ -61,7 +62,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     Attributes
     ----------
     n_records_ : int
-        The number of records that were counted.
+        Number of counted records.
     n_features_in_ : int
         Number of columns seen in ``fit``.
     feature_names_in_ : ndarray of str
@@ -74,17 +75,17 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
     Notes
     -----
-    A record has a column if its value is not 0. The memory is fixed: the columns are
-    counted by a hash, whatever their number. Collisions make a rare column look more frequent, and
-    never less. Counts of shards add up to the counts of the whole: ``partial_fit`` counts more
-    records, ``merge`` adds another table. A column that no record has weighs 1, as one that a
-    single record has; if at most two records were counted, each column weighs 1. A negative
-    value becomes the negative of what its absolute value becomes. Zeros that a weight makes stay
-    stored.
+    A record has a column if its value is not 0. The memory is fixed: columns are counted by a hash,
+    whatever their number. Collisions can make a rare column look more frequent, never less
+    frequent. Counts of shards add up to the counts of the whole: ``partial_fit`` counts more
+    records, ``merge`` adds another table. A column that no record has gets the weight 1, like a
+    column of a single record. If at most two records were counted, each column has the weight 1.
+    The weighted value of a negative number is the negative of the weighted value of its absolute
+    value. Zeros due to a weight stay stored.
 
-    `power`, `levels` and `sublinear_tf` do not change the table: another value is in effect at
-    once. Rows that were weighted by two different tables, or with other parameters, do not compare;
-    ``to_config`` tells them apart.
+    `power`, `levels` and `sublinear_tf` do not change the table; new values take effect at once.
+    Rows that were weighted by different tables or parameters are not comparable; ``to_config``
+    tells them apart.
 
     References
     ----------
@@ -144,7 +145,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Raises
         ------
         ValueError
-            If a parameter is not allowed, or X is not sound or not finite.
+            If a parameter is not allowed, or if X is malformed or not finite.
         """
         self._check_parameters()
         rows = read_input(self, X, None, reset=True)
@@ -166,30 +167,30 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Returns
         -------
         self : object
-            The transformer, as if all records had been counted by one ``fit``.
+            The transformer, as if one ``fit`` had counted all records.
 
         Raises
         ------
         ValueError
-            As in ``fit``, and if the number of columns or `n_buckets` differs from the records
-            before. Then no row of X is counted.
+            As in ``fit``, and if the number of columns or `n_buckets` differs from the earlier
+            records. In these cases no row of X is counted.
         """
         if not self.__sklearn_is_fitted__():
             return self.fit(X)
         self._check_parameters()
         self._refuse_other_n_buckets()
         rows = read_input(self, X, None, reset=False)
-        self._run(rows, lambda start, stop: len(rows.block(start, stop)))  # which checks entries
+        self._run(rows, lambda start, stop: len(rows.block(start, stop)))  # checks all entries
         self._table.add(rows, self.n_jobs)
         return self
 
     def merge(self, other: "IdfWeights") -> Self:
-        """Add the counts of other records, such as another shard's.
+        """Add the counts of other records, such as another shard.
 
         Parameters
         ----------
         other : IdfWeights
-            A fitted transformer of the same `n_buckets`, for rows of as many columns.
+            A fitted transformer with the same `n_buckets` and number of columns.
 
         Returns
         -------
@@ -199,7 +200,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Raises
         ------
         ValueError
-            If `other` is not a fitted transformer with tables of this form.
+            If `other` is not a fitted transformer with a table of the same form.
         """
         _sklearn.check_is_fitted(self, "_table")
         if not isinstance(other, IdfWeights) or not other.__sklearn_is_fitted__():
@@ -253,19 +254,19 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
     @property
     def n_records_(self) -> int:
-        """The number of records that were counted."""
+        """Number of counted records."""
         _sklearn.check_is_fitted(self, "_table")
         return self._table.n_records
 
     def to_config(self) -> dict[str, Any]:
-        """Describe the fitted transformer by a dictionary, which ``json.dumps`` takes.
+        """Describe the fitted transformer by a dictionary that ``json.dumps`` accepts.
 
         Returns
         -------
         config : dict
             "class" and "parameters" without `n_jobs`, "n_features", "n_records", and "table", a
-            digest of the counts. Two transformers that weight all rows alike for the same reason,
-            the same parameters and the same counts, have equal dictionaries.
+            digest of the counts. Two transformers have equal dictionaries if and only if they have
+            the same parameters and the same counts.
         """
         _sklearn.check_is_fitted(self, "_table")
         return {
@@ -280,13 +281,13 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Parameters
         ----------
         path : str or path-like
-            The file, which appears when it is complete. It has little more than a byte for each
-            bucket. `n_jobs` and the names of columns are left out.
+            The file, which appears when it is complete. It takes little more than one byte per
+            bucket. `n_jobs` and the names of columns are not saved.
 
         Raises
         ------
         OSError
-            If the file cannot be written. An earlier file of this name then stays.
+            If the file cannot be written. An earlier file of this name is then left unchanged.
         """
         _sklearn.check_is_fitted(self, "_table")
         if _text_input.without_compression(os.fspath(path)) != os.fspath(path):
@@ -295,7 +296,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
     @classmethod
     def load(cls, path: StrPath) -> Self:
-        """Read a transformer that was saved.
+        """Read a saved transformer.
 
         Parameters
         ----------
@@ -305,13 +306,13 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         Returns
         -------
         weights : IdfWeights
-            Its output has the same bits as the output of the saved transformer. It counts further
-            records, and is merged, in the same way.
+            Its output has the same bits as the output of the saved transformer. It can count
+            further records and be merged in the same way.
 
         Raises
         ------
         ValueError
-            If the file holds no transformer of this class, is cut short or damaged, or is of
+            If the file does not hold a transformer of this class, is truncated or damaged, or has
             another version.
         """
         path = os.fspath(path)
@@ -323,7 +324,8 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
     @classmethod
     def _of_table(cls, description: dict[str, Any], table: Frequencies) -> Self:
-        """Return the transformer of a description; an error of a wrong value if there is none."""
+        """Return the transformer of a description and a table. Raise KeyError, TypeError or
+        ValueError if they are invalid."""
         parameters = description["parameters"]
         if sorted(parameters) != sorted(_SAVED):
             raise ValueError("it has other parameters than IdfWeights")
@@ -339,7 +341,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
     @classmethod
     def of_frequencies(cls, table: Frequencies, n_features: int, **parameters: Any) -> Self:
-        """Return a fitted transformer of a table that was counted elsewhere."""
+        """Return a fitted transformer with a table that was counted elsewhere."""
         weights = cls(n_buckets=table.counts.shape[1], **parameters)
         weights._check_parameters()
         weights.n_features_in_, weights._table = n_features, table
@@ -348,19 +350,20 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     # ---- in the files of others ------------------------------------------------------------------
 
     def describe_table(self) -> dict[str, Any]:
-        """Return what `read_before` must know, for JSON."""
+        """Return the description that `read_before` needs, for JSON."""
         return {**self._about(), **_frequencies.facts_of(self._table)}
 
     def table_bytes(self) -> Iterator[memoryview]:
-        """Return the bytes of the table in a file."""
+        """Yield the bytes of the table in a file."""
         return _frequencies.bytes_of(self._table)
 
     @classmethod
     def read_before(
         cls, file: IO[bytes], description: dict[str, Any], end: int
     ) -> tuple[Self, int]:
-        """Return the transformer of a description whose table is before `end` in a file, and where
-        the table begins; an error of some wrong value if there is none."""
+        """Return the transformer of a description whose table ends before byte `end` of a file, and
+        the place where the table begins. Raise KeyError, TypeError or ValueError if they are
+        invalid."""
         table, start = _frequencies.read_before(file, description, end)
         return cls._of_table(description, table), start
 
@@ -396,7 +399,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
     def _weighted(
         self, rows: RowReader, weigh: Callable[..., Any], start: int, stop: int
     ) -> tuple[Array, Array, Array]:
-        """Return weighted values, columns, and numbers of entries of some rows."""
+        """Return the weighted values, the columns, and the numbers of entries of some rows."""
         block = rows.block(start, stop)
         entries = slice(block.indptr[0], block.indptr[-1])
         columns = block.indices[entries].copy()
@@ -414,8 +417,8 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         return values, columns, np.diff(block.indptr)
 
     def weighting(self, n_entries: int = LARGEST_N_KNOWN) -> Any:
-        """Return what weighs about so many entries by the table and the parameters of this moment.
-        It knows the weights of the least frequencies beforehand, if entries are enough."""
+        """Return the compiled weighting by the current table and parameters. With enough entries to
+        weigh, the weights of the lowest frequencies are precomputed."""
         table = self._table
         n_known = min(table.n_records + 1, n_entries, LARGEST_N_KNOWN)
         return _text.IdfWeighting(
@@ -433,5 +436,5 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
 
 
 def _nothing(rows: RowReader) -> tuple[Array, Array, Array]:
-    """Return values, columns and numbers of entries of no rows."""
+    """Return the values, columns and numbers of entries of no rows."""
     return np.empty(0, rows.dtype), np.empty(0, np.int32), np.empty(0, np.int64)

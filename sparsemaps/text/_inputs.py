@@ -1,4 +1,4 @@
-"""Blocks of texts from lists, generators, arrays, series and Arrow's strings."""
+"""Blocks of texts from lists, generators, arrays, series and Arrow strings."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -8,15 +8,15 @@ import numpy as np
 from sparsemaps._loops import text as _text
 
 BLOCK_CHARACTERS = 2**17
-"""The number of characters of a block, nearly. A single longer text is a block by itself."""
+"""Approximate number of characters of a block. A longer text is a block by itself."""
 
-_AT_ONCE = 1024  # texts of an array that become Python strings at a time
+_AT_ONCE = 1024  # texts of an array that become Python strings at once
 
 
 def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterator[tuple[int, Any]]:
-    """Yield blocks of texts of `n_characters`, nearly, each with the number of its first text.
+    """Yield blocks of about `n_characters`, each with the number of its first text.
 
-    A block is a list of the items of `texts`, or ``(chunk, start, stop)`` for strings of Arrow.
+    A block is a list of items of `texts`, or ``(chunk, start, stop)`` for Arrow strings.
     """
     first = 0
     chunks = _arrow_chunks(texts)
@@ -32,7 +32,7 @@ def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterat
     iterator = iter(texts)
     if isinstance(texts, np.ndarray):
         iterator = _of_array(texts)
-    elif type(texts).__module__.split(".")[0] == "pyarrow":  # numbers of strings in a dictionary
+    elif type(texts).__module__.split(".")[0] == "pyarrow":  # dictionary-encoded strings
         iterator = _of_scalars(iterator)
     while block := _text.take_block(iterator, n_characters):
         yield first, block
@@ -40,7 +40,7 @@ def blocks(texts: Iterable[Any], n_characters: int = BLOCK_CHARACTERS) -> Iterat
 
 
 def as_list(block: Any) -> list[Any]:
-    """Return the texts of a block."""
+    """Return the texts of a block as a list."""
     if isinstance(block, list):
         return block
     chunk, start, stop = block
@@ -48,7 +48,7 @@ def as_list(block: Any) -> list[Any]:
 
 
 def _arrow_chunks(texts: Iterable[Any]) -> Iterator[Any] | None:
-    """Return chunks of strings in Arrow's memory; None for other texts, and for a column of Python
+    """Return chunks of strings in Arrow's memory; None for other texts, and for columns of Python
     objects, which Arrow would copy."""
     if isinstance(texts, _text.Chunk):
         return iter((texts,))
@@ -62,7 +62,7 @@ def _arrow_chunks(texts: Iterable[Any]) -> Iterator[Any] | None:
         else:
             return None
     except (ImportError, NotImplementedError, TypeError, ValueError):
-        return None  # some objects need a library for it, or have a type that Arrow has not
+        return None  # the object needs a missing library, or has a type that Arrow lacks
     return chunks(*capsules)
 
 

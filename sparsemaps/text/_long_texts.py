@@ -1,9 +1,10 @@
-"""Rows of texts of many millions of characters, whose n-grams are counted a piece at a time.
+"""Rows of texts of many millions of characters, whose n-grams are counted piece by piece.
 
-A text T is cut at two blanks p <= q. A run of tokens that is neither in T[:q] nor in T[p:] has all
-tokens of T[p:q], and one more at each end. If T[p:q] has at least as many tokens as the longest
-n-gram less one, no n-gram is that long. Then the n-grams of T are the n-grams of T[:q] and of
-T[p:], less the n-grams of T[p:q], which both parts have.
+A text T is cut at two blanks p <= q. A run of tokens that is contained neither in T[:q] nor in
+T[p:] includes all tokens of T[p:q] and at least one more at each end. So if T[p:q] has at least n -
+1 tokens, where n is the size of the longest n-gram, every n-gram of T is in T[:q] or in T[p:]. The
+counts of T are then the counts of T[:q] plus those of T[p:], minus those of T[p:q], which both
+parts include.
 """
 
 import re
@@ -16,17 +17,17 @@ from sparsemaps._tools._typing import Array
 
 PIECE_CHARACTERS = 2**20
 OVERLAP_CHARACTERS = 2**12
-"""The least number of characters that a piece shares with the next."""
+"""Least number of characters that consecutive pieces share."""
 
-# A single blank between two tokens: a cut there changes no token, no lowered letter and no run of
-# blanks. Stripping accents and normal forms turn some characters into blanks. So such texts are cut
-# between ASCII letters and digits only.
+# A single blank between two tokens: a cut here changes no token, no lowered letter and no run of
+# blanks. Stripping accents and normal forms turn some characters into blanks, so such texts are cut
+# only between ASCII letters and digits.
 _BLANK = re.compile(r"\S\s\S")
 _PLAIN_BLANK = re.compile(r"[0-9A-Za-z]\s[0-9A-Za-z]")
 
 
 class Counts(NamedTuple):
-    """Columns in ascending order, the sum of each column, and the number of all n-grams."""
+    """Columns in ascending order, the sum of each column, and the total number of n-grams."""
 
     columns: Array
     sums: Array
@@ -34,10 +35,10 @@ class Counts(NamedTuple):
 
 
 class PiecewiseVectorizer:
-    """A `_loops.text.Vectorizer` that takes texts of more than two pieces a piece at a time.
+    """A `_loops.text.Vectorizer` that processes texts of more than two pieces piecewise.
 
-    `make` makes a Vectorizer, and takes other parameters by keyword. `longest` is the number of
-    tokens of the longest n-gram. `plain` cuts between letters and digits of ASCII only.
+    `make` makes a Vectorizer; keyword arguments override its parameters. `longest` is the number of
+    tokens of the longest n-gram. If `plain`, cut only between ASCII letters and digits.
     """
 
     def __init__(self, make: Callable[..., Any], longest: int, plain: bool) -> None:
@@ -49,7 +50,7 @@ class PiecewiseVectorizer:
     def rows(
         self, first: int, texts: Iterable[Any], sets: bool = False
     ) -> tuple[Array, Any, Array, int]:
-        """Return what `Vectorizer.rows` does. Only the last text of a block can be long."""
+        """Return the same as `Vectorizer.rows`. Only the last text of a block can be long."""
         text = self._long_text(texts)
         counts = None if text is None else self._count(text)
         if counts is None:
@@ -62,12 +63,12 @@ class PiecewiseVectorizer:
         return columns, values, np.append(ends, len(columns)), n_ngrams + counts.n_ngrams
 
     def give_back(self, columns: Array, values: object) -> None:
-        """Lend the arrays of `rows` to the next call, except joined ones."""
+        """Lend the arrays of `rows` to the next call, unless they are concatenated ones."""
         if columns.base is not None:
             self._rows.give_back(columns, values)
 
     def _long_text(self, texts: Iterable[Any]) -> str | None:
-        """Return the last text of a block, if it is a long one."""
+        """Return the last text of a block if it is long; otherwise None."""
         if isinstance(texts, list):
             text = texts[-1] if texts else None
             return text if type(text) is str and len(text) > 2 * self._n_characters else None
@@ -76,13 +77,13 @@ class PiecewiseVectorizer:
             if chunk.n_bytes(stop - 1) > 2 * self._n_characters:
                 text = chunk.item(stop - 1)
                 return text if isinstance(text, str) else None
-        except ValueError:  # as UnicodeDecodeError is one: the loops name the text
+        except ValueError:  # includes UnicodeDecodeError: the loops name the text
             pass
         return None
 
     def _count(self, text: str) -> Counts | None:
         """Return the counts of a text; None if it cannot be cut or has an error, which the loops
-        raise."""
+        will raise."""
         vectorizer = self._make(binary=False, norm=None, dtype=np.float64)
         counted: Counts | None = None
         waiting: list[Counts] = []
@@ -99,7 +100,7 @@ class PiecewiseVectorizer:
         return _sum([counted, *waiting]) if counted and waiting else counted
 
     def _pieces(self, text: str) -> Iterator[tuple[int, int, int]]:
-        """Yield the beginning and the end of each piece, and the sign of its n-grams in the sum."""
+        """Yield the beginning and end of each piece, and the sign with which its n-grams count."""
         tokens = self._make(ngram_range=(1, 1))
         start = 0
         while True:
@@ -114,7 +115,7 @@ class PiecewiseVectorizer:
             start = place
 
     def _cut(self, text: str, place: int) -> int:
-        """Return the first place for a cut from `place` on, or the end of the text."""
+        """Return the first possible cut from `place` on, or the end of the text."""
         blank = self._blank.search(text, place)
         return blank.start() + 1 if blank else len(text)
 
@@ -135,7 +136,7 @@ def _count_piece(vectorizer: Any, piece: str, sign: int) -> Counts:
 
 def _sum(parts: list[Counts]) -> Counts:
     columns = np.concatenate([part.columns for part in parts])
-    order = np.argsort(columns, kind="stable")  # linear, as parts are sorted
+    order = np.argsort(columns, kind="stable")  # linear, since parts are sorted
     columns = columns[order]
     sums = np.concatenate([part.sums for part in parts])[order]
     if len(columns):

@@ -1,9 +1,8 @@
 """The positions of n-grams in a text.
 
-A vectorizer hashes tokens (words, characters, bytes) of a form of the text, in which letters are
-lowered and marks may be composed. The text is cut here so that the tokens of the pieces, one piece
-after the other, are the tokens of the whole. So each token belongs to a piece of the original
-text.
+A vectorizer hashes tokens (words, characters, bytes) of a normalized text, in which letters are
+lowered and marks may be composed. Here the text is cut so that the concatenated tokens of the
+pieces are the tokens of the whole text. So each token belongs to a piece of the original text.
 """
 
 import re
@@ -19,23 +18,23 @@ from sparsemaps.text._byte_ngrams import ByteNgrams
 from sparsemaps.text._vectorizer import WORDS_AND_CHARACTERS, WORDS_AND_SIGNS, HashingVectorizer
 
 _CUTS = tuple(map(re.compile, (rf"{WORDS_AND_CHARACTERS}|\s+", r"\S+|\s+", r"\w+|\W+")))
-"""Ways to cut a text. The first one is taken whose pieces have the tokens of the text."""
+"""Ways to cut a text. The first one whose pieces have the tokens of the text is used."""
 
 _SIGNS = re.compile(rf"{WORDS_AND_SIGNS}|\s+")
-"""The first way for tokens of code."""
+"""The first way to cut source code."""
 
 _MOST_TOKENS = 2**25
-"""Tokens of all n-grams of a text, which are some 300 MB. 2**17 characters have a fifth fewer in
-their n-grams of 1 to 20 characters, which take four seconds."""
+"""Largest number of tokens in all n-grams of a text, about 300 MB. The n-grams of 1 to 20
+characters of a text of 2**17 characters have a fifth fewer and take four seconds."""
 
 
 class Ngrams(NamedTuple):
-    """The n-grams of a text, in the order of their sizes and places."""
+    """The n-grams of a text, ordered by size and then by place."""
 
     pieces: list[str]
-    """The text, cut."""
+    """The pieces of the text."""
     columns: Array
-    """The column of each n-gram. An n-gram that occurs twice is there twice."""
+    """The column of each n-gram. An n-gram that occurs twice is listed twice."""
     first: Array
     """The piece in which each n-gram begins."""
     last: Array
@@ -43,9 +42,9 @@ class Ngrams(NamedTuple):
 
 
 def ngrams_of(vectorizer: Vectorizer, text: str) -> Ngrams | None:
-    """Return the n-grams of a text with their places; None if no cut has the tokens of the text,
-    as its normal form joins what the cuts divide, or if n-grams are so long or many that they take
-    too much memory."""
+    """Return the n-grams of a text with their places. Return None if no cut preserves the tokens,
+    because the normal form joins characters across cuts, or if the n-grams would take too much
+    memory."""
     of = _kind_of(vectorizer)
     tokens = of.tokens(text)
     low, high = of.sizes[0], min(of.sizes[1], len(tokens))
@@ -73,7 +72,8 @@ def ngrams_of(vectorizer: Vectorizer, text: str) -> Ngrams | None:
 
 
 class _Kind(NamedTuple):
-    """The tokens of a text, an n-gram of some tokens, and the sizes of n-grams."""
+    """A function from texts to tokens, a function that joins tokens to an n-gram, and the sizes of
+    n-grams."""
 
     tokens: Callable[[str], Sequence[Any]]
     joint: Callable[[Sequence[Any]], Any]
@@ -83,7 +83,7 @@ class _Kind(NamedTuple):
 def _kind_of(vectorizer: Any) -> _Kind:
     if isinstance(vectorizer, ByteNgrams):
         return _Kind(partial(_bytes_of, vectorizer.lowercase), bytes, vectorizer.ngram_range)
-    if vectorizer.analyzer == "char_wb":  # its n-grams cross no blank
+    if vectorizer.analyzer == "char_wb":  # its n-grams do not cross blanks
         return _Kind(vectorizer.build_analyzer(), "".join, (1, 1))
     prepare = vectorizer.build_preprocessor()
     if vectorizer.analyzer == "char":
@@ -100,7 +100,7 @@ def _bytes_of(lowercase: bool, text: str) -> bytes:
 
 
 def columns_of(vectorizer: Vectorizer, ngrams: Sequence[Any]) -> Array:
-    """Return the columns of n-grams: strings, or bytes of `ByteNgrams`."""
+    """Return the columns of n-grams, given as strings, or as bytes for `ByteNgrams`."""
     if isinstance(vectorizer, ByteNgrams):
         return np.fromiter(_exact_columns(vectorizer, ngrams), np.int64, len(ngrams))
     one_each = HashingVectorizer(

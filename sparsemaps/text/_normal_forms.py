@@ -1,10 +1,10 @@
-"""Normal forms of texts: NFC, NFKC, and "plain", by which texts that look alike become equal.
+"""Normal forms of texts: NFC, NFKC, and "plain", which makes texts that look alike equal.
 
-The forms follow Unicode 14.0, the version of the oldest Python that is supported. The running
-Python, whose Unicode may be newer, tells what characters become: normal forms and case folding of
-the characters of one version are the same in all later versions of Unicode
-(https://www.unicode.org/policies/stability_policy.html). Characters that are newer stay as they
-are. Categories may change from one version to the next, so punctuation is a list here.
+The forms follow Unicode 14.0, the version of the oldest supported Python. The data of the running
+Python, whose Unicode may be newer, can be used for the characters of 14.0: their normal forms and
+case folding are the same in all later versions
+(https://www.unicode.org/policies/stability_policy.html). Newer characters stay unchanged.
+Categories may change between versions, so punctuation is a list here.
 """
 
 import unicodedata
@@ -48,8 +48,8 @@ ff01-ffbe ffc2-ffc7 ffca-ffcf ffd2-ffd7 ffda-ffdc ffe0-ffe6 ffe8-ffee 101fd 102e
 1ee74-1ee77 1ee79-1ee7c 1ee7e 1ee80-1ee89 1ee8b-1ee9b 1eea1-1eea3 1eea5-1eea9 1eeab-1eebb
 1f100-1f190 1f200-1f202 1f210-1f23b 1f240-1f248 1f250-1f251 1fbf0-1fbf9 2f800-2fa1d
 """
-"""Ranges of characters of Unicode 14.0 that include all characters changed by a form or by case
-folding, and all combining marks, except Hangul."""
+"""Ranges that include all characters of Unicode 14.0 that a form or case folding changes, and all
+combining marks, except Hangul."""
 
 _PUNCTUATION = """
 21-23 25-2a 2c-2f 3a-3b 3f-40 5b-5d 5f 7b 7d a1 a7 ab b6-b7 bb bf 37e 387 55a-55f 589-58a
@@ -71,7 +71,7 @@ ff3f ff5b ff5d ff5f-ff65 10100-10102 1039f 103d0 1056f 10857 1091f 1093f 10a50-1
 11ef7-11ef8 11fff 12470-12474 12ff1-12ff2 16a6e-16a6f 16af5 16b37-16b3b 16b44 16e97-16e9a
 16fe2 1bc9f 1da87-1da8b 1e95e-1e95f
 """
-"""Ranges of the characters whose category is punctuation (P) in Unicode 14.0."""
+"""Ranges of the characters of category P (punctuation) in Unicode 14.0."""
 
 _SPACES = """
 9-d 1c-20 85 a0 1680 2000-200a 2028-2029 202f 205f 3000
@@ -83,22 +83,22 @@ _IGNORABLE = """
 ad 34f 61c 115f-1160 17b4-17b5 180b-180f 200b-200f 202a-202e 2060-206f 3164 fe00-fe0f feff ffa0
 fff0-fff8 1bca0-1bca3 1d173-1d17a e0000-e0fff
 """
-"""Ranges of the characters of the property Default_Ignorable_Code_Point of Unicode 14.0, from its
-file DerivedCoreProperties.txt: 4,174 characters, which are shown as nothing."""
+"""Ranges of the characters with the property Default_Ignorable_Code_Point in Unicode 14.0
+(DerivedCoreProperties.txt): 4,174 invisible characters."""
 
 
 def normalize(text: str, form: str = "plain") -> str:
-    """Return the normal form of a text: compiled, in time that is linear in the length of the text.
+    """Return the normal form of a text, in time linear in its length.
 
     Parameters
     ----------
     text : str
     form : {"nfc", "nfkc", "plain"}, default="plain"
-        Unicode's normal form NFC, in which characters with marks are single characters if that
-        is possible; NFKC, in which variants of characters (of another width, ligatures) are plain
-        characters besides; or "plain": NFKC with case folded, without the characters that Unicode
-        calls default-ignorable (soft hyphens, joiners, marks of direction, variation selectors, as
-        NFKC_Casefold has it), where each run of punctuation and spaces is one blank.
+        "nfc" is Unicode's normal form NFC, which composes characters and their marks if possible.
+        "nfkc" is NFKC, which also replaces variants of characters (other widths, ligatures) by
+        plain characters. "plain" is NFKC with case folded; it removes Unicode's default-ignorable
+        characters (soft hyphens, joiners, direction marks, variation selectors), as NFKC_Casefold
+        does, and replaces each run of punctuation and spaces by one blank.
 
     Returns
     -------
@@ -111,8 +111,7 @@ def normalize(text: str, form: str = "plain") -> str:
 
     Notes
     -----
-    Forms follow Unicode 14.0, whatever the version of Python. Characters that are newer
-    stay unchanged.
+    Forms follow Unicode 14.0 for any version of Python. Newer characters stay unchanged.
 
     References
     ----------
@@ -135,7 +134,7 @@ def normalize(text: str, form: str = "plain") -> str:
 
 @cache
 def _normalizer(form: str) -> Any:
-    """Return the compiled function, with its tables."""
+    """Return the compiled normalizer with its tables."""
     changing = _characters(_CHANGING)
     blanks: frozenset[str] = frozenset()
     dropped = blanks
@@ -175,7 +174,8 @@ def _normalizer(form: str) -> Any:
 
 
 _IOTA_BELOW = "\u0345"
-"""The only mark that case folding makes a letter. It is a mark until marks have been ordered."""
+"""The only mark that case folding turns into a letter. It stays a mark until marks have been
+ordered."""
 
 
 def _characters(ranges: str) -> frozenset[str]:
@@ -190,10 +190,10 @@ def _characters(ranges: str) -> frozenset[str]:
 
 
 class _Bare(dict[int, str]):
-    """Of each character, by its number, its letters without accents.
+    """A map from the code of a character to its letters without accents.
 
-    scikit-learn decomposes a text, orders its marks, which takes quadratic time, and drops them.
-    The characters one by one have the same letters in the same order.
+    scikit-learn decomposes a text, orders its marks, which takes quadratic time, and drops the
+    marks. Decomposing each character alone gives the same letters in the same order.
     """
 
     def __init__(self, is_ascii: bool) -> None:
@@ -218,4 +218,4 @@ ACCENTS = {
     name: partial(_without_accents, bare=_Bare(is_ascii=name == "ascii"))
     for name in ("ascii", "unicode")
 }
-"""Functions that remove accents as scikit-learn's do, in linear time."""
+"""Functions that remove accents like scikit-learn's, but in linear time."""

@@ -1,9 +1,9 @@
 """The n-grams of a text that few records share.
 
-A frame that thousands of records share, such as a menu or a licence, makes distinct records alike.
-A record is therefore judged by its own n-grams, those that at most `max_df` records have, if it has
-at least `min_own` of them. Any other record, such as a member of a large family of near copies, is
-judged by all of its n-grams.
+Boilerplate that thousands of records share, such as a menu or a licence, makes distinct records
+similar. A record is therefore compared by its own n-grams, which at most `max_df` records have, if
+it has at least `min_own` of them. Any other record, such as a member of a large family of near
+copies, is compared by all of its n-grams.
 """
 
 from collections.abc import Iterable
@@ -25,19 +25,20 @@ from sparsemaps.text._ngram_places import ngrams_of
 
 
 class OwnNgrams(DerivedVectorizer):
-    """A vectorizer whose rows have the own n-grams of each text, or all if these are too few.
+    """A vectorizer whose rows have only the own n-grams of each text, or all n-grams if these are
+    too few.
 
     Parameters
     ----------
     vectorizer : HashingVectorizer or ByteNgrams
-        It makes the rows with all n-grams.
+        Makes the rows with all n-grams.
     table : str
-        The path of a table that `sparsemaps.text._frequencies.write` has written. It is read when
-        the first text comes, so that the vectorizer is small wherever it is sent.
+        Path of a table written by `sparsemaps.text._frequencies.write`. It is read when the first
+        text arrives, so that the pickled vectorizer is small.
     max_df : int
-        The largest number of records that have an own n-gram.
+        Largest number of records that have an own n-gram.
     min_own : int
-        The least number of own n-grams of a text that is judged by them.
+        Least number of own n-grams of a text that is compared by them.
     """
 
     def __init__(self, vectorizer: Vectorizer, table: str, max_df: int, min_own: int) -> None:
@@ -49,16 +50,16 @@ class OwnNgrams(DerivedVectorizer):
 
     @cached_property
     def frequencies(self) -> Frequencies:
-        """The table."""
+        """The frequency table."""
         return _frequencies.read(self.table)[0]
 
     @property
     def n_features(self) -> int:
-        """The number of columns."""
+        """Number of columns."""
         return width_of(self.vectorizer)
 
     def transform(self, texts: Iterable[Any]) -> Any:
-        """Return the rows of texts as CSR."""
+        """Return the rows of texts as a CSR array."""
         X = sp.csr_array(self.vectorizer.transform(texts))
         columns, values, ends = self.own(X.indices, X.data, X.indptr[1:])
         index_type = _sparse.index_type(max(X.shape[1], len(columns)))
@@ -67,8 +68,8 @@ class OwnNgrams(DerivedVectorizer):
         return _sparse.csr_of(sp.csr_array, (values, columns, indptr), X.shape)
 
     def own(self, columns: Array, values: Any, ends: Array) -> tuple[Array, Any, Array]:
-        """Move the entries that count to the front of the arrays of rows that end at `ends`, in
-        place; return them, and where rows end then. Of sets, values are None."""
+        """Move the entries that count to the front of the arrays, in place, and return them with
+        the new ends of rows. `ends` are the old ends. For sets, `values` is None."""
         ends = np.asarray(ends, np.int64)
         own_ends = np.empty_like(ends)
         n = _text.take_rare(
@@ -78,17 +79,17 @@ class OwnNgrams(DerivedVectorizer):
         return columns[:n], None if values is None else values[:n], own_ends
 
     def n_own(self, columns: Array, ends: Array) -> Array:
-        """Return the number of own n-grams of rows, whose columns end at `ends`."""
+        """Return the number of own n-grams of each row; rows end at `ends`."""
         return sums_of_rows(~self.common(columns), ends)
 
     def common(self, columns: Array) -> Array:
-        """Return, for each n-gram, whether more than `max_df` records have it."""
+        """Return a mask of the n-grams that more than `max_df` records have."""
         found: Array = self.frequencies.of(np.ascontiguousarray(columns)) > self.max_df
         return found
 
     def is_common(self, text: str) -> Array:
-        """Return, for each character of a text, whether it is in an n-gram that more than
-        `max_df` records have. If the places of n-grams are not known, no character does."""
+        """Return, for each character of a text, whether it is in an n-gram that more than `max_df`
+        records have. If the places of n-grams are unknown, return False for all characters."""
         found = ngrams_of(self.vectorizer, text)
         if found is None:
             return np.zeros(len(text), bool)
@@ -99,7 +100,8 @@ class OwnNgrams(DerivedVectorizer):
         return np.repeat(np.cumsum(steps[:-1]) > 0, [len(piece) for piece in found.pieces])
 
     def describe(self) -> dict[str, Any]:
-        """Return what decides the rows beside the vectorizer, for JSON."""
+        """Return a JSON-serializable description of all that determines the rows except the
+        vectorizer."""
         facts = {"max_df": self.max_df, "min_own": self.min_own}
         return {"own": {**facts, "frequencies": self.frequencies.digest()}}
 
@@ -109,7 +111,7 @@ class OwnNgrams(DerivedVectorizer):
 
 
 class _OwnLoops(NamedTuple):
-    """The compiled loops of a vectorizer, with the entries that count."""
+    """The compiled loops of a vectorizer, restricted to the entries that count."""
 
     own: OwnNgrams
     loops: Any
@@ -119,14 +121,15 @@ class _OwnLoops(NamedTuple):
         return bool(getattr(self.loops, "has_sets", False))
 
     def rows(self, first: int, block: object, sets: bool = False) -> tuple[Array, Any, Array, int]:
-        """Return what `Vectorizer.rows` does, of the entries that count."""
+        """Return the same as `Vectorizer.rows`, for the entries that count."""
         rows = self.loops.rows(first, block, True) if sets else self.loops.rows(first, block)
         columns, values, ends, _ = rows
         found = self.own.own(columns, values, ends)
         return *found, len(found[0])
 
     def of_sets(self, columns: Array, indptr: Array) -> tuple[Array, Array]:
-        """Return the columns that count, of sets of all n-grams, in place; and where sets end."""
+        """Return the columns that count in sets of all n-grams, moved in place, and the new ends of
+        the sets."""
         own, _, ends = self.own.own(columns, None, indptr[1:])
         return own, ends
 

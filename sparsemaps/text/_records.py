@@ -26,76 +26,74 @@ def iter_records(
     max_line_bytes: int = _text_input.MAX_LINE_BYTES,
     bad_records: str = "error",
 ) -> Iterator[Batch]:
-    r"""Read the texts of files, a batch at a time.
+    r"""Read the texts of files in batches.
 
-    "txt" has a text on each line, and "jsonl" (JSON Lines) a JSON object. "csv" has a header, and
-    fields separated by commas. "parquet" and "arrow" have a column for each field, and are read
-    with pyarrow. JSON is read with orjson, or at half the speed with the standard library, with the
-    same results. Before Python 3.14, .zst is read with backports.zstd. These libraries are
-    installed by ``pip install "sparsemaps[text]"``.
+    "txt" has one text per line, and "jsonl" (JSON Lines) one JSON object per line. "csv" has a
+    header and comma-separated fields. "parquet" and "arrow" have a column for each field and are
+    read with pyarrow. JSON is read with orjson, or at half the speed with the standard library,
+    with the same results. Before Python 3.14, .zst is read with backports.zstd. Install these
+    libraries with ``pip install "sparsemaps[text]"``.
 
     Parameters
     ----------
     inputs : str, path-like, file-like, or a sequence of these
-        Files; text, JSON and CSV may be compressed (.gz, .bz2, .xz, .zst, .zstd). A directory
-        stands for its files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for
-        the files that match, and "-" for standard input. Pipes and file objects, which are opened
-        in binary mode, are not decompressed.
+        Files; text, JSON and CSV may be compressed (.gz, .bz2, .xz, .zst, .zstd). A directory is
+        read as its files in the order of their names. A pattern with ``*``, ``?`` or ``[`` matches
+        files, and "-" is standard input. Pipes and file objects, which must be in binary mode, are
+        not decompressed.
     field : str, default="text"
-        The field of an object, or the column, that holds the text; "doc.text" is the field "text"
+        The field of an object, or the column, that holds the text. "doc.text" is the field "text"
         within "doc", unless a field has this name. Lines of text have no fields.
     label_field, id_field : str or None, default=None
         Fields of a label and of an id. Labels are strings, booleans or numbers; ids are strings or
-        numbers. Of CSV, both are strings.
+        numbers. In CSV, both are strings.
     format : {"txt", "jsonl", "csv", "parquet", "arrow"} or None, default=None
-        The format of all inputs. None follows the names: .txt; .jsonl, .ndjson or .json; .csv;
-        .parquet; .arrow or .feather, in letters of any case. It must be given for pipes, file
-        objects and other names.
+        The format of all inputs. None follows the file names in any case: .txt; .jsonl, .ndjson or
+        .json; .csv; .parquet; .arrow or .feather. Required for pipes, file objects and other names.
     batch_bytes : int, default=2**24
-        The approximate number of bytes of the records in a batch. A longer record is a batch by
-        itself. 32 bytes are added to the size of each record, to limit batches of short records.
+        Approximate number of bytes of the records in a batch. A longer record is a batch by itself.
+        32 bytes are added to the size of each record, to bound batches of short records.
     records : bool, default=True
-        Whether to return the raw records. For Parquet and Arrow, all columns are then read.
+        Whether to return the raw records. For Parquet and Arrow, this reads all columns.
     max_line_bytes : int, default=2**30
-        A longer line is an error, and so is a longer record of CSV, or a larger compressed record
-        batch of Arrow: a small file can hold one that fills the memory.
+        Limit of the length of a line, of a CSV record, and of a compressed Arrow record batch.
+        Larger ones raise an error, since a small file can expand to fill the memory.
     bad_records : {"error", "skip"}, default="error"
-        Whether a record that cannot be read is an error or is left out.
+        Whether a record that cannot be read raises an error or is skipped.
 
     Yields
     ------
     batch : Batch
-        ``texts, labels, records = batch``; it has `ids`, `input` and `n_bytes` too. No batch is
-        empty, and none has records of two inputs.
+        ``texts, labels, records = batch`` unpacks it; it also has `ids`, `input` and `n_bytes`. No
+        batch is empty, and no batch has records of two inputs.
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed. If a record is not UTF-8, not JSON or not an object; if it
-        does not have the field, or the field is not a string; if an id is neither a string nor a
-        finite number, or a label neither of these nor a boolean; or if a label or an id is a whole
-        number of more than 64 bits; unless bad records are skipped. If labels are of several kinds.
-        The error names the file, the line and the expected form. If a compressed or Parquet file is
-        damaged.
+        If a parameter is not allowed. Unless bad records are skipped: if a record is not UTF-8, not
+        JSON or not an object; if the field is missing or not a string; if an id is neither a string
+        nor a finite number, or a label is neither of these nor a boolean; or if a label or an id is
+        a whole number of more than 64 bits. If labels are of several kinds. If a compressed or
+        Parquet file is damaged. The error names the file, the line and the expected form.
     ImportError
         If a library is missing.
 
     See Also
     --------
-    HashingVectorizer, ByteNgrams : Rows of such texts.
+    HashingVectorizer, ByteNgrams : Compute rows of such texts.
 
     Notes
     -----
-    Lines end with ``"\n"`` or ``"\r\n"``; the last line need not have an end. A byte order mark
+    Lines end with ``"\n"`` or ``"\r\n"``; the last line may lack a line end. A byte order mark
     before the first line is ignored. An empty line of "txt" is an empty text; blank lines of
-    "jsonl" are not records. An empty file has no records. NUL is a character like others. NaN and
-    Infinity in JSON are numbers. ``"\ud800"`` and other halves of surrogate pairs are not JSON.
+    "jsonl" are not records. An empty file has no records. NUL is an ordinary character. NaN and
+    Infinity in JSON are numbers. ``"\ud800"`` and other unpaired surrogates are not valid JSON.
 
-    CSV is read as Python's csv reads it; an error names the line in which the record begins. Blank
+    CSV is parsed by Python's csv module. An error names the line in which the record begins. Blank
     lines are not records.
 
-    It takes the memory of two batches, and for Parquet of a page of each column, for Arrow of a
-    record batch.
+    The memory is that of two batches, plus a page of each column for Parquet, or a record batch for
+    Arrow.
 
     Examples
     --------
@@ -131,5 +129,5 @@ def _iterate(
                     batch.input = input
                     if len(batch.texts):
                         yield batch
-            except _text_input.UnreadableRecord as error:  # whose advice is for jobs
+            except _text_input.UnreadableRecord as error:  # its advice is for jobs
                 raise ValueError(error.message) from error

@@ -1,4 +1,4 @@
-"""Snippets: short parts of texts, which are whole words."""
+"""Snippets: short parts of texts that consist of whole words."""
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
@@ -15,7 +15,7 @@ from sparsemaps.text import _inputs
 from sparsemaps.text._vectorizer import BLOCKS, WORDS_AND_CHARACTERS
 
 LENGTHS = Ints(1, LARGEST_INT32, MOST_SNIPPETS)
-"""The lengths of the snippets of a text."""
+"""Allowed lengths of snippets."""
 
 _MARKS = (
     "\u0300-\u036f\u0e31\u0e33-\u0e3a\u0e47-\u0e4e\u0eb1\u0eb3-\u0ebc\u0ec8-\u0ece\u102b-\u103e"
@@ -23,7 +23,8 @@ _MARKS = (
     "\u109a-\u109d\u17b4-\u17d3\u17dd\u1ab0-\u1aff\u1dc0-\u1dff\u200d\u20d0-\u20ff\u302a-\u302f"
     "\u3099\u309a\ua9e5\uaa7b-\uaa7d\ufe00-\ufe0f\ufe20-\ufe2f\uff9e\uff9f\U000e0100-\U000e01ef"
 )
-"""Characters that belong to the one before: marks of the scripts without blanks, and of all."""
+"""Characters that belong to the character before them: combining marks, including those of the
+scripts without blanks."""
 
 _WORD = re.compile(rf"(?:{WORDS_AND_CHARACTERS})[{_MARKS}]*")
 _MARK = re.compile(f"[{_MARKS}]")
@@ -31,7 +32,7 @@ _BLANK = re.compile(r"\s")
 _NOT_OF_RUN = re.compile(rf"[\s{BLOCKS}]")
 
 _WINDOW = 10
-"""The number of characters for each word, in which words before a place are looked for first."""
+"""Number of characters per word in the first window that is searched backward."""
 
 
 def snippets(
@@ -41,30 +42,29 @@ def snippets(
     random_state: RandomState = None,
     first: int = 0,
 ) -> tuple[list[str], Array]:
-    """Take a short part of each text at random, one for each length.
+    """Cut a random short part from each text, one for each length.
 
-    A model that is trained on whole texts knows less of short ones. Snippets of its texts, with
-    their labels, teach it these.
+    A model that is trained on whole texts is less accurate on short ones. Add snippets of its
+    texts, with their labels, to the training data.
 
     Parameters
     ----------
     texts : iterable of texts
         Texts as for `HashingVectorizer`: str, or bytes that are UTF-8.
     lengths : sequence of int
-        The lengths of the snippets of a text, in words; in scripts without blanks between words
-        (`WORDS_AND_CHARACTERS`), in characters, each with its marks. A length may occur several
-        times.
+        Lengths of the snippets in words, or in characters with their marks in scripts without
+        blanks between words (`WORDS_AND_CHARACTERS`). A length may occur several times.
     random_state : int, RandomState, Generator or None, default=None
-        An int gives the same snippets each time.
+        An int gives the same snippets on each call.
     first : int, default=0
-        The number of the first text. The snippets of a text depend on its number, the lengths and
-        the seed, so that texts which come in batches have the snippets that they have together.
+        Number of the first text. The snippets of a text depend on its number, the lengths and the
+        seed, so batches of texts give the same snippets as one call.
 
     Returns
     -------
     snippets : list of str
-        The parts of the first text in the order of lengths, then of the next text. A text has no
-        snippet of a length of more words than it has.
+        The snippets of the first text in the order of `lengths`, then of the next text. A text with
+        fewer words than a length has no snippet of that length.
     index : ndarray of int64
         For each snippet, the number of its text in `texts`, from 0: ``y[index]`` has their labels.
 
@@ -80,10 +80,10 @@ def snippets(
 
     Notes
     -----
-    A character of the text is drawn. It comes before the end of the last word that has enough
-    words from there on. The snippet begins with the word that has this character, or that
-    follows it. So long words begin snippets more often. A snippet is cut out of the text with the
-    blanks between its words, and takes time by its own length, not by the length of the text.
+    The method draws a random character that comes before the end of the last word with enough words
+    from there on. The snippet begins with the word that contains this character or follows it, so
+    longer words are more likely to begin a snippet. The snippet keeps the blanks between its words.
+    The time depends on the length of the snippet, not of the text.
 
     Examples
     --------
@@ -135,8 +135,8 @@ def _as_str(text: object, number: int) -> str:
 
 
 def _snippet(text: str, n: int, word: int) -> str | None:
-    """Return `n` consecutive words of a text, chosen by a random 64-bit word; None if it has
-    fewer."""
+    """Return `n` consecutive words of a text, chosen by the random 64-bit `word`; None if the text
+    has fewer words."""
     end = _last_beginning(text, n)
     if end is None:
         return None
@@ -147,16 +147,16 @@ def _snippet(text: str, n: int, word: int) -> str | None:
 
 
 def _last_beginning(text: str, n: int) -> int | None:
-    """Return the end of the first of the last `n` words; None if there are fewer."""
+    """Return the end of the first of the last `n` words; None if the text has fewer words."""
     for low in _windows(len(text), _WINDOW * n):
-        ends = [match.end() for match in _WORD.finditer(text, low)]  # also of a word that is cut
+        ends = [match.end() for match in _WORD.finditer(text, low)]  # including a word cut by `low`
         if len(ends) >= n:
             return ends[-n]
     return None
 
 
 def _beginning_at(text: str, place: int) -> int:
-    """Return the beginning of the word that has the character at a place, or follows it."""
+    """Return the beginning of the word that contains the character at `place` or follows it."""
     if _BLANK.match(text, place):
         match = _WORD.search(text, place)
         assert match is not None
@@ -170,7 +170,8 @@ def _beginning_at(text: str, place: int) -> int:
 
 
 def _beginning_of_run(text: str, place: int) -> int:
-    """Return the beginning of the run of characters that are neither blank nor words alone."""
+    """Return the beginning of the run of characters around `place` that are neither blanks nor
+    single-character words."""
     for low in _windows(place, _WINDOW):
         ends = [match.end() for match in _NOT_OF_RUN.finditer(text, low, place)]
         if ends:
@@ -179,7 +180,8 @@ def _beginning_of_run(text: str, place: int) -> int:
 
 
 def _windows(place: int, size: int) -> Iterator[int]:
-    """Yield beginnings of parts of a text that end at a place, each part four times as long."""
+    """Yield the beginnings of windows that end at `place`. Each window is four times as long as the
+    one before; the last begins at 0."""
     while size < place:
         yield place - size
         size *= 4

@@ -1,4 +1,4 @@
-"""scikit-learn's HashingVectorizer with compiled loops behind it."""
+"""scikit-learn's HashingVectorizer, implemented by compiled loops."""
 
 import copy
 import numbers
@@ -24,13 +24,13 @@ from sparsemaps.text._normal_forms import ACCENTS, FORMS, normalize
 BLOCKS = "".join(f"{chr(first)}-{chr(last)}" for first, last in _text.WITHOUT_BLANKS)
 
 WORDS_AND_CHARACTERS = rf"[{BLOCKS}]|[^\s{BLOCKS}]+"
-"""A token pattern for texts in any language: a token is a single character in scripts without
-blanks between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and elsewhere a run of
-characters that are not spaces."""
+"""Token pattern for texts in any language. A token is a single character in scripts without blanks
+between words (Chinese, Japanese, Thai, Lao, Khmer, Burmese), and elsewhere a run of characters that
+are not spaces."""
 
 WORDS_AND_SIGNS = r"\w+|[^\w\s]"
-"""A token pattern for source code: a token is a run of letters, digits and underscores, or a single
-other sign. So blanks around signs do not matter."""
+"""Token pattern for source code. A token is a run of letters, digits and underscores, or a single
+other sign. Blanks around signs do not matter."""
 
 RUNS = {
     r"\b\w\w+\b": ("letters", 2),
@@ -41,82 +41,84 @@ RUNS = {
     WORDS_AND_CHARACTERS: ("scripts", 1),
     WORDS_AND_SIGNS: ("signs", 1),
 }
-"""Token patterns that compiled loops match: what words consist of, and their least length."""
+"""Token patterns that compiled loops match: the characters of words and the least length of a
+word."""
 
 
 _WORDS = r"(?u)\b\w\w+\b"
-"""The token pattern of scikit-learn."""
+"""scikit-learn's default token pattern."""
 
 
 def _pattern_of(token_pattern: str | None) -> str:
-    """Return a token pattern as `RUNS` has it."""
+    """Return a token pattern in the form of the keys of `RUNS`."""
     return (token_pattern or "").removeprefix("(?u)")
 
 
 class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
-    r"""scikit-learn's `HashingVectorizer`, compiled: its parameters and its output, bit for bit.
+    r"""Compiled implementation of scikit-learn's `HashingVectorizer`, with the same parameters and
+    bit-identical output.
 
-    Each text becomes a row. Its n-grams of words or of characters are hashed to columns, and
-    counted. The compiled loops change no bit of the output. They classify and lower characters as
-    the running Python does.
+    Each text becomes a row. Its n-grams of words or characters are hashed to columns and counted.
+    The output equals scikit-learn's, bit for bit. Characters are classified and lowered as in the
+    running Python.
 
     Parameters
     ----------
     input : {"content", "filename", "file"}, default="content"
-        Whether texts are str or bytes, names of files, or objects with a method ``read``.
+        Whether texts are str or bytes, file names, or objects with a method ``read``.
     encoding : str, default="utf-8"
         The encoding of bytes and files.
     decode_error : {"strict", "ignore", "replace"}, default="strict"
-        Whether bytes that are not of the encoding are an error, left out, or replaced.
+        Whether bytes that cannot be decoded raise an error, are ignored, or are replaced.
     strip_accents : {"ascii", "unicode"}, callable or None, default=None
-        Whether accents are removed, and how.
+        Whether and how to remove accents.
     lowercase : bool, default=True
-        Whether letters are lowered first.
+        Whether to lower letters first.
     preprocessor, tokenizer : callable or None, default=None
-        Functions that replace the preparation of a text and the division of a text into tokens.
+        Functions that replace the preprocessing and the tokenization of a text.
     stop_words : "english", list or None, default=None
-        Words that are left out.
+        Words to leave out.
     token_pattern : str, default=r"(?u)\b\w\w+\b"
-        A regular expression for words. Compiled loops match the default, ``r"(?u)\b\w+\b"``,
-        ``r"\w+"``, ``r"\S+"``, and `WORDS_AND_CHARACTERS` and `WORDS_AND_SIGNS` of this package.
-        Python's ``re`` matches others, and then takes most of the time.
+        Regular expression for words. Compiled loops match the default, ``r"(?u)\b\w+\b"``,
+        ``r"\w+"``, ``r"\S+"``, and this package's `WORDS_AND_CHARACTERS` and `WORDS_AND_SIGNS`.
+        Python's ``re`` matches other patterns, and then takes most of the time.
     ngram_range : (int, int), default=(1, 1)
         Least and greatest size of n-grams.
     analyzer : {"word", "char", "char_wb"} or callable, default="word"
-        Whether n-grams are of words, of characters, or of the characters of one word with the
+        Whether n-grams consist of words, of characters, or of the characters of one word with the
         blanks around it.
     n_features : int, default=2**20
-        Number of columns. `MinHash` and other maps take any number of columns, so that the largest,
-        ``2**31 - 2``, costs nothing there and makes collisions rare.
+        Number of columns. `MinHash` and the other maps accept any number of columns, so the largest
+        value, ``2**31 - 2``, costs nothing there and makes collisions rare.
     binary : bool, default=False
-        Whether n-grams that occur have the value 1, instead of their count.
+        Whether to set the value of each n-gram that occurs to 1 instead of its count.
     norm : {"l1", "l2"} or None, default="l2"
         Norm of each row of the output.
     alternate_sign : bool, default=True
-        Whether half of the n-grams, by a bit of their hashes, count as -1.
+        Whether to count half of the n-grams, by a bit of their hashes, as -1.
     dtype : data-type, default=float64
-        Type of the values. float64, float32, int64 and int32 are compiled.
+        Type of the values. Compiled for float64, float32, int64 and int32.
     normalize : {"nfc", "nfkc", "plain"} or None, default=None
-        The normal form of each text whose n-grams are taken (`sparsemaps.text.normalize`). None
-        takes texts unchanged, as scikit-learn's class does.
+        Normal form that is applied to each text first (`sparsemaps.text.normalize`). None leaves
+        texts unchanged, like scikit-learn's class.
     n_jobs : int or None, default=None
         Number of threads: None is one, -1 all processors. The output is the same.
 
     See Also
     --------
-    ByteNgrams : counts of byte n-grams, without a hash.
+    ByteNgrams : Count byte n-grams, without a hash.
 
     Notes
     -----
-    For a callable, a subclass that replaces a method of scikit-learn's class, or another type of
-    values, the class calls scikit-learn's code, at its speed. scikit-learn's documentation
-    describes the parameters in more detail.
+    For callables, subclasses that override a method of scikit-learn's class, and other types of
+    values, the class runs scikit-learn's code, at its speed. scikit-learn's documentation describes
+    the parameters in more detail.
 
-    The memory beside the output is some megabytes, and one text if texts are files. A text of more
-    than 2^21 characters is hashed a piece at a time, if it is a str or a string of Arrow, has
-    blanks, and its words are not matched by Python's ``re``. Otherwise hashing takes 5 to 15 times
-    the memory of the text. Shorter strings of Arrow are read in Arrow's memory. The output differs
-    from scikit-learn's in one case: scikit-learn's float32 counts end at 2^24.
+    Besides the output, it takes some megabytes of memory, and one text if texts are files. A text
+    of more than 2^21 characters is hashed piecewise if it is a str or an Arrow string, has blanks,
+    and its words are not matched by Python's ``re``. Otherwise hashing takes 5 to 15 times the
+    memory of the text. Shorter Arrow strings are read in place. The output differs from
+    scikit-learn's in one case: scikit-learn's float32 counts saturate at 2^24.
 
     References
     ----------
@@ -203,8 +205,8 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         return self
 
     def _is_usual(self) -> bool:
-        """Return whether the parameters are among those that scikit-learn allows without a warning,
-        so that its checks need not be imported."""
+        """Return whether scikit-learn allows the parameters without a warning, so that its checks
+        need not be imported. False is always safe."""
         pattern = self.token_pattern
         return (
             self._is_compiled()
@@ -223,7 +225,7 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         )
 
     def _accents_and_case(self) -> Any:
-        """Prepare a text as scikit-learn does, but remove accents in linear time."""
+        """Return a preprocessor like scikit-learn's that removes accents in linear time."""
         plain = copy.copy(self)
         if isinstance(self.strip_accents, str):
             plain.strip_accents = ACCENTS.get(self.strip_accents, self.strip_accents)
@@ -258,13 +260,13 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             )
 
     def transform(self, X: Iterable[Any]) -> CsrMatrix:
-        """Make a row of each text.
+        """Compute a row for each text.
 
         Parameters
         ----------
         X : iterable of texts
             A list, a generator, a NumPy array of objects or strings, a pandas or polars series, or
-            an array of strings that has Arrow's ``__arrow_c_stream__`` or ``__arrow_c_array__``.
+            an array of strings with Arrow's ``__arrow_c_stream__`` or ``__arrow_c_array__``.
 
         Returns
         -------
@@ -275,8 +277,8 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         ------
         ValueError
             If a text is neither str nor bytes, cannot be decoded, or has more than 2^29 characters;
-            the message has the number of the text, from 0. If `X` is a table.
-            Wherever scikit-learn raises it.
+            the message has the number of the text, from 0. If `X` is a table. Also in all cases in
+            which scikit-learn raises it.
         """
         compiled = None if isinstance(X, str) else self._compiled()
         if compiled is None:
@@ -289,22 +291,22 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         return make_rows(compiled, blocks, n_texts, width, dtype, self.n_jobs)
 
     def _transform_elsewhere(self, texts: Iterable[Any]) -> Matrix:
-        """Return the rows by scikit-learn's code, which checks `n_features` in ``fit`` only."""
+        """Return the rows by scikit-learn's code, which checks `n_features` only in ``fit``."""
         self._check_normalize()
         if isinstance(self.n_features, numbers.Integral) and self.n_features < 1:
             super().fit([])
         try:
             return super().transform(texts)
-        except StopIteration:  # scikit-learn's error if there is no text
+        except StopIteration:  # scikit-learn's error without texts
             container = sp.csr_array if _sklearn.sparse_arrays_asked() else sp.csr_matrix
             return container((0, int(self.n_features)), dtype=self.dtype)
 
     def _is_compiled(self) -> bool:
-        """Return whether the compiled loops handle all parameters."""
+        """Return whether the compiled loops support all parameters."""
         own = type(self)
         if own is not HashingVectorizer and any(
             getattr(own, name, None) is not getattr(HashingVectorizer, name, None)
-            for name in _HOOKS  # which are there once scikit-learn is imported, or replaced
+            for name in _HOOKS  # present once scikit-learn is imported, or overridden
         ):
             return False
         if not isinstance(self.analyzer, str) or self.analyzer not in _text.ANALYZERS:
@@ -331,8 +333,8 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
         )
 
     def _compiled(self) -> Any:
-        """Return the compiled loops, which make CSR rows of a block of texts; None if they do not
-        handle all parameters."""
+        """Return the compiled loops, which compute CSR rows of a block of texts; None if they do
+        not support all parameters."""
         if not self._is_compiled():
             return None
         self._check_normalize()
@@ -346,7 +348,7 @@ class HashingVectorizer(_sklearn.HashingVectorizer, auto_wrap_output_keys=None):
             if self.stop_words is not None:
                 stop_words = self.get_stop_words()
             if pattern not in RUNS:
-                of_tokens = copy.copy(self)  # which has its stop words checked
+                of_tokens = copy.copy(self)  # checks its stop words
                 of_tokens.ngram_range, of_tokens.input = (1, 1), "content"
                 tokenize = of_tokens.build_analyzer()
         if self.strip_accents:
@@ -389,5 +391,6 @@ _HOOKS = (
     "_get_hasher",
     "_word_ngrams",
 )
-"""Methods that make scikit-learn's output. For a subclass that replaces one of them, scikit-learn's
-code is called. Some are private, as no public name tells whether a subclass has replaced them."""
+"""Methods that determine scikit-learn's output. For a subclass that overrides one of them,
+scikit-learn's code runs. Some are private, since no public name reveals whether a subclass
+overrides them."""

@@ -1,7 +1,7 @@
-"""The n-grams of texts, weighted by how few records have them.
+"""N-grams of texts, weighted by inverse document frequency.
 
-A pipeline of a vectorizer and an `IdfWeights` is the public way to say so. Within the package it
-becomes one vectorizer, whose rows are weighted in place.
+Users express this as a pipeline of a vectorizer and an `IdfWeights`. Within the package it becomes
+one vectorizer, whose rows are weighted in place.
 """
 
 import copy
@@ -21,14 +21,14 @@ from sparsemaps.text._idf import IdfWeights
 
 
 class WeightedNgrams(DerivedVectorizer):
-    """A vectorizer that weighs the rows of another one by a fitted `IdfWeights`."""
+    """A vectorizer that weights the rows of another one by a fitted `IdfWeights`."""
 
     def __init__(self, vectorizer: Vectorizer, weights: IdfWeights) -> None:
         self.vectorizer, self.weights = vectorizer, weights
 
     @property
     def n_features(self) -> int:
-        """The number of columns."""
+        """Number of columns."""
         return self.weights.n_features_in_
 
     def transform(self, texts: Iterable[Any]) -> CsrMatrix:
@@ -36,7 +36,8 @@ class WeightedNgrams(DerivedVectorizer):
         return self.weights.transform(self.vectorizer.transform(texts))
 
     def describe(self) -> dict[str, Any]:
-        """Return what decides the rows beside the vectorizer, for JSON."""
+        """Return a JSON-serializable description of all that determines the rows except the
+        vectorizer."""
         return {"idf": self.weights.to_config()}
 
     def _compiled(self) -> Any:
@@ -45,8 +46,8 @@ class WeightedNgrams(DerivedVectorizer):
 
 
 class NgramsByTable(WeightedNgrams):
-    """A `WeightedNgrams` whose frequencies are in a file, which is read when the first text comes:
-    it is small wherever it is sent."""
+    """A `WeightedNgrams` whose frequencies are in a file, read when the first text arrives, so that
+    the pickled vectorizer is small."""
 
     def __init__(self, vectorizer: object, table: str, power: float, levels: float) -> None:
         self.vectorizer, self.table, self.power, self.levels = vectorizer, table, power, levels
@@ -56,19 +57,19 @@ class NgramsByTable(WeightedNgrams):
 
     @property
     def n_features(self) -> int:
-        """The number of columns, for which the table is not read."""
+        """Number of columns. The table is not read."""
         return width_of(self.vectorizer)
 
     @cached_property
     def weights(self) -> IdfWeights:  # type: ignore[override]
-        """The weights, of the table."""
+        """The weights with the frequencies of the table."""
         return IdfWeights.of_frequencies(
             read_table(self.table), self.n_features, power=self.power, levels=self.levels
         )
 
 
 def read_table(path: str) -> Frequencies:
-    """Read the table of weights in a file."""
+    """Return the frequency table for weights in a file."""
     table, _ = _frequencies.read(path)
     if table.counts.shape[0] != 1 or table.counts.itemsize != 4:
         raise ValueError(
@@ -79,7 +80,7 @@ def read_table(path: str) -> Frequencies:
 
 
 class _WeightedLoops(NamedTuple):
-    """The compiled loops of a vectorizer, whose values are weighted."""
+    """The compiled loops of a vectorizer, with weighted values."""
 
     loops: Any
     weigh: Callable[..., None]
@@ -94,8 +95,8 @@ class _WeightedLoops(NamedTuple):
 
 
 def weighted(vectorizer: Vectorizer) -> Any:
-    """Return one vectorizer for a pipeline of a vectorizer and a fitted `IdfWeights`, and anything
-    else unchanged."""
+    """Return one vectorizer for a pipeline of a vectorizer and a fitted `IdfWeights`; return
+    anything else unchanged."""
     parts = _parts_of(vectorizer)
     if parts is None or not parts[1].__sklearn_is_fitted__():
         return vectorizer
@@ -103,8 +104,8 @@ def weighted(vectorizer: Vectorizer) -> Any:
 
 
 def to_fit(vectorizer: Any) -> tuple[Any, IdfWeights] | None:
-    """Return the vectorizer and the weights of both together, if the weights are not fitted; None
-    for anything else."""
+    """Return the vectorizer and the weights of a combination whose weights are not fitted; None for
+    anything else."""
     parts = _parts_of(vectorizer)
     if type(vectorizer) is WeightedNgrams:
         parts = vectorizer.vectorizer, vectorizer.weights
@@ -112,7 +113,8 @@ def to_fit(vectorizer: Any) -> tuple[Any, IdfWeights] | None:
 
 
 def plain(vectorizer: Any) -> Any:
-    """Return the vectorizer that weights belong to, or one without weights."""
+    """Return the vectorizer of a combination with weights; return a vectorizer without weights
+    unchanged."""
     if isinstance(vectorizer, WeightedNgrams):
         return vectorizer.vectorizer
     parts = _parts_of(vectorizer)
@@ -120,9 +122,9 @@ def plain(vectorizer: Any) -> Any:
 
 
 def fitted(vectorizer: Any, texts: Iterable[Any] | None, sample_weight: Array | None) -> Any:
-    """Return the vectorizer for a model that learns from texts: a copy. In it, an `IdfWeights`
-    that is not fitted counts the texts, except texts of weight 0. `texts` is None if there are
-    codes in their place."""
+    """Return a copy of the vectorizer for a model that learns from texts. An `IdfWeights` that is
+    not fitted counts the texts, except texts of weight 0. `texts` is None if only codes are
+    given."""
     if isinstance(vectorizer, WeightedNgrams):
         return vectorizer
     parts = _parts_of(vectorizer)
@@ -147,7 +149,7 @@ def fitted(vectorizer: Any, texts: Iterable[Any] | None, sample_weight: Array | 
 
 
 def _parts_of(vectorizer: Vectorizer) -> tuple[Any, IdfWeights] | None:
-    """Return the two steps of a pipeline, the vectorizer and the weights."""
+    """Return the vectorizer and the weights of a pipeline of these two; None for anything else."""
     steps = [step for _, step in getattr(vectorizer, "steps", ())]
     if len(steps) != 2 or not isinstance(steps[1], IdfWeights):
         return None
