@@ -1,14 +1,14 @@
-"""Which map for these rows, measured: linear models, boosted trees, exact kernels and maps.
+"""Comparison of models on given rows: linear models, boosted trees, exact kernels and maps.
 
-`compare` tries what suits the rows, within a number of seconds, and returns a table.
+`compare` tries the models that suit the rows, within a number of seconds, and returns a table.
 
-- this file has `compare`.
-- ``_facts``: facts about the rows, known before anything is trained.
-- ``_candidates``: the candidates that suit such rows. ``_learners``: how each is trained.
-- ``_budget``: the time that is left, and what a step is expected to take.
-- ``_halving``: successive halving of the candidates. ``_measurement``: the best of each family on
-  held-out rows.
-- ``_comparison``: the table. ``_programs``: estimators as Python text.
+- This file has `compare`.
+- ``_facts`` computes facts about the rows before anything is trained.
+- ``_candidates`` chooses candidates that suit such rows. ``_learners`` trains each.
+- ``_budget`` tracks the remaining time and predicts the duration of steps.
+- ``_halving`` is the successive halving of the candidates. ``_measurement`` measures the best of
+  each family on held-out rows.
+- ``_comparison`` is the table. ``_programs`` writes estimators as Python text.
 """
 
 import warnings
@@ -40,8 +40,8 @@ _FEWEST_ROWS = 20
 _MOST_CLASSES = 1000
 
 _MANY_VALUES, _FEW_EACH = 100, 10
-"""With more different values, and fewer rows for each, numbers are targets of a regression by
-default."""
+"""With more than `_MANY_VALUES` distinct values, and on average fewer than `_FEW_EACH` rows per
+value, numbers are regression targets by default."""
 
 
 def compare(
@@ -58,62 +58,63 @@ def compare(
 ) -> Comparison:
     """Measure which model suits some rows: linear, boosted trees, exact kernels, or a map.
 
-    The candidates follow from the values of the rows. They are a linear model on rows of unit
-    length, on scaled columns, on one-hot columns if these hold few values, and on tf-idf of
-    counts; boosted trees for at most 2,000 columns; SVMs with exact kernels for at most 5,000 rows,
-    and with the Gaussian one for more; and linear models on the maps `MinHash`,
+    The candidates depend on the values of the rows. They are a linear model on rows of unit length,
+    on scaled columns, on one-hot columns if these have few values, and on tf-idf of counts; boosted
+    trees for at most 2,000 columns; SVMs with exact kernels for at most 5,000 rows, and with only
+    the Gaussian kernel for more; and linear models on the maps `MinHash`,
     `ConsistentWeightedSampling`, `RandomBinning`, `RandomFourier`, `SignProjection` and
     `TensorSketch`, on unscaled rows and on scaled columns.
 
     Parameters
     ----------
     X : {array-like, sparse matrix} of shape (n_samples, n_features), or sequence of texts
-        The rows; texts if there is a `vectorizer`.
+        The rows; texts if `vectorizer` is given.
     y : array-like of shape (n_samples,)
         The class of each row, or a number to predict.
     test : tuple (X, y) or None, default=None
-        Rows that the search does not see. Models of all rows of `X` are scored on them too.
+        Rows that the search does not use. Models trained on all rows of `X` are also scored on
+        them.
     vectorizer : str, Texts or None, default=None
         The n-grams of texts, as in `sparsemaps.linear.KernelClassifier`: "word:1-2", "char:3".
     regression : bool or None, default=None
         Whether `y` are numbers to predict. None is True if some of them are fractions, or if they
-        have more than 100 different values and fewer than 10 rows for each.
+        have more than 100 distinct values and fewer than 10 rows for each.
     ordered : bool, default=False
-        Whether the rows are in an order of time, and new rows come after them. Rows that are held
-        out are then stretches in each class, the last ones first, and not rows chosen at random.
+        Whether the rows are ordered by time, and new rows come after them. The held-out rows are
+        then consecutive rows of each class, the last ones first, instead of random ones.
     seconds : float, default=60
-        The time that the comparison takes, above 0. One model is measured in any case, and on the
-        test: if there is no time to train on all rows, on some of them.
+        Time limit of the comparison, above 0. One model is always measured, also on the test;
+        without time for all rows, it is trained on some of them.
     random_state : int, Generator, RandomState or None, default=None
-        The seed of the order of rows. Maps have the seed 0.
+        Seed of the order of rows. Maps use the seed 0.
     n_jobs : int or None, default=None
-        Threads; None is 1, -1 all processors.
+        Number of threads: None is one, -1 all processors.
 
     Returns
     -------
     comparison : Comparison
-        A sequence of `Measured`, the best first. ``print`` shows it as a table.
+        A sequence of `Measured`, best first. ``print`` shows it as a table.
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed; if there are fewer than 20 rows, one class only or more than
-        1,000; if lengths differ, or if a value is missing or infinite.
+        If a parameter is not allowed; if there are fewer than 20 rows, only one class, or more than
+        1,000 classes; if lengths differ; or if a value is missing or infinite.
 
     Notes
     -----
-    Candidates are halved three times: 1,500 rows, then 4,000, then 12,000; with 128, 256, then 512
-    bytes of codes or components. The best of each family stays while it is within 10 points. All C
-    and all splits share one set of codes, and each C starts from the solution for the C before. In
-    this search, scalers are fitted to the rows of all splits.
+    Candidates are halved three times: on 1,500, 4,000 and 12,000 rows, with 128, 256 and 512 bytes
+    of codes or components. The best of each family stays if it is within 10 points of the best. All
+    C and all splits share one set of codes, and each C starts from the solution for the previous C.
+    In this search, scalers are fitted to the rows of all splits.
 
     The best of each family is then trained on four fifths of the rows, from preparation to
-    prediction, with maps of several sizes. The best and the smallest near it are measured on up to
-    five folds, until the choice is settled. Standard errors are of the mean over the rows that were
-    held out.
+    prediction, with maps of several sizes. The best model and the smallest model near it are
+    measured on up to five folds, until the choice is settled. Standard errors are of the mean over
+    the held-out rows.
 
-    At most 50,000 rows are used, chosen at random, and fewer if they have many entries. Which
-    models are measured depends on the speed of the machine.
+    At most 50,000 random rows are used, and fewer if they have many entries. Which models are
+    measured depends on the speed of the machine.
 
     Examples
     --------
@@ -144,7 +145,7 @@ def compare_by(
     random_state: RandomState = None,
     n_jobs: int | None = None,
 ) -> Comparison:
-    """Do what `compare` does, within a budget that may have begun, by a clock of its own."""
+    """Do the same as `compare`, within a budget that has its own clock and may have begun."""
     is_text = vectorizer is not None
     if regression is not None:
         regression = _checks.check_bool("regression", regression)
@@ -179,7 +180,7 @@ def compare_by(
     )
     measurement = _measurement.Measurement(search, test)
     quiet = warnings.catch_warnings(action="ignore")
-    with quiet, _threads.libraries_take(n_threads):  # of candidates that do not suit the rows well
+    with quiet, _threads.libraries_take(n_threads):  # candidates that do not suit the rows warn
         _halving.warm_up(search, candidates)
         budget.begin()
         found = search.run(candidates)
@@ -207,7 +208,7 @@ def compare_by(
 
 
 def _targets(y: Any, regression: bool | None) -> tuple[Array, bool]:
-    """Return labels or numbers, and whether they are numbers to predict."""
+    """Return classes or targets, and whether they are regression targets."""
     if regression is None:
         regression = _are_to_predict(labels_of_one_type(of_rows("y", y)))
     y = checked_labels(y, classes=not regression)
@@ -216,7 +217,7 @@ def _targets(y: Any, regression: bool | None) -> tuple[Array, bool]:
 
 
 def _are_to_predict(y: Array) -> bool:
-    """Return whether labels are numbers with fractions, or so many that they can hardly be
+    """Return whether labels are regression targets: fractions, or too many distinct values for
     classes."""
     if y.dtype.kind not in "iuf" or y.ndim != 1:
         return False
@@ -243,7 +244,7 @@ def _rows(name: str, X: Any, is_text: bool) -> Any:
 
 
 def _refuse_other_names(names: Any, others: Any) -> None:
-    """Raise a ValueError unless two tables have the same names of columns, in the same order."""
+    """Raise a ValueError unless two tables have the same column names in the same order."""
     if names is None or others is None:
         return
     for number, (name, other) in enumerate(zip(names, others, strict=True)):
@@ -273,7 +274,7 @@ def _refuse_labels(X: Any, y: Array, is_regression: bool) -> None:
 
 
 def _some(X: Any, is_text: bool, generator: np.random.Generator) -> Array:
-    """Return the numbers of the rows that are used, in order."""
+    """Return the numbers of the rows to use, in order."""
     n_rows, most = X.shape[0], _MOST_ROWS
     if not is_text and sp.issparse(X):
         most = min(most, max(2000, int(_MOST_ENTRIES * n_rows / max(X.nnz, 1))))

@@ -1,4 +1,4 @@
-"""The time that a comparison may take, and what its steps are expected to take."""
+"""The time limit of a comparison, and predictions of the duration of its steps."""
 
 import time
 from collections.abc import Callable, Hashable
@@ -8,8 +8,8 @@ Clock = Callable[[], float]
 
 
 class OutOfTime(Exception):
-    """Raised when the time ends during a step, or when a fit is expected to take `seconds`, more
-    than are left."""
+    """Raised when the time ends during a step, or when a fit is expected to take `seconds`, which
+    exceeds the remaining time."""
 
     def __init__(self, seconds: float = 0.0) -> None:
         super().__init__(seconds)
@@ -21,7 +21,8 @@ def _ignore(line: str) -> None:
 
 
 class Budget:
-    """Seconds from now on, by a clock. `watch` is called with a line of text before each step."""
+    """A time limit in seconds, starting now, with a clock. Before each step, `watch` is called with
+    a line of text."""
 
     watch: Callable[[str], None] = staticmethod(_ignore)
 
@@ -35,17 +36,17 @@ class Budget:
         return self.clock() - self._start
 
     def begin(self) -> None:
-        """Divide the time that is left from now on. Imports and first calls are over."""
+        """Divide only the remaining time from now on, after imports and first calls."""
         self._begun = self.spent()
 
     def left(self, share: float = 1.0) -> float:
-        """Return the seconds that are left of a share of the time after `begin`."""
+        """Return the seconds left until `share` of the time after `begin` has passed."""
         rest = max(self.seconds - self._begun, 0.0)
         return self._begun + share * rest - self.spent()
 
 
 class Costs:
-    """What a step costs, by those before it: seconds for one fit, a row and a component."""
+    """Costs of steps, learned from earlier steps: seconds per unit of work."""
 
     def __init__(self) -> None:
         self._rates: dict[Hashable, float] = {}
@@ -54,24 +55,24 @@ class Costs:
         self._rates[key] = seconds / max(work, 1.0)
 
     def expected(self, key: Hashable, work: float) -> float:
-        """Return the seconds of some work, 0 if nothing is known."""
+        """Return the expected seconds of some work; 0 if nothing is known."""
         return self._rates.get(key, 0.0) * work
 
 
 class Step:
     """Track the time of the fits of one candidate in a step of the search or the measurement.
 
-    `left` is for fits that may begin, and `rest` for a running fit. A fit of scikit-learn, which
-    cannot be stopped, gets at most as many iterations as have time, by the time of earlier ones.
+    `left` limits the beginning of fits, and `rest` limits a running fit. A scikit-learn fit cannot
+    be stopped; it gets only as many iterations as there is time for, predicted from earlier fits.
 
     Parameters
     ----------
     seconds : float
         After which no fit begins.
     end : float or None
-        The share of the whole time at which a fit is stopped; None stops none.
+        Share of the whole time at which a fit is stopped. With None, fits are not stopped.
     reserved : float
-        Seconds before the end that are needed after the fits.
+        Seconds reserved before the end, for work after the fits.
     """
 
     def __init__(
@@ -86,25 +87,25 @@ class Step:
         return self._budget.spent() - self._began
 
     def left(self, share: float = 1.0) -> float:
-        """Return the seconds that are left of a share of the step."""
+        """Return the seconds left until `share` of the step's time has passed."""
         return min(self._budget.seconds - self._began, share * self._seconds) - self.spent()
 
     def rest(self) -> float:
-        """Return the seconds after which a fit is stopped."""
+        """Return the seconds left until a fit is stopped."""
         return inf if self._end is None else self._budget.left(self._end) - self._reserved
 
     def check(self) -> None:
-        """Raise `OutOfTime` if a fit has to stop."""
+        """Raise `OutOfTime` if a fit must stop."""
         if self.rest() < 0:
             raise OutOfTime
 
     def iteration(self, strength: float, size: float) -> float:
-        """Return the seconds of an iteration on rows of some size, 0 if nothing is known: by fits
-        of the same strength, or else by the last ones."""
+        """Return the expected seconds of an iteration on rows of a given size; 0 if nothing is
+        known. The prediction uses fits of the same strength, or else the last fits."""
         known = self._costs.expected((self._candidate, "iteration", strength), size)
         return known or self._costs.expected((self._candidate, "iteration"), size)
 
     def note_iterations(self, strength: float, size: float, n: int, seconds: float) -> None:
-        """Note how long some iterations have taken."""
+        """Note the duration of some iterations."""
         for key in (self._candidate, "iteration", strength), (self._candidate, "iteration"):
             self._costs.note(key, n * size, seconds)

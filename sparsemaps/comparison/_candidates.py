@@ -1,4 +1,4 @@
-"""The candidates that suit some rows: preparation, learner and parameters."""
+"""The candidates for given rows: preparation, learner and parameters."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -27,13 +27,13 @@ from sparsemaps.text._analyzers import as_vectorizer
 LINEAR = "linear model"
 
 MOST_COLUMNS = 2**20
-"""The largest number of columns of linear models. More are hashed."""
+"""Largest number of columns of linear models. Larger numbers are hashed down."""
 
 MOST_EXACT_ROWS = 5000
-"""The largest number of rows of exact kernels whose matrix is in memory."""
+"""Largest number of rows of exact kernels whose matrix is held in memory."""
 
 _GAMMAS = 1.0, 4.0, 0.25
-"""Factors of the distance, in units of one over its median."""
+"""Values of gamma to try, in units of the inverse median distance."""
 
 _POWERS = 0.5, 1.0, 2.0
 _LEVELS_OF_ROW = 4000
@@ -44,12 +44,13 @@ FEWER = "hashed columns"
 COUNTS, SETS, HASHED = "counts of n-grams", "sets of n-grams", "hashed n-grams"
 OF_LINEAR_TEXTS = f"{HASHED} + tf-idf"
 _OF_TEXTS = COUNTS, SETS, HASHED
-"""The rows of texts: in exact columns or nearly, and in 2**20 columns for linear models."""
+"""Rows of texts: counts or sets in exact columns or nearly so, and hashed columns, 2**20, for
+linear models."""
 
 
 @dataclass(frozen=True, eq=False)
 class Candidate:
-    """A way to learn: a preparation of rows, and a learner."""
+    """A way to learn: a preparation of rows and a learner."""
 
     family: str
     details: str
@@ -65,11 +66,11 @@ class Candidate:
 
 
 class Preparations:
-    """The ways to prepare rows, by their names; transformers that are not fitted."""
+    """The preparations of rows by name, as unfitted transformers."""
 
     def __init__(self, analyzer: Any = None) -> None:
         self.analyzer = analyzer
-        """What says which n-grams texts have; None of rows."""
+        """Specification of the n-grams of texts; None for rows."""
 
     def steps(self, name: str) -> list[Any]:
         """Return the transformers of a preparation."""
@@ -78,7 +79,8 @@ class Preparations:
         return [self._step(part) for part in name.split(" + ")] if name else []
 
     def _has_exact_columns(self) -> bool:
-        """Return whether the vectorizer of texts cannot hash its columns, as the one of bytes."""
+        """Return whether the vectorizer of texts has exact columns, like `ByteNgrams`, and cannot
+        hash them."""
         return not hasattr(as_vectorizer(self.analyzer, binary=False), "n_features")
 
     def _step(self, name: str) -> Any:
@@ -100,7 +102,7 @@ class Preparations:
 
 
 def candidates_of(facts: Facts, X: Any) -> list[Candidate]:
-    """Return the candidates for rows with some facts; `X` are some of the rows."""
+    """Return the candidates for rows with the given facts; `X` is a sample of the rows."""
     if facts.is_text:
         return list(_of_texts(facts))
     # The families that users compare with come first, in case of little time.
@@ -119,7 +121,7 @@ def _of_texts(facts: Facts) -> Iterator[Candidate]:
 
 
 def _command(map: SparseMap) -> str:
-    """Return the name of a map in the command."""
+    """Return the command's name of a map."""
     return str(type(map)._about.command)
 
 
@@ -137,11 +139,11 @@ def _linear(facts: Facts) -> Iterator[Candidate]:
         names += ["one-hot"]
     if facts.are_counts and not facts.is_narrow:
         names += ["tf-idf"]
-    if facts.n_columns > MOST_COLUMNS:  # numbers for each column would be too many
+    if facts.n_columns > MOST_COLUMNS:  # parameters for each column would be too many
         names = [f"unit rows + {FEWER}"]
         if facts.are_counts:
             names += [f"idf + unit rows + {FEWER}"]
-    for name in reversed(names):  # the strongest first, if there is little time
+    for name in reversed(names):  # strongest first, in case of little time
         yield Candidate(LINEAR, "", name, OnRows())
 
 
@@ -194,7 +196,7 @@ def _of_distances(facts: Facts, X: Any) -> Iterator[Candidate]:
 
 
 def _gammas(scaled: Iterable[tuple[str, Any]], order: int) -> Iterator[tuple[str, float]]:
-    """Yield preparations with gammas for them, the usual gamma of each preparation first."""
+    """Yield (preparation, gamma) pairs, beginning with the usual gamma of each preparation."""
     units = {name: 1 / median_distance(rows, order) for name, rows in scaled}
     for factor in _GAMMAS:
         for name, unit in units.items():
@@ -202,7 +204,7 @@ def _gammas(scaled: Iterable[tuple[str, Any]], order: int) -> Iterator[tuple[str
 
 
 def _scaled(facts: Facts, X: Any) -> Iterator[tuple[str, Any]]:
-    """Yield preparations for kernels of distances, with rows that are prepared so."""
+    """Yield (preparation, prepared rows) pairs for kernels of distances."""
     names = [""] if facts.is_narrow else ["unit rows"]
     if facts.is_narrow and not facts.is_binary:
         names = ["variance 1", ""]
@@ -217,7 +219,8 @@ def _scaled(facts: Facts, X: Any) -> Iterator[tuple[str, Any]]:
 def _of_gamma(
     family: str, preparation: str, gamma: float, *, in_memory: bool = True
 ) -> Candidate:  # fmt: skip
-    """Return a candidate with a gamma. The matrix of its exact kernel may be in memory."""
+    """Return a candidate with a given gamma. `in_memory` tells whether the matrix of an exact
+    kernel is held in memory."""
     learner: Learner
     if not in_memory:
         learner = ByRbf(gamma)
@@ -240,7 +243,7 @@ def _of(family: str) -> str:
 def neighbours_of(
     candidate: Candidate, factors: Sequence[float] = (0.5, 2.0)
 ) -> list[Candidate]:  # fmt: skip
-    """Return the candidates with half and twice the gamma of one, or other multiples."""
+    """Return copies of a candidate with the gamma multiplied by each of the factors."""
     if candidate.gamma is None:
         return []
     in_memory = not isinstance(candidate.learner, ByRbf)

@@ -10,7 +10,7 @@ from sparsemaps.comparison import _programs
 
 @dataclass(frozen=True)
 class Measured:
-    """A model that was measured on rows that were held out.
+    """A model that was measured on held-out rows.
 
     Attributes
     ----------
@@ -21,29 +21,29 @@ class Measured:
     size : int or None
         Samples or components of the map.
     score : float
-        Accuracy, or R2 of numbers to predict. If other models were measured on more folds, it is
-        as far behind theirs as on the folds of both.
+        Accuracy, or R2 for regression. If other models were measured on more folds, the score is
+        adjusted: its distance behind theirs is the same as on the common folds.
     standard_error : float
-        The standard error of `score`, by the rows that were held out.
+        Standard error of `score`, over the held-out rows.
     behind, behind_error : float
         How far the score is below the best model's, and the standard error of this difference, on
         the rows that both were measured on.
     n_folds : int
-        Number of folds that were measured, at most five.
+        Number of measured folds, at most five.
     test_score, test_error : float or None
-        Score and standard error on the test, by a model of all rows.
+        Score and standard error on the test, by a model trained on all rows.
     train_seconds : float
-        Seconds of ``fit``, preparation and map included.
+        Seconds of ``fit``, including preparation and map.
     row_seconds : float
-        Seconds of ``predict``, for a row.
+        Seconds of ``predict`` per row.
     row_bytes : float
-        Bytes of a row that the model is trained on: codes, features, or entries.
+        Bytes of a training row: codes, features, or entries.
     takes_dense : bool
-        Whether it takes dense rows.
+        Whether the estimator takes dense rows.
     estimator : estimator
-        The model, not fitted.
+        The unfitted model.
     n_train : int or None
-        Number of rows it was trained on, if there was no time for all; else None.
+        Number of training rows if there was no time for all rows; otherwise None.
     """
 
     name: str
@@ -65,7 +65,7 @@ class Measured:
 
     @property
     def program(self) -> str:
-        """Python text that makes the estimator and calls it ``model``."""
+        """Python text that makes the estimator and assigns it to ``model``."""
         imports: set[str] = set()
         made = _programs.expression(self.estimator, imports)
         return "\n".join([*sorted(imports), f"model = {made}"])
@@ -78,25 +78,25 @@ class Measured:
 
 @dataclass(frozen=True)
 class Comparison(Sequence[Measured]):
-    """What `compare` has measured: a sequence of `Measured`, the best first.
+    """The result of `compare`: a sequence of `Measured`, best first.
 
     Attributes
     ----------
     rows : tuple of Measured
-        All models that were measured.
+        All measured models.
     metric : str
         "accuracy" or "R2".
     n_rows, n_used : int
-        Rows that were given, and rows that were used.
+        Numbers of given rows and of used rows.
     seconds : float
-        Seconds that the comparison took.
+        Duration of the comparison.
     untried : tuple of str
-        Families, and sizes of families near the best, that had no time.
+        Families, and sizes of families near the best, for which there was no time.
     failed : tuple of str
         Families with a candidate that cannot take all rows, with the reason.
     neighbours_alike : bool
-        Whether a row is more like the next one than like others of the same class. Then the rows
-        may be in an order of time.
+        Whether a row is more similar to the next one than to others of the same class. The rows may
+        then be ordered by time.
     """
 
     rows: tuple[Measured, ...]
@@ -119,7 +119,7 @@ class Comparison(Sequence[Measured]):
 
     @property
     def best(self) -> Measured:
-        """The model of the highest score."""
+        """The model with the highest score."""
         return self.rows[0]
 
     @property
@@ -130,12 +130,12 @@ class Comparison(Sequence[Measured]):
         return min(near, key=lambda row: (row.row_bytes, row.row_seconds))
 
     def plot(self, ax: Any = None) -> Any:
-        """Draw scores against bytes a row.
+        """Plot scores against bytes per row.
 
         Parameters
         ----------
         ax : matplotlib Axes or None, default=None
-            Where to draw; None makes a figure.
+            Axes to draw on; None makes a figure.
 
         Returns
         -------

@@ -1,4 +1,4 @@
-"""What is known of the rows before anything is trained: which candidates suit them."""
+"""Facts about the rows that determine the candidates, before anything is trained."""
 
 from typing import Any, NamedTuple
 
@@ -6,34 +6,34 @@ import numpy as np
 import scipy.sparse as sp
 
 FEW_COLUMNS = 2000
-"""The largest number of columns of rows that are made dense, and of boosted trees."""
+"""Largest number of columns of rows that are made dense, and of boosted trees."""
 
 _DENSE_NUMBERS = 2**26
-"""The largest number of values of rows that are made dense."""
+"""Largest number of values of rows that are made dense."""
 
 _FEW_VALUES = 32
-"""Columns of fewer different values may hold categories."""
+"""Columns with fewer distinct values may be categorical."""
 
 _SOME_ROWS = 2000
-"""The values of so many rows are looked at."""
+"""Number of rows whose values are examined."""
 
 _PAIRS, _CHANCE = 4000, 5.0
-"""The number of pairs of neighbouring rows that are compared, and the number of standard errors
-beyond chance."""
+"""Number of compared pairs of neighbouring rows, and the number of standard errors that rules out
+chance."""
 
 _MANY_ENTRIES = 100
 """Rows of counts with more entries are sampled by "levels"."""
 
 
 class Facts(NamedTuple):
-    """Facts about rows: numbers, and what holds for all values."""
+    """Facts about rows: numbers, and properties of all values."""
 
     n_rows: int
     n_columns: int
     entries: float
-    """Entries a row."""
+    """Entries per row."""
     sum_of_row: float
-    """The mean of the sums of absolute values."""
+    """Mean over the rows of the sum of absolute values."""
     is_text: bool
     is_narrow: bool
     """Whether rows are made dense."""
@@ -41,7 +41,7 @@ class Facts(NamedTuple):
     is_binary: bool
     is_whole: bool
     has_few_values: bool
-    """Whether each column holds few different values, and not only 0 and another one."""
+    """Whether every column has few distinct values, and the nonzero values are not all equal."""
     is_regression: bool
 
     @property
@@ -50,7 +50,7 @@ class Facts(NamedTuple):
 
     @property
     def takes_levels(self) -> bool:
-        """Whether "levels" samples these rows in less time than "icws"."""
+        """Whether "levels" samples these rows faster than "icws"."""
         return self.are_counts and (not self.is_narrow or self.entries > _MANY_ENTRIES)
 
 
@@ -75,8 +75,8 @@ def _has_few_values(X: Any) -> bool:
 
 
 def median_distance(X: Any, order: int, seed: int = 0) -> float:
-    """Return the median distance of pairs of rows, for the first or the second power of
-    differences."""
+    """Return the median distance of random pairs of rows: the sum of absolute differences to the
+    power `order`."""
     generator = np.random.default_rng(seed)
     first, second = generator.integers(X.shape[0], size=(2, 1000))
     different = first != second
@@ -86,8 +86,8 @@ def median_distance(X: Any, order: int, seed: int = 0) -> float:
 
 
 def are_neighbours_alike(X: Any, strata: Any, seed: int = 0) -> bool:
-    """Return whether rows are nearer to the next one than to others of its stratum, by more than
-    chance explains. The columns of dense rows are scaled."""
+    """Return whether rows are nearer to their successors than to other rows of the successors'
+    strata, by more than chance explains. The columns of dense rows are scaled."""
     generator = np.random.default_rng(seed)
     n_rows = X.shape[0]
     rows = generator.integers(n_rows - 1, size=_PAIRS)
@@ -107,5 +107,5 @@ def are_neighbours_alike(X: Any, strata: Any, seed: int = 0) -> bool:
 
 
 def rounded(value: float) -> float:
-    """Return a number with two digits, as a program shows it."""
+    """Return a number rounded to two digits, for use in programs."""
     return float(f"{value:.2g}")

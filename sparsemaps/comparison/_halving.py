@@ -15,8 +15,8 @@ from sparsemaps.comparison._learners import Goal
 
 
 class Rung(NamedTuple):
-    """A round of the search: the largest number of rows, the size of maps, the splits, the share of
-    the whole time after which no step begins, and the share that a step may take."""
+    """A round of the search: the largest number of rows, the size of maps, the number of splits,
+    the share of the whole time after which no step begins, and the share that a step may take."""
 
     n_rows: int
     size: int
@@ -32,39 +32,40 @@ RUNGS = (
 )
 
 _PARTS = 4
-"""Parts of the rows. The test of a split is one part."""
+"""Number of parts of the rows. One part is the test of a split."""
 
 _STRATA = 10
-"""Of numbers to predict, so many parts by size have their share in every test."""
+"""Regression targets are divided into this number of strata by value. Each stratum is represented
+in every test."""
 
 _GOLDEN = 0.618
 _FINER = 10**0.5
 
 _EQUAL = 0.25
-"""Of strengths whose scores differ by less, in standard errors, the nearest to the one of the round
-before is taken, or the fewest trees."""
+"""Among strengths whose scores are within this number of standard errors of the best, choose the
+one nearest to that of the previous round, or the fewest trees."""
 
 _FIRST = 0.5
-"""The share of the time until which each family has a first run, whatever others took.
+"""Share of the time in which each family gets a first run, regardless of the time of others.
 
-Linear models have one for each preparation: they are cheap, and which one suits the rows is not
-known.
+Linear models get a first run for each preparation: they are cheap, and the best preparation is
+unknown.
 """
 
 _WARM, _FEW_ROWS, _FEW_SAMPLES = 0.25, 64, 16
-"""The largest share of the time for imports, and the number of rows and the size of the maps that
-they are tried with."""
+"""Largest share of the time for imports, and the number of rows and size of maps for the trial
+runs."""
 
 _SHORT = 0.05
-"""Seconds of a run on few rows that say nothing about more rows."""
+"""Overhead in seconds of a run on few rows that says nothing about more rows."""
 
 _HOPELESS = 0.1
-"""Families this far behind are searched no longer."""
+"""Families this far behind are no longer searched."""
 
 
 @dataclass
 class Found:
-    """What the search knows of a candidate."""
+    """The state of the search for one candidate."""
 
     candidate: Candidate
     score: float = -np.inf
@@ -72,14 +73,14 @@ class Found:
     rung: int = -1
     strengths: tuple[float, ...] = field(default=())
     problem: str = ""
-    """Why it cannot take the rows."""
+    """Why the candidate cannot take the rows."""
 
     def rank(self) -> tuple[int, float]:
         return self.rung, self.score
 
 
 class Halving:
-    """The rows, the time, and the costs so far."""
+    """The search, with the rows, the time limit, and the costs so far."""
 
     def __init__(
         self, rows: Any, y: Array, goal: Goal, budget: Budget, preparations: Preparations,
@@ -92,7 +93,7 @@ class Halving:
         self.ordered = ordered
 
     def run(self, candidates: Sequence[Candidate], rungs: Sequence[Rung] = RUNGS) -> list[Found]:
-        """Return the candidates, the best first."""
+        """Return the candidates, best first."""
         alive = [Found(one, strengths=one.learner.strengths) for one in _in_turns(candidates)]
         done: list[Found] = []
         for number, rung in enumerate(rungs):
@@ -131,7 +132,7 @@ class Halving:
             step = rung.step * self.budget.seconds
             end = _FIRST if is_first else rung.end
             is_late = self.budget.left(end) < expected or (expected > step and not is_first)
-            has_any = any(other.rung >= 0 for other in alive)  # the first has time always
+            has_any = any(other.rung >= 0 for other in alive)  # the first one always has time
             if is_late and has_any:
                 continue
             where = f"search {number + 1}: {place + 1} of {len(alive)}"
@@ -140,7 +141,7 @@ class Halving:
                 self._prepare(one.candidate, rows, prepared)
                 start = self.budget.spent()
                 scores = self._scores(one, rung, y, splits, prepared, _FIRST if has_any else None)
-            except ValueError as error:  # the rows are beyond the map, or a class is missing
+            except ValueError as error:  # the map does not support the rows, or a class is missing
                 one.problem = str(error)
                 continue
             self._take(one, scores, number, len(splits[0][1]))
@@ -150,23 +151,24 @@ class Halving:
                 self.costs.note(key, work, self.budget.spent() - start)
 
     def some(self, n_rows: int) -> Array:
-        """Return the numbers of some rows chosen at random, in their order if it matters."""
+        """Return the numbers of randomly chosen rows; sorted if the order of rows matters."""
         chosen: Array = self.order[:n_rows]
         return np.sort(chosen) if self.ordered else chosen
 
     def parts(self, n: int) -> Array:
-        """Return in which of `n` parts each row is."""
+        """Return the part, from 0 to n - 1, of each row."""
         order = self.some(len(self.y))
         found = np.empty(len(order), np.intp)
         found[order] = stretches(strata_of(self.y[order], self.goal.is_regression), n)
         return found
 
     def preparing(self, candidate: Candidate, n_rows: int) -> float:
-        """Return the seconds that the preparation of some rows takes."""
+        """Return the expected seconds to prepare some rows."""
         return self.costs.expected(candidate.preparation, n_rows)
 
     def _prepare(self, candidate: Candidate, rows: Any, prepared: dict[str, Any]) -> None:
-        """Prepare rows for a candidate, if they are not yet in `prepared`, and note the cost."""
+        """Prepare rows for a candidate, unless they are already in `prepared`, and note the
+        cost."""
         name = candidate.preparation
         if name not in prepared:
             start = self.budget.spent()
@@ -177,8 +179,8 @@ class Halving:
         self, one: Found, rung: Rung, y: Array, splits: Any, prepared: dict[str, Any],
         end: float | None,
     ) -> Array:  # fmt: skip
-        """Return the scores of a candidate in a round; `prepared` are rows by their preparation,
-        and `end` is the share of the time at which fits are stopped."""
+        """Return the scores of a candidate in a round. `prepared` has the rows by preparation, and
+        `end` is the share of the time at which fits are stopped."""
         candidate, seconds = one.candidate, rung.step * self.budget.seconds
         step = Step(self.budget, self.costs, candidate, seconds=seconds, end=end)
         rows = prepared[candidate.preparation]
@@ -204,11 +206,11 @@ class Halving:
 
 
 def warm_up(search: Halving, candidates: Sequence[Candidate]) -> None:
-    """Run the first candidate of each family, and of each preparation, on few rows, for a quarter
-    of the time at most.
+    """Run the first candidate of each family and of each preparation on few rows, for at most a
+    quarter of the time.
 
-    What is imported and started meanwhile does not count as the cost of a candidate, or of a
-    preparation. A second run says which families take long on few rows already.
+    These runs keep imports and other start-up out of the costs of candidates and preparations. A
+    second run finds families that are slow even on few rows.
     """
     some = search.order[:_FEW_ROWS]
     rows, y = search.rows[some], search.y[some]
@@ -222,7 +224,7 @@ def warm_up(search: Halving, candidates: Sequence[Candidate]) -> None:
     for one in dict.fromkeys(first.values()):
         learner = one.learner
         how = _splits(strata, 1), _FEW_SAMPLES, learner.strengths[:1]
-        with contextlib.suppress(ValueError, OutOfTime):  # which the search says
+        with contextlib.suppress(ValueError, OutOfTime):  # the search will report these
             for is_second in (False, True):
                 if search.budget.left(_WARM) < 0:
                     return
@@ -236,8 +238,8 @@ def warm_up(search: Halving, candidates: Sequence[Candidate]) -> None:
 
 
 def _in_turns(candidates: Sequence[Candidate]) -> list[Candidate]:
-    """Return the first candidate of each family, the second of each, and so on; all linear ones
-    with the first."""
+    """Return the first candidate of each family, then the second of each, and so on; all linear
+    models come with the first."""
     turns: Counter[str] = Counter()
     placed = []
     for one in candidates:
@@ -247,14 +249,15 @@ def _in_turns(candidates: Sequence[Candidate]) -> list[Candidate]:
 
 
 def prepare(steps: Sequence[Any], rows: Any) -> Any:
-    """Return rows by steps that are fitted to them."""
+    """Return rows transformed by steps that are fitted to them."""
     for step in steps:
         rows = step.fit_transform(rows)
     return rows
 
 
 def strata_of(y: Array, is_regression: bool) -> Array:
-    """Return the class of each row as a number, or which tenth of all numbers its own is in."""
+    """Return the class of each row as a number, or for regression the tenth of the sorted targets
+    that contains its own."""
     if not is_regression:
         return np.unique(y, return_inverse=True)[1].reshape(-1)
     ranks = np.empty(len(y), np.intp)
@@ -263,12 +266,12 @@ def strata_of(y: Array, is_regression: bool) -> Array:
 
 
 def stretches(strata: Array, n: int) -> Array:
-    """Return in which of `n` parts each row is, the last one being 0: the rows of each stratum are
-    cut in their order."""
+    """Return the part, from 0 to n - 1, of each row. The rows of each stratum are cut in their
+    order, and the last rows are in part 0."""
     order = np.argsort(strata, kind="stable")
     sizes = np.bincount(strata)
     places = np.arange(len(strata)) - np.repeat(np.cumsum(sizes) - sizes, sizes)
-    shifts = np.arange(len(sizes)) * _GOLDEN % 1  # small strata are in different parts
+    shifts = np.arange(len(sizes)) * _GOLDEN % 1  # distribute small strata over the parts
     part = ((places + np.repeat(shifts, sizes)) * n / np.repeat(sizes, sizes)).astype(np.intp)
     found = np.empty(len(strata), np.intp)
     found[order] = n - 1 - part
@@ -276,14 +279,15 @@ def stretches(strata: Array, n: int) -> Array:
 
 
 def _splits(strata: Array, n_splits: int) -> list[tuple[Array, Array]]:
-    """Return splits whose tests have no row in common, if there are at most four."""
+    """Return splits whose tests are disjoint; at most `_PARTS` exist."""
     part, numbers = stretches(strata, _PARTS), np.arange(len(strata))
     return [(numbers[part != number], numbers[part == number]) for number in range(n_splits)]
 
 
 def _kept(ranked: list[Found], n: int, is_last: bool) -> list[Found]:
-    """Return the best ones, and the best of each family; of boosted trees that one alone, and for
-    the last round of all learners that take long."""
+    """Return the best candidates, and the best of each family unless it is hopeless. Of boosted
+    trees, only the best of its family is included; in the last round, the same holds for all slow
+    learners."""
     families: set[str] = set()
     kept = []
     for place, one in enumerate(ranked):
@@ -297,11 +301,11 @@ def _kept(ranked: list[Found], n: int, is_last: bool) -> list[Found]:
 
 
 def _with_neighbours(alive: list[Found]) -> list[Found]:
-    """Return the candidates, each followed by its neighbours of other gammas if it is the best of
-    its family for its preparation.
+    """Return the candidates. The best of each family and preparation is followed by its neighbours
+    with other gammas.
 
-    Of learners that take long, only the best of the family has neighbours. They and all candidates
-    that have none come last, so that the others have their turn.
+    For slow learners, only the best of the family has neighbours. These neighbours, and all
+    candidates without neighbours, come last, so that the others have their turn.
     """
     found: set[tuple[str, str]] = set()
     made: list[Found] = []
@@ -321,10 +325,11 @@ def _with_neighbours(alive: list[Found]) -> list[Found]:
 
 
 def _beyond(alive: list[Found], done: Sequence[Found]) -> list[Found]:
-    """Return the candidates, the best of each family followed by one of twice or half its gamma if
-    none as large, or as small, was tried: more rows take a larger gamma.
+    """Return the candidates. The best of each family is followed by a candidate with twice or half
+    its gamma if its gamma is the largest or smallest tried, since the best gamma grows with the
+    number of rows.
 
-    Those of learners that take long come last.
+    New candidates of slow learners come last.
     """
     families: set[str] = set()
     made: list[Found] = []
@@ -341,8 +346,8 @@ def _beyond(alive: list[Found], done: Sequence[Found]) -> list[Found]:
 
 
 def _beyond_tried(candidate: Candidate, found: Sequence[Found]) -> list[Candidate]:
-    """Return the candidate with twice or half the gamma of one, if its gamma is the largest or the
-    smallest of those tried; otherwise none."""
+    """Return the candidate with twice or half the gamma if the gamma of `candidate` is the largest
+    or smallest tried; otherwise none."""
     gamma = candidate.gamma
     if gamma is None:
         return []
@@ -357,7 +362,7 @@ def _beyond_tried(candidate: Candidate, found: Sequence[Found]) -> list[Candidat
 
 
 def _around(one: Found, *, finer: bool) -> tuple[float, ...]:
-    """Return the strengths around the best."""
+    """Return the strengths around the best one."""
     if one.rung < 0:
         return one.strengths
     factor = 2.0 if one.candidate.learner.of_trees else _FINER if finer else 10.0

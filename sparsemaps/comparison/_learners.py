@@ -1,7 +1,7 @@
-"""How a candidate is trained: linear models on codes, features or rows, SVMs, boosted trees.
+"""Training of candidates: linear models on codes, features or rows, SVMs, and boosted trees.
 
-A learner scores held-out rows for several values of its strength: C, or the number of trees. It
-also makes the estimator of one strength, which users train.
+A learner scores held-out rows for several values of its strength, which is C or the number of
+trees. It also makes the unfitted estimator for one strength.
 """
 
 import contextlib
@@ -26,34 +26,34 @@ from sparsemaps.linear import (
 from sparsemaps.linear._model import watched
 
 Splits = Sequence[tuple[Array, Array]]
-"""Pairs of the numbers of rows to train on, and of rows to score."""
+"""Pairs of row numbers: to train on, and to score."""
 
 TOLERANCE = 0.01
-"""The tolerance of linear models. Those of a smaller one are as accurate and take longer."""
+"""Tolerance of linear models. Smaller tolerances take longer and are no more accurate."""
 
 
 MOST_SAMPLES = 2**13
-"""The largest number of codes of a row."""
+"""Largest number of codes per row."""
 
 MOST_FEATURES = 2**25
-"""The largest number of dense features of all rows."""
+"""Largest number of dense features of all rows."""
 
 _NEXT = 2.0
-"""How long the next strength takes, in times of the one before: there are as many trees again, and
-a larger C converges later."""
+"""Factor between the durations of consecutive strengths: the number of trees doubles, and a larger
+C converges later."""
 
 _PORTION = 0.25
-"""The largest share of the remaining time for the next trees, if more trees follow."""
+"""Largest share of the remaining time for the next trees, if more trees follow."""
 
 _MOST_ITERATIONS = 2**30
 
 _FIRST_ITERATIONS = 100
-"""The largest number of iterations of a solver per row, as long as their time is unknown."""
+"""Largest number of iterations of a solver per row, while their duration is unknown."""
 
 
 @dataclass(frozen=True)
 class Goal:
-    """What is learned, and how."""
+    """The learning task and its resources."""
 
     is_regression: bool
     n_jobs: int | None
@@ -61,17 +61,17 @@ class Goal:
 
 
 def score_of(goal: Goal, found: Any, y: Array) -> float:
-    """Return the accuracy, or R2."""
+    """Return the accuracy, or R2 for regression."""
     if goal.is_regression:
         return 1 - float(((found - y) ** 2).sum() / max(((y - y.mean()) ** 2).sum(), 1e-300))
     return float((found == y).mean())
 
 
 class Learner:
-    """The base of learners. `exponent` is how training time grows with rows, `shared` how many fits
-    take as long as what all of them share, and `slower` what a fit takes in times of one of the
-    search, which may end before it has converged. `margin` is how much time is needed for a fit to
-    begin, in times of the expected: it cannot be stopped if it takes longer."""
+    """The base class of learners. The training time grows with the number of rows to the power
+    `exponent`. The work that all fits share takes the time of `shared` fits. A final fit takes
+    `slower` times the time of a fit in the search, which may end before convergence. A fit begins
+    only if `margin` times its expected duration is left, because it cannot be stopped."""
 
     strengths: tuple[float, ...]
     exponent: float = 1.0
@@ -80,26 +80,27 @@ class Learner:
     margin = 2.0
     of_trees = False
     takes_long = False
-    """Whether only the best candidate of its family has the last round of the search."""
+    """Whether only the best candidate of the family enters the last round of the search."""
     has_map = False
 
     def components(self, size: int, *, searched: bool) -> int:
-        """Return how many components a map of some size has, in the search or afterwards."""
+        """Return the number of components of a map of the given size, in the search or
+        afterwards."""
         return 1
 
     def work(
         self, n_rows: int, components: int, strengths: Sequence[float], n_splits: int
     ) -> float:
-        """Return how much fits take, in units of this learner."""
+        """Return the work of fits, in units of this learner."""
         n_fits = n_splits * (max(strengths) if self.of_trees else len(strengths))
         return (self.shared + n_fits) * float(n_rows) ** self.exponent * components
 
     def has_room(self, n_rows: int, size: int) -> bool:
-        """Return whether rows of a size are few enough to be in memory."""
+        """Return whether the rows fit in memory at the given size."""
         return True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
-        """Return the sizes and strengths that are measured, the first of each pair that has time
+        """Return the (size, strength) pairs to measure. The first one that has time is measured
         before the others."""
         return [(1, strength)]
 
@@ -107,7 +108,7 @@ class Learner:
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
         strengths: Sequence[float], step: Step,
     ) -> Array:  # fmt: skip
-        """Return the scores (splits, strengths), NaN if time ran out."""
+        """Return the scores (splits, strengths); NaN if time ran out."""
         found = np.full((len(splits), len(strengths)), np.nan)
         for number, (train, test) in enumerate(splits):
             path = self._path(goal, Z, y, train, test, size, strengths, step)
@@ -124,27 +125,27 @@ class Learner:
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
         strengths: Sequence[float], step: Step,
     ) -> Iterator[Array]:  # fmt: skip
-        """Yield the predictions for the rows of the test, for each strength."""
+        """Yield the predictions for the test rows, for each strength."""
         raise NotImplementedError
 
     def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
-        """Fit an estimator of this learner, or one that ends with it.
+        """Fit an estimator of this learner, or a pipeline that ends with it.
 
         Raises
         ------
         OutOfTime
-            If there is no time for it.
+            If there is not enough time.
         """
         model.fit(X, y)
 
     def estimator(
         self, goal: Goal, size: int, strength: float, vectorizer: Vectorizer | None = None
     ) -> Any:
-        """Return the estimator of prepared rows."""
+        """Return the unfitted estimator for prepared rows."""
         raise NotImplementedError
 
     def row_bytes(self, Z: Any, size: int) -> float:
-        """Return the bytes of a row that is trained on."""
+        """Return the bytes of a training row."""
         n_rows, n_columns = Z.shape
         entries = Z.nnz if sp.issparse(Z) else np.count_nonzero(Z)
         return min(n_columns * 8.0, entries / n_rows * 12.0)
@@ -152,14 +153,14 @@ class Learner:
 
 @dataclass(frozen=True, eq=False)
 class _OnMap(Learner):
-    """A linear model on what a map makes of rows."""
+    """A linear model on the output of a map."""
 
     map: Any
 
     has_map = True
 
     def map_of(self, size: int, *, searched: bool = False) -> Any:
-        """Return the map of some size, not fitted."""
+        """Return the unfitted map of the given size."""
         map = _sklearn.clone(self.map)
         map.set_size(self.components(size, searched=searched))
         return map
@@ -170,7 +171,7 @@ class OnCodes(_OnMap):
     """A linear model on the codes of a map."""
 
     bits: int = 8
-    """The bits of a code. A row takes as many bytes as the size says."""
+    """Bits per code. The number of bytes of a row equals the size."""
 
     strengths = (0.3, 3.0, 30.0)
     shared = 1.0
@@ -178,11 +179,12 @@ class OnCodes(_OnMap):
 
     @property
     def slower(self) -> float:  # type: ignore[override]
-        """Many codes of one bit converge slowly."""
+        """Many one-bit codes converge slowly."""
         return 2.0 if self.bits == 8 else 8.0
 
     def components(self, size: int, *, searched: bool) -> int:
-        """There are fewer in the search if many codes of few bits would take long."""
+        """Return the number of codes; fewer in the search if many codes of few bits would be
+        slow."""
         samples = size * 8 // self.bits
         return max(size, samples // 4) if searched else samples
 
@@ -198,9 +200,9 @@ class OnCodes(_OnMap):
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
         strengths: Sequence[float], step: Step,
     ) -> Array:  # fmt: skip
-        """Return the scores: all splits and strengths share the codes.
+        """Return the scores. All splits and strengths share the codes.
 
-        Each C starts from the solution for the C before.
+        Each C starts from the solution for the previous C.
         """
         map = self.map_of(size, searched=True).set_params(n_jobs=goal.n_jobs)
         codes = map.fit(Z).encode(Z, packed=True)
@@ -214,7 +216,7 @@ class OnCodes(_OnMap):
             return np.asarray(model.fit(codes, y).scores_)
 
     def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
-        """Stop between two passes over the rows."""
+        """Fit, and stop between two passes over the rows if time runs out."""
         with watched(_last(model), lambda *_: step.check()):
             model.fit(X, y)
 
@@ -245,7 +247,7 @@ class OnFeatures(_OnMap):
     def work(
         self, n_rows: int, components: int, strengths: Sequence[float], n_splits: int
     ) -> float:
-        """Most of it are inner products of features. All strengths share them."""
+        """Return the work, mostly of inner products of features, which all strengths share."""
         return n_splits * float(n_rows) * components**2
 
     def has_room(self, n_rows: int, size: int) -> bool:
@@ -265,7 +267,7 @@ class OnFeatures(_OnMap):
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
         strengths: Sequence[float], step: Step,
     ) -> Iterator[Array]:  # fmt: skip
-        """One decomposition serves all strengths."""
+        """Yield the predictions. One eigendecomposition serves all strengths."""
         A, B = Z[train], Z[test]
         means = A.mean(axis=0)
         A, B = A - means, B - means
@@ -289,7 +291,7 @@ class OnFeatures(_OnMap):
 
 
 def _last(model: Any) -> Any:
-    """Return an estimator, or the last step of a pipeline."""
+    """Return an estimator itself, or the last step of a pipeline."""
     return model[-1] if isinstance(model, _sklearn.Pipeline) else model
 
 
@@ -298,7 +300,7 @@ def rounded_inverse(strength: float) -> float:
 
 
 def _targets(goal: Goal, y: Array) -> tuple[Array | None, Array]:
-    """Return classes and a column of -1 and 1 for each, or None and the numbers to predict."""
+    """Return the classes and a column of -1 and 1 for each, or None and the regression targets."""
     if goal.is_regression:
         return None, np.asarray(y, float)[:, None]
     classes, numbers = np.unique(y, return_inverse=True)
@@ -311,12 +313,13 @@ def _winners(classes: Array, scores: Array) -> Array:
 
 
 class _Bounded(Learner):
-    """Limit the iterations of an SVM of scikit-learn, which cannot be stopped, to the time."""
+    """The base class of scikit-learn's SVMs, which cannot be stopped. Their iterations are limited
+    to the remaining time."""
 
     def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
         last = _last(model)
         if not isinstance(last, (_sklearn.LinearSVC, _sklearn.SVC, _sklearn.SVR)):
-            model.fit(X, y)  # least squares, whose time is known
+            model.fit(X, y)  # least squares, whose duration is predictable
             return
         usual, rest, of_one = last.max_iter, step.rest(), step.iteration(strength, len(y))
         if rest < np.inf:
@@ -359,7 +362,7 @@ class OnRows(_Bounded):
 
 @dataclass(frozen=True, eq=False)
 class ByKernel(_Bounded):
-    """An SVM with an exact kernel, a function of two matrices."""
+    """An SVM with an exact kernel, given as a function of two matrices."""
 
     kernel: Callable[..., Array]
 
@@ -399,7 +402,7 @@ class ByKernel(_Bounded):
 
 @dataclass(frozen=True, eq=False)
 class ByRbf(_Bounded):
-    """An SVM with the Gaussian kernel of many rows, whose matrix is not in memory."""
+    """An SVM with the Gaussian kernel on many rows, whose matrix is not held in memory."""
 
     gamma: float
 
@@ -439,14 +442,14 @@ class ByTrees(Learner):
     of_trees = True
 
     def variants(self, strength: float) -> list[tuple[int, float]]:
-        """Return more trees than the search has found best: it may have ended early."""
+        """Return more trees than the best number of the search, which may have ended early."""
         return [(1, strength * factor) for factor in (4, 2, 1, 8)]
 
     def _path(
         self, goal: Goal, Z: Any, y: Array, train: Array, test: Array, size: int,
         strengths: Sequence[float], step: Step,
     ) -> Iterator[Array]:  # fmt: skip
-        """Trees are added to those before."""
+        """Yield the predictions. Trees are added to the existing ones."""
         model = self.estimator(goal, size, strengths[0])
         A, B = Z[train], Z[test]
         for strength in strengths:
@@ -457,7 +460,7 @@ class ByTrees(Learner):
             yield found
 
     def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
-        """Add trees to the model, as many at a time as certainly have time."""
+        """Add trees to the model, as many at once as surely have time."""
         n_trees, n_made = model.max_iter, getattr(model, "n_iter_", 0)
         size = float(len(y)) ** self.exponent
         of_one = step.iteration(strength, size)
@@ -473,7 +476,7 @@ class ByTrees(Learner):
             of_one = (step.spent() - start) / n_left
             n_made += n_left
             step.note_iterations(strength, size, n_left, step.spent() - start)
-            # A single tree takes longer, because some work is done once.
+            # A single tree takes longer, because some work is done only once.
             if n_left > 1 and (n_trees - n_made) * of_one > step.rest():
                 raise OutOfTime(n_trees * of_one)
 
@@ -486,13 +489,14 @@ class ByTrees(Learner):
 
 
 def threads_of_trees(n_threads: int) -> int:
-    """Return how many threads train trees: one if more take longer, on a machine that is busy."""
+    """Return the number of threads for training trees: one if more are slower, on a busy
+    machine."""
     if n_threads == 1:
         return 1
     X = np.random.default_rng(0).random((2000, 16))
     y = X[:, 0] > X[:, 1]
     seconds = []
-    for tried in (1, 1, n_threads):  # the first has to import and to start threads
+    for tried in (1, 1, n_threads):  # the first run imports modules and starts threads
         start = time.perf_counter()
         with _threads.libraries_take(tried):
             _sklearn.HistGradientBoostingClassifier(max_iter=3, early_stopping=False).fit(X, y)
@@ -501,5 +505,5 @@ def threads_of_trees(n_threads: int) -> int:
 
 
 def _no_warnings() -> Any:
-    """Return a context without warnings that a model did not converge."""
+    """Return a context that suppresses convergence warnings."""
     return warnings.catch_warnings(action="ignore", category=_sklearn.ConvergenceWarning)

@@ -1,4 +1,4 @@
-"""The measurement: the estimators that the search has found, on rows that are held out."""
+"""The measurement of the estimators that the search has found, on held-out rows."""
 
 import contextlib
 from collections.abc import Sequence
@@ -18,28 +18,28 @@ from sparsemaps.comparison._learners import OnCodes
 N_FOLDS = 5
 
 _FIRST, _SIZES, _FOLDS = 0.75, 0.8, 0.92
-"""Shares of the time after which no first entry of a family begins, none of another size, and none
-of another fold if there is a test."""
+"""Shares of the time after which no first entry of a family begins, no entry of another size, and,
+if there is a test, no entry of another fold."""
 
 _PART = 0.1
-"""The share of the time that the first entry of a family takes at most, if another one can."""
+"""Preferred largest share of the time for the first entry of a family."""
 
 _OTHER_LINEAR = 0.05
-"""The largest share of the time that each linear model except the first may take."""
+"""Largest share of the time for each linear model except the first."""
 
 _OF_BEST = 0.2
 """The share of the time that another size of the best map may take even if it ends late."""
 
 _NEAR_ERRORS = 2.0
-"""Entries within so many standard errors of the best are measured again."""
+"""Entries within this number of standard errors of the best are measured again."""
 
 _NEAR, _MAY_GAIN = 0.03, 0.1
-"""Families within this of the best are measured at all sizes. More trees, and a larger size of the
-best map, may gain more."""
+"""Families within this distance of the best are measured at all sizes. More trees and larger sizes
+of the best map may gain more."""
 
 
 class Outcome(NamedTuple):
-    """The score of predictions, and its standard error by the rows."""
+    """The score of predictions, and its standard error over the rows."""
 
     score: float
     error: float
@@ -48,20 +48,21 @@ class Outcome(NamedTuple):
 
 @dataclass
 class Entry:
-    """A row of the table, while it is measured."""
+    """A row of the table during the measurement."""
 
     candidate: Candidate
     size: int
     strength: float
     row_bytes: float = 0.0
     losses: list[Array] = field(default_factory=list)
-    """For each fold that is done, the loss of each row; of numbers, in units of their variance."""
+    """For each measured fold, the loss of each row; for regression, in units of the variance of the
+    targets."""
     train_seconds: list[float] = field(default_factory=list)
     predict_seconds: list[float] = field(default_factory=list)
-    """For a row."""
+    """Per row."""
     test: Outcome | None = None
     n_train: int | None = None
-    """The rows that it was trained on, if there was no time for all."""
+    """Number of training rows if there was no time for all."""
 
     @property
     def components(self) -> int:
@@ -70,31 +71,32 @@ class Entry:
 
     @property
     def shown_size(self) -> int | None:
-        """The trees, or the components of the map; None of others."""
+        """The number of trees, or of components of the map; None for others."""
         learner = self.candidate.learner
         if learner.of_trees:
             return int(self.strength)
         return self.components if learner.has_map else None
 
     def work(self, n_rows: int) -> float:
-        """Return how much a fit to some rows takes."""
+        """Return the work of a fit to `n_rows` rows."""
         return self.candidate.learner.work(n_rows, self.components, [self.strength], 1)
 
     def cost(self) -> tuple[float, float]:
-        """Return the bytes of a row, and the seconds of its prediction."""
+        """Return the bytes of a row and the seconds of its prediction."""
         return self.row_bytes, float(np.mean(self.predict_seconds))
 
     def outcome(self) -> Outcome:
         return outcome_of(np.concatenate(self.losses))
 
     def folds_and_score(self) -> tuple[int, float]:
-        """Return the number of folds, and the score on these, less 1."""
+        """Return the number of folds, and a score on these for ranking: minus the sum of mean
+        losses."""
         return len(self.losses), -sum(float(part.mean()) for part in self.losses)
 
 
 def outcome_of(losses: Array) -> Outcome:
-    """Return 1 minus the mean loss. One right and one wrong row are added for the standard error of
-    an accuracy, which is then not 0."""
+    """Return 1 minus the mean loss. The standard error of an accuracy includes one additional right
+    and one wrong row, so it is never 0."""
     n = len(losses)
     is_accuracy = bool(((losses == 0) | (losses == 1)).all())
     some = np.append(losses, [0.0, 1.0]) if is_accuracy else losses
@@ -114,17 +116,18 @@ class Gap(NamedTuple):
 def gap_of(entry: Entry, best: Entry) -> Gap:
     """Return how far an entry is behind another, on the rows that both have predicted.
 
-    Most rows are easy or hard for both, so the error is smaller than those of the two scores.
+    Most rows are easy or hard for both, so the error of the difference is smaller than the errors
+    of the scores.
     """
     n_folds = min(len(entry.losses), len(best.losses))
     theirs, its = (np.concatenate(one.losses[:n_folds]) for one in (entry, best))
     differences = theirs - its
-    some = np.append(differences, [1.0, -1.0])  # so that no error is 0
+    some = np.append(differences, [1.0, -1.0])  # so that the error is never 0
     return Gap(float(differences.mean()), float(some.std() / np.sqrt(len(some))))
 
 
 class Measurement:
-    """Entries that are measured, a step after the other, while there is time."""
+    """Entries that are measured step by step while there is time."""
 
     def __init__(self, search: Halving, test: tuple[Any, Array] | None) -> None:
         self.search, self.test = search, test
@@ -132,32 +135,32 @@ class Measurement:
         self.entries: list[Entry] = []
         self.folds = list(_folds(search))
         self.problems: dict[str, str] = {}
-        """For each family that could not take all rows, the reason."""
+        """The reason for each family that cannot take all rows."""
         self.families: dict[str, list[Entry]] = {}
         """The entries of the best candidate of each family, and of all linear models."""
         self._most_work: dict[Candidate, float] = {}
         self._spread = self._spread_of(search.y)
 
     def run(self, found: Sequence[Found]) -> list[Entry]:
-        """Return the entries that were measured."""
+        """Return the measured entries."""
         families = self.families
         for one in found:
             family, learner = one.candidate.family, one.candidate.learner
             if one.rung >= 0 and (family not in families or family == LINEAR):
                 made = [Entry(one.candidate, *how) for how in learner.variants(one.strength)]
                 families.setdefault(family, []).extend(made)
-        # Linear models, to which all are compared, have time first.
+        # Linear models, with which all others are compared, come first.
         for family, entries in sorted(families.items(), key=lambda item: item[0] != LINEAR):
             part = _PART * self.budget.seconds
             short = [entry for entry in entries if self._expected(entry) <= part]
-            for entry in [*short, *entries]:  # the first that has time
+            for entry in [*short, *entries]:  # until one has time
                 if self._measure(entry, 0, _FIRST):
                     break
-            if family == LINEAR:  # few rows do not tell which preparation is the best for many
+            if family == LINEAR:  # few rows do not reveal the best preparation for many rows
                 for entry in sorted(entries, key=self._expected):
                     if self._expected(entry) <= _OTHER_LINEAR * self.budget.seconds:
                         self._measure(entry, 0, _FIRST)
-        if not self.entries and families:  # one is measured in any case
+        if not self.entries and families:  # measure one in any case
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, in_any_case=True)
         for near, share, of_folds in ((_NEAR, _SIZES, _FOLDS), (np.inf, 1.0, 1.0)):
@@ -167,7 +170,7 @@ class Measurement:
                 self._measure(entry, 0, 1.0 if may_be_late else share)
             self._settle(1.0 if self.test is None else of_folds)
             self._test_near_best()
-        for fold in range(1, self._n_folds):  # the time that is left
+        for fold in range(1, self._n_folds):  # use the remaining time
             for entry in self._near_best():
                 self._measure(entry, fold)
         if self.test is not None:
@@ -178,8 +181,8 @@ class Measurement:
         return self.entries
 
     def _unmeasured(self, near: float) -> list[Entry]:
-        """Return the other sizes of families within `near` of the best: first the best map's, then
-        others, the shortest first, as most are measured then."""
+        """Return the other sizes of families within `near` of the best. Sizes of the best map come
+        first. Within each group, the fastest come first, so that most are measured."""
         ranked = self._best_first()
         if not ranked:
             return []
@@ -199,7 +202,7 @@ class Measurement:
         return is_of_best and self._expected(entry) <= _OF_BEST * self.budget.seconds
 
     def left_out(self) -> list[str]:
-        """Return the names of entries near the best that had no time."""
+        """Return the names of entries near the best for which there was no time."""
         n_rows = len(self.folds[0][0])
         return [
             entry.candidate.name
@@ -212,19 +215,21 @@ class Measurement:
 
     @property
     def _n_folds(self) -> int:
-        """Of rows in an order of time, other folds are earlier rows."""
+        """The number of folds. If rows are ordered by time, the other folds are earlier rows and
+        not used."""
         return 1 if self.search.ordered else N_FOLDS
 
     def _settle(self, share: float) -> None:
-        """Measure the best entry and smaller ones near it on more folds, until it is settled which
-        one is the choice, or a share of the time is over."""
+        """Measure the best entry and smaller ones near it on more folds, until the choice is
+        settled or a share of the time is over."""
         while self._settle_further(share):
             pass
 
     def _settle_further(self, share: float) -> bool:
-        """Measure a fold of one of two entries, the best and the smallest that may be the choice.
+        """Measure a fold of one of two entries: the best, and the smallest that may become the
+        choice.
 
-        Return whether there was any to measure.
+        Return whether a fold was measured.
         """
         near = self._near_best()
         if not near:
@@ -241,19 +246,20 @@ class Measurement:
         return False
 
     def _test_near_best(self) -> None:
-        """Measure the best linear model and the entries near the best on the test, if any."""
+        """Measure the best linear model and the entries near the best on the test, if there is
+        one."""
         if self.test is not None:
             linear = [e for e in self._best_first() if e.candidate.family == LINEAR]
             for entry in [*linear[:1], *self._near_best()]:
                 self._measure_test(entry)
 
     def _near_best(self) -> list[Entry]:
-        """Return the entries that may be the best, the best first."""
+        """Return the entries that may be the best one, best first."""
         ranked = self._best_first()
         return [one for one in ranked if gap_of(one, ranked[0]).is_within(_NEAR_ERRORS)]
 
     def rows(self) -> list[Measured]:
-        """Return the rows of the table, the best first."""
+        """Return the rows of the table, best first."""
         scored = self._scored()
         return [self._row(entry, score, scored[0][1]) for score, entry in scored]
 
@@ -271,9 +277,9 @@ class Measurement:
         )  # fmt: skip
 
     def _scored(self) -> list[tuple[float, Entry]]:
-        """Return the entries with their scores on all folds of the one with the most, the best
-        first. On folds that another one was not measured on, it is taken to be as far behind as on
-        the others."""
+        """Return (score, entry) pairs, best first. Scores are on all folds of the entry with the
+        most folds. An entry with fewer folds is assumed to be as far behind on the missing folds as
+        on the common ones."""
         most = max(self.entries, key=Entry.folds_and_score, default=None)
         if most is None:
             return []
@@ -285,8 +291,8 @@ class Measurement:
         return [entry for _, entry in self._scored()]
 
     def _expected(self, entry: Entry, n_rows: int | None = None, n_others: int = 0) -> float:
-        """Return the seconds that a fit to some rows takes, by default to a fold's, and predictions
-        for others."""
+        """Return the expected seconds of a fit to `n_rows` rows, by default those of a fold, and of
+        predictions for `n_others` rows."""
         if n_rows is None:
             n_rows, n_others = (len(part) for part in self.folds[0])
         costs, one, work = self.search.costs, entry.candidate, entry.work(n_rows)
@@ -304,9 +310,8 @@ class Measurement:
         return has_room and expected <= self.budget.left(share)
 
     def _with_time(self, entry: Entry, train: Array, n_others: int, *, n_fits: int = 1) -> Array:
-        """Return as many of some rows as there is time to train the entry on, some times, but not
-        fewer than the first round of the search has had. If these are not all, the entry says
-        so."""
+        """Return the training rows that there is time for, `n_fits` times; at least the number of
+        the search's first round. If these are fewer than all, set the entry's `n_train`."""
         expected = self._expected(entry, len(train), n_others) * entry.candidate.learner.margin
         left = max(self.budget.left(), 0.0) / n_fits
         if expected <= left:
@@ -321,13 +326,13 @@ class Measurement:
     def _guess(
         self, entry: Entry, train: Array, others: Any, share: float | None
     ) -> tuple[Any, float, float]:
-        """Return what the estimator of an entry, fitted to some rows, predicts for others, and the
-        seconds of the fit and of the prediction.
+        """Return the predictions for other rows by the entry's estimator, fitted to some rows, with
+        the seconds of the fit and of the prediction.
 
         Raises
         ------
         OutOfTime
-            If a share of the time ends while it is trained. With None, it is trained to the end.
+            If `share` of the time ends during training. With None, training is never stopped.
         """
         estimator, learner = self.estimator(entry), entry.candidate.learner
         costs, key = self.search.costs, (entry.candidate, entry.size, "predictions")
@@ -340,7 +345,7 @@ class Measurement:
             step = Step(self.budget, costs, entry.candidate, end=share, reserved=reserved)
             try:
                 learner.fit(estimator, rows, y, step, entry.strength)
-            except OutOfTime as error:  # it takes longer than this
+            except OutOfTime as error:  # it takes even longer than this
                 seconds = max(step.spent(), error.seconds)
                 self._note_fit(entry, len(train), seconds, ended=False)
                 raise
@@ -355,8 +360,8 @@ class Measurement:
     def _note_fit(
         self, entry: Entry, n_rows: int, seconds: float, *, ended: bool = True
     ) -> None:  # fmt: skip
-        """Note the cost of a fit, unless a larger one has ended: what fits of every size share is a
-        larger part of small ones."""
+        """Note the cost of a fit, unless a larger fit has completed: the fixed cost of a fit
+        distorts small ones."""
         work = entry.work(n_rows)
         if work >= self._most_work.get(entry.candidate, 0.0) or not ended:
             self._most_work[entry.candidate] = work
@@ -365,8 +370,8 @@ class Measurement:
     def _measure(
         self, entry: Entry, fold: int, share: float = 1.0, *, in_any_case: bool = False
     ) -> bool:
-        """Measure an entry on a fold, if it has time and is not measured yet; in any case, by fewer
-        rows if these alone have time."""
+        """Measure an entry on a fold if it has time and has not been measured on it. With
+        `in_any_case`, use fewer training rows if time is short. Return whether it was measured."""
         train, test = self.folds[fold]
         search = self.search
         if in_any_case:
@@ -382,7 +387,7 @@ class Measurement:
             )
         except OutOfTime:
             return False
-        except ValueError as error:  # a row is beyond the map, which the search has not seen
+        except ValueError as error:  # the map does not support a row that the search has not used
             self.problems[entry.candidate.family] = str(error)
             return False
         entry.train_seconds.append(train_seconds)
@@ -405,7 +410,7 @@ class Measurement:
         return losses
 
     def _spread_of(self, y: Array) -> float:
-        """Return what losses are divided by: the variance of numbers, 1 for classes."""
+        """Return the divisor of losses: the variance of regression targets, or 1 for classes."""
         return max(float(y.var()), 1e-300) if self.goal.is_regression else 1.0
 
     def _measure_test(self, entry: Entry, *, in_any_case: bool = False) -> None:
@@ -427,7 +432,7 @@ class Measurement:
         entry.test = outcome_of(self._losses(guess, y) / self._spread_of(y))
 
     def estimator(self, entry: Entry) -> Any:
-        """Return the estimator of an entry, which takes the rows as they were given."""
+        """Return the unfitted estimator of an entry, for rows as given by the user."""
         one = entry.candidate
         steps = self.search.preparations.steps(one.preparation)
         make = one.learner.estimator
@@ -448,13 +453,13 @@ def _best_map(ranked: Sequence[Entry]) -> str | None:
 
 
 def with_threads(estimator: Any, n_jobs: int | None) -> Any:
-    """Return the estimator, whose parts use some threads."""
+    """Set the number of threads of all parts of an estimator, in place, and return it."""
     names = [name for name in estimator.get_params() if name.rpartition("__")[2] == "n_jobs"]
     return estimator.set_params(**{name: n_jobs for name in names})
 
 
 def _folds(search: Halving) -> list[tuple[Array, Array]]:
-    """Return the folds. Of classes, each has its share in every fold."""
+    """Return the folds. Each class is represented in every fold."""
     fold_of = search.parts(N_FOLDS)
     every = np.arange(len(fold_of))
     return [(every[fold_of != fold], every[fold_of == fold]) for fold in range(N_FOLDS)]

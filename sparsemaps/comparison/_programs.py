@@ -1,4 +1,4 @@
-"""Estimators as text: the Python that makes them, and the programs that train them."""
+"""Estimators as Python text, and the programs that train them."""
 
 import dataclasses
 import functools
@@ -11,7 +11,7 @@ _UNNEEDED = "n_jobs"
 
 
 def expression(value: object, imports: set[str]) -> str:
-    """Return the Python text of an estimator, and add the lines that import its names."""
+    """Return the Python text of an estimator, and add its import lines to `imports`."""
     if isinstance(value, _sklearn.Pipeline):
         imports.add("from sklearn.pipeline import make_pipeline")
         return f"make_pipeline({', '.join(expression(step, imports) for _, step in value.steps)})"
@@ -37,7 +37,7 @@ def expression(value: object, imports: set[str]) -> str:
 
 
 def given_parameters(estimator: Any) -> dict[str, Any]:
-    """Return the parameters of an estimator that are not the defaults."""
+    """Return the parameters of an estimator that differ from their defaults."""
     parameters = estimator.get_params(deep=False)
     usual = _defaults(type(estimator))
     return {
@@ -62,7 +62,8 @@ def _is_same(one: object, other: object) -> bool:
 
 
 def _name(value: Any, imports: set[str]) -> str:
-    """Return the name of a function or class, which is imported from the public module."""
+    """Return the name of a function or class, and add its import from the public module to
+    `imports`."""
     parts = value.__module__.split(".")
     public = parts[: next((n for n, part in enumerate(parts) if part.startswith("_")), None)]
     module = "sparsemaps" if public[:2] == ["sparsemaps", "maps"] else ".".join(public)
