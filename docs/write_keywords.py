@@ -71,7 +71,7 @@ def declaration(name, of, what):
     lines = [line] if len(line) <= 100 else [
         f"class {name}Keywords(", f"    {', '.join(parts)}, total=False", "):",
     ]  # fmt: skip
-    return ["", *lines, f'    """Those of `{what}`."""']
+    return ["", *lines, f'    """Keywords of `{what}`."""']
 
 
 if __name__ == "__main__":

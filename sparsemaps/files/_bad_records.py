@@ -1,4 +1,4 @@
-"""Records that a job sets aside: the table of them, and the end of a job that has no others."""
+"""The table of records that a job sets aside, and the errors of jobs without good records."""
 
 import contextlib
 import tempfile
@@ -14,18 +14,18 @@ from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.records._table import format_by_name
 
 MOST = 1000
-"""If so many records are bad before the first good one, the job ends."""
+"""The job ends with an error if the first `MOST` records are all bad."""
 
 HEADER = b"file\tline\treason\trecord\n"
 
 TABLE = "the file of bad records"
-"""Words for the table in errors about names."""
+"""The name of the table in errors."""
 
 
 def bad_lines(input: Input, n_before: int, bad: Any) -> Iterator[bytes]:
-    """Yield lines of the table: file, line and reason, and the whole line. `n_before` lines of the
-    file come before the lines that are numbered in `bad`. A record of several lines becomes one, in
-    which backslashes and line ends are escaped."""
+    """Yield lines of the table: file, line, reason, and the whole record. `n_before` lines of the
+    file precede the lines that `bad` numbers. A record of several lines becomes one line, with
+    escaped backslashes and line ends."""
     name = name_in_table(input)
     for number, reason, line in bad:
         reason = escaped(" ".join(reason.lstrip(":, ").split()))
@@ -37,7 +37,7 @@ def bad_lines(input: Input, n_before: int, bad: Any) -> Iterator[bytes]:
 
 
 def name_in_table(input: Input) -> bytes:
-    """Return what the table calls an input."""
+    """Return the name of an input in the table."""
     given = getattr(input, "given", getattr(input, "path", input))
     name = "" if hasattr(given, "read") else str(given)
     name = "standard input" if name == "-" else name
@@ -45,24 +45,25 @@ def name_in_table(input: Input) -> bytes:
 
 
 class BadRecords:
-    """The counts of good and bad records of a job, or of its beginning.
+    """The counts of good and bad records of a job or a part of it.
 
-    `add` counts the records of a block or of a part, and raises a ValueError as soon as the first
-    `MOST` records are all bad. `finish` raises one if no record was good. An input of another
-    format, or a field that is spelt wrongly, is such a case: the output would be empty. Without
-    `is_whole`, the records are a part of the job's, and `n_leading` is for those who join parts.
+    `add` counts the records of a block or of a part, and raises a ValueError once the first `MOST`
+    records are all bad. `finish` raises one if no record was good. The cause may be an input of
+    another format or a misspelled field; the output would be empty. Without `is_whole`, the records
+    are a part of the job's, no error is raised, and `n_leading` is for the code that joins the
+    parts.
     """
 
     def __init__(self, is_whole: bool = True) -> None:
         self.is_whole = is_whole
         self.n_leading = 0
-        """The number of bad records before the first good one."""
+        """Number of bad records before the first good one."""
         self._n_good = 0
         self._first = b""
 
     def add(self, n_good: int, n_leading: int, first: bytes) -> None:
-        """Count good records, and the bad ones before the first of them; `first` is the line of the
-        table about the first bad one, or empty."""
+        """Count good records, and the bad ones before the first of them. `first` is the table's
+        line about the first bad record, or empty."""
         self._first = self._first or first
         self.n_leading += 0 if self._n_good else n_leading
         self._n_good += n_good
@@ -70,7 +71,7 @@ class BadRecords:
             raise ValueError(f"the first {MOST:,} records are all bad; {self._said()}")
 
     def finish(self) -> None:
-        """Raise a ValueError if there were bad records, and no good one."""
+        """Raise a ValueError if there were bad records and no good one."""
         if self.is_whole and self._first and not self._n_good:
             raise ValueError(f"all records are bad; {self._said()}")
 
@@ -86,28 +87,28 @@ class BadRecords:
 class BadTable:
     """The table of the records that a job sets aside.
 
-    ``write(lines)`` appends to it. Without `is_whole`, it has only a part of the job's
-    records, and all of them may be bad.
+    ``write(lines)`` appends to the table. Without `is_whole`, it has only a part of the job's
+    records, which may all be bad.
     """
 
     def __init__(self, write: Callable[[bytes], object], is_whole: bool = True) -> None:
         self._write = write
         self._counts = BadRecords(is_whole)
         self.n_bad = 0
-        """The number of its records so far."""
+        """Number of records in the table so far."""
 
     @property
     def n_leading(self) -> int:
-        """The number of its records before the first good one."""
+        """Number of bad records before the first good one."""
         return self._counts.n_leading
 
     def begin(self) -> None:
-        """Begin with the records of other inputs, which must not be all bad either."""
+        """Begin with other inputs, whose records must not be all bad either."""
         self._counts = BadRecords()
 
     def add(self, input: Input, n_before: int, bad: object, n_good: int, n_leading: int) -> None:
-        """Write the bad records of a block of an input, after `n_before` lines of it, and count the
-        good ones; `n_leading` bad ones come before these."""
+        """Write the bad records of a block, which begins after `n_before` lines of the input, and
+        count the good ones. `n_leading` bad records precede the first good one."""
         lines = []
         if bad:
             lines = list(bad_lines(input, n_before + getattr(input, "lines_before", 0), bad))
@@ -118,8 +119,8 @@ class BadTable:
 
     @contextlib.contextmanager
     def attempt(self) -> Iterator["BadTable"]:
-        """Yield a table whose records come into this one at the end, unless there is an error: the
-        inputs can be read again then."""
+        """Yield a table whose records are added to this one at the end. After an error they are
+        dropped, so that the inputs can be read again."""
         with tempfile.TemporaryFile() as file:
             table = BadTable(file.write)
             yield table
@@ -129,7 +130,7 @@ class BadTable:
         self.n_bad, self._counts = self.n_bad + table.n_bad, table._counts
 
     def finish(self) -> None:
-        """Raise a ValueError if there were bad records, and no good one."""
+        """Raise a ValueError if there were bad records and no good one."""
         self._counts.finish()
 
 
@@ -145,8 +146,8 @@ def opened_table(path: StrPath | None) -> Iterator[BadTable | None]:
 
 
 def join_tables(path: StrPath, parts: list[str]) -> int:
-    """Write a table of the lines of several files, with or without a header. Files may be missing.
-    Return the number of bad records."""
+    """Join the lines of several files, with or without headers, into one table. Files may be
+    missing. Return the number of bad records."""
     n_lines = 0
     with _output_files.atomic_output(path) as file:
         file.write(HEADER)
@@ -160,6 +161,6 @@ def join_tables(path: StrPath, parts: list[str]) -> int:
 
 
 def check_output(path: StrPath | None, output: Destination) -> None:
-    """Raise a ValueError if a table cannot be written beside an output."""
+    """Raise a ValueError if a table and the output are both standard output."""
     if path is not None and is_standard(path) and is_standard(output):
         raise ValueError(f"the output and {TABLE} are both standard output")

@@ -1,4 +1,4 @@
-"""The codes of records of inputs, as stages of a job; and the pairs of near records."""
+"""Codes of the records of inputs, as stages of a job, and pairs of similar records."""
 
 import dataclasses
 import functools
@@ -37,28 +37,28 @@ from sparsemaps.records._table import holds_codes
 from sparsemaps.records.codes import recipe_of
 
 RANGE_BYTES = 2**26
-"""Largest length of a range of an input, whose codes are made by one task."""
+"""Largest length of a range of an input, whose codes one task makes."""
 
 BESIDE_CODES = tuple(RecordsFormat.beside)
-"""Endings of the names of files beside codes."""
+"""Endings of the names of files next to codes."""
 
 
 @dataclasses.dataclass(frozen=True)
 class CodedInputs:
-    """Inputs, and the codes of all their records, which are in a file."""
+    """Inputs, and the file with the codes of all their records."""
 
     job: Job
-    """It makes rows of the inputs, also if they are read again."""
+    """The job that makes rows of the inputs, also when they are read again."""
     inputs: list[Any]
     path: str
     digest: str
-    """It differs if codes are made from other inputs, or otherwise."""
+    """A digest of the inputs and of all that determines the codes."""
     n_parts: list[int] | None = None
-    """Of how many parts the codes of each input are joined; None for a single part."""
+    """The number of parts from which the codes of each input are joined; None for a single part."""
 
     @functools.cached_property
     def n_records(self) -> list[int]:
-        """The number of records of each input, after the codes are made."""
+        """The number of records of each input. The codes must exist."""
         if self.n_parts is None:
             return [len(PackedCodes.load(self.path))]
         folder, name = os.path.split(self.path)
@@ -70,7 +70,8 @@ class CodedInputs:
         return sum(self.n_records)
 
     def are_equal(self, rows: Array, others: Array) -> Array:
-        """Return which pairs of records have the same content, with errors of probability 2^-32."""
+        """Return a mask of the pairs of records that have the same content. The error probability
+        is 2^-32."""
         same = np.ones(len(rows), bool)
         for ending in (_sources.CHECKSUMS, _sources.LENGTHS):
             numbers = numbers_beside(self.path, ending, self.n_rows)
@@ -78,7 +79,8 @@ class CodedInputs:
         return same
 
     def refuse_bad_inputs(self) -> None:
-        """Raise a ValueError if all records of an input are bad: its output would be empty."""
+        """Raise a ValueError if all records of an input are bad, since its output would be
+        empty."""
         pairs = zip(self.inputs, self.n_records, strict=True)
         empty = {name_in_table(input): input for input, n in pairs if not n}
         for line in bad_lines_beside(self.path) if empty else ():
@@ -89,14 +91,14 @@ class CodedInputs:
 
 
 def numbers_beside(path: str, ending: str, n_records: int) -> Array:
-    """Return the numbers of records in a file beside their codes."""
+    """Return the numbers of records from a file next to their codes."""
     kind = ArrayKind(RecordsFormat.beside[ending], (n_records,))
-    # Without records, there may be no file.
+    # Without records, the file may be missing.
     return read_array(path + ending, kind, True) if n_records else np.empty(0, kind.dtype)
 
 
 def digests_of(path: str, n_records: int) -> Array:
-    """Return the number of each record without samples, and a digest of its content in two
+    """Return, for each record without samples, its number and a digest of its content in two
     words."""
     array = read_array(path + _sources.DIGESTS, ArrayKind(np.uint64))
     if len(array) % 3:
@@ -108,13 +110,13 @@ def digests_of(path: str, n_records: int) -> Array:
 
 
 class Delivery(NamedTuple):
-    """An earlier delivery: its codes, and which of its records were kept; None is all."""
+    """An earlier delivery: its codes, and the mask of its kept records; None if all were kept."""
 
     codes: _sources.InputFile
     kept: _sources.InputFile | None
 
     def load(self) -> PackedCodes:
-        """Return the codes. Records that were not kept have no samples there."""
+        """Return the codes. Records that were not kept are marked as records without samples."""
         codes = PackedCodes.load(self.codes)
         if self.kept is None:
             return codes
@@ -131,7 +133,7 @@ class Delivery(NamedTuple):
 
 
 class _Part(NamedTuple):
-    """Codes that are joined: the result of a task, or a file of codes that is an input."""
+    """Codes to join: the result of a task, or a file of codes given as an input."""
 
     path: str
     made_of: Any
@@ -148,8 +150,8 @@ class _Part(NamedTuple):
 def encode(
     job: Job, inputs: list[Any], results: Results, name: str = "codes"
 ) -> Generator[Stage, None, CodedInputs]:
-    """Yield the stages that make the codes of inputs, of their ranges and of all; and these codes.
-    A single range needs no parts."""
+    """Yield the stages that make the codes: first of ranges of the inputs, then joined. Return the
+    codes. A single range needs no parts."""
     ranges = [ranges_of(job, input) for input in inputs]
     every = [one for some in ranges for one in some]
     if isinstance(every[0], _sources.InputFile):
@@ -161,7 +163,7 @@ def encode(
         if holds_codes(one):
             parts.append(_Part(one.path, recipe_of(one), is_made=False))
             continue
-        facts: Any = secrets.token_hex(16)  # a pipe is never the same again
+        facts: Any = secrets.token_hex(16)  # a pipe cannot be read again
         if isinstance(one, _sources.InputFile):
             facts = job.source.facts(one)
         part = file if len(every) == 1 else f"{name}-part-{len(tasks):06d}.npy"
@@ -195,8 +197,8 @@ def ranges_of(job: Job, input: Any) -> list[Any]:
 
 
 def _join(made: list[_Part], path: str, run: TaskRun) -> list[int]:
-    """Write the codes of several files to one; returns the numbers of their records. Files of codes
-    that are inputs have no lengths and digests."""
+    """Join the codes of several files into one, and return the numbers of their records. Files of
+    codes that are inputs lack lengths and digests."""
     parts, n_records = [part.path for part in made], _counts_of(made, run.results)
     have_ids = all(_paths.exists(part + _sources.IDS) for part in parts)
     with ExitStack() as stack:
@@ -214,12 +216,12 @@ def _join(made: list[_Part], path: str, run: TaskRun) -> list[int]:
                 comments = read_comments(part, n)
                 if comments:
                     beside[_sources.COMMENTS].append(comment_lines(comments, start))
-            else:  # a file of codes that is an input
+            else:  # a file of codes given as an input
                 beside[_sources.LENGTHS].append(np.zeros(n))
             if _paths.exists(part + _sources.BAD):
                 beside[_sources.BAD].append_file(part + _sources.BAD)
             if have_ids:
-                with names_of_rows(part, n):  # an error if there are more or fewer
+                with names_of_rows(part, n):  # an error unless there is one id per row
                     beside[_sources.IDS].append_file(part + _sources.IDS)
             start += n
         for file in beside.values():
@@ -229,8 +231,8 @@ def _join(made: list[_Part], path: str, run: TaskRun) -> list[int]:
 
 
 def _counts_of(parts: list[_Part], results: Results) -> list[int]:
-    """Return the number of records of each part; a ValueError if all records are bad, or the first
-    ones."""
+    """Return the number of records of each part. Raise a ValueError if all records or the first
+    `MOST` are bad."""
     bad_records, n_records = BadRecords(), []
     for one in parts:
         n, n_leading = one.counts(results)
@@ -241,7 +243,7 @@ def _counts_of(parts: list[_Part], results: Results) -> list[int]:
 
 
 def bad_lines_beside(codes: str) -> Iterator[bytes]:
-    """Yield the lines about bad records beside a file of codes."""
+    """Yield the table lines about bad records next to a file of codes."""
     if _paths.exists(codes + _sources.BAD):
         with open_regular(codes + _sources.BAD) as file:
             yield from file
@@ -251,8 +253,8 @@ def bad_lines_beside(codes: str) -> Iterator[bytes]:
 
 
 def copies(coded: CodedInputs, key: Array | None = None) -> tuple[Array, Array]:
-    """Return pairs of records without samples of equal bytes: each record with the first of its
-    equals, by number, or by ascending key."""
+    """Return pairs of records without samples that have equal bytes: each record with the first of
+    its equals, by number or by ascending key."""
     digests = digests_of(coded.path, coded.n_rows)
     rows = digests[:, 0].astype(np.int64)
     if not len(rows):
@@ -267,13 +269,13 @@ def copies(coded: CodedInputs, key: Array | None = None) -> tuple[Array, Array]:
 
 
 Sides = tuple[CodedInputs, CodedInputs | None]
-"""The records of pairs: of one set, or of two."""
+"""The records to pair: of one set, or of two."""
 
 
 def similar(
     sides: Sides, search: PairSearch, run: TaskRun, steps: Steps
 ) -> tuple[Array, Array, Array]:
-    """Return pairs of records, of one set or of two, and their similarities, or containments."""
+    """Return pairs of records of one set or of two, and their similarities or containments."""
     own = PackedCodes.load(sides[0].path)
     other = None if sides[1] is None else PackedCodes.load(sides[1].path)
     sets, wanted = (own, other), (search.threshold, search.recall)
@@ -313,8 +315,8 @@ def similar(
 def exact_kernel(
     sides: Sides, rows: tuple[Array, Array], run: TaskRun, stack: ExitStack
 ) -> Callable[[Array, Array], Array]:
-    """Return a function of pairs of records, of one set or of two, among some rows, that gives
-    their exact kernel. Inputs are read again; the rows are in temporary files as long as `stack` is
+    """Return a function from pairs of records to their exact kernel, for the given rows of one set
+    or of two. The inputs are read again. The rows are in temporary files as long as `stack` is
     open."""
     own, other = sides
     if other is None:
@@ -331,8 +333,8 @@ def exact_kernel(
 def rows_of(
     coded: CodedInputs, rows: Iterable[Array], run: TaskRun, stack: ExitStack
 ) -> tuple[Any, Array]:
-    """Return some rows of inputs, as a matrix in temporary files; and the place of each of them
-    there."""
+    """Return the given rows of inputs as a matrix in temporary files, and a map from records to
+    rows of the matrix."""
     wanted = np.zeros(coded.n_rows, bool)
     for some_rows in rows:
         wanted[some_rows] = True
@@ -342,7 +344,7 @@ def rows_of(
     n_rows = width = 0
 
     def chosen(input: Input) -> Iterator[tuple[Batch, Array]]:
-        """Yield blocks of an input with the wanted rows of each."""
+        """Yield the blocks of an input, with the wanted rows of each."""
         nonlocal n_rows
         for block in read_rows(source, input, lambda block: block, n_jobs=run.n_jobs, bar=bar):
             yield block, np.flatnonzero(wanted[n_rows : n_rows + block.n_rows])

@@ -1,5 +1,5 @@
-"""The n-grams of records that a stage has counted, in a temporary file for the stage that makes
-codes of them, so that records are read once."""
+"""The n-grams of records that a stage has counted, in a temporary file. The stage that makes codes
+takes them from there, so that records are read only once."""
 
 import contextlib
 import os
@@ -16,18 +16,18 @@ from sparsemaps._io._sources import Input, InputFile
 from sparsemaps.records._batch import CountedBatch
 
 COUNTED_BYTES = 2**36
-"""The largest size of the file, nearly. Records beyond it are read again."""
+"""Approximate limit of the size of the file. Records beyond it are read again."""
 
 _SHARE = 4
-"""The file takes at most this part of the space that is free on its disk."""
+"""The file takes at most one part in `_SHARE` of the free space of its disk."""
 
 
 class CountedRows:
-    """Batches of counted records, by the range of an input that they are of.
+    """Batches of counted records, by ranges of inputs.
 
     `max_rows` is the largest number of records of a batch. The file is in `folder`. It has no name,
-    so that it ends with the process, and no other process sees it: that one reads records again,
-    and makes the same codes. Any thread may call all methods.
+    so it disappears with the process and is invisible to others, which read the records again and
+    make the same codes. All methods are thread-safe.
     """
 
     def __init__(self, max_rows: int, folder: str, max_bytes: int | None = None) -> None:
@@ -36,15 +36,15 @@ class CountedRows:
         self._file: IO[bytes] | None = None
         self._places: dict[Any, list[int]] = {}
         self._n_waiting = 0
-        """The number of batches that are still to be read."""
+        """Number of batches that have not been read yet."""
         self._lock = threading.Lock()
 
     def __reduce__(self) -> Any:
         return CountedRows, (self.max_rows, self._folder, 0)
 
     def add(self, batch: CountedBatch) -> int | None:
-        """Append a batch to the file, and return its place there, or None if the file has no room.
-        If the disk has none, the file is removed."""
+        """Append a batch to the file and return its place, or None if the file is full. If the disk
+        is full, the file is removed."""
         with self._lock:
             try:
                 if (file := self._opened()) is None:
@@ -61,7 +61,7 @@ class CountedRows:
                 return None
 
     def keep(self, input: Input, places: list[int]) -> None:
-        """Keep the batches at some places: all batches of an input."""
+        """Register the places of all batches of an input."""
         assert isinstance(input, InputFile)
         with self._lock:
             if self._file is not None:
@@ -69,7 +69,7 @@ class CountedRows:
                 self._places[_key(input)] = places
 
     def take(self, input: Input) -> Iterator[CountedBatch] | None:
-        """Return the batches of an input, and forget them; None if they are not here."""
+        """Return the batches of an input and forget them; None if they are not in the file."""
         with self._lock:
             places = self._places.pop(_key(input), None) if isinstance(input, InputFile) else None
             self._close_after_use()
@@ -85,7 +85,7 @@ class CountedRows:
         return batch
 
     def _opened(self) -> IO[bytes] | None:
-        """Return the file, which the first batch opens; None if it may hold nothing."""
+        """Return the file, which is opened for the first batch; None if it must stay empty."""
         if self._file is None and self._max_bytes:
             self._file = tempfile.TemporaryFile(dir=self._folder)  # noqa: SIM115
             weakref.finalize(self, self._file.close)
@@ -99,7 +99,7 @@ class CountedRows:
 
     def _close(self) -> None:
         if self._file is not None:
-            with contextlib.suppress(OSError):  # what had no room is written once more
+            with contextlib.suppress(OSError):  # closing tries to write the data that had no room
                 self._file.close()
             self._file = None
 

@@ -1,4 +1,4 @@
-"""`deduplicate_files`: records without near-duplicates, for ``sparsemaps dedup``."""
+"""`deduplicate_files`: removal of near-duplicate records, for ``sparsemaps dedup``."""
 
 from contextlib import ExitStack
 from dataclasses import replace
@@ -22,8 +22,8 @@ from sparsemaps.maps._sparse_map import SparseMap
 
 
 class DeduplicatedFile(NamedTuple):
-    """An input, the output of its records, the number of its records, the number of kept records,
-    and whether the output was complete before."""
+    """An input, its output, the numbers of its records and kept records, and whether the output was
+    already complete."""
 
     input: Any
     output: Any
@@ -33,9 +33,9 @@ class DeduplicatedFile(NamedTuple):
 
 
 class Deduplicated(NamedTuple):
-    """The numbers of records, of kept records, of clusters of several records, and of records of
-    the largest cluster; the files; the numbers of records that are removed as equal to a kept one,
-    near a kept one, and near an earlier delivery; and the number of bad records."""
+    """The numbers of records, of kept records, and of clusters of several records; the size of the
+    largest cluster; the files; the numbers of records removed as equal to a kept one, as similar to
+    a kept one, and as similar to an earlier delivery; and the number of bad records."""
 
     n_records: int
     n_kept: int
@@ -47,7 +47,7 @@ class Deduplicated(NamedTuple):
     n_earlier: int
     n_bad: int = 0
     n_unordered: int = 0
-    """Records without a number in the field that `keep` names."""
+    """Number of records without a number in the field that `keep` names."""
 
     def named_counts(self) -> dict[str, int]:
         """Return the numbers of records, with the words of a summary."""
@@ -73,27 +73,29 @@ def deduplicate_files(
 ) -> Deduplicated:
     r"""Remove near-duplicate records.
 
-    The command ``sparsemaps dedup`` calls this function. Records are texts, or rows of LIBSVM
-    files, and are processed in order. A record is removed if its similarity to an earlier kept
-    record is at least the threshold. So for every removed record, the output has the record that it
+    The command ``sparsemaps dedup`` calls this function. Records are texts or rows of LIBSVM files,
+    and are processed in order. A record is removed if its similarity to an earlier kept record is
+    at least the threshold. So for every removed record, the output has the record that it
     duplicates. Kept records are written unchanged and in order. The inputs are read once for the
-    codes, and once more for the output. Only codes are kept in memory, or mapped into it. With
-    `max_df`, a table of counts takes up to 1 GB of memory, and n-grams are in a temporary file.
+    codes, and once more for the output. Only the codes are kept in memory or mapped into it. With
+    `max_df`, a table of counts takes up to 1 GB of memory, and the n-grams are stored in a
+    temporary file.
 
     Parameters
     ----------
     map : map of sparsemaps with codes, or None
-        A fitted map is used unchanged; of other maps, a copy is fitted for rows of any width. None
-        is ``MinHash(random_state=0)``, whose similarity is the Jaccard similarity of sets.
+        A map of sparsemaps with codes. A fitted map is used unchanged; other maps are copied and
+        fitted for rows of any width. None is ``MinHash(random_state=0)``, whose similarity is the
+        Jaccard similarity of sets.
     inputs : str, path-like, file-like, or a sequence of these
-        Texts (.txt, .jsonl, .csv; .parquet, .arrow) or LIBSVM files, all but Parquet and Arrow
-        plain or compressed (.gz, .bz2, .xz, .zst); "-" is standard input. A directory stands for
-        its files in the order of their names, a pattern with ``*``, ``?`` or ``[`` for the files
-        that match. Clusters may have records of several inputs.
+        Texts (.txt, .jsonl, .csv; .parquet, .arrow) or LIBSVM files, plain or, except Parquet and
+        Arrow, compressed (.gz, .bz2, .xz, .zst); "-" is standard input. A directory is read as its
+        files in the order of their names, and a pattern with ``*``, ``?`` or ``[`` as the matching
+        files. Clusters may have records of several inputs.
     output : str, path-like or file-like
-        The file to write; the ending of its name chooses the compression; "-" is standard output.
-        If it is a directory that exists, or a name that ends in a slash, each input gets an output
-        of the same name there.
+        The file to write. The ending of its name determines the compression; "-" is standard
+        output. If it is an existing directory, or a name that ends in a slash, each input gets an
+        output of the same name there.
     source : Texts, Svmlight, str or None, default=None
         Kind of the inputs. A string is the analyzer of raw texts: "auto:5" is
         ``Texts("auto:5")``. None is ``Texts()`` if the inputs are texts by their names,
@@ -103,20 +105,20 @@ def deduplicate_files(
     Returns
     -------
     result : Deduplicated
-        `n_records`, `n_kept`; `n_clusters`, clusters of several records; `largest`, the most
-        records of a cluster; the numbers of removed records that hold the same as a kept one
-        (`n_equal`), are near a kept one (`n_near`), or near an earlier delivery (`n_earlier`);
-        `n_unordered`, the records without the number that `keep` names; `n_bad`, those that could
-        not be read and are not counted above; and `files`, with `input`, `output`, `n_records`,
-        `n_kept` and `skipped` of each input.
+        `n_records`, `n_kept`; `n_clusters`, the clusters of several records; `largest`, the size of
+        the largest cluster; the numbers of removed records that are equal to a kept one
+        (`n_equal`), similar to a kept one (`n_near`), or similar to an earlier delivery
+        (`n_earlier`); `n_unordered`, the records without the number that `keep` names; `n_bad`, the
+        records that could not be read and are not counted above; and `files`, with `input`,
+        `output`, `n_records`, `n_kept` and `skipped` of each input.
 
     Raises
     ------
     ValueError
         If a parameter is not allowed; if an output is an input; if a record is bad, with file and
-        line; if `against` has codes of another map; if an input changes meanwhile.
+        line; if `against` has codes of another map; if an input changes during the run.
     OSError
-        If a file cannot be read or written. An output is complete, or not there.
+        If a file cannot be read or written. An output is either complete or missing.
 
     See Also
     --------
@@ -124,24 +126,24 @@ def deduplicate_files(
 
     Notes
     -----
-    A record without samples, such as a text that is too short for one n-gram, is not near any
-    other. It is kept unless an earlier record has the same text, or the same LIBSVM line.
+    A record without samples, such as a text that is too short for one n-gram, is not similar to any
+    other. It is kept unless an earlier record has the same text or the same LIBSVM line.
 
-    Lines that hold no record (blank lines of JSON, comments) are left out. A last line without an
-    end gets one if another record follows. Of Parquet, each group of rows is filtered by itself,
-    with all columns, the schema and the compression; one of more than 256 MB becomes several.
+    Lines that are not records (blank lines of JSON, comments) are omitted. A last line without a
+    line end gets one if another record follows. Each row group of Parquet is filtered separately,
+    with all columns, the schema and the compression; a group of more than 256 MB is split.
 
-    Results are in the directory ``OUTPUT.stages``, under names with a digest of their recipe. When
-    a run is complete, they have plain names too: ``codes.npy``, which is what `PackedCodes` loads
-    and `against` takes, with lengths and digests beside it; ``removed.npy``,
-    ``clusters.npy`` and ``kept.npy``. Results of other recipes are then removed. The
-    directory may be removed. If a run is ended, the next one continues with the first incomplete
-    result. The results for standard output are in a temporary folder.
+    Results are stored in the directory ``OUTPUT.stages``, under names with a digest of their
+    recipe. After a complete run they also have plain names: ``codes.npy``, which `PackedCodes`
+    loads and `against` takes, with lengths and digests next to it; ``removed.npy``,
+    ``clusters.npy`` and ``kept.npy``. Results of other recipes are then removed. The directory may
+    be deleted. If a run is interrupted, the next one continues with the first incomplete result.
+    For standard output, the results are in a temporary folder.
 
-    Beside the codes, which are mapped into memory, there are some 50 bytes a record, however many
-    pairs there are; of Parquet, the kept rows of a group, or 256 MB of them.
+    Besides the codes, which are memory-mapped, the memory is about 50 bytes per record, for any
+    number of pairs; with Parquet, also the kept rows of a group, or 256 MB of them.
 
-    `exact` does not apply to `against`: of an earlier delivery only the codes are known.
+    `exact` does not apply to `against`, since only the codes of earlier deliveries are known.
 
     Examples
     --------
@@ -170,17 +172,17 @@ _SHOWN = (
     ("codes", CODES), ("codes-join", CODES), ("clusters", CLUSTERS), ("removals", REMOVED),
     ("frequencies", FREQUENCIES), ("frequencies-join", FREQUENCIES),
 )  # fmt: skip
-"""The stages whose results tables and report show. A stage that joins parts comes after the one
-that makes them."""
+"""Stages whose results the tables and the report use. A stage that joins parts comes after the
+stage that makes them."""
 
 
 class Dedup(DedupPlan):
-    """Records without near-duplicates."""
+    """A deduplication that can run."""
 
     stages = stages
 
     def run(self, how: Run) -> Deduplicated:
-        """Run all tasks, or the tasks of a share; the numbers are then 0."""
+        """Run all tasks or a share of them; the numbers of a share are 0."""
         self.check(how)
         is_share = how.task is not None
         has_directory = is_directory(self.output) and not self.tables.dry_run

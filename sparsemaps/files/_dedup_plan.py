@@ -1,4 +1,4 @@
-"""The plan of a deduplication: its inputs, its outputs and its options, after all checks."""
+"""The plan of a deduplication: inputs, outputs and options, after all checks."""
 
 import os
 from dataclasses import dataclass
@@ -31,8 +31,8 @@ from sparsemaps.records._table import format_by_name, holds_codes
 CODES = "codes.npy"
 
 CLUSTERS, KEPT, REMOVED = "clusters.npy", "kept.npy", "removed.npy"
-"""Files of stages: the number of each record's cluster; which records are kept; removed records,
-and the kept record that each is near."""
+"""Result files of stages: the number of each record's cluster; the mask of kept records; the
+removed records, with the kept record that each duplicates."""
 
 STAGE_FILES = (
     *(CODES, *(CODES + ending for ending in BESIDE_CODES), CLUSTERS, KEPT),
@@ -42,26 +42,26 @@ STAGE_FILES = (
 
 @dataclass(frozen=True)
 class DedupPlan(Plan):
-    """A deduplication, after a check of all options."""
+    """A deduplication whose options have been checked."""
 
     job: Job
-    """It makes the codes."""
+    """The job that makes the codes."""
     search: Search
     removal: Removal
     earlier: "tuple[Delivery, ...]"
     """The codes of earlier deliveries."""
     inputs: list[Any]
     output: Any
-    """Where kept records are written: a file, or a directory."""
+    """The destination of kept records: a file or a directory."""
     tables: Tables
     files: list[tuple[Any, list[Any]]]
-    """Each file of records that is written, with its inputs, in the order of all inputs."""
+    """The output files, each with its inputs, in the order of all inputs."""
     folder: str | None
-    """The folder of the stages; None if they are in a temporary one."""
+    """The folder of the stages; None for a temporary one."""
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether several processes can do tasks of it."""
+        """Whether several processes can share the tasks."""
         return self.folder is not None and _sources.are_files(self.inputs)
 
     @classmethod
@@ -75,9 +75,8 @@ class DedupPlan(Plan):
         removal: Removal,
         tables: Tables,
     ) -> Self:
-        """Return a plan, after a check of all options and names, and of the codes of earlier
-        deliveries."""
-        folder = None  # of a pipe or a device
+        """Return a plan, after checking all options, names, and codes of earlier deliveries."""
+        folder = None  # pipes and devices have none
         if _sources.is_directory(output) or _sources.is_regular(output):
             folder = _paths.full_path(output) + FOLDER_ENDING
         deliveries = [] if removal.against is None else removal.against
@@ -119,9 +118,9 @@ class DedupPlan(Plan):
 
 
 def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
-    """Return the codes of earlier deliveries, and which of their records were kept, by the folder
-    of stages of a run, a directory of such folders, or files of codes. `own` is the folder of
-    stages of this run, which is none of them."""
+    """Return the codes of earlier deliveries with the masks of kept records. `path` is the folder
+    of stages of a run, a directory of such folders, or files of codes. `own`, the folder of this
+    run's stages, is skipped."""
     path = os.fspath(path)
     if _paths.exists(_paths.join(path, CODES)):
         return [_of_run(path)]

@@ -1,4 +1,4 @@
-"""The stages of a deduplication: codes, the search, clusters, and the records that are kept."""
+"""The stages of a deduplication: codes, search, clusters, and the choice of kept records."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -40,7 +40,7 @@ class KeptCounts(NamedTuple):
 
 
 def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
-    """Return the stages of a plan. The choice of records needs nothing but codes."""
+    """Yield the stages of a plan. The choice of records depends only on codes."""
     job = yield from counted(plan.job, plan.inputs, results)
     coded = yield from encode(job, plan.inputs, results)
     if results is not NOWHERE and is_directory(plan.output):
@@ -73,8 +73,8 @@ def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
 def _find_clusters(
     plan: DedupPlan, coded: CodedInputs, files: dict[str, str], path: str, run: TaskRun
 ) -> int:
-    """Write the number of each record's cluster, and return the number of clusters. A cluster is a
-    kept record and the records that are near it."""
+    """Write the number of each record's cluster, and return the number of clusters. A cluster
+    consists of a kept record and the records removed as its duplicates."""
     n = coded.n_rows
     found = read_removals(files[REMOVED], n, plan.earlier)
     numbers = numbered_components(leaders(found, n), found.removed, n).astype(np.uint32)
@@ -85,7 +85,7 @@ def _find_clusters(
 def _choose(
     plan: DedupPlan, coded: CodedInputs, files: dict[str, str], path: str, run: TaskRun
 ) -> KeptCounts:
-    """Write which records are kept, and return the numbers of them."""
+    """Write the mask of kept records, and return the counts."""
     n = coded.n_rows
     numbers = read_array(files[CLUSTERS], ArrayKind(np.uint32, (n,), most=n - 1))
     found = read_removals(files[REMOVED], n, plan.earlier)
@@ -104,7 +104,7 @@ def _choose(
 
 
 def _check_kept(kept: Task, results: Results) -> None:
-    """Raise a ValueError if the array of records that are kept is not as it was written."""
+    """Raise a ValueError if the mask of kept records has been damaged or removed."""
     made, path = results.find(Place.of(kept.name, kept.recipe)), results.path(kept.file)
     if made is None:
         raise ValueError(f"{path} has been removed meanwhile")
@@ -116,13 +116,13 @@ def _check_kept(kept: Task, results: Results) -> None:
 
 
 def output_tasks(plan: DedupPlan, coded: CodedInputs, kept: Task, results: Results) -> list[Task]:
-    """Return a task for each output, which takes the records of its inputs."""
+    """Return one task per output, which writes the records of its inputs."""
     against, tasks, first = files_of(plan.earlier), [], 0
     for number, (output, paths) in enumerate(plan.files):
         own = slice(first, first + len(paths))
         recipe = {"kept": kept.digest, "output": str(output), "codes": coded.digest}
         path = None
-        if plan.folder is not None:  # of names that were not given, a link is not followed
+        if plan.folder is not None:  # follow links only for names that users give
             is_given = output is plan.output
             path = _paths.real_path(output) if is_given else _paths.full_path(output)
         of = coded, results.path(kept.file), own, None if path else output, against
@@ -141,8 +141,8 @@ def _write_output(
     path: str,
     run: TaskRun,
 ) -> list[int]:
-    """Write the kept records of some inputs; return the numbers of all and of kept ones of each.
-    The files of earlier deliveries must not have changed."""
+    """Write the kept records of some inputs, and return the numbers of all and of kept records of
+    each. Raise an error if files of earlier deliveries have changed."""
     kept = read_array(file_of_kept, ArrayKind(np.bool_), mmap=True)
     inputs, n_records = coded.inputs[own], coded.n_records
     row, selections = sum(n_records[: own.start]), []

@@ -1,4 +1,4 @@
-"""The files that show why records were removed: two tables, and a report."""
+"""The files that explain the removals: two tables and a report."""
 
 import bisect
 import contextlib
@@ -43,7 +43,7 @@ from sparsemaps.text._own_ngrams import OwnNgrams
 def write_evidence(
     plan: DedupPlan, files: Mapping[str, str], counts: Mapping[str, int], n_jobs: int | None
 ) -> None:
-    """Write the tables and the report that are asked for. `files` are the results of stages."""
+    """Write the requested tables and report. `files` are the results of stages."""
     n_records, tables, against = counts["records"], plan.tables, plan.earlier
     codes = files[CODES]
     if tables.clusters is not None:
@@ -75,8 +75,8 @@ def report_of(
     table: str | None,
     n_jobs: int | None,
 ) -> Report:
-    """Return the contents of the report. Of records of earlier deliveries no text is known. `table`
-    is the file of frequencies, if own n-grams count."""
+    """Return the contents of the report. The texts of earlier deliveries are unknown. `table` is
+    the file of frequencies, if records are compared by their own n-grams."""
     threshold = plan.search.threshold
     source: Any = plan.job.source
     own: OwnNgrams | None = None
@@ -122,7 +122,7 @@ def report_of(
 def _own_shown(
     own: OwnNgrams, judged: Judged, texts: dict[int, str], name_of: Callable[[int], str]
 ) -> OwnNgramsShown:
-    """Return what the report shows of own n-grams and frames."""
+    """Return the report's contents on own n-grams and frames."""
     about = (
         f"An n-gram is common if more than {own.max_df:,} records have it. The other n-grams of a "
         f"record are its own. A record with {own.min_own:,} own n-grams or more is judged by them "
@@ -146,7 +146,8 @@ def _own_shown(
 
 
 def _sets_of(own: OwnNgrams | None, text: str | None) -> str:
-    """Return which n-grams of a text count, in words; nothing if all of every text do."""
+    """Describe the n-grams of a text that count; return an empty text if all n-grams always
+    count."""
     if own is None or text is None:
         return ""
     columns = own.vectorizer.transform([text]).indices
@@ -183,8 +184,8 @@ def _listed(parameters: Mapping[str, Any]) -> str:
 def _texts_of(
     source: Source, inputs: Iterable[Any], rows: Array
 ) -> tuple[dict[int, str], dict[int, str]]:
-    """Return the texts of some records, and the inputs that they are in. Records are numbered from
-    0 through all inputs."""
+    """Return the texts and the inputs of the given records. Records are numbered from 0 through all
+    inputs."""
     wanted = np.unique(rows)
     found: dict[int, str] = {}
     places: dict[int, str] = {}
@@ -206,8 +207,8 @@ def _texts_of(
 
 
 def write_removals(output: Destination, found: Removals, name_of: Callable[[int], str]) -> None:
-    """Write a header, and a line for each removed record with the kept record that it is near and
-    their similarity."""
+    """Write a table of removed records, each with the kept record that it duplicates and their
+    similarity."""
 
     def line(row: int, witness: int, similarity: float) -> str:
         return f"{name_of(row)}\t{name_of(witness)}\t{similarity:.6f}\n"
@@ -222,7 +223,7 @@ def names_of(
     n_records: int, codes: str, against: Sequence[Delivery]
 ) -> Iterator[Callable[[int], str]]:
     """Yield a function from a row to the name of its record: the id, or else the number from 1. A
-    record of an earlier delivery is DELIVERY:record."""
+    record of an earlier delivery is named DELIVERY:record."""
     with ExitStack() as stack:
         firsts, prefixes = [0], [""]
         names = [stack.enter_context(names_of_rows(codes, n_records))]
@@ -243,7 +244,8 @@ def names_of(
 
 
 def write_clusters(output: Destination, numbers: Array, codes: str) -> None:
-    """Write lines of a record's number, or its id, and the number of its cluster, both from 1."""
+    """Write lines with a record's number or id, and the number of its cluster. Numbers count from
+    1."""
     with names_of_rows(codes, len(numbers)) as name_of, _output_files.atomic_output(output) as file:
         columns = np.arange(len(numbers)), numbers
         write_table(file, columns, lambda row, number: f"{name_of(row)}\t{number + 1}\n")

@@ -1,4 +1,4 @@
-"""`filter_files`: the records of files that have some label."""
+"""`filter_files`: selection of the records of files by label."""
 
 import dataclasses
 import shutil
@@ -41,9 +41,9 @@ class FilteredFile(NamedTuple):
     n_records: int
     n_kept: int
     n_unknown: int
-    """Records without an n-gram or an entry, which have no label."""
+    """Number of records without an n-gram or an entry, which get no label."""
     n_bad: int
-    """Records that were set aside."""
+    """Number of records that were set aside."""
 
 
 @takes(*JOBS["filter_files"])
@@ -56,28 +56,28 @@ def filter_files(
     source: Texts | Svmlight | None = None,
     **options: Unpack[FilterFilesKeywords],
 ) -> FilteredFile:
-    r"""Write the records of files that have some label, byte for byte and in their order.
+    r"""Write the records of files to which a model assigns a label, byte for byte and in order.
 
     The command ``sparsemaps filter`` calls this function. The inputs are read twice: once for the
-    scores, and once for the records. In between, a record takes one byte of memory, and 9 with
-    `fraction`. Records without an n-gram or an entry have no label and are not written. The output
+    scores, and once for the records. In between, a record takes one byte of memory, or 9 with
+    `fraction`. Records without an n-gram or an entry get no label and are not written. The output
     appears when it is complete.
 
     Parameters
     ----------
     model : KernelClassifier
-        A model that is fitted.
+        A fitted model.
     inputs : str, path-like, file-like, or a sequence of these
-        LIBSVM files, or texts if the model has a vectorizer, of one format if they go to one
-        file. Labels are not read.
+        LIBSVM files, or texts if the model has a vectorizer. Inputs that go to one file must have
+        the same format. Labels are not read.
     output : str, path-like or file-like
-        The file to write (.gz, .bz2, .xz, .zst); Parquet, if the inputs are; "-" is standard
-        output. A directory, which is one that exists or a name that ends in a slash, gets one
-        output for each input, of the input's name.
+        The file to write (.gz, .bz2, .xz, .zst), or Parquet if the inputs are Parquet; "-" is
+        standard output. An existing directory, or a name that ends in a slash, gets one output per
+        input, with the input's name.
     label : object, or list of objects
-        A class of the model, of the same type: "1" is not 1. Of several classes, a record needs
-        one, and the highest of their scores counts. If records may have several labels, a record
-        has those with a score above 0.
+        A class of the model, of the same type: "1" is not 1. With several classes, a record needs
+        one of them, and the highest of their scores counts. In a model with several labels per
+        record, a record has the labels with a score above 0.
     source : Texts, Svmlight or None, default=None
         As for `predict_files`.
     [options]
@@ -86,13 +86,13 @@ def filter_files(
     -------
     answer : FilteredFile
         The numbers of all records (`n_records`), of written (`n_kept`), unknown (`n_unknown`) and
-        bad ones (`n_bad`); with a `task`, in the outputs that it has made.
+        bad ones (`n_bad`). With a `task`, they cover the outputs that it made.
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed, the model has no such class, an input changes meanwhile, or a
-        line is not of its format.
+        If a parameter is not allowed, the model has no such class, an input changes during the run,
+        or a line does not have the format.
     OSError
         If a file cannot be read or written.
 
@@ -119,7 +119,7 @@ def filter_files(
 
 @dataclass(frozen=True)
 class Filtering(Labelling):
-    """A job that writes the records of some labels."""
+    """A job that writes the records with given labels."""
 
     filter: "LabelFilter"
 
@@ -128,7 +128,7 @@ class Filtering(Labelling):
 
     @property
     def needs_all_inputs(self) -> bool:
-        """Whether a fraction of the records is written, which is one of all inputs together."""
+        """Whether a fraction of the records is written, which depends on all inputs together."""
         return self.filter.least.fraction is not None
 
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
@@ -149,8 +149,8 @@ class Filtering(Labelling):
         return name
 
     def stages_to(self, outputs: Stage, results: Results) -> Iterator[Stage]:
-        """Yield the stage of the outputs. A fraction of the records is one of all inputs together,
-        so two stages come before it: the scores of each input, and the cut, which is one value."""
+        """Yield the stage of the outputs. A fraction refers to the records of all inputs, so it
+        needs two more stages before: the scores of each input, and the cut, which is one value."""
         fraction = self.filter.least.fraction
         if fraction is None:
             yield outputs
@@ -163,7 +163,7 @@ class Filtering(Labelling):
         files = [task.file for task in scores]
         cut = Task("cut", {"fraction": fraction, "scores": files}, (results, files, fraction))
         tasks = [
-            task._replace(  # in receipts, the cut comes before the input
+            task._replace(  # receipts have the cut before the input
                 recipe={**whole, "cut": cut.digest, **task.recipe},
                 of=(results, *task.of, number, scores[number], cut),
             )
@@ -177,12 +177,12 @@ class Filtering(Labelling):
 
     @property
     def _ending(self) -> tuple[str, ...]:
-        """The ending of the table of bad records, if there is one."""
+        """The ending of the table of bad records, if there is a table."""
         return () if self.bad_records is None else (BAD,)
 
     def _write_scores(self, input: Input, path: str, run: TaskRun) -> list[int]:
-        """Write the scores of the records of an input; return how many records there are, empty
-        ones and bad ones."""
+        """Write the scores of the records of an input, and return the numbers of records, of empty
+        ones and of bad ones."""
         with opened_table(None if self.bad_records is None else path + BAD) as aside:
             ((scores, n_empty, n_bad),) = self.marks([input], run, aside)
             if aside is not None:
@@ -201,7 +201,7 @@ class Filtering(Labelling):
         path: str,
         run: TaskRun,
     ) -> list[int]:
-        """Write the output of the input of a number, and beside it the table of bad records."""
+        """Write the output of the given input and its table of bad records."""
         value = results.value(cut.file, cut.digest)
         try:
             least, n_equal = float.fromhex(value[0]), int(value[1][number])
@@ -246,8 +246,8 @@ class Filtering(Labelling):
     def marks(
         self, inputs: list[Any], run: TaskRun, aside: BadTable | None
     ) -> list[tuple[Array, int, int]]:
-        """Return for each input the marks of its records, by the filter, and how many records are
-        empty and bad."""
+        """Return, for each input, the marks of its records by the filter, and the numbers of empty
+        and of bad records."""
         marks: list[list[Array]] = [[self.filter.nothing] for _ in inputs]
         n_empty, n_bad = [0] * len(inputs), [0] * len(inputs)
         for number, part, n_more in self.scored(inputs, run, aside):
@@ -258,7 +258,7 @@ class Filtering(Labelling):
 
 
 def _find_cut(results: Results, files: list[str], fraction: float, path: str, run: TaskRun) -> Any:
-    """Return the cut of all inputs for JSON."""
+    """Return the cut of all inputs, for JSON."""
     cut = cut_of([_scores_in(results, file) for file in files], fraction)
     return [cut.least.hex(), cut.n_equal]
 
@@ -268,10 +268,11 @@ def _scores_in(results: Results, file: str) -> Array:
 
 
 class LabelFilter(NamedTuple):
-    """The records that `filter_files` writes. Of several labels, the highest value counts."""
+    """The rule by which `filter_files` selects records. With several labels, the highest value
+    counts."""
 
     numbers: list[int]
-    """The numbers of the labels among the classes."""
+    """Indices of the labels in the model's classes."""
     least: LabelChoice = LabelChoice()
 
     @property
@@ -280,12 +281,12 @@ class LabelFilter(NamedTuple):
 
     @property
     def nothing(self) -> Array:
-        """Marks of no records."""
+        """The marks of no records."""
         return np.zeros(0, bool if self.least.fraction is None else float)
 
     def marks(self, model: Any, part: Scored) -> Array:
-        """Return which records are written; of a fraction, their scores, or minus infinity for
-        records without samples."""
+        """Return a mask of the records to write. With a fraction, return their scores, and minus
+        infinity for records without samples."""
         scores = scores_of_classes(model, part.scores)
         if self.least.min_proba is not None:
             shares = probabilities(model, part.scores)
@@ -300,7 +301,7 @@ class LabelFilter(NamedTuple):
         return part.known & np.isin(scores.argmax(axis=1), self.numbers)
 
     def kept(self, marks: list[Array]) -> list[Array]:
-        """Return which records of each input are written, by all marks."""
+        """Return masks of the records of each input to write, from all marks."""
         if self.least.fraction is None:
             return marks
         cut = cut_of(marks, self.least.fraction)
@@ -308,7 +309,7 @@ class LabelFilter(NamedTuple):
 
 
 def filter_for(model: Model, labels: object, least: LabelChoice) -> LabelFilter:
-    """Return the filter of `filter_files`, after a check."""
+    """Return the filter of `filter_files`, after checking the arguments."""
     if isinstance(model, KernelRegressor):
         raise ValueError("records are chosen by their labels, and the model is for regression")
     if not isinstance(model, KernelClassifier):

@@ -1,4 +1,5 @@
-"""Labels must be finite. What is here loads no models, as jobs that write rows need it too."""
+"""Checks that labels are finite. This module does not import models, since jobs that write rows
+need it too."""
 
 import numpy as np
 
@@ -9,13 +10,13 @@ ALL_FINITE = "all labels must be finite"
 
 
 def not_finite(labels: Array) -> int | None:
-    """Return the place of the first label that is NaN or infinite; None if there is none."""
+    """Return the place of the first label that is NaN or infinite; None if all are finite."""
     wrong = ~np.isfinite(labels) if labels.dtype.kind == "f" else np.zeros(0, bool)
     return int(wrong.argmax()) if wrong.any() else None
 
 
 def check_labels(block: Batch) -> None:
-    """Raise an error that names the line if a label of some records is NaN or infinite."""
+    """Raise an error that names the line if the label of a record is NaN or infinite."""
     heads = block.heads
     place = not_finite(heads.labels)
     if place is not None:

@@ -1,7 +1,7 @@
 """The formats that jobs write: LIBSVM text, packed codes, and codes of records.
 
-An `OutputFormat` is made for one output. Any thread may call ``convert`` with a block. ``write``
-takes the results in order, and ``finish`` ends the file.
+An `OutputFormat` writes one output. ``convert`` takes a block and is thread-safe. ``write`` takes
+the results in order, and ``finish`` completes the file.
 """
 
 import hashlib
@@ -36,40 +36,41 @@ from sparsemaps.libsvm._write import format_codes, format_rows
 from sparsemaps.records._batch import Batch
 
 _LINES_BYTES = 2**22
-"""The number of bytes of text that are made at a time, nearly. Short lines may become long."""
+"""Approximate number of bytes of text that are made at once. Short lines may become long."""
 
-_VALUE_BYTES = 28  # of text: index, colon, the digits of a number, blank
+_VALUE_BYTES = 28  # of text: index, colon, digits of a number, blank
 
 
 def rows_at_once(n_values: int) -> int:
-    """Return the number of rows of `n_values` entries whose text is made at a time."""
+    """Return the number of rows, with `n_values` entries each, whose text is made at once."""
     return max(1, _LINES_BYTES // (_VALUE_BYTES * n_values))
 
 
 class FormatOptions(NamedTuple):
-    """The options that decide the content of an output, beside the map and the input."""
+    """The options that determine the content of an output, besides the map and the input."""
 
     ones: bool
     comments: bool
     header: str
     texts: dict[str, Any] | None = None
-    """For rows of texts, the description of the vectorizer."""
+    """The description of the vectorizer, for rows of texts."""
     ids: bool = False
     """Whether the rows have ids."""
     checksums: bool = False
-    """Whether codes have checksums of their records beside them."""
+    """Whether checksums of the records are stored next to codes."""
     weights: str | None = None
-    """The field of the weights of records, which are written beside codes."""
+    """The field of the weights of records, which are stored next to codes."""
 
 
 class OutputFormat(ABC):
-    """One output. `stack` closes its files: with an exception, none of them appears."""
+    """The writer of one output. `stack` closes its files; after an exception, none of them
+    appears."""
 
     is_text: ClassVar[bool] = False
-    """Whether an output is text: it has values and comments, and may be a pipe or compressed."""
+    """Whether the output is text, which has values and comments and may be a pipe or compressed."""
     beside: ClassVar[Mapping[str, Any]] = {}
-    """Endings of the names of files that are written beside an output; the types of their numbers,
-    or None for text."""
+    """Name endings of the files written next to an output, with the types of their numbers, or None
+    for text."""
 
     def __init__(
         self, map: Any, path: Destination, options: FormatOptions, stack: ExitStack
@@ -80,7 +81,7 @@ class OutputFormat(ABC):
 
     @classmethod
     def files_beside(cls, path: Any, stack: ExitStack) -> dict[str, "_FileBeside"]:
-        """Return the files beside an output, by the endings of their names."""
+        """Return the files next to an output, by their name endings."""
         return {
             ending: _FileBeside(os.fspath(path) + ending, stack, dtype)
             for ending, dtype in cls.beside.items()
@@ -88,10 +89,10 @@ class OutputFormat(ABC):
 
     @abstractmethod
     def _begin(self, path: Destination) -> None:
-        """Open the files that are written."""
+        """Open the output files."""
 
     def aside(self, inputs: Sequence[Any]) -> BadTable | None:
-        """Return the table of bad records that it keeps, if it does."""
+        """Return the table of bad records, if the format stores one."""
         return None
 
     @abstractmethod
@@ -104,13 +105,13 @@ class OutputFormat(ABC):
         """Append a converted block."""
 
     def finish(self) -> None:
-        """End the files, after all blocks."""
+        """Complete the files, after all blocks."""
         for file in self._beside.values():
             file.finish()
 
 
 class SvmlightFormat(OutputFormat):
-    """LIBSVM text, which counts from 1."""
+    """LIBSVM text, with indices that count from 1."""
 
     is_text = True
 
@@ -157,7 +158,7 @@ class SvmlightFormat(OutputFormat):
 
 
 class _CodesFormat(OutputFormat):
-    """Packed codes for `PackedCodes.load`; ids beside them."""
+    """Packed codes for `PackedCodes.load`, with ids in a file next to them."""
 
     beside: ClassVar[Mapping[str, Any]] = {_sources.IDS: None}
 
@@ -166,15 +167,16 @@ class _CodesFormat(OutputFormat):
         with _output_files.errors_naming(self._path):
             folder = os.path.dirname(os.path.realpath(self._path))
             self._spool = Spool(folder, np.uint8, self._stack)
-        # The stack ends in the reverse order: the files beside the codes appear before these.
+        # The stack closes in reverse order, so the files next to the codes appear before the codes.
         self._stack.push(self._save)
         if self._options.ids:
-            self._beside[_sources.IDS].append(b"")  # there is a file even without rows
+            self._beside[_sources.IDS].append(b"")  # the file exists even without rows
         self._codes = empty_codes(self._map, self._options.texts)
-        self._kept = [self._codes]  # the codes of each block, without their array
+        self._kept = [self._codes]  # the codes of each block, without their arrays
 
     def _save(self, failure: object, *details: object) -> None:
-        """Write the file of codes from the temporary one, unless an exception ends the stack."""
+        """Write the file of codes from the temporary file, unless the stack closes with an
+        exception."""
         if failure is None:
             with _output_files.errors_naming(self._path):
                 _, sampled, sizes = joined_facts(self._kept)
@@ -182,18 +184,18 @@ class _CodesFormat(OutputFormat):
                 save_blocks(self._path, [with_rows(self._codes, array, sampled, sizes)])
 
     def _append(self, codes: PackedCodes, ids: list[str] | None) -> None:
-        """Append codes and ids of a block to the files. Empty the codes in place: the codes of all
-        blocks stay in memory without their arrays."""
-        with _output_files.errors_naming(self._path):  # not the file that was opened last
+        """Append the codes and ids of a block to the files. Replace the array of `codes` in place
+        by an empty one, because the other facts of all blocks stay in memory."""
+        with _output_files.errors_naming(self._path):  # not the file opened last
             self._spool.append(codes.array.reshape(-1))
-        codes.array = self._codes.array  # the codes are in the file
+        codes.array = self._codes.array  # the array is in the file
         self._kept.append(codes)
         if ids is not None:
             self._beside[_sources.IDS].append("".join(f"{id}\n" for id in ids).encode())
 
 
 def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:
-    """Return the codes of no rows; `texts` is the vectorizer of rows of texts."""
+    """Return codes of no rows; `texts` describes the vectorizer of rows of texts."""
     codes: PackedCodes = map._packed_codes(*map.draw.new_codes(0))
     if texts is not None:
         codes.config[TEXTS] = texts
@@ -201,11 +203,11 @@ def empty_codes(map: Any, texts: dict[str, Any] | None) -> PackedCodes:
 
 
 NOTHING = np.empty(0)
-"""It is appended to files that are there without rows, too."""
+"""Appended to files that must exist even without rows."""
 
 
 class NpyFormat(_CodesFormat):
-    """Packed codes; labels, query ids, ids and weights beside them."""
+    """Packed codes, with labels, query ids, ids and weights in files next to them."""
 
     beside: ClassVar[Mapping[str, Any]] = {
         _sources.LABELS: np.float64,
@@ -223,7 +225,7 @@ class NpyFormat(_CodesFormat):
         self._labels = LabelSpool(folder, np.float64, self._stack)
         self._n_rows = 0
         self._rows: Spool | None = None
-        """The number of the row of each label, if a row has a list of them."""
+        """The row number of each label, if any row has a list of labels."""
 
     def convert(self, block: Batch) -> tuple[tuple[PackedCodes, Batch], int]:
         check_labels(block)
@@ -262,9 +264,9 @@ class NpyFormat(_CodesFormat):
 
 
 class RecordsFormat(_CodesFormat):
-    """The codes of records, and beside them: the length of each record, the number and a digest of
-    each record without samples. If there are any, or if asked for: checksums, numbers that order
-    records, comments of lines, and lines that are not records."""
+    """The codes of records. Files next to them have the length of each record, and the number and a
+    digest of each record without samples. Further files, if needed, have checksums, numbers that
+    order records, comments of lines, and bad lines."""
 
     beside: ClassVar[Mapping[str, Any]] = {
         _sources.LENGTHS: np.uint32,
@@ -326,24 +328,24 @@ class Spool:
         self.n += len(array)
 
     def array(self) -> Array:
-        """Return the numbers, mapped into memory."""
+        """Return the numbers, memory-mapped."""
         self._file.flush()
         empty = np.empty(0, self.dtype)
         return np.memmap(self._file, self.dtype, "r", shape=self.n) if self.n else empty
 
     def blocks(self) -> Iterator[Array]:
-        """Yield the numbers, some at a time."""
+        """Yield the numbers in parts."""
         numbers = self.array()
         for start in range(0, self.n, _NUMBERS):
             yield np.array(numbers[start : start + _NUMBERS])
 
 
-_NUMBERS = 2**17  # that are read of a temporary file at a time
+_NUMBERS = 2**17  # read from a temporary file at once
 
 
 class LabelSpool(Spool):
     """A temporary file of labels: float64, or int64 or uint64 if there are whole numbers that
-    float64 does not hold. Earlier labels are converted when the first such number comes."""
+    float64 cannot hold. Earlier labels are converted when the first such number arrives."""
 
     _some = np.empty(0)
     """The least and the largest label, and a fraction if there is one."""
@@ -357,7 +359,7 @@ class LabelSpool(Spool):
             self._some = np.array([both.min(), both.max(), *both[both % 1 != 0][:1]], both.dtype)
 
     def _convert(self, dtype: np.dtype[Any]) -> None:
-        """Convert the labels, in place: all types have 64 bits."""
+        """Convert the labels in place: all types have 64 bits."""
         for start, labels in zip(range(0, self.n, _NUMBERS), self.blocks(), strict=True):
             self._file.seek(start * self.dtype.itemsize)
             self._file.write(labels.astype(dtype).data)
@@ -375,16 +377,16 @@ FORMATS: dict[str, type[OutputFormat]] = {
 
 @dataclass
 class _FileBeside:
-    """A file beside an output: text, or with a `dtype` a .npy file, whose header is written last.
-    It is opened when something is appended, which may be nothing."""
+    """A file next to an output: text, or with a `dtype` a .npy file, whose header is completed
+    last. It is opened by the first call of `append`, even without data."""
 
     path: str
     stack: ExitStack
     dtype: npt.DTypeLike | None = None
     width: int | None = None
-    """The number of columns, of numbers in two dimensions."""
+    """The number of columns of a two-dimensional array."""
     n: int = 0
-    """How many bytes of text, or rows of numbers, it has so far."""
+    """Number of bytes of text, or rows of numbers, so far."""
     _file: IO[bytes] | None = None
 
     def append(self, what: Any) -> None:
@@ -394,12 +396,12 @@ class _FileBeside:
                 self._file.write(lasting_header(self.dtype, (0,)))
         if self.dtype is not None:
             what = np.ascontiguousarray(what, self.dtype).data
-        with _output_files.errors_naming(self.path):  # not the file that was opened last
+        with _output_files.errors_naming(self.path):  # not the file opened last
             self._file.write(what)
         self.n += len(what)
 
     def append_file(self, path: str) -> None:
-        self.append(b"")  # there is a file even if the other one is empty
+        self.append(b"")  # the file exists even if the other one is empty
         with open_regular(path) as file:
             for block in iter(partial(file.read, 2**20), b""):
                 self.append(block)
@@ -413,12 +415,12 @@ class _FileBeside:
 
 
 def _n_empty(X: Any) -> int:
-    """Return the number of rows of CSR whose entries are 0, or that have none."""
+    """Return the number of CSR rows without a nonzero entry."""
     return int((sums_of_rows(X.data != 0, X.indptr[1:]) == 0).sum())
 
 
 def _check_rows_have_lines(block: Batch, lines: bytes) -> None:
-    """Raise a ValueError if a row would be a blank line, which LIBSVM text cannot hold."""
+    """Raise a ValueError if a row would become a blank line, which LIBSVM text cannot represent."""
     without = np.flatnonzero(np.diff(block.heads.label_ends, prepend=0) == 0)
     if not len(without):
         return

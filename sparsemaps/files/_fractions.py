@@ -1,4 +1,4 @@
-"""The records with the highest scores of several inputs, a fraction of all of them."""
+"""Selection of a fraction of the records of several inputs, by their highest scores."""
 
 import math
 from collections.abc import Sequence
@@ -11,17 +11,19 @@ from sparsemaps._tools._typing import Array
 
 
 class Cut(NamedTuple):
-    """Which scores are in the fraction."""
+    """The cut that separates the fraction from the other records."""
 
     least: float
-    """Higher ones are."""
+    """The least score in the fraction. All records with higher scores are in it."""
     n_equal: list[int]
-    """Of each input, how many of the records with this score are, the first ones."""
+    """The number of records of each input with the score `least` that are in the fraction; the
+    first ones are."""
 
 
 def cut_of(scores: Sequence[Array], fraction: float) -> Cut:
-    """Return the cut for a fraction of the records of some inputs, rounded up: those with the
-    highest scores, of equal ones the first. Scores of minus infinity are never taken."""
+    """Return the cut for a fraction, rounded up, of the records of some inputs. The highest scores
+    are selected, and the first records among equal scores. Scores of minus infinity are never
+    selected."""
     every = np.concatenate([np.empty(0), *scores])
     n_best = math.ceil(Fraction(repr(float(fraction))) * len(every))
     if not n_best:
@@ -38,7 +40,7 @@ def cut_of(scores: Sequence[Array], fraction: float) -> Cut:
 
 
 def taken(scores: Array, least: float, n_equal: int) -> Array:
-    """Return which records of an input are in the fraction."""
+    """Return a mask of the records of an input that are in the fraction."""
     is_taken = scores > least
     is_taken[np.flatnonzero(scores == least)[:n_equal]] = True
     return is_taken

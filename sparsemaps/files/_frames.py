@@ -1,4 +1,5 @@
-"""Which records are judged by their own n-grams, and the frames that these records share."""
+"""Records that are compared by their own n-grams, and the boilerplate ("frames") that they
+share."""
 
 import contextlib
 from collections.abc import Iterable, Sequence
@@ -14,27 +15,28 @@ from sparsemaps.records._batch import Batch
 from sparsemaps.text._own_ngrams import OwnNgrams
 
 N_FRAMES = 10
-"""Frames that are listed."""
+"""Number of listed frames."""
 
 _CANDIDATES = 4 * N_FRAMES
-"""Groups of records that are compared, as some may have one frame."""
+"""Number of groups to compare, since several groups may have the same frame."""
 
 _MOST_GROUPS = 2**18
-"""Groups that are remembered while records are read: those with the most common n-grams."""
+"""Number of groups to retain while records are read: those with the most common n-grams."""
 
 _FACTOR = np.uint64(0x9E3779B97F4A7C15)
 
 
 class FrameGroup(NamedTuple):
-    """Records that share common n-grams: the first one, and how many there are."""
+    """Records that share common n-grams: the first record and the number of records."""
 
     row: int
     n_records: int
 
 
 class Judged(NamedTuple):
-    """How many records are judged by their own n-grams, how many of them have common ones too, and
-    how many are judged by all n-grams; and groups of records with a frame."""
+    """The numbers of records compared by their own n-grams, of those among them that also have
+    common n-grams, and of records compared by all n-grams; and the groups of records with a
+    frame."""
 
     n_by_own: int
     n_with_frame: int
@@ -43,18 +45,18 @@ class Judged(NamedTuple):
 
 
 def judge(source: TextRows, own: OwnNgrams, inputs: Iterable[Any], n_jobs: int | None) -> Judged:
-    """Read all records, and return how they are judged. Records are numbered from 0 through all
+    """Read all records and return how they are compared. Records are numbered from 0 through all
     inputs.
 
-    Of the common n-grams of a record, one is chosen by a hash. Records that are judged by their own
-    n-grams and whose chosen n-grams are equal are a group.
+    A hash selects one of the common n-grams of each record. Records that are compared by their own
+    n-grams form a group if their selected n-grams are equal.
     """
 
     def look(block: Batch) -> tuple[int, int, Array, Array, Array]:
         return _looked_at(own, block.X)
 
     n_by_own = n_rows = n_with_frame = 0
-    groups: dict[int, list[int]] = {}  # the numbers of common n-grams and records, and the first
+    groups: dict[int, list[int]] = {}  # number of common n-grams, number of records, first record
     for input in inputs:
         with contextlib.closing(read_rows(source, input, look, n_jobs=n_jobs)) as blocks:
             for n, by_own, rows, chosen, n_common in blocks:
@@ -77,14 +79,14 @@ def judge(source: TextRows, own: OwnNgrams, inputs: Iterable[Any], n_jobs: int |
 
 
 def _largest(groups: dict[int, list[int]], n: int) -> list[tuple[int, list[int]]]:
-    """Return the groups with the most common n-grams; of equal ones, the first."""
+    """Return the `n` groups with the most common n-grams; among equal ones, the first."""
     return sorted(groups.items(), key=lambda item: -item[1][0])[:n]
 
 
 def _looked_at(own: OwnNgrams, X: Any) -> tuple[int, int, Array, Array, Array]:
-    """Return the number of rows, and how many are judged by their own n-grams. For those that have
-    common n-grams too, also return the rows, a common n-gram of each by a hash, and their
-    numbers."""
+    """Return the number of rows and the number of rows compared by their own n-grams. For the
+    latter rows that also have common n-grams, return the rows, one common n-gram of each, selected
+    by a hash, and the numbers of common n-grams."""
     ends = np.concatenate([[0], X.indptr[1:]])
     sizes = np.diff(ends)
     is_common = own.common(X.indices)
@@ -94,15 +96,15 @@ def _looked_at(own: OwnNgrams, X: Any) -> tuple[int, int, Array, Array, Array]:
     with np.errstate(over="ignore"):
         hashes = (X.indices.astype(np.uint64) + np.uint64(1)) * _FACTOR
     hashes[~is_common] = np.iinfo(np.uint64).max
-    # The least hash of each row, from its start to its end; every other part is between rows.
+    # Take the least hash of each row, from its start to its end. Every other part is between rows.
     parts = np.stack([ends[:-1][rows], ends[1:][rows]], axis=1).ravel()
     chosen = np.minimum.reduceat(np.append(hashes, np.uint64(0)), parts)[::2]
     return X.shape[0], int(by_own.sum()), rows, chosen, (sizes - n_own)[rows]
 
 
 class Frame(NamedTuple):
-    """A frame: the number of records with it; the first one, how many of its n-grams are common,
-    and how many it has."""
+    """A frame: the number of records with it, the first record, the number of common n-grams of
+    that record, and the number of all its n-grams."""
 
     n_records: int
     row: int
@@ -111,8 +113,8 @@ class Frame(NamedTuple):
 
 
 def frames_of(groups: Sequence[FrameGroup], texts: dict[int, str], own: OwnNgrams) -> list[Frame]:
-    """Return the frames of groups, the largest first. Groups have one frame if their first records
-    share half of the common n-grams of each. Runs that few records share are not a frame."""
+    """Return the frames of groups, largest first. Groups share a frame if their first records share
+    at least half of the common n-grams of each. Groups of few records are not frames."""
     found: list[Frame] = []
     sets: list[Array] = []
     for group in groups:

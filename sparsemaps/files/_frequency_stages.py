@@ -1,5 +1,5 @@
-"""The stages that count how many records have each n-gram, and the rows that follow: own n-grams,
-or weighted ones."""
+"""The stages that count document frequencies of n-grams, and the rows based on them: own n-grams,
+or weighted n-grams."""
 
 import os
 import threading
@@ -37,7 +37,7 @@ from sparsemaps.text._own_ngrams import OwnNgrams
 from sparsemaps.text._weighted_ngrams import NgramsByTable, read_table
 
 FREQUENCIES = "frequencies.npy"
-"""The file of the stages: a table of counts."""
+"""The result of the stages: a table of counts."""
 
 _BUCKETS = 2**20, 2**30
 """The least and the largest number of buckets of a table."""
@@ -46,19 +46,19 @@ _WEIGHTS = 2**22, 4
 """The number of buckets of a table of weights, and the bytes of a count, as in `IdfWeights`."""
 
 _TASK_BYTES = 4
-"""How many bytes of text a task counts for each bucket of its table. To make, write and add tables
-then takes a small part of the time."""
+"""Bytes of text that a task counts per bucket of its table. With this ratio, creating, writing and
+adding tables takes a small part of the time."""
 
 _TO_COME = "counted from the inputs"
-"""What errors say of a table that is not counted yet."""
+"""What errors call a table that has not been counted yet."""
 
 _PACKED = 4
-"""The bytes of text that a byte of a compressed input is taken for."""
+"""Assumed number of bytes of text per byte of a compressed input."""
 
 
 def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:
-    """Yield the stages that count the n-grams of inputs, or take a given table; return the job
-    whose rows follow from the counts. A job that needs no counts has no such stage."""
+    """Yield the stages that count the n-grams of inputs or copy a given table. Return the job whose
+    rows use the counts. A job that needs no counts has no such stages."""
     given = job.source.needs_counts
     if given is None:
         return job
@@ -76,7 +76,7 @@ def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, N
 
 
 def count(job: Job, inputs: list[Any], results: Results, how: Run) -> Job:
-    """Run the stages of `counted` alone, and return the job that follows."""
+    """Run only the stages of `counted`, and return the resulting job."""
     jobs: list[Job] = []
 
     def stages() -> Generator[Stage, None, None]:
@@ -89,8 +89,8 @@ def count(job: Job, inputs: list[Any], results: Results, how: Run) -> Job:
 def _count_all(
     job: Job, given: Texts, inputs: list[Any], results: Results
 ) -> Generator[Stage, None, Task]:
-    """Yield the stages that count the n-grams of ranges of inputs, and of all. A single task needs
-    no parts."""
+    """Yield the stages that count the n-grams of ranges of inputs, and then join the counts. A
+    single task needs no join."""
     form = _WEIGHTS if given.max_df is None else _form(inputs, given.max_df)
     of_all = job.source, form, job.counted, job.options.checksums
     facts: dict[str, Any] = {
@@ -126,7 +126,7 @@ def _count_all(
 
 
 def with_table(job: Job, table: str) -> Job:
-    """Return a job whose rows are own n-grams, or weighted ones, by the table of a file."""
+    """Return a job whose rows are own n-grams or weighted n-grams, by the table in a file."""
     given = job.source.needs_counts
     assert given is not None
     source: Any = job.source
@@ -149,8 +149,8 @@ def with_table(job: Job, table: str) -> Job:
 
 
 def with_table_to_come(job: Job) -> Job:
-    """Return a job with the configuration of codes by a table that will be counted: no earlier
-    codes compare to them."""
+    """Return a job whose codes have the configuration of a table still to be counted. No earlier
+    codes are comparable with them."""
     given = job.source.needs_counts
     assert given is not None
     config: dict[str, Any]
@@ -164,7 +164,7 @@ def with_table_to_come(job: Job) -> Job:
 
 
 def with_table_of(job: Job, folder: str) -> Job:
-    """Return a job that takes the table of an earlier run, if it needs one and has none."""
+    """Return a job that uses the table of an earlier run, if it needs a table and none is given."""
     given, table = job.source.needs_counts, _paths.join(folder, FREQUENCIES)
     if given is None or given.frequencies is not None or not _paths.exists(table):
         return job
@@ -173,8 +173,8 @@ def with_table_of(job: Job, folder: str) -> Job:
 
 
 def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
-    """Return how many buckets a table has, one for two to four bytes of text, and how many bytes a
-    count has."""
+    """Return the number of buckets of a table, about one per four bytes of text, and the number of
+    bytes of a count."""
     n_bytes = sum(map(_text_bytes, inputs))
     least, largest = _BUCKETS
     n_buckets = min(max(1 << (n_bytes // 4).bit_length(), least), largest)
@@ -182,7 +182,7 @@ def _form(inputs: list[Any], max_df: int) -> tuple[int, int]:
 
 
 def _text_bytes(input: Any) -> int:
-    """Return how many bytes of text an input has, nearly."""
+    """Return the approximate number of bytes of text in an input."""
     path = str(getattr(input, "path", ""))
     known = format_by_name(path)
     is_packed = _text_input.without_compression(path) != path
@@ -199,7 +199,7 @@ def _count(
     path: str,
     run: TaskRun,
 ) -> int:
-    """Write the table of some inputs; return the number of records."""
+    """Write the table of some inputs, and return the number of records."""
     table = Frequencies(form[0], count_bytes=form[1])
     with run.reading(inputs) as bar:
         add_records(table, source, inputs, bar, run.n_jobs, counted, checksums)
@@ -220,9 +220,9 @@ def add_records(
     counted: CountedRows | None = None,
     checksums: bool = False,
 ) -> None:
-    """Count the n-grams of the records of inputs in a table, in place; records of weight 0 do not
-    count. As far as `counted` has room, it takes these n-grams, with checksums of the texts if they
-    are wanted."""
+    """Count the n-grams of the records of inputs in a table, in place. Records of weight 0 do not
+    count. If `counted` has room, it stores these n-grams, with checksums of the texts if
+    `checksums` is true."""
     source, lock = replace(source, numbers_labels=False), threading.Lock()
     add = partial(_add_input, table, lock, source, bar, counted, checksums)
     deque(by_threads(add, inputs, lambda input: n_bytes_of([input]), n_jobs), maxlen=0)
@@ -238,8 +238,8 @@ def _add_input(
     input: Input,
     n_jobs: int | None,
 ) -> None:
-    """Count the n-grams of the records of an input, as `add_records`. Others may count in the same
-    table."""
+    """Count the n-grams of the records of an input, like `add_records`. Other threads may count in
+    the same table."""
     loops = compiled_loops(source.vectorizer)
     has_sets = getattr(loops, "has_sets", False)
     max_rows = None if counted is None else counted.max_rows
@@ -277,8 +277,8 @@ def _add_input(
 def _of_weight(
     weights: Array | None, first: int, columns: Array, indptr: Array
 ) -> tuple[Array, Array]:
-    """Return the columns of consecutive rows, except rows of weight 0; `first` is the number of
-    the first one."""
+    """Return the columns of consecutive rows, except rows of weight 0. `first` is the number of the
+    first row."""
     if weights is None:
         return columns, indptr
     lengths = np.diff(indptr)
@@ -288,7 +288,7 @@ def _of_weight(
 
 
 def _join(parts: list[str], form: tuple[int, int], path: str, run: TaskRun) -> int:
-    """Write the table of all parts; return the number of records."""
+    """Write the sum of the tables of all parts, and return the number of records."""
     table = Frequencies(form[0], count_bytes=form[1])
     for part in parts:
         table.merge(_frequencies.read(part)[0])
@@ -297,7 +297,7 @@ def _join(parts: list[str], form: tuple[int, int], path: str, run: TaskRun) -> i
 
 
 def _take(given: str, is_of_weights: bool, path: str, run: TaskRun) -> int:
-    """Write a copy of a table, so that later deliveries find it beside the codes."""
+    """Copy a table, so that later deliveries find it next to the codes."""
     table = read_table(given) if is_of_weights else _frequencies.read(given)[0]
     _write(path, table)
     return table.n_records

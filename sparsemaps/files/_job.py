@@ -1,4 +1,4 @@
-"""A job: a source of rows, a map and a format, which map each input to an output."""
+"""The job that maps each input to an output: a source of rows, a map and an output format."""
 
 import os
 from collections.abc import Sequence
@@ -29,22 +29,22 @@ from sparsemaps.records._batch import Batch
 
 
 class MappedFile(NamedTuple):
-    """An input, the output of its rows, the number of rows, and whether the output was complete
-    before; the numbers of rows are then the earlier run's."""
+    """An input, its output, the number of rows, and whether the output was already complete; the
+    numbers of rows are then those of the earlier run."""
 
     input: Any
     output: Any
     n_rows: int
     skipped: bool
     n_empty: int = 0
-    """Rows without an n-gram or entry."""
+    """Number of rows without an n-gram or entry."""
     n_bad: int = 0
-    """Records that were set aside."""
+    """Number of records that were set aside."""
 
 
 @dataclass(frozen=True)
 class Job(OutputJob):
-    """It maps each input to an output. Without a map, the rows are written unchanged."""
+    """A job that maps each input to an output. Without a map, the rows are written unchanged."""
 
     map: Any
     source: Source
@@ -62,11 +62,11 @@ class Job(OutputJob):
         return replace(self, source=source), inputs
 
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
-        """Raise a ValueError if inputs cannot go to their output."""
+        """Raise a ValueError if inputs cannot be written to their output."""
         said = setting("format", self.format)
         for output, inputs in outputs:
             for input in inputs:
-                self.source.format(input)  # an error if it is not known
+                self.source.format(input)  # raises for unknown formats
             if FORMATS[self.format].is_text:
                 continue
             if hasattr(output, "write") or is_standard(output):
@@ -81,14 +81,15 @@ class Job(OutputJob):
         run: TaskRun,
         bad_records: StrPath | None = None,
     ) -> list[list[int]]:
-        """Map some inputs to one output; return the numbers of each: of rows, of those without an
-        entry, and of bad records if these are set aside, to a table `bad_records`."""
+        """Map some inputs to one output. Return the numbers of rows and of rows without an entry
+        for each input. If bad records are set aside, they go to the table `bad_records` and are the
+        third number."""
         return [
             numbers[: self.n_counts] for numbers in self._run(inputs, output, run, bad_records)[0]
         ]
 
     def make(self, input: Input, path: str, run: TaskRun) -> list[int]:
-        """Map an input; return the number of its rows, and of bad records before the first."""
+        """Map an input. Return the number of its rows, and of bad records before the first row."""
         ((n_rows, *_),), aside = self._run([input], path, run)
         return [n_rows, 0 if aside is None else aside.n_leading]
 
@@ -99,7 +100,7 @@ class Job(OutputJob):
         run: TaskRun,
         bad_records: StrPath | None = None,
     ) -> tuple[list[list[int]], BadTable | None]:
-        """Do what `run` does; return all three numbers of each input, and the table of bad
+        """Do the same as `run`, but return all three numbers of each input, and the table of bad
         records."""
         given, classes = self.source.given, self.source.classes_table()
         if classes and (hasattr(output, "write") or is_standard(output)):
@@ -126,8 +127,8 @@ class Job(OutputJob):
 
     @property
     def n_counts(self) -> int:
-        """How many numbers there are for each input: rows, rows without an entry, and if some
-        records are set aside, these."""
+        """How many numbers there are per input: rows, rows without an entry, and bad records if
+        these are set aside."""
         return 2 if self.bad_records is None else 3
 
     def answer(self, made: list[MadeOutput]) -> list[MappedFile]:
@@ -190,7 +191,7 @@ class Job(OutputJob):
         written: MappedRows,
         bad_records: StrPath | None = None,
     ) -> "Job":
-        """Return a job of the options of `map_files`."""
+        """Return a job from the options of `map_files`."""
         ones, format, comments = written.ones, written.format, written.comments
         fitted, is_text = as_fitted(map), FORMATS[format].is_text
         if ones and not fitted.is_one_hot:
@@ -229,8 +230,8 @@ class Job(OutputJob):
         key_field: str | None = None,
         sets_aside: bool = False,
     ) -> "Job":
-        """Return a job that makes codes of records, with comments of lines beside them, or else
-        checksums; and no labels."""
+        """Return a job that makes codes of records without labels. It stores comments of lines next
+        to the codes, or else checksums."""
         fitted = as_fitted(map)
         if not fitted.has_codes:
             raise not_with_codes(map)
@@ -244,7 +245,7 @@ class Job(OutputJob):
     def of_text(
         cls, vectorizer: Vectorizer, texts: Texts, bad_records: StrPath | None = None
     ) -> "Job":
-        """Return a job that writes the rows that a vectorizer makes of texts."""
+        """Return a job that writes the rows that a vectorizer computes from texts."""
         refuse_options(texts, "max_df", "idf")
         from sparsemaps.text._descriptions import vectorizer_config
 
@@ -257,10 +258,11 @@ class Job(OutputJob):
 def rows_for(
     map: SparseMap, source: Texts | Svmlight, *, numbers_labels: bool = True
 ) -> tuple[Source, dict[str, Any]]:
-    """Return the rows of inputs for a fitted map, and the entries of `FormatOptions` for texts."""
+    """Return the rows of inputs for a fitted map, and the fields of `FormatOptions` for texts."""
     if isinstance(source, Svmlight):
         return LibsvmRows(source), {}
-    # These are imported here because they import scikit-learn's text modules, slowly.
+    # These modules are imported here because they import scikit-learn's text modules, which is
+    # slow.
     from sparsemaps.text._descriptions import vectorizer_config
 
     vectorizer = vectorizer_for(map, source)
@@ -286,7 +288,7 @@ def refuse_weights_of_sets(map: SparseMap, source: Texts) -> None:
 
 
 def vectorizer_for(map: SparseMap, texts: Texts) -> Any:
-    """Return the vectorizer of texts for a map, after a check."""
+    """Return the vectorizer of texts for a map, after checking that they fit."""
     refuse_weights_of_sets(map, texts)
     from sparsemaps.text._analyzers import vectorizer_of
 
@@ -297,11 +299,11 @@ def vectorizer_for(map: SparseMap, texts: Texts) -> Any:
 
 
 _JOBS_OF = {"max_df": "pairs and dedup", "idf": "map and train"}
-"""Options of texts that not all jobs take, with the jobs that do."""
+"""Options of texts that only some jobs take, with these jobs."""
 
 
 def refuse_options(source: object, *names: str) -> None:
-    """Raise a ValueError if options of texts are given that are for other jobs."""
+    """Raise a ValueError if options of texts are given that other jobs take."""
     for name in names:
         value = getattr(source, name, None)
         if value is not None:

@@ -1,8 +1,8 @@
-"""Options of jobs as the fields of values: what the inputs are, which records are near, which are
-removed, which tables are written, and how a job is run.
+"""Options of jobs as fields of values: the kinds of inputs, which records are similar, which are
+removed, which tables are written, and how a job runs.
 
-``_tools/_option_fields.py`` lists what the fields are used for. Nothing here imports NumPy: the
-command shows its help without it.
+``_tools/_option_fields.py`` lists the uses of the fields. This module does not import NumPy,
+because the command shows help without it.
 """
 
 # ruff: noqa: RUF009 - defaults of fields are made by calls
@@ -47,10 +47,10 @@ _MAX_LINE_BYTES = Int(1, LARGEST_INT).default(
 
 @dataclass(frozen=True)
 class Texts(Values):
-    r"""Inputs that are raw texts. Their rows are n-grams.
+    r"""Inputs that are raw texts, whose rows are n-grams.
 
     Columns are hashes of n-grams, below ``2**31 - 2``; for "byte" they are exact. Letters are
-    lowered, but not for "byte". Rows are sets of n-grams for `MinHash`, and counts without a norm
+    lowered, except for "byte". Rows are sets of n-grams for `MinHash`, and counts without a norm
     for other maps.
 
     Parameters
@@ -208,13 +208,13 @@ class Svmlight(Values):
 
 
 GivenSource: TypeAlias = Texts | Svmlight | str | None
-"""What users say of inputs: a string is the analyzer of texts."""
+"""The parameter `source`; a string is the analyzer of texts."""
 
 # ---- near-duplicates -----------------------------------------------------------------------------
 
 
 class _Order(String):
-    """Which records come first."""
+    """The order in which records are preferred."""
 
     def _checked(self, name: str, value: object) -> Any:
         if not isinstance(value, str) or not value:
@@ -223,7 +223,7 @@ class _Order(String):
 
 
 class Paths(PathTo):
-    """The paths of some files or folders: one, or a sequence of them."""
+    """The path of a file or folder, or a sequence of paths."""
 
     @property
     def type(self) -> str:
@@ -237,7 +237,7 @@ class Paths(PathTo):
 
 @dataclass(frozen=True, kw_only=True)
 class Search(Values):
-    """Which records are near, and how they are found.
+    """The similarity of near-duplicates, and how to find them.
 
     Parameters
     ----------
@@ -261,14 +261,14 @@ class Search(Values):
 
     @property
     def recipe(self) -> dict[str, Any]:
-        """The options that decide the answer. "jaccard" stands for the kernel of any map."""
+        """The options that determine the answer. "jaccard" is written for any map."""
         options = {"threshold": self.threshold, "recall": self.recall, "exact": self.exact}
         return {**options, "similarity": "jaccard"}
 
 
 @dataclass(frozen=True, kw_only=True)
 class PairSearch(Search):
-    """Which pairs of records are written, and how they are found.
+    """The pairs of records to write, and how to find them.
 
     Parameters
     ----------
@@ -298,7 +298,7 @@ class PairSearch(Search):
 
 @dataclass(frozen=True, kw_only=True)
 class Removal(Values):
-    """Which of the records that are near one another are removed.
+    """The choice of near-duplicates to remove.
 
     Parameters
     ----------
@@ -344,7 +344,7 @@ class _BadRecords(PathTo):
 
 @dataclass(frozen=True, kw_only=True)
 class Aside(Values):
-    """What becomes of bad records.
+    """The treatment of bad records.
 
     Parameters
     ----------
@@ -365,13 +365,13 @@ class Aside(Values):
 
     @property
     def aside(self) -> Any:
-        """The path of the table; None if bad records are errors."""
+        """The path of the table; None if bad records raise errors."""
         return None if self.bad_records == "error" else self.bad_records
 
 
 @dataclass(frozen=True, kw_only=True)
 class Tables(Aside):
-    """The files that are written beside the records.
+    """The files to write besides the records.
 
     Parameters
     ----------
@@ -406,7 +406,7 @@ class Tables(Aside):
     dry_run: bool = Bool().default(False, "Write the tables and the report, but no output.")
 
     def files(self) -> list[tuple[Any, str]]:
-        """Return the files, with words for them."""
+        """Return the files with their names in errors."""
         tables = (
             (self.clusters, "the table of clusters"),
             (self.removed, "the table of removals"),
@@ -449,7 +449,7 @@ class ClassWeights(_allowed.Allowed):
 
 @dataclass(frozen=True, kw_only=True)
 class LinearModel(Values):
-    """The parameters of a linear model that the command makes.
+    """The parameters of a linear model that the command trains.
 
     Parameters
     ----------
@@ -485,7 +485,7 @@ class LinearModel(Values):
 
     @property
     def weights_of_labels(self) -> dict[str, float]:
-        """The weights of labels, by the labels as text; empty if there are none."""
+        """The weights of labels, by label text; empty if none are given."""
         parts = [one.rpartition("=") for one in self._class_weights if one != "balanced"]
         return {label: float(weight) for label, _, weight in parts}
 
@@ -495,15 +495,15 @@ class LinearModel(Values):
         return [given] if isinstance(given, str) else given
 
     def parameters(self) -> dict[str, Any]:
-        """Return the parameters of the model, except the weights of labels, which are known when
-        the labels are read."""
+        """Return the parameters of the model, except the weights of labels, which depend on the
+        labels of the records."""
         names = ["loss", "tol", "max_iter", *(["epsilon"] if self.is_regression else [])]
         given = {name: getattr(self, name) for name in names}
         return given | ({"class_weight": "balanced"} if "balanced" in self._class_weights else {})
 
 
 class Inputs(_allowed.Allowed):
-    """Some inputs."""
+    """One or several inputs."""
 
     words = "inputs"
 
@@ -519,7 +519,7 @@ class Inputs(_allowed.Allowed):
 
 @dataclass(frozen=True, kw_only=True)
 class Training(Values):
-    """How a model is trained on records.
+    """How to train a model on records.
 
     Parameters
     ----------
@@ -583,7 +583,7 @@ class _Header(_allowed.Allowed):
 
 @dataclass(frozen=True, kw_only=True)
 class MappedRows(Values):
-    """How the rows that a map makes are written.
+    """How to write the rows that a map makes.
 
     Parameters
     ----------
@@ -621,7 +621,7 @@ class MappedRows(Values):
 
 @dataclass(frozen=True, kw_only=True)
 class LineOptions(Values):
-    """What is written about each record that a model labels.
+    """What to write about each record that a model labels.
 
     Parameters
     ----------
@@ -673,7 +673,7 @@ class LineOptions(Values):
 
 @dataclass(frozen=True, kw_only=True)
 class LabelChoice(Values):
-    """Which records of a label are written.
+    """Which records with a label to write.
 
     Parameters
     ----------
@@ -707,7 +707,7 @@ class LabelChoice(Values):
 
 
 def refuse_both(name: str, value: object, other: str, other_value: object) -> None:
-    """Raise a ValueError if two options are given that exclude each other."""
+    """Raise a ValueError if two mutually exclusive options are given."""
     if value is not None and other_value is not None:
         raise ValueError(f"give {setting(name, value)} or {setting(other, other_value)}, not both")
 
@@ -721,14 +721,14 @@ class Jobs(_allowed.Allowed):
     words = "int"
 
     def _checked(self, name: str, value: object) -> Any:
-        from sparsemaps._tools import _threads  # here, as it imports NumPy
+        from sparsemaps._tools import _threads  # here, because it imports NumPy
 
         _threads.resolve_n_jobs(value)
         return value
 
 
 class _Engine(_allowed.Allowed):
-    """What runs the tasks."""
+    """The engine that runs the tasks."""
 
     words = "Engine"
 
@@ -740,7 +740,7 @@ class _Engine(_allowed.Allowed):
 
 
 class _TasksOf(_allowed.Allowed):
-    """Some of the tasks of a stage."""
+    """A share of the tasks of a stage."""
 
     words = "tuple (stage, i, n)"
 
@@ -755,7 +755,7 @@ class _TasksOf(_allowed.Allowed):
 
 @dataclass(frozen=True, kw_only=True)
 class Reading(Values):
-    """How inputs are read.
+    """How to read inputs.
 
     Parameters
     ----------
@@ -775,7 +775,7 @@ class Reading(Values):
 
 @dataclass(frozen=True, kw_only=True)
 class Run(Reading):
-    """How a job is run, and which of its tasks.
+    """How to run a job, and which of its tasks.
 
     Parameters
     ----------
@@ -816,7 +816,7 @@ VALUES = (
     *(Texts, Svmlight, Search, PairSearch, Removal, Tables, LinearModel, Training, MappedRows),
     *(LineOptions, LabelChoice, Run),
 )
-"""All values that hold options, for the documents, except parts of others."""
+"""All values that hold options, for the documentation, except those included in others."""
 
 JOBS: dict[str, tuple[type[Values], ...]] = {
     "map_files": (MappedRows, Aside, Run),
@@ -826,4 +826,4 @@ JOBS: dict[str, tuple[type[Values], ...]] = {
     "predict_files": (LineOptions, Aside, Run),
     "filter_files": (LabelChoice, Aside, Run),
 }
-"""The functions of jobs, and the values whose options they take as keywords."""
+"""The functions of jobs, with the values whose options they take as keywords."""

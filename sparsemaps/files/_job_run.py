@@ -1,5 +1,5 @@
-"""Who runs the stages of a job: threads of this process, an engine, or several processes that do
-some tasks each."""
+"""Runners of the stages of a job: threads of this process, an engine, or several processes with a
+share of the tasks each."""
 
 import contextlib
 import itertools
@@ -19,15 +19,15 @@ T = TypeVar("T")
 Item = TypeVar("Item")
 
 _SMALL_BYTES = 2**23
-"""What has at least this size is large."""
+"""Tasks and items of at least this size are large."""
 
 
 def run_stages(stages: Iterable[Stage], how: Run) -> dict[str, list[Result]]:
-    """Run stages, and return the results of each that is needed.
+    """Run stages, and return the results of each needed stage.
 
-    `stages` may make a stage from the results of earlier stages. At the end, the results that stay
-    get their plain names in the folder. Results of other recipes, and of stages that do not stay,
-    are removed.
+    `stages` may compute a stage from the results of earlier stages. At the end, permanent results
+    get their plain names in the folder. Results of other recipes and of temporary stages are
+    removed.
     """
     made, passed = {}, []
     for stage in stages:
@@ -45,7 +45,7 @@ def run_stages(stages: Iterable[Stage], how: Run) -> dict[str, list[Result]]:
 
 
 def _run_stage(stage: Stage, how: Run) -> list[Result]:
-    """Return the results of the tasks of a stage, in order. Those that are there are taken."""
+    """Return the results of the tasks of a stage, in order. Existing results are reused."""
     there = ((task, stage.results.find(stage.place(task))) for task in stage.tasks)
     made = {task.name: result for task, result in there if result is not None}
     to_do = [task for task in stage.tasks if task.name not in made]
@@ -59,9 +59,9 @@ def _run_stage(stage: Stage, how: Run) -> list[Result]:
 
 
 def _by_threads(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
-    """Make the results of some tasks of a stage by threads of this process."""
+    """Make the results of some tasks of a stage in threads of this process."""
     size, progress, n_jobs = sum(task.size for task in tasks), how.progress, how.n_jobs
-    # Of a stage without sizes, tasks are counted, and a single one shows a bar of its own.
+    # In a stage without sizes, tasks are counted, and a single task shows its own progress bar.
     shown = progress if size or len(tasks) == 1 else False
     with Progress(size, progress if size else False, stage.name) as bar:
 
@@ -82,8 +82,8 @@ def by_threads(
     size: Callable[[Item], int],
     n_jobs: int | None,
 ) -> Iterator[T]:
-    """Yield ``function(item, n_jobs)`` of each item, in order. Threads divide a large item among
-    them; of successive small ones, each takes its own."""
+    """Yield ``function(item, n_jobs)`` for each item, in order. Threads share the work of a large
+    item; consecutive small items run in parallel."""
     for is_small, group in itertools.groupby(items, lambda item: size(item) < _SMALL_BYTES):
         some = list(group)
         if is_small and len(some) > 1:
@@ -95,12 +95,12 @@ def by_threads(
 
 
 def _by_engine(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
-    """Make the results of some tasks of a stage by an engine. Whoever runs a task holds no lock,
-    and may be left over from another run: outputs are delivered here."""
+    """Make the results of some tasks of a stage by an engine. Its workers hold no lock and may be
+    left over from another run, so outputs are delivered here."""
     assert how.engine is not None
     made: dict[str, Result] = {}
     given = {task.name: task for task in tasks}
-    n_jobs = -1 if len(stage.tasks) == 1 else None  # a task of all records has a machine for itself
+    n_jobs = -1 if len(stage.tasks) == 1 else None  # a task on all records has a machine of its own
     make = _Make(stage._replace(tasks=(), part_of=None), n_jobs, current_wording())
     with Progress(sum(task.size for task in tasks), how.progress, stage.name) as bar:
         try:
@@ -108,7 +108,7 @@ def _by_engine(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
                 stage.deliver(given[name])
                 made[name] = result
                 bar.add(given[name].size, result.value if isinstance(result.value, int) else 0)
-        except Exception:  # of one task: what others have made is complete
+        except Exception:  # one task has failed: the results of the others are complete
             for task in tasks:
                 with contextlib.suppress(ValueError, OSError):
                     stage.deliver(task)
@@ -139,10 +139,10 @@ class _Make:
 def run_share(
     stages: Iterable[Stage], share: tuple[str, int, int], how: Run, *, is_last: bool
 ) -> dict[str, list[Result]]:
-    """Make the results of some tasks of a stage, and return them; none if the stage is not needed.
-    It is an error if results of earlier stages are missing. The processes whose tasks end the last
-    stage give results their plain names. A `share` has the name of the stage, i and n: its tasks
-    are those whose numbers are i modulo n."""
+    """Make the results of a share of a stage's tasks, and return them; return none if the stage is
+    not needed. `share` is (stage, i, n), for the tasks whose numbers are i modulo n. Raise
+    ValueError if results of earlier stages are missing. The process that completes the last stage
+    gives the results their plain names."""
     name, i, n = share
     passed: list[Stage] = []
     for stage in stages:
@@ -156,7 +156,7 @@ def run_share(
                 f"missing, such as {missing[0].name}; make them before the stage {name}"
             )
     made = []
-    stage = stage._replace(maker=secrets.token_hex(8))  # others may be at the same tasks
+    stage = stage._replace(maker=secrets.token_hex(8))  # other processes may run the same tasks
     for task in stage.tasks[i::n] if stage.is_needed() else ():
         made.append(stage.make_one(task, TaskRun(how.n_jobs, None, how.progress)))
         stage.deliver(task)
@@ -167,8 +167,8 @@ def run_share(
 
 
 def _by_folder(stages: list[Stage]) -> dict[Results, dict[str, str]]:
-    """Return the results of each folder that stay, except outputs: the names by which users know
-    them, and the names of their files."""
+    """Return, for each folder, the permanent results except outputs: from the names that users know
+    to the names of the files."""
     found: dict[Results, dict[str, str]] = {}
     for stage in stages:
         stay = [task for task in stage.tasks if stage.stays and task.output is None]

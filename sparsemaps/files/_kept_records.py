@@ -1,4 +1,4 @@
-"""Kept records are written as their inputs have them, byte for byte."""
+"""Writing of kept records, byte for byte as in their inputs."""
 
 import os
 from typing import IO, Any, NamedTuple
@@ -13,7 +13,7 @@ from sparsemaps.records._table import format_by_name
 
 
 class Selection(NamedTuple):
-    """An input, and which of its records are kept."""
+    """An input, and the mask of its kept records."""
 
     input: Any
     kept: Array
@@ -22,7 +22,7 @@ class Selection(NamedTuple):
 def write_kept(
     source: Source, selections: list[Selection], file: IO[bytes], n_jobs: int | None, bar: Progress
 ) -> None:
-    """Write the records that are kept of some inputs to one file."""
+    """Write the kept records of some inputs to one file."""
     writer = source.format(selections[0].input).writer(file)
     try:
         for input, kept in selections:
@@ -43,7 +43,7 @@ def write_kept(
 
 
 def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
-    """Raise a ValueError if records of the inputs of an output cannot go there."""
+    """Raise a ValueError if the records of the inputs cannot be written to their output."""
     for output, inputs in outputs:
         formats = {source.format(input): input for input in inputs}
         if len(formats) > 1:

@@ -30,13 +30,14 @@ def write_kernel_file(
     n_jobs: int | None = None,
     progress: bool | None = None,
 ) -> int:
-    """Write ``function(X, X_train)`` of the rows X of `test`, or of `train`; returns their number.
+    """Write ``function(X, X_train)``, in which X has the rows of `test` or else of `train`, and
+    return their number.
 
     A line has the label, the row's number at index 0, and the kernel with each row of `train`.
     """
     paths = [train] if test is None else [train, test]
     _output_files.refuse_clashes(paths, [(output, _output_files.OUTPUT)])
-    function(sp.csr_array((0, 1)), sp.csr_array((0, 1)))  # raises for bad parameters
+    function(sp.csr_array((0, 1)), sp.csr_array((0, 1)))  # raises for invalid parameters
     read = LibsvmRows(source, multilabel=False)
     inputs = known_inputs(paths)
     loaded = [_load(function, read, input, n_jobs) for input in inputs]
@@ -65,7 +66,8 @@ def write_kernel_file(
 def _load(
     function: Callable[[Any, Any], Any], source: LibsvmRows, input: Input, n_jobs: int | None
 ) -> tuple[Any, Array]:
-    """Return the rows of a file, after a check that the kernel takes them, and their labels."""
+    """Return the rows of a file and their labels, after checking that the kernel supports the
+    rows."""
 
     def check(block: Batch) -> tuple[Any, Array]:
         of_rows(lambda X: function(X, X[:0]), block, block.X, block.X.shape[1])

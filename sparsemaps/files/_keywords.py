@@ -9,7 +9,7 @@ from sparsemaps.files._tasks import Engine
 
 
 class MappedRowsKeywords(TypedDict, total=False):
-    """Those of `MappedRows`."""
+    """Keywords of `MappedRows`."""
 
     format: str
     ones: bool
@@ -19,20 +19,20 @@ class MappedRowsKeywords(TypedDict, total=False):
 
 
 class AsideKeywords(TypedDict, total=False):
-    """Those of `Aside`."""
+    """Keywords of `Aside`."""
 
     bad_records: str | os.PathLike[str]
 
 
 class ReadingKeywords(TypedDict, total=False):
-    """Those of `Reading`."""
+    """Keywords of `Reading`."""
 
     n_jobs: int | None
     progress: bool | None
 
 
 class RunKeywords(ReadingKeywords, total=False):
-    """Those of `Run`."""
+    """Keywords of `Run`."""
 
     resume: bool
     task: tuple[str, int, int] | None
@@ -40,7 +40,7 @@ class RunKeywords(ReadingKeywords, total=False):
 
 
 class SearchKeywords(TypedDict, total=False):
-    """Those of `Search`."""
+    """Keywords of `Search`."""
 
     threshold: float
     recall: float
@@ -48,21 +48,21 @@ class SearchKeywords(TypedDict, total=False):
 
 
 class PairSearchKeywords(SearchKeywords, total=False):
-    """Those of `PairSearch`."""
+    """Keywords of `PairSearch`."""
 
     containment: bool
     max_bytes: int
 
 
 class RemovalKeywords(TypedDict, total=False):
-    """Those of `Removal`."""
+    """Keywords of `Removal`."""
 
     keep: str
     against: Any
 
 
 class TablesKeywords(AsideKeywords, total=False):
-    """Those of `Tables`."""
+    """Keywords of `Tables`."""
 
     removed: str | os.PathLike[str] | None
     report: str | os.PathLike[str] | None
@@ -71,7 +71,7 @@ class TablesKeywords(AsideKeywords, total=False):
 
 
 class TrainingKeywords(TypedDict, total=False):
-    """Those of `Training`."""
+    """Keywords of `Training`."""
 
     C: float | Sequence[float] | None
     validation: Any
@@ -81,7 +81,7 @@ class TrainingKeywords(TypedDict, total=False):
 
 
 class LineOptionsKeywords(TypedDict, total=False):
-    """Those of `LineOptions`."""
+    """Keywords of `LineOptions`."""
 
     proba: bool
     top: int | None
@@ -92,7 +92,7 @@ class LineOptionsKeywords(TypedDict, total=False):
 
 
 class LabelChoiceKeywords(TypedDict, total=False):
-    """Those of `LabelChoice`."""
+    """Keywords of `LabelChoice`."""
 
     min_score: float | None
     min_proba: float | None
@@ -100,26 +100,26 @@ class LabelChoiceKeywords(TypedDict, total=False):
 
 
 class MapFilesKeywords(MappedRowsKeywords, AsideKeywords, RunKeywords, total=False):
-    """Those of `map_files`."""
+    """Keywords of `map_files`."""
 
 
 class SimilarPairsOfFilesKeywords(PairSearchKeywords, AsideKeywords, RunKeywords, total=False):
-    """Those of `similar_pairs_of_files`."""
+    """Keywords of `similar_pairs_of_files`."""
 
 
 class DeduplicateFilesKeywords(
     SearchKeywords, RemovalKeywords, TablesKeywords, RunKeywords, total=False
 ):
-    """Those of `deduplicate_files`."""
+    """Keywords of `deduplicate_files`."""
 
 
 class TrainFilesKeywords(TrainingKeywords, AsideKeywords, ReadingKeywords, total=False):
-    """Those of `train_files`."""
+    """Keywords of `train_files`."""
 
 
 class PredictFilesKeywords(LineOptionsKeywords, AsideKeywords, RunKeywords, total=False):
-    """Those of `predict_files`."""
+    """Keywords of `predict_files`."""
 
 
 class FilterFilesKeywords(LabelChoiceKeywords, AsideKeywords, RunKeywords, total=False):
-    """Those of `filter_files`."""
+    """Keywords of `filter_files`."""

@@ -1,4 +1,4 @@
-"""What the inputs of a job are: the value that is given, or by the names of the inputs."""
+"""Kinds of the inputs of a job, as given or determined by their names."""
 
 import os
 from collections.abc import Iterable
@@ -10,8 +10,8 @@ from sparsemaps.records._table import cannot_be_rows, format_by_name
 
 
 def as_source(source: GivenSource) -> Texts | Svmlight | None:
-    """Return the parameter `source` of a job as a value: an analyzer stands for texts; None is left
-    to the job."""
+    """Return the parameter `source` of a job as a value. A string is an analyzer of texts; None is
+    left to the job."""
     if isinstance(source, str):
         return Texts(source)
     if source is None or isinstance(source, (Texts, Svmlight)):
@@ -21,12 +21,12 @@ def as_source(source: GivenSource) -> Texts | Svmlight | None:
 
 
 def by_names(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
-    """Return the kind of the inputs; by their names if `source` is None."""
+    """Return the kind of the inputs, determined by their names if `source` is None."""
     return as_source(source) or (Texts() if are_texts(paths) else Svmlight())
 
 
 def are_texts(paths: Iterable[Any]) -> bool:
-    """Return whether inputs are texts by their names; a ValueError if only some are."""
+    """Return whether the names of inputs are those of texts. Raise ValueError if only some are."""
     kinds = {format_by_name(path) is not None: path for path in paths}
     if len(kinds) > 1:
         raise ValueError(
@@ -37,8 +37,8 @@ def are_texts(paths: Iterable[Any]) -> bool:
 
 
 def rows_unless_said(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmlight:
-    """Return the kind of the inputs; LIBSVM files if `source` is None, as the analyzer of texts
-    decides the rows."""
+    """Return the kind of the inputs. If `source` is None, they must be LIBSVM files, because rows
+    of texts depend on the analyzer."""
     given = as_source(source)
     if given is not None:
         return given

@@ -1,4 +1,4 @@
-"""What `predict_files` writes about a record: a line of a table, or an object of JSON Lines."""
+"""The lines about records that `predict_files` writes: lines of a table, or JSON Lines."""
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
@@ -18,35 +18,35 @@ from sparsemaps.linear._losses import WITH_PROBABILITIES
 from sparsemaps.records._table import format_by_name
 
 UNKNOWN = ""
-"""The label of a record without samples, such as a text without an n-gram: no model knows it."""
+"""The default label of a record without samples, such as a text without an n-gram."""
 
 
 HAS_PROBA = (
     f"a classifier that is calibrated, or of the loss {' or '.join(WITH_PROBABILITIES)}: train it "
     "with --calibrate, or call calibrate"
 )
-"""What probabilities need, in errors."""
+"""The condition for probabilities, in errors."""
 
 
 class Scored(NamedTuple):
-    """Records with their scores, one column for each model."""
+    """Records with their scores, one column per model."""
 
     scores: Array
     known: Array
-    """Which records have samples. The score of the others is the intercept."""
+    """The mask of records with samples. The score of the others is the intercept."""
     ids: Sequence[str] | None
     """Their ids as columns of a table."""
     given_ids: Sequence[Any] | None = None
-    """Their ids as the input has them."""
+    """Their ids in the input's form."""
     reasons: list[list[tuple[str, float]]] | None = None
-    """For each text, the n-grams that add most to its score."""
+    """For each text, the n-grams that contribute most to its score."""
 
 
 def scores_of_classes(model: Model, scores: Array) -> Array:
-    """Return a score for each class. Of two classes, a model has only the second's."""
+    """Return a score for each class. With two classes, a model has only the score of the second."""
     if scores.shape[1] > 1 or has_several(model):
         return scores
-    return np.hstack([0.0 - scores, 0.0 + scores])  # no negative zeros
+    return np.hstack([0.0 - scores, 0.0 + scores])  # avoid negative zeros
 
 
 def has_several(model: Model) -> bool:
@@ -55,7 +55,7 @@ def has_several(model: Model) -> bool:
 
 
 def check_for(model: Model, options: LineOptions) -> None:
-    """Raise a ValueError if options of lines about records are not for a model."""
+    """Raise a ValueError if options of lines about records do not apply to a model."""
     if (options.proba or options.min_proba is not None) and not hasattr(model, "predict_proba"):
         name = "proba" if options.proba else "min_proba"
         raise ValueError(f"{setting(name, getattr(options, name))} needs {HAS_PROBA}")
@@ -69,13 +69,13 @@ class Labelled(NamedTuple):
     """Records with their labels."""
 
     shown: Array
-    """A number for each class, which is written: a score, or a probability."""
+    """The number to write for each class: a score or a probability."""
     order: Array
-    """Numbers of classes, the best first: all that may be written."""
+    """Indices of classes, best first: all that may be written."""
     taken: Array
-    """Which labels reach the least score or probability, of records with samples. If records may
-    have several labels and no least is given, the labels are taken that ``predict`` of the
-    model gives, or all with `top`."""
+    """The mask of labels that reach the minimum score or probability, for records with samples.
+    Without a minimum, in a model with several labels per record, it has the labels that ``predict``
+    returns, or with `top` all labels."""
 
 
 def labelled(model: KernelClassifier, options: LineOptions, part: Scored) -> Labelled:
@@ -86,7 +86,7 @@ def labelled(model: KernelClassifier, options: LineOptions, part: Scored) -> Lab
         shown = shares if options.proba else scores
         compared = scores if options.min_proba is None else shares
     several = has_several(model)
-    ranked = shown if several else scores  # a label has a calibration of its own
+    ranked = shown if several else scores  # each label has its own calibration
     if options.top == 1 or (options.top is None and not several):
         order = ranked.argmax(axis=1)[:, None]
     else:
@@ -101,19 +101,20 @@ def labelled(model: KernelClassifier, options: LineOptions, part: Scored) -> Lab
 
 
 def in_one_column(labels: Iterable[str]) -> str:
-    """Return labels, which are columns of a table, as one column: with commas between them, and a
-    backslash before each comma of a label."""
+    """Join labels, which are columns of a table, into one column, separated by commas. Commas
+    within labels are escaped by a backslash."""
     return ",".join(label.replace(",", "\\,") for label in labels)
 
 
 def names_jsonl(output: Destination) -> bool:
-    """Return whether an output is JSON Lines by its name."""
+    """Return whether the name of an output is that of JSON Lines."""
     format = format_by_name(output) if is_regular(output) else None
     return format is not None and format.name == "jsonl"
 
 
 def refuse_other_formats(output: Destination) -> None:
-    """Raise a ValueError if the name of an output tells a format that labels are not written in."""
+    """Raise a ValueError if the name of an output implies a format in which labels cannot be
+    written."""
     format = format_by_name(output)
     if format is not None and format.name not in ("jsonl", "txt"):
         raise ValueError(
@@ -123,7 +124,7 @@ def refuse_other_formats(output: Destination) -> None:
 
 
 class Table:
-    """Lines whose columns tabs separate, after a line with the names of the columns."""
+    """Lines with tab-separated columns, after a header."""
 
     def __init__(self, model: Model, options: LineOptions, has_ids: bool) -> None:
         self._model, self._options, self._has_ids = model, options, has_ids
@@ -147,8 +148,7 @@ class Table:
         return ("\t".join(columns) + "\n").encode("utf-8", "surrogatepass")
 
     def lines(self, part: Scored, found: Labelled | None, first: int) -> bytes:
-        """Return lines about records, which are numbered from `first`; of a regressor, `found` is
-        None."""
+        """Return lines about records, numbered from `first`. For a regressor, `found` is None."""
         ids = part.ids or range(first, first + len(part.scores))
         columns = self._values(part) if found is None else self._labels(found)
         lines = []
@@ -177,7 +177,7 @@ class Table:
 
 
 class JsonLines:
-    """An object a line. Numbers have the digits of a `Table`."""
+    """One JSON object per line. Numbers have the same digits as in a `Table`."""
 
     def __init__(self, model: Model, options: LineOptions, has_ids: bool) -> None:
         self._options, self._has_ids = options, has_ids
@@ -193,7 +193,7 @@ class JsonLines:
         return b""
 
     def lines(self, part: Scored, found: Labelled | None, first: int) -> bytes:
-        """Return lines about records, as of `Table`."""
+        """Return lines about records, like `Table.lines`."""
         ids: Sequence[Any] = range(first, first + len(part.scores))
         if part.ids is not None:
             ids = part.given_ids or [unescaped(id) for id in part.ids]
@@ -231,12 +231,12 @@ def _reasons(part: Scored) -> list[list[tuple[str, float]]]:
 
 
 def _plain(label: object) -> Any:
-    """Return a label as JSON has it: of floats, whole numbers have no point."""
+    """Return a label for JSON. Floats that are whole numbers become int."""
     return int(label) if isinstance(label, float) and label.is_integer() else label
 
 
 def _dumps(value: object) -> str:
-    """Return a value as JSON. Only halves of surrogate pairs are escaped, which UTF-8 has not."""
+    """Return a value as JSON. Only unpaired surrogates, which UTF-8 lacks, are escaped."""
     text = json.dumps(value, ensure_ascii=False)
     try:
         text.encode()

@@ -1,4 +1,4 @@
-"""Records with their labels: the codes of records, read from files of any kind."""
+"""Records with their labels: codes of records, read from files of any kind."""
 
 import contextlib
 import io
@@ -48,7 +48,7 @@ from sparsemaps.records.svmlight import SeveralLabels
 from sparsemaps.text._frequencies import Frequencies
 
 KindOfLabels = Literal["classes", "lists", "numbers"]
-"""What labels are: one class each, lists of classes, or the targets of a regression."""
+"""The kind of labels: one class each, lists of classes, or regression targets."""
 
 
 class LabelledRows(NamedTuple):
@@ -57,18 +57,18 @@ class LabelledRows(NamedTuple):
     codes: PackedCodes
     labels: Labels
     vectorizer: Any = None
-    """That of the texts, if its weights were counted in these records."""
+    """The vectorizer of the texts, if its weights were counted on these records."""
     weights: Array | None = None
-    """The weights of the records; None if they have none."""
+    """The weights of the records; None without weights."""
     records: Array | None = None
-    """The number of the record of each row, if there are rows of snippets, which are the last."""
+    """The record of each row, if there are rows of snippets, which come last."""
 
     @property
     def n_records(self) -> int:
         return len(self.codes) if self.records is None else int(self.records.max()) + 1
 
     def some(self, rows: Array) -> "LabelledRows":
-        """Return the rows that a mask chooses."""
+        """Return the rows selected by a mask."""
         weights = None if self.weights is None else self.weights[rows]
         return LabelledRows(self.codes[rows], self.labels[rows], weights=weights)
 
@@ -85,12 +85,12 @@ def read_labelled(
     snippets: tuple[tuple[int, ...], int] | None = None,
     labels: KindOfLabels = "classes",
 ) -> LabelledRows:
-    """Return the codes of the records of some inputs, and their labels: numbers, or strings of
-    texts. Those of `snippets` of texts, by their lengths and a seed, follow. Rows of LIBSVM files
-    without a label are errors, unless one has several labels, or `labels` are "lists", which may be
-    empty; "numbers" are the targets of a regression.
+    """Return the codes of the records of some inputs, and their labels: numbers, or strings for
+    texts. Codes of `snippets`, which are given by their lengths and a seed, follow. Rows of LIBSVM
+    files must have a label, unless any row has several or `labels` is "lists", in which case they
+    may have none. "numbers" are regression targets.
 
-    A file of codes alone is mapped into memory; codes of other inputs are in memory.
+    A single file of codes is memory-mapped; codes of other inputs are held in memory.
     """
     reading = reading or Reading()
     if any(holds_codes(path) for path in inputs):
@@ -134,12 +134,12 @@ def _read_codes(
     weight_field: str | None,
     snippets: tuple[tuple[int, ...], int] | None,
 ) -> LabelledRows:
-    """Return the codes of files of codes, with the labels and weights beside them."""
+    """Return the codes of files of codes, with the labels and weights stored next to them."""
     _check_snippets(snippets, None)
     coded = [path for path in inputs if holds_codes(path)]
     if len(coded) < len(inputs):
         raise ValueError(f"{coded[0]} has codes, and other inputs do not: take one or the other")
-    # It is an error if a field is given.
+    # Raises if a field is given.
     LibsvmRows().with_fields(weight=weight_field, sets_aside=False)
     parts = [_coded_and_labelled(path) for path in coded]
     are_strings = [values_of(part.labels).dtype.kind == "U" for part in parts]
@@ -162,8 +162,8 @@ def _read_blocks(
     reading: Reading,
     aside: BadTable | None,
 ) -> tuple[list[LabelledRows], list[Array | None]]:
-    """Return the records of inputs, some at a time, and the weights of records. Snippets of texts
-    are added to `short`."""
+    """Return the records of inputs in blocks, and the weights of records. Snippets of texts are
+    added to `short`."""
     n_jobs = reading.n_jobs
     blocks: list[LabelledRows] = []
     weights: list[Array | None] = []
@@ -183,14 +183,14 @@ def _read_blocks(
 
 
 def _with_snippets(rows: LabelledRows, short: SnippetRows) -> LabelledRows:
-    """Return the rows of records with the rows of their snippets behind them."""
+    """Return the rows of records, followed by the rows of their snippets."""
     codes, records = short.after(rows.codes)
     weights = None if rows.weights is None else rows.weights[records]
     return rows._replace(codes=codes, labels=rows.labels[records], weights=weights, records=records)
 
 
 def _weights_of(inputs: list[Any], weights: list[Array | None]) -> Array | None:
-    """Return the weights of all records; a ValueError if all of them are 0."""
+    """Return the weights of all records. Raise ValueError if all of them are 0."""
     joined = joined_weights(inputs, weights)
     if joined is not None and not joined.any():
         raise ValueError(f"{', '.join(map(str, inputs))}: all records have the weight 0")
@@ -198,14 +198,15 @@ def _weights_of(inputs: list[Any], weights: list[Array | None]) -> Array | None:
 
 
 def _check_snippets(snippets: tuple[tuple[int, ...], int] | None, rows: Source | None) -> None:
-    """Raise a ValueError if snippets are asked for, and rows are not of texts. None are codes."""
+    """Raise a ValueError if snippets are requested of rows that are not texts. `rows` is None for
+    codes."""
     if snippets is not None and (rows is None or not rows.has_ngrams):
         said, found = setting("snippets", snippets[0]), "codes" if rows is None else "rows"
         raise ValueError(f"{said} is for raw texts, and the inputs are {found}")
 
 
 def _weights_to_count(rows: TextRows) -> tuple[Any, Any] | None:
-    """Return a vectorizer and the weights that are not fitted yet; None without weights, or with
+    """Return a vectorizer and its weights if these are not fitted yet; None without weights or with
     fitted ones."""
     from sparsemaps.text._weighted_ngrams import to_fit
 
@@ -215,8 +216,8 @@ def _weights_to_count(rows: TextRows) -> tuple[Any, Any] | None:
 def _with_weights(
     map: SparseMap, rows: TextRows, inputs: list[Any], n_jobs: int | None, progress: bool | None
 ) -> TextRows:
-    """Return the rows of texts whose n-grams are weighted by how many records of the inputs, or of
-    a given table, have them."""
+    """Return the rows of texts whose n-grams are weighted by document frequencies, from the inputs
+    or from a given table."""
     from sparsemaps.files._frequency_stages import add_records
     from sparsemaps.text._idf import IdfWeights
     from sparsemaps.text._weighted_ngrams import NgramsByTable, WeightedNgrams
@@ -293,8 +294,8 @@ def source_for(
     multilabel: bool | None = True,
     learns: bool = False,
 ) -> Source:
-    """Return the source of the rows of a model: texts, if it has a vectorizer, or LIBSVM files.
-    Weights of a model that `learns` are counted from the inputs."""
+    """Return the source of a model's rows: texts if it has a vectorizer, or else LIBSVM files. The
+    weights of a model that `learns` are counted on the inputs."""
     given: Any = as_source(source)
     refuse_options(given, "max_df", *([] if learns else ["idf"]))
     if given is not None and isinstance(given, Texts) == (vectorizer is None):
@@ -315,8 +316,8 @@ def source_for(
 
 
 def _refuse_rows(paths: list[Any]) -> None:
-    """Raise a ValueError if an input of texts begins with a row of LIBSVM text. An input whose name
-    tells the format of its texts is not opened."""
+    """Raise a ValueError if an input of texts begins with a row of LIBSVM text. Inputs whose names
+    determine the format of texts are not opened."""
     for path in paths:
         if is_regular(path) and format_by_name(path) is None and _begins_with_a_row(path):
             name = os.fspath(path)
@@ -331,7 +332,8 @@ def _begins_with_a_row(path: StrPath) -> bool:
 
 
 def _texts_for(map: SparseMap, vectorizer: Any, given: Texts, *, learns: bool) -> TextRows:
-    """Return the texts of a model's vectorizer. Another analyzer than its own is an error."""
+    """Return the texts of a model's vectorizer. Raise ValueError for another analyzer than the
+    model's."""
     from sparsemaps.text._analyzers import as_vectorizer, vectorizer_of
     from sparsemaps.text._descriptions import vectorizer_config
     from sparsemaps.text._weighted_ngrams import plain as without_weights
