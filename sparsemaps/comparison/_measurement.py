@@ -28,7 +28,7 @@ _OTHER_LINEAR = 0.05
 """Largest share of the time for each linear model except the first."""
 
 _OF_BEST = 0.2
-"""The share of the time that another size of the best map may take even if it ends late."""
+"""Share of the time that another size of the best map may take even if it ends late."""
 
 _NEAR_ERRORS = 2.0
 """Entries within this number of standard errors of the best are measured again."""
@@ -197,7 +197,8 @@ class Measurement:
         return [one for *_, one in sorted(others, key=lambda other: other[:2])]
 
     def _may_end_late(self, entry: Entry, first: str | None) -> bool:
-        """Return whether a size may end with the time: one of the best map that is not long."""
+        """Return whether another size may begin although it may end late: a fast one of the best
+        map."""
         is_of_best = entry.candidate.family == first
         return is_of_best and self._expected(entry) <= _OF_BEST * self.budget.seconds
 
