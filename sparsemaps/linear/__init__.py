@@ -1,22 +1,22 @@
 """Linear models on packed codes: training and scores, without one-hot features.
 
-- ``_calibration`` makes probabilities of scores.
+- ``_calibration`` converts scores to probabilities.
 - ``_classifier`` has `KernelClassifier`, and ``_regressor`` has `KernelRegressor`.
 - ``_cross_validated`` has `KernelClassifierCV` and `KernelRegressorCV`, which choose C.
-- ``_path_of_C`` trains models along a path of growing C, and scores them on held-out rows.
-- ``_model`` has what they share: rows become codes, problems are solved, rows get scores.
-  ``_model_state`` has the parameters, and what a model learns.
-- ``_model_checks`` checks parameters, and codes and weights of rows.
-- ``_indicators`` has the matrices of labels if rows may have several.
-- ``_explanation`` finds the n-grams that decide a score. ``_model_file`` reads and writes the file
-  of a model; ``_saved`` has `load_model`.
-- ``_training_facts`` is what a file says about its training: when, and on how many records.
-- ``_losses`` has the losses: the objective, its dual, the rule that ends the passes.
-- ``_documentation`` has the parts that docstrings share.
-- ``_solver`` solves the problems by turns of the loops, in threads, and in blocks where the
-  codes are larger than the memory.
+- ``_path_of_C`` trains models along a path of increasing C, and scores them on held-out rows.
+- ``_model`` has their common base, which encodes rows, solves the problems and computes scores.
+  ``_model_state`` has the parameters and the learned attributes.
+- ``_model_checks`` checks parameters, and the codes and weights of rows.
+- ``_indicators`` has the indicator matrices of rows with several labels.
+- ``_explanation`` finds the n-grams that determine a score. ``_model_file`` reads and writes model
+  files; ``_saved`` has `load_model`.
+- ``_training_facts`` has what a file records about its training: when, and on how many records.
+- ``_losses`` has the losses: the objective, its dual, and the stopping rule.
+- ``_documentation`` has parts shared by the docstrings.
+- ``_solver`` solves the problems in threads, by alternating between groups of them, and block by
+  block if the codes do not fit into memory.
 
-The model of a map's kernel, from codes of 256 bytes a row:
+Train a model of a map's kernel, from codes of 256 bytes per row:
 
 >>> from sklearn.datasets import load_digits
 >>> from sparsemaps import ConsistentWeightedSampling

@@ -1,4 +1,4 @@
-"""Probabilities of classes from their scores, and the calibration that makes them so."""
+"""Probabilities of classes from their scores, and the calibration of these probabilities."""
 
 from typing import Any, NamedTuple
 
@@ -8,58 +8,58 @@ import scipy
 from sparsemaps._tools._typing import Array, Floats
 
 RIDGE = 1e-3
-"""The factor of the squares of the offsets in the objective of a calibration."""
+"""Factor of the squared offsets in the objective of a calibration."""
 
 _MOST_STEPS, _MOST_HALVES = 200, 60
-"""Of Newton's method."""
+"""Limits of Newton's method: steps, and halvings of a step."""
 
 _LEAST_DECREASE = 1e-10
-"""A step that promises less, as a part of the objective, is the last: the one after it would be
+"""A step that promises a smaller relative decrease is the last one: the next decrease would be
 about its square."""
 
 _TOGETHER = 2**17
 """Scores of labels that are calibrated together, so that they stay in the cache."""
 
 _LARGEST = np.finfo(float).max / 8
-"""Parts of logits are cut here, so that sums and differences of them are finite."""
+"""Parts of logits are clipped to this size, so that their sums and differences are finite."""
 
 
 class Calibration(NamedTuple):
-    """The probabilities of the classes are the softmax of
-    ``slope * s + (bend * s) * |bend * s| + offsets``, of the scores s.
+    """A calibration. The probabilities of the classes are the softmax of ``slope * s + (bend * s) *
+    |bend * s| + offsets``, for scores s.
 
-    If a row may have several labels, the probability of each is the logistic function of this.
+    If rows may have several labels, the probability of each label is the logistic function of this.
     """
 
     slope: Any
-    """At least 0: one over the temperature. An array of one for each label, if a row may have
-    several."""
+    """At least 0: the inverse temperature. An array with one value per label if rows may have
+    several labels."""
     bend: Any
-    """At least 0, as `slope`. 0 means one temperature for all scores. It is measured as a
-    slope is, so that it has a value for scores of any size."""
+    """At least 0, in the same form as `slope`. 0 means the same temperature for all scores. It has
+    the unit of a slope, so that it is representable for scores of any size."""
     offsets: Floats
-    """One for each class, whose sum is 0; or one for each label."""
+    """One per class, with sum 0; or one per label."""
 
 
 def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
-    """Return the calibration of the least log loss on some rows.
+    """Return the calibration with the least log loss on some rows.
 
     Parameters
     ----------
     scores : ndarray of shape (n_rows, 1 or n_classes)
-        As a model gives them.
+        Scores, as returned by a model.
     labels : ndarray of shape (n_rows,)
-        The number of the class of each row.
+        Class number of each row.
     weights : ndarray of shape (n_rows,) or None
-        Weights of the rows; None is 1 for all.
+        Weights of the rows; None means 1 for all.
 
     Notes
     -----
-    The objective is the sum over rows, by their weights, of the log loss for targets with Platt's
-    prior counts, and RIDGE times the sum of the squares of the offsets. Of K classes, a row of a
-    class of N rows has a target of (N + 2 / K) / (N + 4 / K) for this class, and the rest is shared
-    by the others: two rows in all, as Platt has it for two classes. It is convex in slope, square
-    of the bend, and offsets, and its minimum is finite.
+    The objective is the weighted sum over rows of the log loss for targets with Platt's prior
+    counts, plus RIDGE times the sum of the squared offsets. With K classes, a row in a class of N
+    rows has the target (N + 2 / K) / (N + 4 / K) for this class, and the other classes share the
+    rest: this adds two rows in total, as Platt does for two classes. The objective is convex in the
+    slope, the square of the bend, and the offsets, and its minimum is finite.
     """
     if weights is None:
         weights = np.ones(len(labels))
@@ -67,11 +67,11 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     scores, labels, weights = scores[counts], labels[counts], weights[counts]
     if scores.shape[1] == 1:
         [slope], [bend], [offset] = _of_two_classes(scores.T, labels[None] == 1, weights)
-        # Each class has half of the score, and a quarter of its square: twice that is a half.
+        # Each class gets half of the score, and a quarter of its square, so twice that is a half.
         return Calibration(slope, 2**0.5 * bend, np.array([-offset / 2, offset / 2]))
     n_classes, own = scores.shape[1], (np.arange(len(labels)), labels)
     sums = np.bincount(labels, weights, n_classes)
-    # Numbers of size 1 for scores of any size; slope and bend are divided by theirs at the end.
+    # Scale to numbers of size 1, whatever the scores; slope and bend are scaled back at the end.
     scores, exponent = _of_size_one(scores)
     best = scores.max(axis=1, keepdims=True)
     gaps, of_gaps = _of_size_one(scores - best)
@@ -80,7 +80,7 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
     shares = prior / ((sums + 2 * prior) * (n_classes - 1))
     targets = np.repeat(shares[labels, None], n_classes, axis=1)
     targets[own] = ((sums + prior) / (sums + 2 * prior))[labels]
-    # Offsets are measured in units of their curvature, which the rows of their class decide.
+    # Offsets are measured in units of their curvature, which the rows of their class determine.
     units = 1 / np.sqrt(sums + 1)
 
     def objective(variables: Floats) -> tuple[float, Floats]:
@@ -104,22 +104,22 @@ def fit(scores: Floats, labels: Array, weights: Array | None) -> Calibration:
 
 
 def _of_size_one(numbers: Floats) -> tuple[Floats, int]:
-    """Return numbers divided by a power of two, up to 1, and the power."""
+    """Return numbers divided by a power of two so that they are at most 1, and its exponent."""
     exponent = int(np.frexp(np.abs(numbers).max())[1])
     return np.ldexp(numbers, -exponent), exponent
 
 
 def _signed_squares(numbers: Floats, best: Floats, gaps: Floats) -> Floats:
-    """Return the differences of ``x * |x|`` of numbers and of the best ones, to the last digits.
-    `gaps` are the differences of the numbers themselves, which are at most 0."""
+    """Return the differences of ``x * |x|`` between numbers and the best ones, to the last digits.
+    `gaps` are the differences between the numbers themselves, which are at most 0."""
     sums = np.abs(numbers) + np.abs(best)
     return np.where((numbers < 0) & (best > 0), -(numbers**2) - best**2, gaps * sums)
 
 
 def fit_labels(scores: Floats, labels: Any, weights: Array | None) -> Calibration:
-    """Return the calibrations of the labels, each by itself as of two classes.
+    """Return the calibrations of the labels, each computed separately as for two classes.
 
-    `labels` is an indicator matrix, as CSC.
+    `labels` is an indicator matrix in CSC format.
     """
     if weights is None:
         weights = np.ones(len(scores))
@@ -135,18 +135,19 @@ def fit_labels(scores: Floats, labels: Any, weights: Array | None) -> Calibratio
 
 
 def _of_two_classes(scores: Floats, is_second: Array, weights: Array) -> Floats:
-    """Return the calibrations of the least log loss of several problems of two classes: slopes,
+    """Return the calibrations with the least log loss for several problems of two classes: slopes,
     bends and offsets of ``slope * s + (bend * s) * |bend * s| + offset``, whose logistic function
     is the probability of the second class.
 
-    `scores` and `is_second` have a row for each problem. The objective is that of `fit`: its two
-    offsets are half of the one here, with either sign.
+    `scores` and `is_second` have one row per problem. The objective is the same as in `fit`, whose
+    two offsets are plus and minus half of the offset here.
 
     Notes
     -----
-    Newton's method, of all problems at once. As slope and square of the bend are at least 0, a step
-    goes to the minimum of the quadratic model within these bounds, which is the best of the minima
-    of its four faces. A step that does not decrease the objective enough is halved.
+    Newton's method, for all problems at once. Since the slope and the square of the bend are at
+    least 0, a step goes to the minimum of the quadratic model within these bounds, which is the
+    best of the minima on its four faces. A step that does not decrease the objective enough is
+    halved.
     """
     exponents = np.frexp(np.abs(scores).max(axis=1))[1]
     scores = np.ldexp(scores, -exponents[:, None])
@@ -201,10 +202,10 @@ def _of_two_classes(scores: Floats, is_second: Array, weights: Array) -> Floats:
 
 
 def _newton_step(x: Floats, gradient: Floats, hessian: Floats) -> Floats:
-    """Return the steps to the minima of quadratic models whose first two variables stay at
-    least 0."""
+    """Return the steps to the minima of quadratic models, subject to the first two variables
+    staying at least 0."""
     hessian = hessian.copy()
-    for number in range(3):  # variables that say nothing, or the same, have a minimum too
+    for number in range(3):  # regularise unused or equal variables, so that a minimum exists
         own = hessian[:, number, number]
         hessian[:, number, number] = np.where(own > 0, own * (1 + 1e-12), 1.0)
     best, least = np.zeros_like(x), np.full(len(x), np.inf)
@@ -221,7 +222,7 @@ def _newton_step(x: Floats, gradient: Floats, hessian: Floats) -> Floats:
 
 
 def logits_of_labels(scores: Floats, calibration: Calibration | None) -> Floats:
-    """Return the numbers whose logistic function is the probability of each label."""
+    """Return the logits of the labels. Their logistic function is the probability of each label."""
     if calibration is None:
         return np.clip(scores, -_LARGEST, _LARGEST)
     with np.errstate(over="ignore"):
@@ -232,13 +233,13 @@ def logits_of_labels(scores: Floats, calibration: Calibration | None) -> Floats:
 
 
 def _of_classes(scores: Floats) -> Floats:
-    """Return a column for each class: of two classes, half the score for and against each."""
+    """Return one column per class: for two classes, half the score for and against each."""
     return np.hstack([-scores / 2, scores / 2]) if scores.shape[1] == 1 else scores
 
 
 def _parts(logits: Floats) -> tuple[Floats, Floats, Floats]:
-    """Return the differences from the largest logit of a row, their exponentials, and the sum of
-    the exponentials without the largest one, which is 1."""
+    """Return the differences from the largest logit of each row, their exponentials, and the sum of
+    the exponentials except that of the largest logit, which is 1."""
     best = logits.argmax(axis=1)[:, None]
     differences = logits - np.take_along_axis(logits, best, axis=1)
     powers = np.exp(differences)
@@ -248,30 +249,30 @@ def _parts(logits: Floats) -> tuple[Floats, Floats, Floats]:
 
 
 def log_softmax(logits: Floats) -> Floats:
-    """Return the logarithms of `softmax`: finite, and without cancellation also for shares near
+    """Return the logarithms of `softmax`. They are finite, and precise even for probabilities near
     1."""
     differences, _, rest = _parts(logits)
     return differences - np.log1p(rest)
 
 
 def softmax(logits: Floats) -> Floats:
-    """Return the exponentials divided by their sum."""
+    """Return the exponentials, divided by their sum."""
     _, powers, rest = _parts(logits)
     return powers / (1 + rest)
 
 
 def logits_of(scores: Floats, calibration: Calibration | None) -> Floats:
-    """Return the numbers whose softmax is the probabilities, a column for each class.
+    """Return logits, one column per class, whose softmax is the probabilities.
 
-    Without a calibration they are logarithms of the logistic function of the scores. With several
-    classes, the values of this function are divided by their sum.
+    Without a calibration, they are logarithms of the logistic function of the scores; with several
+    classes, the values of this function are thus divided by their sum.
     """
     if calibration is not None:
         slope, bend, offsets = calibration
         scores = _of_classes(scores)
         best = scores.max(axis=1, keepdims=True)
         with np.errstate(over="ignore", invalid="ignore"):
-            # Offsets count beside scores that are large and equal.
+            # Offsets matter even if scores are large and equal.
             gaps = np.maximum(scores - best, -_LARGEST)
             logits = np.maximum(gaps * slope, -_LARGEST)
             if bend:

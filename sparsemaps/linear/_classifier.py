@@ -23,8 +23,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     """A linear classifier on the packed codes of a map.
 
     The model is the same as LIBLINEAR's, and is trained by the same algorithms. Its features are
-    the one-hot features that ``transform`` of the map returns, but they are never created. The
-    model reads the codes instead: a code takes one byte, and a feature twelve.
+    the one-hot features that ``transform`` of the map returns, but they are never materialised.
+    Instead, the model reads the codes, which take one byte each; a feature takes twelve.
 
     Parameters
     ----------
@@ -34,8 +34,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     [C]
     [fit_intercept, intercept_scaling]
     [class_weight]
-        If rows may have several labels, "balanced" weighs, for each label, the two classes of rows
-        with it and without it.
+        If rows may have several labels, "balanced" balances, for each label, the rows with it and
+        the rows without it.
     [tol of classes]
     [max_iter]
     [random_state]
@@ -46,43 +46,43 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     Attributes
     ----------
     classes_ : ndarray
-        The classes, in sorted order. If rows may have several labels, the labels of the columns of
-        `predict`: the numbers of the columns of `y`, or what files have.
+        The classes, sorted. If rows may have several labels, the labels of the columns of
+        `predict`: the column numbers of `y`, or the labels in files.
     multilabel_ : bool
         Whether rows may have several labels.
     coef_ : ndarray of shape (1 or n_classes, width)
-        The weights of the one-hot features: column ``j * 2**bits + code`` belongs to code j. They
-        are the columns of ``transform`` of the map, if that is one-hot, and else the columns of
+        Weights of the one-hot features: column ``j * 2**bits + code`` belongs to code j. The
+        columns are those of ``transform`` of the map if its output is one-hot, else those of
         ``sparsemaps.codes.to_csr(map_.encode(X, packed=True))``.
     intercept_ : ndarray of shape (1 or n_classes,)
         The intercepts.
     n_iter_ : int
-        The largest number of passes of any class.
+        Largest number of passes of any class.
     calibration_ : tuple (slope, bend, offsets)
-        The values chosen by ``calibrate``. Only after it. If rows may have several labels, all are
-        arrays with a number for each.
+        The values chosen by ``calibrate``; only present after it. If rows may have several labels,
+        all three are arrays with one number per label.
     [map_, vectorizer_, n_features_in_]
 
     Notes
     -----
     A model minimizes ``|w|^2 / 2 + sum(C_i * loss(y_i, <w, z_i>))`` over w, where C_i is C times
     the weights of the row, and z_i has ``1 / sqrt(n_hashes)`` in the column of each of its codes.
-    Rows without samples have no features. With several classes, there is a model for each class
-    against all others. If rows may have several labels, there is a model for each label.
+    Rows without samples have no features. With several classes, there is one model for each class
+    against all others. If rows may have several labels, there is one model per label.
 
-    A thread trains a group of up to 4 classes or labels. Training takes 32 bytes for each row and
-    each class that is being trained, and for each group 6 bytes a row and 96 bytes a column (24
-    bytes for one class). It takes a third of that if it ends within 10 passes. There are as many
-    groups in work as threads; at the end, fewer than twice as many. The codes may be mapped into
-    memory. Mapped codes of more than 256 MB are read in blocks of that size, one after the other,
-    and all classes are trained on a block while it is in memory (Yu et al. 2010). The optimum is
-    the same, within `tol`. `n_iter_` and `max_iter` then count how often the file is read.
+    A thread trains a group of up to 4 classes or labels. Training takes 32 bytes per row and class
+    in training and, for each group, 6 bytes per row and 96 bytes per column (24 bytes for one
+    class). It takes a third of that if it ends within 10 passes. As many groups as threads are
+    trained at a time; at the end, fewer than twice as many. The codes may be mapped into memory.
+    Mapped codes of more than 256 MB are read in blocks of that size, one after another, and all
+    classes are trained on a block while it is in memory (Yu et al. 2010). The optimum is the same,
+    within `tol`. `n_iter_` and `max_iter` then count how often the file is read.
 
-    LIBLINEAR visits one row after the other. Here eight rows are read together, and each is visited
-    up to eight times before the next eight rows, so that fewer passes are needed; and after every
-    five passes a model jumps to the best point of a plane, as in the method of conjugate gradients
-    (Knyazev 2001). "hinge" with a large C converges slowly all the same; a ConvergenceWarning then
-    names the duality gap, which is how far the objective is from its least value at most.
+    LIBLINEAR visits one row after another. Here, eight rows are read together and each is visited
+    up to eight times before the next eight rows, so that fewer passes are needed. After every five
+    passes, a model jumps to the best point of a plane, as in the method of conjugate gradients
+    (Knyazev 2001). "hinge" with a large C still converges slowly; a ConvergenceWarning then reports
+    the duality gap, an upper bound on the distance of the objective from its minimum.
 
     References
     ----------
@@ -117,7 +117,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     calibration_: _calibration.Calibration
     multilabel_: bool
     _kind: _indicators.Kind
-    """What `predict` returns if rows may have several labels."""
+    """Type of the result of `predict` if rows may have several labels."""
 
     def __init__(
         self,
@@ -152,17 +152,17 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Parameters
         ----------
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
-            Rows as the map takes them; texts if there is a `vectorizer`; or codes of a map of the
-            same class and parameters, which may be mapped into memory.
+            Rows as accepted by the map; texts if there is a `vectorizer`; or codes from a map with
+            the same class and parameters, which may be mapped into memory.
         y : array-like of shape (n_samples,) or {array-like, sparse matrix} of shape \
                 (n_samples, n_labels)
-            The class of each row: numbers, strings or booleans. Or an indicator matrix, if rows
-            may have any number of labels: 1 in the columns of the labels of a row, and 0 in the
-            others. A dense one has at least 2 columns.
+            The class of each row: numbers, strings or booleans. If rows may have any number of
+            labels, an indicator matrix, with 1 in the columns of a row's labels and 0 in the
+            others. A dense one must have at least 2 columns.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            Factor of the loss of each row, at least 0. A row of weight 2 counts as two
-            rows, even if the map computes `gamma` from the data. A row of weight 0 does not
-            count, but must be valid.
+            Factor of the loss of each row, at least 0. A row of weight 2 counts as two rows, even
+            if the map computes `gamma` from the data. A row of weight 0 does not count, but must be
+            valid.
 
         Returns
         -------
@@ -171,8 +171,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Raises
         ------
         ValueError
-            If `X` has no row or `y` one class only, if lengths differ, if a label is missing or
-            labels are of several types, or if a value or parameter is not allowed.
+            If `X` has no row or `y` only one class, if lengths differ, if a label is missing or
+            labels have several types, or if a value or parameter is invalid.
         """
         vars(self).pop("calibration_", None)
         codes, y, costs = self._begin(X, y, sample_weight)
@@ -206,7 +206,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         labels = np.minimum(np.searchsorted(classes, y), len(classes) - 1).astype(np.int32)
         self.classes_ = classes
         n_models = 1 if len(classes) == 2 else len(classes)
-        models = labels - 1 if n_models == 1 else labels  # of two classes, the second has a model
+        models = labels - 1 if n_models == 1 else labels  # of two classes, one has a model
         rows = self._weighted(TrainingRows(codes, models, None, costs), costs)
         return rows, classes[-n_models:].tolist()
 
@@ -248,19 +248,19 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Returns
         -------
         scores : ndarray of shape (n_samples,) or (n_samples, n_classes)
-            ``z @ coef_.T + intercept_``. Of two classes, the second has the scores above 0. Where
-            rows may have several labels, there is a column for each label.
+            ``z @ coef_.T + intercept_``. For two classes, scores above 0 indicate the second class.
+            If rows may have several labels, there is one column per label.
 
         Raises
         ------
         ValueError
-            If rows are not as the map takes them, or codes are of another map.
+            If the map does not accept the rows, or codes come from another map.
         """
-        # One column for each class, or no columns for two classes.
+        # One column per class, or a one-dimensional array for two classes.
         return self._from_scores(X, lambda scores: scores[:, 0] if _is_alone(self) else scores)
 
     def predict(self, X: Any) -> Any:
-        """Return the class of each row, with the highest score; or its labels, with scores above 0.
+        """Return the class with the highest score for each row, or all labels with scores above 0.
 
         Parameters
         ----------
@@ -270,10 +270,11 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Returns
         -------
         y : ndarray of shape (n_samples,)
-            Classes; of equal scores, the first. A row without samples, such as a text without an
-            n-gram, has the intercepts as scores, and gets the class of the highest of them. The
-            commands ``sparsemaps predict`` and ``filter`` call such a record unknown.
-            If rows may have several labels, an indicator matrix, which is sparse if `y` was.
+            Classes; if scores are equal, the first one. A row without samples, such as a text
+            without an n-gram, has the intercepts as scores, and gets the class with the highest
+            intercept. The commands ``sparsemaps predict`` and ``filter`` report such records as
+            unknown. If rows may have several labels, an indicator matrix, which is sparse if `y`
+            was.
 
         Raises
         ------
@@ -291,18 +292,19 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
             kind = self._kind
             labels = self._from_scores(X, lambda scores: _indicators.of_scores(scores, kind))
             return _indicators.as_kind(labels, kind)
-        winners = self._from_scores(X, numbers)  # before classes_, which may not be there
+        winners = self._from_scores(X, numbers)  # before classes_, which may be missing
         return np.asarray(self.classes_[winners])
 
     def score(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> float:
-        """Return the accuracy on rows: the share whose class, or all of whose labels, are right.
+        """Return the accuracy on rows: the share of rows whose class, or all of whose labels, are
+        right.
 
         Parameters
         ----------
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
             As in ``fit``.
         y : array-like of shape (n_samples,)
-            Their classes. If rows may have several labels, an indicator matrix.
+            The true classes. If rows may have several labels, an indicator matrix.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weight of each row.
 
@@ -313,7 +315,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Raises
         ------
         ValueError
-            If a row has no label, or rows are not as in ``fit``.
+            If a row has no label, or rows are not valid for ``fit``.
         """
         if _indicators.is_indicator(y):
             _indicators.checked(y)
@@ -333,12 +335,13 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Returns
         -------
         probabilities : ndarray of shape (n_samples, n_classes)
-            After ``calibrate``, the softmax of the logits that it describes. Otherwise the logistic
-            function of the scores; of several classes, the probabilities of the problems are
-            divided by their sum, as `LogisticRegression` with "liblinear" does. If rows may have
-            several labels, the logistic function of the logits, or of the scores. After
-            ``calibrate``, the class with the highest probability may differ from ``predict``, which
-            goes by scores; ``classes_[probabilities.argmax(axis=1)]`` are these classes.
+            After ``calibrate``, the softmax of the logits defined there. Otherwise, the logistic
+            function of the scores; for several classes, these probabilities are divided by their
+            sum, as in `LogisticRegression` with "liblinear". If rows may have several labels, the
+            logistic function of the logits or of the scores. After ``calibrate``, the class with
+            the highest probability may differ from the result of ``predict``, which depends on the
+            scores; ``classes_[probabilities.argmax(axis=1)]`` returns the classes with the highest
+            probabilities.
 
         Raises
         ------
@@ -365,31 +368,31 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     def calibrate(
         self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None, *, cv: Any = None
     ) -> Self:
-        """Make probabilities of the scores, by rows that ``fit`` has not seen; or with `cv` by
-        those that it has seen.
+        """Calibrate probabilities on rows that ``fit`` has not seen, or with `cv` on rows that it
+        has seen.
 
-        The probabilities are the softmax of ``slope * s + (bend * s) * |bend * s| + offsets`` of
-        the scores s. A slope, a bend and an offset for each class are chosen such that they have
-        the least log loss on these rows [1]_ [2]_. Scores, and the labels that ``predict`` gives,
-        stay the same. ``save`` keeps the calibration, and the next ``fit`` drops it. If rows may
-        have several labels, each label has a slope, a bend and an offset of its own, as of two
-        classes.
+        The probabilities are the softmax of ``slope * s + (bend * s) * |bend * s| + offsets`` for
+        scores s. A slope, a bend and an offset per class are chosen to minimise the log loss on
+        these rows [1]_ [2]_. Scores and the labels returned by ``predict`` do not change. ``save``
+        stores the calibration, and the next ``fit`` drops it. If rows may have several labels, each
+        label has its own slope, bend and offset, as for two classes.
 
         Parameters
         ----------
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
-            As in ``fit``. A few hundred rows are enough for two classes, a few thousand for many.
+            As in ``fit``. A few hundred rows are sufficient for two classes, a few thousand for
+            many.
         y : array-like of shape (n_samples,)
-            Their classes. A class of the model may be missing, without `cv`. If rows may have
+            The true classes. Without `cv`, classes of the model may be missing. If rows may have
             several labels, an indicator matrix.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weight of each row, as in ``fit``.
         cv : int, splitter, iterable of (train, test) or None, default=None
-            If given, the rows are those that ``fit`` has seen. The scores of each fold come from a
-            model that is trained on the other folds, with the parameters of this one. The folds
-            are scikit-learn's; if `cv` is a number, rows of weight 0 are in no fold. So no rows
-            need to be held out from ``fit``. A model is trained for each fold. Four folds of a
-            class are trained together, in 0.6 to 0.9 of the time.
+            If given, the rows are those that ``fit`` has seen, so that no rows need to be held out
+            from ``fit``. The scores of each fold come from a model trained on the other folds, with
+            the parameters of this one. The folds are scikit-learn's; if `cv` is a number, rows of
+            weight 0 are in no fold. One model is trained per fold. Four folds of a class are
+            trained together, in 0.6 to 0.9 of the time.
 
         Returns
         -------
@@ -399,17 +402,17 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         ------
         ValueError
             If `X` has no rows, lengths differ, a label is not a class of the model, or a value is
-            not allowed; with `cv`, if a class of the model is missing, or a fold has no row, or
-            leaves rows of one class only.
+            invalid; with `cv`, if a class of the model is missing, or a fold has no row, or leaves
+            rows of only one class.
 
         Notes
         -----
-        The log loss has Platt's prior counts, two rows in all: of K classes, a row of a class of N
-        rows has a target of ``(N + 2 / K) / (N + 4 / K)`` for its class. A thousandth of the
-        squares of the offsets is added. Slope and bend are at least 0. So of two classes with
-        one offset, the class with the higher score has the higher probability. A bend of 0 is
-        temperature scaling with offsets. With `cv`, at most 2**23 scores are kept: of more rows,
-        some by chance, by `random_state`.
+        The log loss has Platt's prior counts, two rows in total: with K classes, a row in a class
+        of N rows has the target ``(N + 2 / K) / (N + 4 / K)`` for its class. A thousandth of the
+        squared offsets is added. Slope and bend are at least 0, so between two classes with equal
+        offsets, the class with the higher score has the higher probability. With a bend of 0, this
+        is temperature scaling with offsets. With `cv`, at most 2**23 scores are used; if there are
+        more, rows are sampled at random, depending on `random_state`.
 
         References
         ----------
@@ -444,8 +447,9 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     def _known_labels(
         self, y: Any, sample_weight: npt.ArrayLike | None
     ) -> tuple[Any, Array | None]:
-        """Return labels of rows, and the weights of these. The model must know the labels of rows
-        that count; instead of others, known ones are returned. Several of a row are CSC."""
+        """Return labels and weights of rows. The model must know the labels of all rows with
+        positive weight; unknown labels of other rows are replaced by known ones. Several labels per
+        row are returned as CSC."""
         if self.multilabel_:
             y = _indicators.checked(y)
             if isinstance(y, _indicators.LabelLists):
@@ -469,7 +473,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         return y, weights
 
     def _calibrate_by_scores(self, scores: Floats, y: Any, weights: Array | None) -> None:
-        """Calibrate by the scores of some rows, and their labels."""
+        """Calibrate on the scores of some rows, given their labels."""
         if self.multilabel_:
             self.calibration_ = _calibration.fit_labels(scores, y, weights)
             return
@@ -485,7 +489,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         folds: list[Fold],
         watch: Watch | None = None,
     ) -> None:
-        """Calibrate by the scores of the rows that folds of all rows hold out. `y` are labels by
+        """Calibrate on scores of held-out rows, from models of the folds. `y` are labels from
         `_known_labels`."""
         model = self._plain()
         rows, scores, classes = scores_out_of_folds(model, codes, y, weights, folds, watch)
@@ -498,33 +502,34 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
     def explain(self, X: Any, label: object = None, *, total: bool = False) -> Any:
         """Return what each column of a row, or each n-gram of a text, adds to a score.
 
-        A sample of `MinHash` and of `ConsistentWeightedSampling` comes from one column of its row.
-        So each column adds the weights of the codes of its samples. The score is the sum of what
-        the columns add, and of the intercept.
+        A sample of `MinHash` or `ConsistentWeightedSampling` comes from one column of its row. Each
+        column therefore adds the weights of the codes of its samples. The score is the sum of the
+        contributions of the columns and the intercept.
 
         Parameters
         ----------
         X : str or bytes, {array-like, sparse matrix} or iterable of texts
-            One text, or rows or texts as in ``fit``.
+            A single text, or rows or texts as in ``fit``.
         label : object, default=None
-            The class whose score is explained; None is, for each row, the class that ``predict``
-            gives. Of two classes, the score of the first is minus the score of the second.
+            The class whose score is explained. None means, for each row, the class that ``predict``
+            returns. For two classes, the score of the first is minus the score of the second.
         total : bool, default=False
-            Whether to add up what a column adds to the scores of all rows.
+            Whether to sum the contributions of each column over all rows.
 
         Returns
         -------
         reasons : list
-            Of one text, pairs of an n-gram and what it adds, the largest first, positive or
-            negative. Of rows or texts, such a list for each. With `total`, one list for all. Only
-            columns from which a sample comes are there. A column has the name that ``fit`` saw,
-            and else its number. N-grams that share a column are named together: "cat / dog".
+            For a single text, pairs of an n-gram and its contribution, positive or negative, sorted
+            by size in descending order. For rows or texts, one such list for each. With `total`, a
+            single list for all. Only columns from which a sample comes are included. A column has
+            the name that ``fit`` saw, or else its number. N-grams that share a column are listed
+            together: "cat / dog".
 
         Raises
         ------
         ValueError
-            If `label` is not a class, the samples of the map are not columns, or `X` is not as the
-            model takes it.
+            If `label` is not a class, the map's samples are not columns, or the model does not
+            accept `X`.
 
         Examples
         --------
@@ -557,8 +562,8 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
 
 
 def _named_columns(y: Any, costs: Array | None) -> tuple[Array, Any]:
-    """Return the labels of the columns of an indicator matrix, which are their numbers unless `y`
-    is lists of labels; and the matrix."""
+    """Return the labels of the columns of an indicator matrix, and the matrix. The labels are the
+    column numbers, unless `y` has lists of labels."""
     if not isinstance(y, _indicators.LabelLists):
         return np.arange(y.shape[1]), y
     classes = y.classes(costs)
@@ -573,13 +578,13 @@ def _weights_of(
     labels: Array,
     costs: Array | None,
 ) -> Array:
-    """Return the weight of each class. `labels` are numbers of classes, `costs` weights of the
+    """Return the weight of each class. `labels` are class numbers, and `costs` are weights of
     rows."""
     if isinstance(class_weight, str) and class_weight == "balanced":
         sums = np.bincount(labels, costs, len(classes)).astype(np.float64)
-        there = sums > 0  # others are only among the rows of weight 0
+        there = sums > 0  # other classes only have rows of weight 0
         weights = np.zeros(len(classes))
-        with np.errstate(over="ignore"):  # infinite weights are refused with other large numbers
+        with np.errstate(over="ignore"):  # infinite weights are rejected later
             weights[there] = sums.sum() / (there.sum() * sums[there])
         return weights
     if not isinstance(class_weight, dict):
@@ -593,7 +598,7 @@ def _weights_of(
             weights[numbers.pop(as_given(label))] = weight
         else:
             unknown.append(label)
-    if unknown and numbers:  # a class may be missing in a fold, but a key may not be misspelt
+    if unknown and numbers:  # a fold may lack a class, but keys must not be misspelt
         (missing, _), *_ = numbers
         found = f"one for {shown(unknown[0])} and none for {shown(missing)}"
         raise ParameterError("class_weight", found, "weights of classes that rows have")
@@ -603,12 +608,12 @@ def _weights_of(
 
 
 def _is_alone(model: KernelClassifier) -> bool:
-    """Return whether a model has the scores of the second of two classes alone."""
+    """Return whether a model only has the scores of the second of two classes."""
     return len(model.intercept_) == 1 and not model.multilabel_
 
 
 def log_probabilities(model: KernelClassifier, scores: Floats) -> Floats:
-    """Return the logarithms of the probabilities of the classes or labels."""
+    """Return the logarithms of the probabilities of the classes or labels, given the scores."""
     calibration = vars(model).get("calibration_")
     if model.multilabel_:
         logits = _calibration.logits_of_labels(scores, calibration)
@@ -617,7 +622,7 @@ def log_probabilities(model: KernelClassifier, scores: Floats) -> Floats:
 
 
 def probabilities(model: KernelClassifier, scores: Floats) -> Floats:
-    """Return the probabilities of the classes or labels, by the scores of the problems."""
+    """Return the probabilities of the classes or labels, given the scores."""
     calibration = vars(model).get("calibration_")
     if model.multilabel_:
         return np.asarray(scipy.special.expit(_calibration.logits_of_labels(scores, calibration)))

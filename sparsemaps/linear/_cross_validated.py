@@ -1,4 +1,4 @@
-"""Models whose C is chosen by cross-validation, along a path of growing C."""
+"""Models that choose C by cross-validation, along a path of increasing C."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Self
@@ -19,7 +19,7 @@ from sparsemaps.maps._sparse_map import SparseMap
 
 
 class _OverC(CodesModel):
-    """What both estimators share. The class has a base that is the model of one C."""
+    """Base of both estimators. Each also inherits from the model for a single C."""
 
     Cs: Any
     cv: Any
@@ -31,20 +31,20 @@ class _OverC(CodesModel):
     scores_: Array
 
     _MODEL: Any
-    """The class of the model of one C."""
+    """Class of the model for a single C."""
 
     def fit(self, X: Any, y: Any, sample_weight: npt.ArrayLike | None = None) -> Self:
-        """Choose C by cross-validation, and train on all rows.
+        """Choose C by cross-validation, then train on all rows.
 
         Parameters
         ----------
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
-            As in ``fit`` of the model of one C.
+            As in ``fit`` of the model for a single C.
         y : array-like of shape (n_samples,)
-            The class of each row, or its number.
+            The class or the target of each row.
         sample_weight : array-like of shape (n_samples,) or None, default=None
-            Weight of each row in training, and in the default score. A `scoring` of your own does
-            not get it.
+            Weight of each row in training, and in the default score. A user-defined `scoring` does
+            not receive it.
 
         Returns
         -------
@@ -52,9 +52,8 @@ class _OverC(CodesModel):
 
         Raises
         ------
-        ValueError
-            As in ``fit`` of the model of one C, and if a fold has no row, or if the rows that it
-            leaves have one class only.
+        As in ``fit`` of the model for a single C; also if a fold has no row, or leaves rows of only
+        one class.
         """
         for name in ("calibration_", "C_", "Cs_", "scores_"):
             vars(self).pop(name, None)
@@ -88,7 +87,7 @@ class _OverC(CodesModel):
         return self
 
     def _of_one_C(self, C: float) -> Any:
-        """Return the model of one C, with the state of this one."""
+        """Return the model for a single C, with the state of this one."""
         parameters = self.get_params(deep=False)
         own = ("Cs", "cv", "scoring", "refit")
         model = self._MODEL(**{k: v for k, v in parameters.items() if k not in own}, C=C)
@@ -115,7 +114,7 @@ class _OverC(CodesModel):
 
 
 def _checked_Cs(Cs: object) -> list[float]:
-    """Return the values of C, in order."""
+    """Return the values of C, sorted."""
     if isinstance(Cs, (int, np.integer)) and not isinstance(Cs, bool):
         n = _checks.check_int("Cs", Cs, 1, _checks.LARGEST_INT32)
         return np.logspace(-3, 3, n).tolist()
@@ -131,28 +130,28 @@ def _checked_Cs(Cs: object) -> list[float]:
 class KernelClassifierCV(_OverC, KernelClassifier):
     """A `KernelClassifier` whose C is chosen by cross-validation.
 
-    Rows are encoded once, for all folds and all C. On each fold, C increases, and training with
-    each C starts from the solution for the previous one.
+    Rows are encoded once, for all folds and all values of C. On each fold, C increases, and
+    training with each C starts from the solution for the previous one.
 
     Parameters
     ----------
     [map]
     [Cs]
     cv : int, splitter, iterable of (train, test) or None, default=None
-        The folds, as in scikit-learn; None is 5, with all classes in each. If it is a number,
+        The folds, as in scikit-learn; None means 5, with all classes in each. If it is a number,
         rows of weight 0 are in no fold.
     scoring : str, callable or None, default=None
-        The score of the rows of a fold, as in scikit-learn; None is the accuracy, by the weights of
-        the rows. A callable gets packed codes instead of rows.
+        Score of the rows of a fold, as in scikit-learn; None is the accuracy, weighted by the
+        weights of the rows. A callable receives packed codes instead of rows.
     refit : bool, default=True
-        Whether to train on all rows with the best C: the model equals `KernelClassifier`'s, bit for
-        bit. Without it there are only `C_`, `Cs_` and `scores_`.
+        Whether to train on all rows with the best C: the model then equals `KernelClassifier`'s,
+        bit for bit. Otherwise, there are only `C_`, `Cs_` and `scores_`.
     [vectorizer]
         An `IdfWeights` counts the texts of all folds.
     [loss of classes]
     [fit_intercept, intercept_scaling]
     [class_weight]
-        Here, the weights belong to the rows that a fold leaves.
+        Here, balanced weights are computed from the training rows of each fold.
     [tol of classes]
     [max_iter of a C]
     [random_state]
@@ -163,23 +162,23 @@ class KernelClassifierCV(_OverC, KernelClassifier):
     ----------
     [C_, Cs_, scores_]
     classes_, coef_, intercept_, n_iter_, map_, vectorizer_, n_features_in_ : objects
-        As in `KernelClassifier`, of the model of all rows.
+        As in `KernelClassifier`, for the model trained on all rows.
 
     Notes
     -----
-    Solutions of the dual problem are multiplied before training continues with a larger C: by the
-    factor that gives the highest dual objective among those that this C allows. The model of each C
-    is within `tol` of the model that is trained alone, but not equal to it in all digits. If there
-    are several values of C, the weights for small ones are float32, and eight models are trained
-    together, on one reading of the codes. For larger ones they are float64, and four models are
-    trained together. This takes the memory of a model for each fold, and 8 bytes for each row, fold
-    and class. If it is more than a gigabyte, some folds are trained after the others. Folds whose
-    rows have different weights, as with `class_weight="balanced"` and several classes, are trained
-    one by one. `save` writes a `KernelClassifier`, which ``KernelClassifier.load`` opens.
+    Before training continues with a larger C, solutions of the dual problem are multiplied by the
+    factor that gives the highest dual objective among those allowed by this C. The model for each C
+    is within `tol` of the model that is trained separately, but not equal in all digits. If there
+    are several values of C, the weights for small values are float32, and eight models are trained
+    together on one reading of the codes. For larger values, they are float64, and four models are
+    trained together. This takes the memory of one model per fold, and 8 bytes per row, fold and
+    class. If this exceeds a gigabyte, some folds are trained after the others. Folds whose rows
+    have different weights, as with `class_weight="balanced"` and several classes, are trained one
+    by one. `save` writes a `KernelClassifier`, which ``KernelClassifier.load`` opens.
 
     See Also
     --------
-    KernelClassifier : The model of one C.
+    KernelClassifier : The model for a single C.
     sklearn.linear_model.LogisticRegressionCV : The same on features.
 
     Examples
@@ -235,28 +234,28 @@ class KernelClassifierCV(_OverC, KernelClassifier):
 class KernelRegressorCV(_OverC, KernelRegressor):
     """A `KernelRegressor` whose C is chosen by cross-validation.
 
-    It is as `KernelClassifierCV`.
+    It works like `KernelClassifierCV`.
 
     Parameters
     ----------
     [map]
     [Cs]
     cv : int, splitter, iterable of (train, test) or None, default=None
-        The folds, as in scikit-learn; None is 5, each of consecutive rows. If it is a number,
+        The folds, as in scikit-learn; None means 5, each of consecutive rows. If it is a number,
         rows of weight 0 are in no fold.
     scoring : str, callable or None, default=None
-        The score of the rows of a fold, as in scikit-learn; None is R², by the weights of the
-        rows. A callable gets packed codes instead of rows.
+        Score of the rows of a fold, as in scikit-learn; None is R², weighted by the weights of the
+        rows. A callable receives packed codes instead of rows.
     refit : bool, default=True
-        Whether to train on all rows with the best C: the model equals `KernelRegressor`'s, bit for
-        bit. Without it there are only `C_`, `Cs_` and `scores_`.
+        Whether to train on all rows with the best C: the model then equals `KernelRegressor`'s, bit
+        for bit. Otherwise, there are only `C_`, `Cs_` and `scores_`.
     [vectorizer]
         An `IdfWeights` counts the texts of all folds.
     [loss of numbers]
     [epsilon]
     [fit_intercept, intercept_scaling]
     [tol of numbers]
-        Here, that is the first pass at the smallest C.
+        Here, the first pass is the one at the smallest C.
     [max_iter of a C]
     [random_state]
         The folds come from `cv`.
@@ -266,7 +265,7 @@ class KernelRegressorCV(_OverC, KernelRegressor):
     ----------
     [C_, Cs_, scores_]
     coef_, intercept_, n_iter_, map_, vectorizer_, n_features_in_ : objects
-        As in `KernelRegressor`, of the model of all rows.
+        As in `KernelRegressor`, for the model trained on all rows.
 
     Notes
     -----
@@ -274,7 +273,7 @@ class KernelRegressorCV(_OverC, KernelRegressor):
 
     See Also
     --------
-    KernelRegressor : The model of one C.
+    KernelRegressor : The model for a single C.
     KernelClassifierCV : The same for classes.
 
     Examples

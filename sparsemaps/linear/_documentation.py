@@ -1,4 +1,4 @@
-"""Parts that the docstrings of several models share."""
+"""Text shared by the docstrings of several models."""
 
 from sparsemaps.linear import _losses
 
@@ -87,4 +87,5 @@ Cs_ : ndarray of shape (n_Cs,)
 scores_ : ndarray of shape (n_folds, n_Cs)
     The score of each fold and C.""",
 }
-"""Parameters and attributes by their marks, lines such as ``[map]`` (``_tools._docstrings``)."""
+"""Parameters and attributes by their marks, which are lines such as ``[map]`` (see
+``_tools._docstrings``)."""

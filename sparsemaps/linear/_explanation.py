@@ -1,4 +1,4 @@
-"""The columns of rows, and the n-grams of texts, that decide scores."""
+"""The columns of rows, and the n-grams of texts, that determine scores."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -15,29 +15,29 @@ if TYPE_CHECKING:
     from sparsemaps.text import ByteNgrams
 
 TOGETHER = " / "
-"""Between the names of n-grams that share a column."""
+"""Separator between the names of n-grams that share a column."""
 
 
 _SAMPLES = 2**20
-"""Samples of rows that are explained at a time."""
+"""Samples of rows explained at a time."""
 
 Reasons = list[tuple[Any, float]]
-"""Names of columns, with what each adds to a score, the largest share first."""
+"""Names of columns with their contributions to a score, the largest first."""
 
 
 class Score(NamedTuple):
-    """The score that is explained."""
+    """The score to explain."""
 
     number: int
-    """That of its model."""
+    """Number of its model."""
     sign: float
-    """The factor of its model's score: of two classes, the score of the first is minus the score of
+    """Factor of its model's score: for two classes, the score of the first is minus the score of
     the second."""
 
 
 def reasons_of(model: "CodesModel", X: Any, score: Score | None, *, total: bool) -> Any:
-    """Explain the scores of one text, of texts or of rows, or the sums of the scores of all. No
-    score is the score of the class that each row gets."""
+    """Explain the score of one text, the scores of texts or rows, or with `total` their sums. If
+    `score` is None, explain the score of the class that each row gets."""
     _checks.check_bool("total", total)
     if isinstance(X, PackedCodes):
         raise ValueError("X must be rows or texts, got PackedCodes: codes do not tell columns")
@@ -63,14 +63,15 @@ def reasons_of(model: "CodesModel", X: Any, score: Score | None, *, total: bool)
 
 
 class _MapPart(NamedTuple):
-    """Some rows, and the names of their columns: of each row, if they are n-grams."""
+    """Some rows, and the names of their columns; for n-grams, the names are given per row."""
 
     rows: Any
     names: "_Names"
 
 
 _Names = Sequence[str] | list[dict[int, str]] | None
-"""Names of columns by their numbers, for all rows, or dictionaries for each; None is none."""
+"""Names of columns by number, for all rows, or one dictionary per row. None if there are no
+names."""
 
 
 def _of_rows(model: "CodesModel", X: Any) -> Iterator[_MapPart]:
@@ -95,7 +96,7 @@ def _of_texts(vectorizer: Vectorizer, texts: Sequence[str]) -> Iterator[_MapPart
 
 
 class _Shares(NamedTuple):
-    """What columns add to the scores of rows: by row, the largest share first."""
+    """Contributions of columns to the scores of rows, by row, the largest first."""
 
     n_rows: int
     rows: Array
@@ -104,15 +105,16 @@ class _Shares(NamedTuple):
 
 
 def _shares(model: "CodesModel", rows: Any, score: Score | None) -> _Shares:
-    """Return the sums of the weights of the codes whose samples come from a column, for each row.
+    """Return, for each row, the sum of the weights of the codes whose samples come from each
+    column.
 
-    A code is a hash that many columns share, but a sample tells its column.
+    A code is a hash that many columns share, but a sample identifies its column.
     """
     codes = model.map_.encode(rows, packed=True)
     samples = model.map_.sample(rows)
     columns = samples[0] if isinstance(samples, tuple) else samples
     if getattr(model.map_, "signed", False):
-        columns = columns // 2  # of the generalised kernel, which has two for each
+        columns = columns // 2  # the generalised kernel has two columns for each
     sampled = np.flatnonzero(codes.sampled)
     n_codes = codes.n_hashes
     features = unpack(codes)[sampled] + (np.arange(n_codes) << codes.bits)
@@ -139,8 +141,9 @@ def _shares(model: "CodesModel", rows: Any, score: Score | None) -> _Shares:
 
 
 def _largest_first(values: Array, rows: Array) -> Array:
-    """Return the order of values by row, the largest first; of equal ones, the first. Rows are in
-    order, and none is without values. Rows of a matrix are sorted faster than two keys."""
+    """Return the order of values by row, the largest first; if equal, the first one first. Rows
+    must be in order, and each must have values. Sorting the rows of a matrix is faster than sorting
+    by two keys."""
     counts = np.bincount(rows)
     starts = np.cumsum(counts) - counts
     sizes = np.full((len(counts), counts.max()), -1.0)
@@ -151,7 +154,7 @@ def _largest_first(values: Array, rows: Array) -> Array:
 
 
 def _named(shares: _Shares, names: _Names) -> list[Reasons]:
-    """Return the shares of each row with the names of their columns."""
+    """Return the contributions for each row, with the names of their columns."""
     ends = np.cumsum(np.bincount(shares.rows, minlength=shares.n_rows)).tolist()
     columns, values = shares.columns.tolist(), shares.values.tolist()
     found, start = [], 0
@@ -166,7 +169,7 @@ def _named(shares: _Shares, names: _Names) -> list[Reasons]:
 
 
 def _totals(explained: Iterable[tuple[_Shares, _Names]]) -> Reasons:
-    """Return the sums of the shares of all rows, by column."""
+    """Return the sums of the contributions over all rows, by column."""
     all_columns: list[Array] = [np.empty(0, np.int64)]
     all_values: list[Array] = [np.empty(0)]
     names: _Names = None
@@ -196,11 +199,11 @@ def _together(names: Iterable[str]) -> str:
 
 
 def ngrams_of_columns(vectorizer: Vectorizer, text: str) -> dict[int, str]:
-    """Return the n-grams of a text by their columns. Those of one column are named together."""
+    """Return the n-grams of a text by column. N-grams that share a column are joined."""
     from sparsemaps.text import ByteNgrams
     from sparsemaps.text._ngram_places import columns_of
 
-    of: Any = getattr(vectorizer, "vectorizer", vectorizer)  # whose n-grams are weighted
+    of: Any = getattr(vectorizer, "vectorizer", vectorizer)  # the vectorizer of weighted n-grams
     if isinstance(of, ByteNgrams):
         every: Iterable[Any] = _byte_ngrams(of, text)
     elif _sklearn.is_hashing_vectorizer(of):
@@ -221,7 +224,7 @@ def ngrams_of_columns(vectorizer: Vectorizer, text: str) -> dict[int, str]:
 
 
 def _byte_ngrams(vectorizer: "ByteNgrams", text: str) -> Iterator[bytes]:
-    """Yield the n-grams of the bytes of a text."""
+    """Yield the byte n-grams of a text."""
     low, high = vectorizer.ngram_range
     data = text.encode() if isinstance(text, str) else bytes(text)
     data = data.lower() if vectorizer.lowercase else data

@@ -1,4 +1,4 @@
-"""Several labels a row: indicator matrices, which have a column for each label, and lists."""
+"""Several labels per row, as indicator matrices with one column per label, or as lists."""
 
 import numbers
 from dataclasses import dataclass
@@ -12,24 +12,24 @@ from sparsemaps._tools import _sklearn
 from sparsemaps._tools._typing import Array, Floats
 
 Kind = Literal["dense", "matrix", "array"]
-"""What ``predict`` returns, as ``fit`` has seen it: a NumPy array, or a sparse matrix or array."""
+"""Type that ``predict`` returns, as seen by ``fit``: a NumPy array, a sparse matrix or a sparse
+array."""
 
 KINDS: tuple[Kind, ...] = "dense", "matrix", "array"
 
 
 @dataclass(frozen=True, slots=True)
 class LabelLists:
-    """The labels of rows, any number of them each, as files have them. A list may have a label
-    twice."""
+    """Labels of rows, any number for each, as in files. A row may have the same label twice."""
 
     values: Array
-    """The labels of all rows."""
+    """Labels of all rows."""
     ends: Array
-    """Where the labels of each row end."""
+    """End of the labels of each row."""
 
     @classmethod
     def of_one_each(cls, labels: Array) -> "LabelLists":
-        """Return the lists of rows that have one label each."""
+        """Return the lists for rows with one label each."""
         return cls(labels, np.arange(1, len(labels) + 1))
 
     @property
@@ -40,7 +40,7 @@ class LabelLists:
         return len(self.ends)
 
     def __getitem__(self, wanted: Array) -> "LabelLists":
-        """Return the labels of some rows, by their numbers or by an array of truth values."""
+        """Return the labels of some rows, given by numbers or by an array of bools."""
         rows = np.arange(len(self))[wanted]
         counts = self._counts()[rows]
         ends = np.cumsum(counts)
@@ -51,34 +51,34 @@ class LabelLists:
         return np.diff(self.ends, prepend=0)
 
     def classes(self, costs: Array | None) -> Array:
-        """Return the different labels in sorted order, of rows whose weight is not 0."""
+        """Return the distinct labels, sorted, of rows with nonzero weight."""
         seen = self if costs is None else self[costs > 0]
         return different(seen.values)
 
     def matrix(self, classes: Array) -> Any:
-        """Return an indicator matrix as CSC, with a column for each of some labels. Other labels
-        are left out."""
+        """Return an indicator matrix in CSC format with one column for each of `classes`. Other
+        labels are ignored."""
         columns = {label: number for number, label in enumerate(classes.tolist())}
         labels, which = np.unique(self.values, return_inverse=True)
         found = np.array([columns.get(label, -1) for label in labels.tolist()], np.intp)[which]
         rows = np.repeat(np.arange(len(self)), self._counts())[found >= 0]
         found = found[found >= 0]
         matrix = sp.coo_array((np.ones(len(rows)), (rows, found)), (len(self), len(classes)))
-        matrix = matrix.tocsc()  # which adds duplicate entries
+        matrix = matrix.tocsc()  # sums duplicates
         matrix.data = np.ones(len(matrix.data), np.int8)
         return matrix
 
 
 def different(labels: Array) -> Array:
-    """Return the different labels in sorted order; strings in an array as wide as the longest of
+    """Return the distinct labels, sorted. Strings are returned in an array just wide enough for
     them."""
     classes = np.unique(labels)
     return np.array(classes.tolist()) if classes.dtype.kind == "U" else classes
 
 
 def is_indicator(y: object) -> bool:
-    """Return whether rows may have several labels: whether `y` is lists of them, or a matrix that
-    is sparse, or dense with other than one column."""
+    """Return whether rows may have several labels: `y` has lists of labels, is sparse, or is a
+    dense matrix that does not have exactly one column."""
     if sp.issparse(y) or isinstance(y, LabelLists):
         return True
     shape = getattr(y, "shape", None)
@@ -89,7 +89,7 @@ def is_indicator(y: object) -> bool:
 
 
 def kind_of(y: object) -> Kind:
-    """Return what an indicator matrix is, or the one of lists of labels."""
+    """Return the kind of an indicator matrix, or the kind for lists of labels."""
     if isinstance(y, LabelLists):
         return "array"
     if not sp.issparse(y):
@@ -98,10 +98,10 @@ def kind_of(y: object) -> Kind:
 
 
 def checked(y: object) -> Any:
-    """Return an indicator matrix as CSC, with an entry for each label of a row; lists of labels
-    unchanged.
+    """Return an indicator matrix in CSC format with one entry per label of a row. Lists of labels
+    are returned unchanged.
 
-    A ValueError names a value that is not 0 or 1.
+    Raise a ValueError that names the first value other than 0 and 1.
     """
     if isinstance(y, LabelLists):
         return y
@@ -112,7 +112,7 @@ def checked(y: object) -> Any:
         found = sp.coo_array(found)
         if found.data.dtype.kind not in "biuf":
             raise ValueError(f"y must have 0 and 1 alone, got values of {found.data.dtype}")
-        values = found.tocsc()  # which adds duplicate entries
+        values = found.tocsc()  # sums duplicates
         values.eliminate_zeros()
         entries = values.tocoo()
         rows, columns, values = entries.row, entries.col, entries.data
@@ -138,7 +138,7 @@ def _error(value: object, row: int, column: int) -> ValueError:
 
 
 def _numbers(y: Array) -> Array:
-    """Return an indicator matrix of objects as one of numbers."""
+    """Convert an indicator matrix of objects to numbers."""
     for row, values in enumerate(y.tolist()):
         for column, value in enumerate(values):
             if not isinstance(value, (numbers.Real, np.bool_)) or value not in (0, 1):
@@ -147,17 +147,17 @@ def _numbers(y: Array) -> Array:
 
 
 def balanced_factors(y: Array, costs: Array | None) -> Array:
-    """Return the sum of the weights of all rows, divided by 2 and by the sum of the weights of the
-    rows without and with each label."""
+    """Return, for the rows without and with each label, the total weight divided by twice their
+    weight."""
     shares = np.ones(y.shape[0]) if costs is None else costs
     sums = np.stack([_sums_without(y, shares), y.T @ shares], axis=1)
-    with np.errstate(over="ignore"):  # infinite factors are refused with other large numbers
+    with np.errstate(over="ignore"):  # infinite factors are rejected later
         return np.divide(shares.sum(), 2 * sums, out=np.ones_like(sums), where=sums > 0)
 
 
 def _sums_without(y: Array, shares: Array) -> Array:
-    """Return the sum of the shares of the rows without each label. It is a difference, of shares of
-    about one size, so that large ones do not round small ones away."""
+    """Return the total share of the rows without each label. It is computed as a difference,
+    separately for shares of similar size, so that large ones do not round small ones away."""
     sizes = np.frexp(shares)[1] // 10
     sums = np.zeros(y.shape[1])
     for size in np.unique(sizes[shares > 0]):
@@ -169,12 +169,12 @@ def _sums_without(y: Array, shares: Array) -> Array:
 
 
 def of_scores(scores: Floats, kind: Kind) -> Any:
-    """Return the labels of rows, whose scores are above 0."""
+    """Return the labels of rows: those with scores above 0."""
     if kind == "dense":
         return (scores > 0).astype(np.int64)
     return sp.csr_array(scores > 0).astype(np.int64)
 
 
 def as_kind(labels: Array, kind: Kind) -> Any:
-    """Return labels as the matrix that ``fit`` has seen."""
+    """Return labels in the kind of matrix that ``fit`` saw."""
     return sp.csr_matrix(labels) if kind == "matrix" else labels

@@ -1,7 +1,8 @@
-"""The losses: values that have the objective, its dual, and what ends the solver's passes.
+"""The losses. Each one defines the objective, its dual, and the stopping rule of the solver.
 
-The compiled solver has a function for each (``_loops/c/linear/losses.h``). What needs to know of a
-loss takes it from here: types, checks, docstrings, the command's option ``--loss``, the documents.
+The compiled solver has a function for each loss (``_loops/c/linear/losses.h``). Everything else
+about a loss is defined here: types, checks, docstrings, the command's option ``--loss``, and the
+documentation.
 """
 
 import math
@@ -20,32 +21,31 @@ OfNumbers = Literal["squared_epsilon_insensitive", "epsilon_insensitive"]
 
 
 class End(IntEnum):
-    """The rule that ends the passes of the solver. The numbers are the same as in
-    ``c/linear/dual_descent.h``."""
+    """Stopping rules of the solver. The numbers are the same as in ``c/linear/dual_descent.h``."""
 
     BY_RANGE = 0
-    """The projected gradients of the dual problem are within a range of the tolerance."""
+    """The range of the projected gradients of the dual problem is within the tolerance."""
     BY_LARGEST = 1
     """The largest gradient of the dual problem is below the tolerance."""
     BY_SUM = 2
-    """The sum of the violations is the tolerance times the first pass's."""
+    """The sum of the violations is at most the tolerance times that of the first pass."""
 
 
 @dataclass(frozen=True)
 class Loss(ABC):
     """A convex function of the score of a row, and its dual.
 
-    The dual problem has a variable for each row. Each row has a cost: C times its weights.
+    The dual problem has one variable per row. Each row has a cost: C times its weights.
     """
 
     name: str
-    """The value of the parameter `loss`."""
+    """Value of the parameter `loss`."""
 
     is_regression: bool
-    """Whether y is a number, and not -1 or 1."""
+    """Whether y is a number rather than -1 or 1."""
 
     formula: str
-    """The loss as a function of y and the score, for the documents."""
+    """The loss as a function of y and the score, for the documentation."""
 
     has_probabilities: ClassVar[bool] = False
     """Whether the logistic function of a score is a probability."""
@@ -53,7 +53,7 @@ class Loss(ABC):
     @property
     @abstractmethod
     def end(self) -> End:
-        """The rule that ends the passes of the solver."""
+        """Stopping rule of the solver."""
 
     @abstractmethod
     def primal(self, y: Array, scores: Array, epsilon: float) -> Array:
@@ -61,33 +61,33 @@ class Loss(ABC):
 
     @abstractmethod
     def dual(self, y: Array, variables: Array, costs: Array, epsilon: float) -> float:
-        """Return the dual objective, less the square of the weights, by the solver's variables of
-        rows whose costs are above 0."""
+        """Return the dual objective without the squared-weights term, given the solver's variables
+        of rows with positive costs."""
 
     @abstractmethod
     def scale(
         self, ratio: float, y: Array, variables: Array, costs: Array, square: float, epsilon: float
     ) -> float:
-        """Multiply the variables in place, to begin with `ratio` times the C there was, and return
-        the factor.
+        """Multiply the variables in place, as the starting point for `ratio` times the previous C,
+        and return the factor.
 
-        Of the multiples that the new `costs` allow, the result has the highest dual objective.
+        Among the multiples that the new `costs` allow, this one has the highest dual objective.
         `square` is the squared norm of the weights of the solution.
         """
 
 
 @dataclass(frozen=True)
 class QuadraticLoss(Loss):
-    """A loss of the distance d that a score is on the wrong side of its goal, whose dual is
-    quadratic: the highest of ``a d - curvature a^2 / 2`` over a from 0, or from 0 to 1.
+    """A loss of the distance d by which a score misses its goal, with a quadratic dual: the maximum
+    of ``a d - curvature a^2 / 2`` over a >= 0, or over a from 0 to 1.
 
-    The distance is ``1 - y score`` of classes, and ``|score - y| - epsilon`` of numbers. The
-    variable of a row is a times its cost; of numbers, it has the sign of ``y - score``.
+    The distance is ``1 - y score`` for classes, and ``|score - y| - epsilon`` for numbers. The
+    variable of a row is a times its cost; for numbers, it has the sign of ``y - score``.
     """
 
     curvature: float
     is_bounded: bool
-    """Whether a is at most 1, so that the loss grows as d itself if d is large."""
+    """Whether a is at most 1, so that the loss grows linearly for large d."""
 
     @property
     def end(self) -> End:
@@ -135,8 +135,9 @@ class QuadraticLoss(Loss):
 class LogLoss(Loss):
     """The loss of logistic regression: ``log(1 + exp(-y score))``.
 
-    A variable is above 0 and below the cost of its row. The solver has the nearer of the distances
-    to both, so that no digits are lost: as a negative number, the distance to the cost.
+    A variable is above 0 and below the cost of its row. To lose no digits, the solver stores the
+    smaller of its distances to these two bounds: the distance to 0, or minus the distance to the
+    cost.
     """
 
     has_probabilities = True
@@ -163,7 +164,7 @@ class LogLoss(Loss):
         used, tops = alpha[some], costs[some]
 
         def falls(factor: float) -> float:
-            """Return by how much the dual objective falls."""
+            """Return the negative derivative of the dual objective with respect to the factor."""
             own, others = factor * used, tops - factor * used
             of_rows = scipy.special.xlogy(used, others) - scipy.special.xlogy(used, own)
             return factor * square - float(of_rows.sum())
@@ -202,40 +203,40 @@ LOSSES: dict[str, Loss] = {
         ),
     )
 }  # fmt: skip
-"""The losses by their names. The first of classes and the first of numbers are defaults."""
+"""The losses by name. The first one of classes and the first one of numbers are the defaults."""
 
 WITH_PROBABILITIES = tuple(name for name, loss in LOSSES.items() if loss.has_probabilities)
-"""The names of the losses whose models have probabilities without a calibration."""
+"""Names of the losses that have probabilities without a calibration."""
 
 
 def names(*, of_regression: bool) -> tuple[str, ...]:
-    """Return the names of the losses of numbers, or of the losses of classes."""
+    """Return the names of the losses for numbers or for classes."""
     return tuple(name for name, loss in LOSSES.items() if loss.is_regression == of_regression)
 
 
 _LARGEST_RATIO = 1e300
-"""The largest ratio of two values of C that is told apart from larger ones."""
+"""Largest ratio of two values of C; larger ratios are treated as this one."""
 
 
 class Objective(NamedTuple):
-    """The objective of a model: half its weights' square, and C times the sum of the losses."""
+    """The objective of a model: half its squared weights plus C times the sum of the losses."""
 
     loss: Loss
     C: float
     epsilon: float
-    """The width of the zone without a loss, in regression."""
+    """In regression, the size of errors that are ignored."""
     bias: float
-    """The value of the feature whose weight makes the intercept."""
+    """Value of the constant feature, whose weight determines the intercept."""
 
     def primal(self, y: Array, scores: Array, weights: Array | None) -> float:
-        """Return C times the sum of the losses. `y` is -1 and 1, or the targets; `weights` are
-        the weights of the rows, None if all are 1."""
+        """Return C times the sum of the losses. `y` is -1 or 1 per row, or the targets; `weights`
+        are weights of rows, or None if all are 1."""
         losses = self.loss.primal(y, scores, self.epsilon)
         return self.C * float(losses.sum() if weights is None else losses @ weights)
 
     def dual(self, y: Array, variables: Array, weights: Array | None) -> float:
-        """Return the dual objective without the square of the weights of the model, by the
-        solver's variables."""
+        """Return the dual objective without the squared-weights term, given the solver's
+        variables."""
         costs = self._costs(y, weights)
         some = costs > 0  # the others have no variable
         return self.loss.dual(y[some], variables[some], costs[some], self.epsilon)
@@ -243,8 +244,8 @@ class Objective(NamedTuple):
     def scale(
         self, C: float, y: Array, variables: Array, weights: Array | None, square: float
     ) -> float:
-        """Multiply the variables of a solution in place, to begin with a larger C there, and return
-        the factor (``Loss.scale``)."""
+        """Multiply the variables of a solution in place, as the starting point for a larger C, and
+        return the factor (see ``Loss.scale``)."""
         costs = self._replace(C=C)._costs(y, weights)
         ratio = min(C / self.C, _LARGEST_RATIO)
         return self.loss.scale(ratio, y, variables, costs, square, self.epsilon)
@@ -254,8 +255,8 @@ class Objective(NamedTuple):
 
 
 class Rounds:
-    """The rule that ends the rounds over all blocks, for a model, by the violations that are met
-    first in each round. The solver has the same rule for its passes over one block."""
+    """The stopping rule of a model for rounds over all blocks, from the violations first met in
+    each round. The solver has the same rule for its passes over one block."""
 
     def __init__(self, end: End, tol: float) -> None:
         self._end, self._tol = end, tol
@@ -266,13 +267,13 @@ class Rounds:
         self._total, self._highest, self._lowest = 0.0, -np.inf, np.inf
 
     def add(self, model: dict[str, float]) -> None:
-        """Add a block: the sum of its violations, the highest and the lowest of them."""
+        """Add a block: the sum of its violations, and the highest and the lowest of them."""
         self._total += model["turn_violation"]
         self._highest = max(self._highest, model["turn_highest"])
         self._lowest = min(self._lowest, model["turn_lowest"])
 
     def is_last(self) -> bool:
-        """End the round, begin the next one, and return whether none is needed."""
+        """End the round, begin the next one, and return whether the next one is unnecessary."""
         total, highest, lowest = self._total, self._highest, self._lowest
         if math.isnan(self._of_first_round):
             self._of_first_round = total

@@ -1,4 +1,4 @@
-"""The base of both estimators: rows become codes, problems are solved, rows get scores."""
+"""Base of both estimators: encoding of rows, training, and scores."""
 
 import contextlib
 import os
@@ -25,21 +25,21 @@ from sparsemaps.linear._model_state import ModelState
 from sparsemaps.maps._texts import TextEncoder
 
 MOST_FEW = 16
-"""The largest number of rows that are encoded without steps which would take longer than a row."""
+"""Largest number of rows that are encoded on a fast path, without steps that take longer than a
+row."""
 
 _BLOCK_SCORES = 2**25
-"""The largest number of codes, times models, whose scores one call of a kernel computes."""
+"""Largest number of codes, times models, whose scores one call computes."""
 
 _BLOCK_ROWS = 2**14
-"""The largest number of rows of such a call. Weights are fetched from memory once for all of them.
-"""
+"""Largest number of rows of such a call. Weights are fetched from memory once for all of them."""
 
 
 class CodesModel(ModelState):
     """An estimator whose model is linear in the one-hot features of a map's codes."""
 
     _watch: _solver.Watch | None = None
-    """The progress of `fit` is told to this."""
+    """Function that receives the progress of `fit`."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -48,14 +48,15 @@ class CodesModel(ModelState):
     # ---- rows ------------------------------------------------------------------------------------
 
     def _plain(self) -> Any:
-        """Return the model that is saved."""
+        """Return the model to save."""
         return self
 
     def _begin(
         self, X: Any, y: Any, sample_weight: npt.ArrayLike | None, *, several: bool = False
     ) -> tuple[PackedCodes, Any, Array | None]:
-        """Check the arguments of ``fit``, fit the map, and encode the rows of `X`: codes, labels or
-        targets, and weights of rows. With `several`, labels are an indicator matrix, as CSC."""
+        """Check the arguments of ``fit``, fit the map, and encode the rows of `X`. Return codes,
+        labels or targets, and weights of rows. With `several`, labels are an indicator matrix in
+        CSC format."""
         _model_checks.check_parameters(self)
         vars(self).pop("_facts", None)
         if y is None:
@@ -70,7 +71,7 @@ class CodesModel(ModelState):
         return codes, y, weights
 
     def _fitted_to(self, X: Any, weights: Array | None) -> PackedCodes:
-        """Return the codes of the rows of `X`, by the map that is fitted to them."""
+        """Fit the map to the rows of `X`, and return their codes."""
         for name in ("n_features_in_", "feature_names_in_", "vectorizer_", "_encoder"):
             vars(self).pop(name, None)
         if self.vectorizer is not None:
@@ -85,7 +86,7 @@ class CodesModel(ModelState):
             self.map_ = _sklearn.clone(self.map).fit_any_width()
         else:
             self.map_ = _sklearn.clone(self.map)._fit_weighed(X, weights)
-        _ = self._encoder  # which raises here if a parameter is wrong
+        _ = self._encoder  # raises here if a parameter is wrong
         codes = self._codes(X)
         for name in ("n_features_in_", "feature_names_in_"):
             if hasattr(self.map_, name):
@@ -98,7 +99,7 @@ class CodesModel(ModelState):
         return codes
 
     def _codes(self, X: Any) -> PackedCodes:
-        """Return the codes of rows, or of texts, by the fitted map."""
+        """Return the codes of rows or texts, from the fitted map."""
         _sklearn.check_is_fitted(self, "map_")
         if isinstance(X, PackedCodes):
             X = checked("X", X)
@@ -113,7 +114,7 @@ class CodesModel(ModelState):
 
     @cached_property
     def _encoder(self) -> TextEncoder:
-        """It is kept from one call to the next: the compiled vectorizer is made once."""
+        """The encoder of texts. It is cached, so that the compiled vectorizer is made only once."""
         _sklearn.check_is_fitted(self, "map_")
         encoder = TextEncoder(self.map_, getattr(self, "vectorizer_", None))
         if hasattr(self, "vectorizer_"):
@@ -121,10 +122,11 @@ class CodesModel(ModelState):
         return encoder
 
     def _codes_of_few(self, X: Any) -> Array | None:
-        """Return the packed codes of a few rows or texts; None if `X` must be encoded as many
-        rows are.
+        """Return the packed codes of a few rows or texts, or None if `X` must take the general
+        path.
 
-        That is so for many rows, and if all bits of a row are 0, as it may have no samples.
+        It must if there are many rows, or if all bits of a row are 0, because it may have no
+        samples.
         """
         encoder = self._encoder
         if hasattr(self, "vectorizer_"):
@@ -144,16 +146,16 @@ class CodesModel(ModelState):
     def _problems(
         self, codes: PackedCodes, y: Array, costs: Array | None
     ) -> tuple[_solver.TrainingRows, list[Any]]:
-        """Return the rows of the problems, and a name for each."""
+        """Return the rows of the problems, and a name for each problem."""
         raise NotImplementedError
 
     def _weighted(self, rows: _solver.TrainingRows, costs: Array | None) -> _solver.TrainingRows:
-        """Return the rows with the factors of C that follow from the weights of rows."""
+        """Return the rows with factors of C, which follow from the weights of rows."""
         return rows._replace(weights=costs)
 
     def _by_factors(self, rows: _solver.TrainingRows, costs: Array) -> _solver.TrainingRows:
-        """Return the rows as `_weighted` does, but what depends on how much all rows count is in
-        the factors of the two sides of each model, if it can be."""
+        """Return the rows as `_weighted` does but, if possible, with everything that depends on the
+        total weight in the factors of the two sides of each model."""
         return self._weighted(rows, costs)
 
     def _objective(self, C: float) -> Objective:
@@ -161,7 +163,7 @@ class CodesModel(ModelState):
         return Objective(_losses.LOSSES[self.loss], float(C), float(self.epsilon), bias)
 
     def _solve(self, rows: _solver.TrainingRows, names: list[Any], C: float) -> None:
-        """Solve the problems, and keep their weights."""
+        """Solve the problems, and store their weights."""
         objective = self._objective(C)
         solutions = _solver.solve(
             rows, objective, len(names), tol=float(self.tol), max_iter=self.max_iter,
@@ -179,7 +181,7 @@ class CodesModel(ModelState):
         objective: Objective,
         n_models: int,
     ) -> dict[int, float]:
-        """Keep the weights of solutions. Return the dual objectives of solutions that have not
+        """Store the weights of solutions. Return the dual objectives of those that have not
         converged."""
         codes, bias = rows.codes, objective.bias
         weights = _solver.zero_weights(codes, n_models)
@@ -203,7 +205,7 @@ class CodesModel(ModelState):
         duals: dict[int, float],
         names: list[Any],
     ) -> None:
-        """Warn of models that have not converged, with the worst gap."""
+        """Warn about models that have not converged, with the largest duality gap."""
         worst, largest, value = 0, -1.0, 0.0
         scores = scores_of(self, rows.codes)
         for number, dual in duals.items():
@@ -227,7 +229,7 @@ class CodesModel(ModelState):
     # ---- scores ----------------------------------------------------------------------------------
 
     def _of_codes(self, codes: PackedCodes, function: Callable[[Floats], Array]) -> Array:
-        """Return the results of a function of the scores of some rows, for all rows."""
+        """Return the results of a function of blocks of scores, for all rows of `codes`."""
 
         def of_rows(start: int, stop: int) -> Array:
             return function(
@@ -256,7 +258,7 @@ class CodesModel(ModelState):
         return sums
 
     def _from_scores(self, X: Any, function: Callable[[Floats], Array]) -> Array:
-        """Return the results of a function of the scores of some rows, for all rows of `X`."""
+        """Return the results of a function of blocks of scores, for all rows of `X`."""
         array = self._codes_of_few(X)
         if array is not None:
             return function(self._scores_of_block(array, np.ones(len(array), bool)))
@@ -265,47 +267,47 @@ class CodesModel(ModelState):
     # ---- files -----------------------------------------------------------------------------------
 
     def save(self, path: StrPath) -> None:
-        """Write the model to a file for `load`; it appears only when it is complete.
+        """Write the model to a file for `load`. The file appears only when it is complete.
 
         Parameters
         ----------
         path : str or path-like
             The file. It has the weights, the configurations of map and vectorizer, and the table of
-            `IdfWeights`.
-            `random_state` and `n_jobs` are left out.
+            `IdfWeights`. `random_state` and `n_jobs` are left out.
 
         Raises
         ------
         ValueError
-            If a parameter of the map or of the vectorizer is a function, or the vectorizer is of
-            another class than `HashingVectorizer` and `ByteNgrams`, alone or before `IdfWeights`.
+            If a parameter of the map or of the vectorizer is a function, or the vectorizer's class
+            is not `HashingVectorizer` or `ByteNgrams`, alone or before `IdfWeights`.
         OSError
-            If the file cannot be written. An earlier file of this name then stays.
+            If the file cannot be written. An existing file of this name is then left unchanged.
         """
         with _model_file.new_file(path) as file:
             file.writelines(_model_file.content_of(self))
 
     @classmethod
     def load(cls, path: StrPath, *, mmap_mode: Literal["r"] | None = "r") -> Self:
-        """Open a model that was saved.
+        """Open a saved model.
 
         Parameters
         ----------
         path : str or path-like
             The file.
         mmap_mode : "r" or None, default="r"
-            "r" maps the weights into memory; None reads them. `load_model` says when.
+            "r" maps the weights into memory; None reads them. See `load_model`.
 
         Returns
         -------
         model : object of this class
-            Its scores have the same bits as the saved model's. Its `map` is the fitted one.
+            A model whose scores have the same bits as the saved model's. Its `map` is the fitted
+            map.
 
         Raises
         ------
         ValueError
-            If the file does not hold a model of this class, is cut short, or is of another version
-            or scheme of random numbers.
+            If the file does not hold a model of this class, is truncated, or has another version or
+            another scheme of random numbers.
         """
         model: Self = _model_file.load(os.fspath(path), mmap_mode, cls)
         return model
@@ -313,7 +315,7 @@ class CodesModel(ModelState):
     def __getstate__(self) -> Any:
         state: Any = super().__getstate__()
         state = dict(state)
-        state.pop("_encoder", None)  # which is made again
+        state.pop("_encoder", None)  # it is rebuilt on demand
         if isinstance(state.get("_weights"), np.memmap):
             state["_weights"] = np.array(state["_weights"])
         return state
@@ -337,13 +339,13 @@ class CodesModel(ModelState):
 
 
 def scores_of(model: CodesModel, codes: PackedCodes) -> Floats:
-    """Return the score of each row by each model."""
+    """Return the scores of all rows, one column per model."""
     return model._of_codes(codes, lambda scores: scores)
 
 
 @contextlib.contextmanager
 def watched(model: CodesModel, watch: _solver.Watch) -> Iterator[None]:
-    """Tell the progress of `fit` to `watch` meanwhile."""
+    """Report the progress of `fit` to `watch` in this context."""
     model._watch = watch
     try:
         yield

@@ -1,4 +1,4 @@
-"""Checks of a model's parameters, and of codes and weights of rows that it is given."""
+"""Checks of a model's parameters, and of the codes and weights of rows."""
 
 import contextlib
 import json
@@ -20,7 +20,7 @@ from sparsemaps.linear._model_state import ModelState
 
 
 def check_parameters(model: ModelState) -> None:
-    """Raise a ValueError if a parameter of a model is not allowed."""
+    """Raise a ValueError if a parameter of a model is invalid."""
     needed = ("encode", "fit_any_width", "to_config")
     if isinstance(model.map, type) or not all(hasattr(model.map, name) for name in needed):
         raise not_with_codes(model.map)
@@ -48,7 +48,7 @@ def _check_vectorizer(vectorizer: object) -> None:
 
 
 def map_of(model: ModelState, codes: PackedCodes) -> Any:
-    """Return the fitted map of codes, which must have the class and the parameters of a model's
+    """Return the fitted map of codes. Raise unless it has the class and the parameters of a model's
     `map`."""
     config = {key: value for key, value in codes.config.items() if key != TEXTS}
     made = sparsemaps.from_config(config)
@@ -60,7 +60,7 @@ def map_of(model: ModelState, codes: PackedCodes) -> Any:
         )
     for name, value in model.map.get_params().items():
         if name.rpartition("__")[2] in ("n_jobs", "random_state"):
-            continue  # also of the maps of a product, whose seeds are not used
+            continue  # also for the maps of a product, whose own seeds are unused
         is_computed = isinstance(value, str) and isinstance(found.get(name), float)
         is_simple = value is None or isinstance(value, (str, numbers.Real))
         if is_simple and not is_computed and found.get(name) != value:
@@ -79,10 +79,10 @@ def map_of(model: ModelState, codes: PackedCodes) -> Any:
 def fitted_vectorizer(
     vectorizer: Any, X: Any, sample_weight: Array | None, *, is_of_sets: bool
 ) -> tuple[Any, Any]:
-    """Return a copy of the vectorizer of a parameter for the texts `X`, and these, which an
-    `IdfWeights` in it may count first; of codes in their place, nothing is counted. Of a map of
-    sets, what says n-grams means sets of them."""
-    from sparsemaps.text._analyzers import as_vectorizer  # it imports scikit-learn's, slowly
+    """Return a copy of the vectorizer that a parameter specifies, and the texts `X`. An
+    `IdfWeights` in it first counts the texts; if `X` is codes, nothing is counted. For a map of
+    sets, a specification of n-grams means sets of them."""
+    from sparsemaps.text._analyzers import as_vectorizer  # slow: it imports scikit-learn's
 
     vectorizer = as_vectorizer(vectorizer, binary=is_of_sets)
     if not hasattr(vectorizer, "steps") and not hasattr(vectorizer, "weights"):
@@ -90,13 +90,13 @@ def fitted_vectorizer(
     from sparsemaps.text import _weighted_ngrams
 
     of_codes = isinstance(X, PackedCodes)
-    if isinstance(X, Iterator):  # which can be read once
+    if isinstance(X, Iterator):  # can be read only once
         X = list(X)
     return _weighted_ngrams.fitted(vectorizer, None if of_codes else X, sample_weight), X
 
 
 def refuse_other_codes(model: ModelState, codes: PackedCodes) -> None:
-    """Raise unless codes are as the fitted map of a model makes them."""
+    """Raise unless the fitted map of a model makes codes like these."""
     own, other = model.map_.to_config(), dict(codes.config)
     for key in ("class", "parameters", "seed", "scheme"):
         if other.get(key) != own[key]:
@@ -119,8 +119,8 @@ _LABELS = (("strings", str), ("booleans", (bool, np.bool_)), ("numbers", numbers
 
 
 def labels_of_one_type(y: object) -> Any:
-    """Return labels that are strings, numbers or booleans; a ValueError if one is missing, or of
-    another type than the first. Lists and arrays of objects become arrays of that type."""
+    """Return labels that are strings, numbers or booleans. Raise a ValueError if one is missing, or
+    has another type than the first. Lists and arrays of objects become arrays of that type."""
     array = y if isinstance(y, np.ndarray) else np.array(y, object)
     if array.dtype != object:
         return array
@@ -158,7 +158,7 @@ def labels_of_one_type(y: object) -> Any:
 
 
 def checked_labels(y: object, *, classes: bool) -> Array:
-    """Return labels, or targets if not `classes`, as an array of one dimension."""
+    """Return labels (targets if not `classes`) as a one-dimensional array."""
     y = of_rows("y", y)
     y = labels_of_one_type(y) if classes else numbers_of_rows("y", y)
     return np.asarray(_sklearn.check_targets(y, classes=classes))
@@ -174,7 +174,7 @@ def refuse_other_lengths(rows: Any, y: Any) -> None:
 
 
 def number_of_label(classes: Array, label: object) -> int | None:
-    """Return the number of a class; None if there is no such class."""
+    """Return the number of a class, or None if there is no such class."""
     wanted = as_given(label)
     for number, one in enumerate(classes.tolist()):
         if as_given(one) == wanted:
@@ -183,8 +183,8 @@ def number_of_label(classes: Array, label: object) -> int | None:
 
 
 def as_given(label: object) -> tuple[object, type]:
-    """Return what labels are compared by: a string is not a number, and neither is a boolean, which
-    equals one in Python."""
+    """Return a key to compare labels. Strings differ from numbers, and so do booleans, although
+    they equal numbers in Python."""
     kinds = (kind for kind, types in _KINDS if isinstance(label, types))
     return label, next(kinds, float)
 
@@ -193,7 +193,7 @@ _KINDS: tuple[tuple[type, Any], ...] = (str, str), (bool, (bool, np.bool_))
 
 
 def refuse_beyond_float64(weights: Array, intercepts: Array, n_codes: int) -> None:
-    """Raise a ValueError unless all scores of a model are finite."""
+    """Raise a ValueError unless all possible scores of a model are finite."""
     low, high = float(weights.min()), float(weights.max())
     with np.errstate(over="ignore"):
         largest = max(-low, high) * n_codes + np.abs(intercepts).max()
@@ -207,8 +207,9 @@ def refuse_beyond_float64(weights: Array, intercepts: Array, n_codes: int) -> No
 def refuse_large_numbers(
     targets: Array | None, C: float, weights: Array | None, factors: Array, bias: float
 ) -> None:
-    """Raise a ValueError if training could end beyond float64: for targets, features of the value
-    `bias`, or costs, which are C times `weights` of rows and `factors` of classes."""
+    """Raise a ValueError if training could exceed the range of float64. It checks targets, the
+    constant feature `bias`, and costs, which are C times `weights` of rows and `factors` of
+    classes."""
     cost = C * float(factors.max()) * (1.0 if weights is None else float(weights.max()))
     largest = {
         "value of y": 0.0 if targets is None else float(np.abs(targets).max()),
@@ -225,7 +226,7 @@ def refuse_large_numbers(
 
 
 def checked_weights(sample_weight: npt.ArrayLike | None, n_rows: int) -> Array | None:
-    """Return `sample_weight` as float64, one for each row; None is 1 for all."""
+    """Return `sample_weight` as float64, one per row, or None if all are 1."""
     if sample_weight is None:
         return None
     if isinstance(sample_weight, numbers.Real):

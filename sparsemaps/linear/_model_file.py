@@ -1,5 +1,5 @@
-"""The file of a model: weights, and a description with the configurations of map and vectorizer
-(`_described_files`)."""
+"""Model files: weights, and a description with the configurations of map and vectorizer (see
+`_described_files`)."""
 
 import contextlib
 import hashlib
@@ -27,28 +27,29 @@ from sparsemaps.linear._training_facts import TrainingFacts
 
 MARK = b"SMLINEAR"
 _VERSION, _CALIBRATED, _SEVERAL = 1, 2, 3
-"""Versions of files: without and with a calibration, and of rows with several labels."""
+"""Versions of files: without a calibration, with one, and with several labels per row."""
 
 _NUMBERS = frozenset(
     np.dtype(kind).str for kind in (bool, *np.typecodes["AllInteger"], *"efd")
 )  # fmt: skip
-"""Types of labels that are numbers. Others are strings: "U", or "O" as objects."""
+"""Numeric types of labels. Other labels are strings: "U", or "O" as objects."""
 
 _LONGEST_ARRAY = 64
-"""Strings of an array take at most this number of bytes for each byte of the file."""
+"""Largest size in bytes of an array of strings, per byte of the file."""
 
 _SIZES = "n_hashes", "n_components", "n_grids"
-"""Parameters of maps that are the number of codes."""
+"""Parameters of maps that set the number of codes."""
 
 _LONGEST_PATTERN = 2**12
-"""Characters of a token pattern. Python compiles some patterns of this length for a minute."""
+"""Largest length of a token pattern. Some patterns of this length take Python a minute to
+compile."""
 
 _LEFT_OUT = "map", "vectorizer", "random_state", "n_jobs"
 
 
 @contextlib.contextmanager
 def new_file(path: StrPath) -> Iterator[IO[bytes]]:
-    """Yield a file for the content of a model, which appears when it is complete."""
+    """Yield a file for the content of a model. It appears only when it is complete."""
     if _text_input.without_compression(os.fspath(path)) != os.fspath(path):
         raise ValueError(f"{path}: a model is mapped into memory, and is not compressed")
     with _output_files.atomic_output(path) as file:
@@ -56,8 +57,8 @@ def new_file(path: StrPath) -> Iterator[IO[bytes]]:
 
 
 def digest_of(model: ModelState) -> str:
-    """Return a digest of the file of a model, without the facts of its training, which do not
-    change what it does; a ValueError if the model cannot be saved."""
+    """Return a digest of a model's file, without the facts about its training, which do not affect
+    its results. Raise a ValueError if the model cannot be saved."""
     found = hashlib.sha256()
     for piece in content_of(model, with_facts=False):
         found.update(piece)
@@ -126,7 +127,7 @@ def _described_labels(classes: Array) -> list[Any]:
 
 
 def _for_json(name: str, value: object) -> Any:
-    """Return a parameter in types that JSON has, from which `_from_json` makes it again."""
+    """Return a parameter in types that JSON supports, for `_from_json`."""
     if isinstance(value, np.generic):
         value = value.item()
     if value is None or isinstance(value, (bool, int, float, str)):
@@ -182,7 +183,7 @@ def _config_of(vectorizer: Any) -> dict[str, Any] | None:
 
 
 def _refuse_long_pattern(parameters: dict[str, Any]) -> None:
-    """Raise if a file makes every reader compile a pattern for minutes."""
+    """Raise if every reader of a file would spend minutes compiling a pattern."""
     pattern = parameters.get("token_pattern")
     if isinstance(pattern, str) and len(pattern) > _LONGEST_PATTERN:
         raise ValueError(
@@ -192,7 +193,7 @@ def _refuse_long_pattern(parameters: dict[str, Any]) -> None:
 
 
 def _idf_of(vectorizer: Any) -> Any:
-    """Return the weights of a vectorizer's n-grams, if they have any."""
+    """Return the idf weights of a vectorizer, or None."""
     from sparsemaps.text import IdfWeights
 
     found = getattr(vectorizer, "weights", None)
@@ -200,7 +201,7 @@ def _idf_of(vectorizer: Any) -> Any:
 
 
 def _refuse_files(vectorizer: Any) -> None:
-    """Raise if texts are names of files: who sends texts to a model would read files."""
+    """Raise if texts are file names: whoever sends texts to a model could read files."""
     if getattr(vectorizer, "input", "content") != "content":
         raise ValueError(
             f'a model is saved with vectorizers of input="content", got {vectorizer.input!r}'
@@ -208,7 +209,7 @@ def _refuse_files(vectorizer: Any) -> None:
 
 
 def load(path: str, mmap_mode: Literal["r"] | None, *classes: Any) -> Any:
-    """Return the model of a file, of one of the classes."""
+    """Return the model in a file. Raise unless it has one of the classes."""
     if mmap_mode is not None:
         _checks.check_choice("mmap_mode", mmap_mode, ("r",))
     description, weights, idf = _read(path, mmap_mode)
@@ -260,7 +261,7 @@ def load(path: str, mmap_mode: Literal["r"] | None, *classes: Any) -> Any:
         facts = TrainingFacts.of(description.get("trained"))
         if facts is not None:
             model._facts = facts
-        _ = model._encoder  # which raises here if a parameter is wrong
+        _ = model._encoder  # raises here if a parameter is wrong
     except (
         *(ValueError, TypeError, KeyError, AttributeError, IndexError, OverflowError),
         *(RecursionError, MemoryError, NotImplementedError, re.error),
@@ -270,8 +271,8 @@ def load(path: str, mmap_mode: Literal["r"] | None, *classes: Any) -> Any:
 
 
 def _classes_in(description: dict[str, Any], n_models: int, *, several: bool) -> Array:
-    """Return the classes of a description, which are as many as the models have, and in sorted
-    order."""
+    """Return the classes in a description. Raise unless they are sorted and match the number of
+    models."""
     kind, labels = description["classes"]
     n_classes = 2 if n_models == 1 and not several else n_models
     if not isinstance(labels, list) or len(labels) != n_classes:
@@ -294,7 +295,7 @@ def _classes_in(description: dict[str, Any], n_models: int, *, several: bool) ->
 
 
 def _kind_in(description: dict[str, Any]) -> Kind:
-    """Return what labels of rows are, if these may have several."""
+    """Return the kind of labels if rows may have several."""
     for kind in KINDS:
         if description["labels"] == kind:
             return kind
@@ -302,7 +303,7 @@ def _kind_in(description: dict[str, Any]) -> Kind:
 
 
 def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
-    """Return the intercepts of a description."""
+    """Return the intercepts in a description."""
     intercepts = np.array(description["intercepts"], float)
     if intercepts.shape != (n_models,):
         raise ValueError("its intercepts do not fit its weights")
@@ -310,7 +311,7 @@ def _intercepts_in(description: dict[str, Any], n_models: int) -> Array:
 
 
 def _calibration_in(description: dict[str, Any], model: Any) -> Calibration:
-    """Return the calibration of a description."""
+    """Return the calibration in a description."""
     *slopes, offsets = description["calibration"]
     shape = model.classes_.shape
     if model.multilabel_:
@@ -327,8 +328,8 @@ def _calibration_in(description: dict[str, Any], model: Any) -> Calibration:
 
 
 def _sizes_in(config: dict[str, Any]) -> Iterator[Any]:
-    """Yield the numbers of codes that a map's config names, of its parts too: a map may take memory
-    of that size when it is made."""
+    """Yield the numbers of codes in a map's config, including those of its parts. They are checked
+    first, because creating a map may take memory of that size."""
     if isinstance(config, dict):
         for key, value in config.items():
             if key in _SIZES:
@@ -350,9 +351,9 @@ def _vectorizer_of(config: dict[str, Any], idf: Any) -> Any:
     words: Any = parameters.get("stop_words")
     is_set = isinstance(words, tuple)
     if is_set:
-        parameters["stop_words"] = list(words)  # scikit-learn's check, in fit, takes no sets
+        parameters["stop_words"] = list(words)  # scikit-learn's check, in fit, does not accept sets
     vectorizer = classes[config["class"]](**parameters)
-    with warnings.catch_warnings():  # of parameters that are not in use, given long ago
+    with warnings.catch_warnings():  # about unused parameters, which the user has already seen
         warnings.simplefilter("ignore")
         vectorizer.fit([""])
     if is_set:
@@ -368,10 +369,10 @@ def _vectorizer_of(config: dict[str, Any], idf: Any) -> Any:
 
 
 def _read(path: str, mmap_mode: Literal["r"] | None = "r") -> tuple[dict[str, Any], Array, Any]:
-    """Return the description and the weights of a file, and the `IdfWeights` of its vectorizer or
+    """Return the description and the weights in a file, and the `IdfWeights` of its vectorizer or
     None.
 
-    All sizes are compared with the file's.
+    All sizes are checked against the file size.
     """
     with open_regular(path) as file:
         description, start = _described_files.read_description(file, path, MARK, "a linear model")

@@ -1,4 +1,4 @@
-"""What a linear model of codes has: its parameters, and what it learns."""
+"""The attributes of a linear model: its parameters, and what it learns."""
 
 from typing import Any, ClassVar
 
@@ -8,13 +8,13 @@ from sparsemaps.linear._training_facts import TrainingFacts
 
 
 class ModelState(_sklearn.BaseEstimator):
-    """The attributes of `CodesModel`, which has the methods. Checks and files know them."""
+    """The attributes of `CodesModel`, which has the methods. Checks and file functions use them."""
 
     map: Any
     vectorizer: Any
     loss: str
     C: float
-    epsilon: float = 0.0  # a parameter of regression
+    epsilon: float = 0.0  # a parameter of regression only
     fit_intercept: bool
     intercept_scaling: float
     tol: float
@@ -34,7 +34,7 @@ class ModelState(_sklearn.BaseEstimator):
     n_iter_: int
 
     _facts: TrainingFacts
-    """Only of a model that was trained on files."""
+    """Only for a model that was trained on files."""
 
     def _check_C(self) -> None:
         _checks.check_real("C", self.C, 0, open_low=True)

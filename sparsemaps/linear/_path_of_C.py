@@ -1,4 +1,4 @@
-"""Models along a path of growing C, and of one C, and their scores on rows that folds leave out."""
+"""Models along a path of increasing C, or for a single C, and their scores on held-out rows."""
 
 import itertools
 import numbers
@@ -22,39 +22,39 @@ from sparsemaps.linear._indicators import LabelLists
 from sparsemaps.linear._solver import TrainingRows
 
 _SCORED_ROWS = 2**16
-"""Rows that are scored together: codes may be mapped into memory."""
+"""Rows scored at a time, because codes may be mapped into memory."""
 
 MOST_BYTES = 2**30
-"""Bytes of weights and dual variables of the folds that are trained at once, if that is more than
-one."""
+"""Largest size in bytes of the weights and dual variables of folds that are trained together,
+unless there is only one fold."""
 
 MOST_SCORES = 2**23
-"""The largest number of scores that a calibration is made of, two a row of two classes. Of more
-rows, some are taken. A calibration takes up to 20 seconds then, and a gigabyte."""
+"""Largest number of scores for a calibration (two per row for two classes). If there are more, rows
+are sampled. A calibration of this size takes up to 20 seconds and a gigabyte."""
 
 
 class HeldOut(NamedTuple):
-    """Rows that models are scored on: some rows of codes, or all of them if `rows` is None."""
+    """Rows on which models are scored: some rows of `codes`, or all if `rows` is None."""
 
     codes: PackedCodes
     rows: Array | None
     y: Any
-    """Labels or lists of labels. None if rows are not compared with labels."""
+    """Labels or lists of labels, or None if rows are not compared with labels."""
     weights: Array | None
 
     def __len__(self) -> int:
         return len(self.codes) if self.rows is None else len(self.rows)
 
     def blocks(self) -> Iterator[PackedCodes]:
-        """Yield the codes, some at a time."""
+        """Yield the codes in blocks."""
         for start in range(0, len(self), _SCORED_ROWS):
             some = slice(start, start + _SCORED_ROWS)
             yield self.codes[some if self.rows is None else self.rows[some]]
 
 
 class Fold(NamedTuple):
-    """A model to train: a function that returns how much each row counts, as there may be many
-    folds; the rows that it is scored on; and its name in errors."""
+    """A model to train: a function that returns the weight of each row (a function, because there
+    may be many folds), the rows on which it is scored, and its name in errors."""
 
     costs: Callable[[], Array]
     held_out: HeldOut
@@ -62,21 +62,22 @@ class Fold(NamedTuple):
 
 
 class ScoreOfRows(NamedTuple):
-    """A score, and its standard error as the mean of what each row adds."""
+    """A score and its standard error, from the contributions of the rows to the mean."""
 
     value: float
     error: float
 
 
 class PathScores(NamedTuple):
-    """The scores of models along a path."""
+    """Scores of models along a path."""
 
     of_folds: Array
     """Of shape (number of folds, number of C)."""
     errors: Array
-    """The standard error of the mean score of each C: by the folds, or of one fold, by its rows."""
+    """Standard error of the mean score for each C: from the folds, or for a single fold from its
+    rows."""
     seconds: Array
-    """The time that training took for each C, of all folds together."""
+    """Training time for each C, for all folds together."""
 
     @property
     def means(self) -> Array:
@@ -89,12 +90,12 @@ class PathScores(NamedTuple):
 
 
 class UnfitFold(ValueError):
-    """A fold has no rows to train on or to be scored on, or rows of one class."""
+    """Raised if a fold has no rows to train on or to be scored on, or only rows of one class."""
 
 
 def _check_fold(fold: Fold, model: Any, rows: TrainingRows) -> None:
-    """Raise an UnfitFold if a fold has no rows to train on, or to be scored on, or of models of
-    classes one class only, or of several labels none."""
+    """Raise an UnfitFold if a fold has no rows to train on or to be scored on, only rows of one
+    class, or, with several labels per row, no label."""
     is_there, held_out = fold.costs() > 0, fold.held_out
     is_scored = len(held_out) > 0 and (held_out.weights is None or bool(held_out.weights.any()))
     if not is_scored or not is_there.any():
@@ -114,9 +115,9 @@ def _check_fold(fold: Fold, model: Any, rows: TrainingRows) -> None:
 def folds_of(
     cv: Any, codes: PackedCodes, y: Any, costs: Array | None, *, classes: bool
 ) -> list[Fold]:
-    """Return the folds that `cv` makes of some rows, as scikit-learn does. Of `classes`, each has
-    rows of all if that is possible; rows with several labels are not `classes`. A number of folds
-    is one of the rows that count: rows of weight 0 are in none."""
+    """Return the folds into which `cv` splits rows, as in scikit-learn. With `classes`, each fold
+    has rows of all classes if possible; this does not apply to rows with several labels. If `cv` is
+    a number, rows of weight 0 are in no fold."""
     n_rows, labels = len(codes), y if isinstance(y, np.ndarray) else None
     there = np.arange(n_rows)
     if costs is not None and (cv is None or isinstance(cv, numbers.Integral)):
@@ -137,13 +138,13 @@ def folds_of(
 
 
 def _costs_of(train: Array, n_rows: int, costs: Array | None) -> Array:
-    """Return how much each row counts, if only the rows of some numbers are trained on."""
+    """Return the weight of each row, if only the rows with numbers `train` are trained on."""
     times = np.bincount(train, minlength=n_rows)
     return np.asarray(times * (1.0 if costs is None else costs))
 
 
 def _row_numbers(part: npt.ArrayLike, n_rows: int) -> Array:
-    """Return the rows of a part of a split, which are numbers or marks."""
+    """Return the row numbers of a part of a split, which has numbers or bools."""
     part = np.asarray(part)
     if part.dtype == bool and part.shape == (n_rows,):
         return np.flatnonzero(part)
@@ -162,9 +163,9 @@ def scores_out_of_folds(
     folds: Sequence[Fold],
     watch: Callable[[int, int, int], Any] | None = None,
 ) -> tuple[Array, Floats, Any]:
-    """Return the rows that folds hold out, at most so many as have `MOST_SCORES` scores; the scores
-    of each by the model of the other rows; and the classes of the models. The labels `y` must be
-    checked before. The fitted model is not changed."""
+    """Return the rows that folds hold out (a sample of them, if there would be more than
+    `MOST_SCORES` scores), the scores of each row from the model of the other rows, and the classes
+    of the models. The labels `y` must have been checked. The fitted model does not change."""
     worker = _like(model, C=model.C)
     rows, names = worker._problems(codes, y, weights)
     n_held_out = sum(len(fold.held_out) for fold in folds)
@@ -189,14 +190,14 @@ def scores_out_of_folds(
 
 
 def _with_some(fold: Fold, is_taken: Array) -> Fold:
-    """Return a fold that scores only the rows that are taken."""
+    """Return a copy of a fold that scores only the rows in `is_taken`."""
     assert fold.held_out.rows is not None
     some = fold.held_out.rows[is_taken[fold.held_out.rows]]
     return fold._replace(held_out=HeldOut(fold.held_out.codes, some, None, None))
 
 
 def _like(model: Any, **attributes: Any) -> Any:
-    """Return a model with the state of another one, except some attributes."""
+    """Return a copy of a model with some attributes replaced."""
     made = object.__new__(type(model))
     vars(made).update(vars(model), **attributes)
     return made
@@ -211,8 +212,8 @@ def scores_of_values(
     Cs: Sequence[float],
     watch: Callable[[int, int, int], Any] | None = None,
 ) -> PathScores:
-    """Return the scores of models with the parameters of one, for growing values of C. The model
-    is not changed."""
+    """Return the scores of models with the parameters of `model`, for increasing values of C. The
+    model does not change."""
 
     worker = _like(model, C=Cs[0])
     codes, y, weights = worker._begin(codes, y, weights)
@@ -232,22 +233,21 @@ def scores_along(
     scorer: Callable[[int, Any], float] | None = None,
     watch: Callable[[int, int, int], Any] | None = None,
 ) -> PathScores:
-    """Train on the rows of each fold, for one C after the other, growing, and score the rows that
-    it holds out.
+    """Train on the rows of each fold, with increasing values of C, and score the held-out rows.
 
     Parameters
     ----------
     model : CodesModel
-        Whose parameters and labels the problems have.
+        Model with the parameters and the classes of the problems.
     rows : TrainingRows
-        All rows of training; each fold has weights of its own.
+        All training rows; each fold has its own weights.
     of_one_C : callable
-        It returns a new model of a C, which gets the weights.
+        Called with a C; returns a new model, which gets the weights.
     scorer : callable or None
-        It takes the number of a fold and its model, and returns the score; None is the accuracy or
-        R2.
+        Called with the number of a fold and its model; returns the score. None means the accuracy
+        or R2.
     watch : callable or None
-        It is told how many models are trained, and how many there are.
+        Called with the number of trained models, their total number, and 0.
     """
     for fold in folds:
         _check_fold(fold, model, rows)
@@ -257,7 +257,7 @@ def scores_along(
     seed, n_jobs = _seeding.draw_seed(model.random_state), _threads.resolve_n_jobs(model.n_jobs)
 
     def score(number: int, place: int, solutions: Iterable[Any]) -> None:
-        """Score the model of a fold and a C."""
+        """Score the model of a fold at a C."""
         C, held_out = Cs[place], folds[number].held_out
         one = of_one_C(C)
         if one._take(solutions, rows, model._objective(C), n_models):
@@ -271,7 +271,7 @@ def scores_along(
             watch(n_done[0], scores.size, 0)
 
     together = _together(model, rows, folds) if len(folds) > 1 else None
-    most = 1  # folds of a path
+    most = 1  # largest number of folds per path
     if together is not None:
         most = len(folds) if n_models == 1 else _solver.MOST_OF_FLOAT32
     for some in _parts_of(len(folds), n_models, rows):
@@ -282,7 +282,7 @@ def scores_along(
                 of_path = model._weighted(rows, folds[numbers[0]].costs())
             else:
                 of_path = together.of_folds(numbers)
-            largest = None  # of numbers, of one model and of one C: weights of float64
+            largest = None  # for regression, a single model or a single C, weights are float64
             if of_path.labels is not None and n_models * len(folds) > 1 and len(Cs) > 1:
                 largest = (of_path if together is None else together).largest_cost
             path = _solver.Path(
@@ -314,7 +314,7 @@ def scores_along(
 
 
 def _parts_of(n_folds: int, n_models: int, rows: TrainingRows) -> list[range]:
-    """Return the folds whose models are in memory at once."""
+    """Return ranges of folds whose models are in memory together."""
     of_a_fold = 8 * n_models * (_solver.check_width(rows.codes) + len(rows.codes))
     n_parts = -(-n_folds // max(1, MOST_BYTES // of_a_fold))
     cuts = [part * n_folds // n_parts for part in range(n_parts + 1)]
@@ -322,14 +322,14 @@ def _parts_of(n_folds: int, n_models: int, rows: TrainingRows) -> list[range]:
 
 
 class _Together(NamedTuple):
-    """Folds whose models are trained together: they differ in their rows, and in the factors of C
-    of the two sides of each model."""
+    """Folds whose models are trained together. They differ in their rows, and in the factors of C
+    for the two sides of each model."""
 
     rows: TrainingRows
     members: list[Array]
-    """The rows of each fold, a bit each."""
+    """Rows of each fold, one bit per row."""
     factors: list[Array] | None
-    """Those of each fold."""
+    """Factors of each fold."""
 
     @property
     def largest_cost(self) -> float:
@@ -337,7 +337,7 @@ class _Together(NamedTuple):
         return self.rows._replace(factors=factors).largest_cost
 
     def of_folds(self, numbers: range) -> TrainingRows:
-        """Return the rows for models of some folds."""
+        """Return the rows for the models of some folds."""
         n, some = len(self.rows.codes), slice(numbers.start, numbers.stop)
         factors = None
         if self.factors is not None:
@@ -347,7 +347,8 @@ class _Together(NamedTuple):
 
 
 def _together(model: Any, rows: TrainingRows, folds: Sequence[Fold]) -> _Together | None:
-    """Return the folds, if each row counts as much in all folds that train on it, or None."""
+    """Return the folds for training together, or None unless each row has the same weight in all
+    folds that train on it."""
     base, members, factors = np.zeros(len(rows.codes)), [], []
     for fold in folds:
         some = model._by_factors(rows, fold.costs())
@@ -363,8 +364,8 @@ def _together(model: Any, rows: TrainingRows, folds: Sequence[Fold]) -> _Togethe
 
 
 def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:
-    """Return the accuracy of a model on some rows, its R2, or of lists of labels F1 over all labels
-    together, with a standard error."""
+    """Return the score of a model on some rows with its standard error: the accuracy or R2, or for
+    lists of labels the micro-averaged F1."""
     if isinstance(held_out.y, LabelLists):
         return _micro_f1(model, held_out, held_out.y)
     found = np.concatenate([model.predict(codes) for codes in held_out.blocks()])
@@ -379,13 +380,13 @@ def score_of(model: Any, held_out: HeldOut) -> ScoreOfRows:
     mean, spread = float(weights @ squares) / total, float(weights @ around) / total
     if not spread:
         return ScoreOfRows(0.0 if mean else 1.0, float("nan"))
-    # R2 is a ratio of means: to first order, a row adds (share of the spread - squares) / spread.
+    # R2 is a ratio of means. To first order, a row adds (share of the spread - squares) / spread.
     parts = (mean / spread * around - squares) / spread
     return ScoreOfRows(1 - mean / spread, float(np.linalg.norm(weights * parts)) / total)
 
 
 def _micro_f1(model: Any, held_out: HeldOut, y: LabelLists) -> ScoreOfRows:
-    """Return F1 over all labels together. Labels that the model does not know are not found."""
+    """Return the micro-averaged F1. Labels that the model does not know count as not found."""
     known = model.classes_.tolist()
     unknown = sorted(set(y.values.tolist()).difference(known))
     wanted = y.matrix(np.array([*known, *unknown], object)).astype(np.float64)

@@ -18,7 +18,7 @@ from sparsemaps.maps._sparse_map import SparseMap
 class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
     """A linear regressor on the packed codes of a map.
 
-    It is as `KernelClassifier`, with LIBLINEAR's support vector regression.
+    It works like `KernelClassifier`, with LIBLINEAR's support vector regression.
 
     Parameters
     ----------
@@ -41,13 +41,13 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
     intercept_ : ndarray of shape (1,)
         The intercept.
     n_iter_ : int
-        The number of passes.
+        Number of passes.
     [map_, vectorizer_, n_features_in_]
 
     Notes
     -----
-    As in `KernelClassifier`. The intercept is regularised: if `y` is far from 0, take its mean off
-    before, or a larger `intercept_scaling`.
+    As in `KernelClassifier`. The intercept is regularised: if `y` is far from 0, subtract its mean
+    first, or use a larger `intercept_scaling`.
 
     References
     ----------
@@ -107,7 +107,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
             As in `KernelClassifier`.
         y : array-like of shape (n_samples,)
-            The number that belongs to each row.
+            Target of each row.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             As in `KernelClassifier`.
 
@@ -118,7 +118,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         Raises
         ------
         ValueError
-            If `X` has no row, if lengths differ, or if a value or parameter is not allowed.
+            If `X` has no row, if lengths differ, or if a value or parameter is invalid.
         """
         codes, y, costs = self._begin(X, y, sample_weight)
         self._solve(*self._problems(codes, y, costs), self.C)
@@ -137,7 +137,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
             raise AttributeError("coef_ is there after fit") from None
 
     def predict(self, X: Any) -> Floats:
-        """Return the number that the model gives to each row.
+        """Return the predicted number for each row.
 
         Parameters
         ----------
@@ -151,7 +151,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         Raises
         ------
         ValueError
-            If rows are not as the map takes them, or codes are of another map.
+            If the map does not accept the rows, or codes come from another map.
         """
         return self._from_scores(X, lambda scores: scores[:, 0])
 
@@ -163,7 +163,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         X : {array-like, sparse matrix}, iterable of texts, or PackedCodes
             As in ``fit``.
         y : array-like of shape (n_samples,)
-            The number that belongs to each row.
+            True target of each row.
         sample_weight : array-like of shape (n_samples,) or None, default=None
             Weight of each row.
 
@@ -174,22 +174,22 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         Raises
         ------
         ValueError
-            If a row has no finite number, or rows are not as in ``fit``.
+            If a row has no finite number, or rows are not valid for ``fit``.
         """
         y = _model_checks.checked_labels(y, classes=False)
         return super().score(X, y, sample_weight)
 
     def explain(self, X: Any, *, total: bool = False) -> Any:
-        """Return what each column of a row, or each n-gram of a text, adds to its number.
+        """Return what each column of a row, or each n-gram of a text, adds to its prediction.
 
-        It is as ``explain`` of `KernelClassifier`.
+        It works like ``explain`` of `KernelClassifier`.
 
         Parameters
         ----------
         X : str or bytes, {array-like, sparse matrix} or iterable of texts
-            One text, or rows or texts as in ``fit``.
+            A single text, or rows or texts as in ``fit``.
         total : bool, default=False
-            Whether to add up what a column adds to the numbers of all rows.
+            Whether to sum the contributions of each column over all rows.
 
         Returns
         -------
@@ -199,7 +199,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         Raises
         ------
         ValueError
-            If the samples of the map are not columns, or `X` is not as the model takes it.
+            If the map's samples are not columns, or the model does not accept `X`.
         """
         _sklearn.check_is_fitted(self, "map_")
         return _explanation.reasons_of(self, X, _explanation.Score(0, 1.0), total=total)

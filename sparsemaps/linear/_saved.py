@@ -1,4 +1,4 @@
-"""The model of a file."""
+"""Loading of saved models."""
 
 import os
 from typing import Literal
@@ -12,30 +12,30 @@ from sparsemaps.linear._regressor import KernelRegressor
 def load_model(
     path: StrPath, *, mmap_mode: Literal["r"] | None = "r"
 ) -> KernelClassifier | KernelRegressor:
-    """Open a model that was saved, of either class.
+    """Open a saved model of either class.
 
-    A process that serves a model is small, and ready after .3 s: scikit-learn is imported by none
-    of the methods that label rows, unless the vectorizer has `stop_words`, `strip_accents` or a
-    `token_pattern` of its own, or a row is not in an array or a sparse matrix.
+    A process that serves a model is small, and ready after .3 s: the methods that label rows do not
+    import scikit-learn, unless the vectorizer has `stop_words`, `strip_accents` or its own
+    `token_pattern`, or rows are not in an array or a sparse matrix.
 
     Parameters
     ----------
     path : str or path-like
-        The file, which ``save`` or ``sparsemaps train`` has written.
+        The file, written by ``save`` or ``sparsemaps train``.
     mmap_mode : "r" or None, default="r"
-        "r" maps the weights into memory, which processes then share; None reads them. A process
-        ends with a bus error if a mapped file is cut short. `save` and ``sparsemaps train`` write
-        another file in its place, but programs such as ``cp`` cut the old one short.
+        "r" maps the weights into memory, which processes then share; None reads them. If a mapped
+        file is truncated, a process that uses it is killed by a bus error. `save` and ``sparsemaps
+        train`` replace the file by a new one, but programs such as ``cp`` truncate the old one.
 
     Returns
     -------
     model : KernelClassifier or KernelRegressor
-        As ``load`` of its class returns it.
+        The model, as returned by ``load`` of its class.
 
     Raises
     ------
     ValueError
-        If the file does not hold a model, is cut short, or is of another version or scheme of
+        If the file does not hold a model, is truncated, or has another version or another scheme of
         random numbers.
 
     See Also

@@ -1,4 +1,4 @@
-"""Training: a problem for each model; groups of them are solved by turns of compiled loops."""
+"""Training: each model is one problem; groups of problems are solved by turns of compiled loops."""
 
 import itertools
 import time
@@ -18,64 +18,65 @@ from sparsemaps.linear._losses import Objective
 from sparsemaps.linear._model_checks import refuse_large_numbers
 
 BLOCK_BYTES = 2**28
-"""Codes of more bytes that are mapped into memory are trained on in blocks of this size."""
+"""Mapped codes of more bytes than this are trained on in blocks of this size."""
 
 MOST_TOGETHER = _loops.most_models
-"""The largest number of models that are trained together, as a group."""
+"""Largest number of models trained together, as a group."""
 
 MOST_OF_FLOAT32 = _loops.most_of_float32
-"""The same of models with weights of float32."""
+"""The same for models with float32 weights."""
 
 _LARGEST_OF_FLOAT32 = 1e4
-"""The largest factor of a loss, in tolerances, with which weights are float32. Beyond it
-errors of rounding make more passes necessary."""
+"""Largest factor of a loss, in tolerances, with which weights are float32. Beyond it, rounding
+errors would cost additional passes."""
 
 _LEAST_OF_FLOAT32 = 1e-20
-"""The least factor of a loss with which weights are float32. They are about as large, and with
-smaller ones would lose digits, or become 0."""
+"""Least factor of a loss with which weights are float32. Weights are of about this size; smaller
+ones would lose digits or become 0."""
 
 _SECONDS = 0.1
-"""Seconds that threads work on groups. Then signals are handled."""
+"""Seconds for which threads work on groups before signals are handled."""
 
 _TURN_CODES = 2**24
-"""Codes that a turn reads, in about 12 ms."""
+"""Codes read per turn, which takes about 12 ms."""
 
 _BLOCK_PASSES = 8
-"""The largest number of passes over a block while it is in memory."""
+"""Largest number of passes over a block while it is in memory."""
 
 _LARGEST_JUMPING = 2**22
-"""The largest number of weights of a model that jumps: this takes twice their memory."""
+"""Largest number of weights of a model that jumps, which takes twice their memory."""
 
 _LARGEST_WIDTH = 2**31 - 2**4
-"""The largest number of weights of a model: numbers of columns have 32 bits."""
+"""Largest number of weights of a model, because column numbers have 32 bits."""
 
 
 Watch = Callable[[int, int, int], Any]
-"""A function that is called several times a second while problems are solved: with the number of
-solved models, the number of all models, and the most passes of a model in work."""
+"""Called several times a second while problems are solved, with the number of solved models, the
+number of all models, and the most passes of a model in progress."""
 
 
 class TrainingRows(NamedTuple):
-    """The rows that all models are trained on."""
+    """The rows on which all models are trained."""
 
     codes: PackedCodes
     labels: Any
-    """Of classification: the number of the model on whose positive side each row is, int32; or,
-    if several models may have a row there, a CSC matrix with a column for each."""
+    """For classification: int32, the number of the model on whose positive side each row is; or, if
+    a row may be on the positive side of several models, a CSC matrix with one column per model."""
     targets: Array | None
-    """float64, of regression."""
+    """For regression: float64."""
     weights: Array | None
-    """float64, factors of C; rows of weight 0 do not count. None is 1 for all."""
+    """Factors of C, float64; None means 1 for all. Rows of weight 0 do not count."""
     factors: Array | None = None
-    """float64, more factors of C, of shape (number of models, 2): for rows on the negative and on
-    the positive side of a model. None is 1 for all."""
+    """Further factors of C, float64, of shape (number of models, 2): for rows on the negative and
+    on the positive side of a model. None means 1 for all."""
     members: Sequence[Array] | None = None
-    """Parts of the rows, bool. Each problem, that is, one set of labels or targets, has a model for
-    each part: the first models belong to the first problem. None is one part of all rows."""
+    """Parts of the rows, bool. Each problem, that is, each set of labels or targets, has one model
+    per part; the first models belong to the first problem. None means a single part with all
+    rows."""
 
     @property
     def largest_cost(self) -> float:
-        """How much a row counts at most, in any model."""
+        """Largest weight of a row in any model."""
         given = (array for array in (self.weights, self.factors) if array is not None)
         return float(np.prod([array.max(initial=0.0) for array in given]))
 
@@ -84,8 +85,8 @@ class TrainingRows(NamedTuple):
         return 1 if self.members is None else len(self.members)
 
     def sides(self, models: range) -> Array | None:
-        """Return bits for each row: bit m is set if it is on the positive side of the model m of
-        `models`. None of regression."""
+        """Return bits for each row: bit m is set if the row is on the positive side of model m of
+        `models`. Return None for regression."""
         if self.labels is None:
             return None
         sides = np.zeros(len(self.codes), np.uint8)
@@ -99,8 +100,8 @@ class TrainingRows(NamedTuple):
         return sides
 
     def distinct(self, n_models: int) -> tuple["TrainingRows", list[list[int]]]:
-        """Return the rows for models whose problems differ, and the numbers of the models with each
-        problem. Among many labels, some have no row, and some have the same rows."""
+        """Return the rows for models with distinct problems, and the numbers of the models with
+        each problem. Among many labels, some have no rows, and some have the same rows."""
         if self.labels is None or isinstance(self.labels, np.ndarray):
             return self, [[model] for model in range(n_models)]
         found: dict[bytes, list[int]] = {}
@@ -118,14 +119,14 @@ class TrainingRows(NamedTuple):
         return self._replace(labels=labels, factors=factors), alike
 
     def y(self, model: int) -> Array:
-        """Return the targets; of classification, 1 in the rows on the positive side of a model, and
-        -1 in the others."""
+        """Return the targets or, for classification, 1 for rows on the positive side of a model and
+        -1 for the others."""
         sides = self.sides(range(model, model + 1))
         return np.asarray(self.targets) if sides is None else np.where(sides, 1.0, -1.0)
 
     def members_of(self, models: range) -> Array | None:
-        """Return bits for each row: bit m is set if the model m of `models` is trained on it. None
-        if all are trained on all rows."""
+        """Return bits for each row: bit m is set if model m of `models` is trained on it. Return
+        None if all models are trained on all rows."""
         if self.members is None:
             return None
         bits = np.zeros(len(self.codes), np.uint8)
@@ -146,15 +147,15 @@ class TrainingRows(NamedTuple):
 
 
 class Solution(NamedTuple):
-    """A model."""
+    """A trained model."""
 
     weights: Array
-    """float64, of the one-hot features."""
+    """Weights of the one-hot features, float64."""
     last_weight: float
-    """The weight of the feature of the value `bias`."""
+    """Weight of the constant feature, whose value is `bias`."""
     n_passes: int
     dual: float | None
-    """The dual objective, of a model that has not converged."""
+    """Dual objective, for a model that has not converged."""
 
 
 def solve(
@@ -169,10 +170,10 @@ def solve(
     watch: Watch | None = None,
 ) -> Iterator[tuple[int, Solution]]:
     """Solve the problems, and yield the number and the solution of each as soon as its group is
-    solved, in any order; of codes that are read in blocks, when all are solved.
+    solved, in any order; if codes are read in blocks, when all are solved.
 
-    A problem that several models have is solved once. Problems are solved in groups. Codes in
-    memory are read by all groups at once; each thread works on one group and then on another.
+    A problem that several models share is solved once. Problems are solved in groups. Codes in
+    memory are read by all groups at the same time; each thread works on one group after another.
     Codes that are larger than `BLOCK_BYTES` and mapped from a file are read in blocks, and all
     groups work on a block while it is in memory.
     """
@@ -184,7 +185,7 @@ def solve(
 def _of_all_models(
     solutions: Iterable[tuple[int, Solution]], alike: list[list[int]]
 ) -> Iterator[tuple[int, Solution]]:
-    """Yield the solutions of problems, each for all models that have the problem."""
+    """Yield the solution of each problem for all models that share it."""
     for number, solution in solutions:
         for model in alike[number]:
             yield model, solution
@@ -200,7 +201,7 @@ def _solve_each(
     n_jobs: int | None,
     watch: Watch | None,
 ) -> Iterator[tuple[int, Solution]]:
-    """Solve problems that differ."""
+    """Solve distinct problems."""
     codes = rows.codes
     key, key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
     n_jobs = _threads.resolve_n_jobs(n_jobs)
@@ -232,10 +233,11 @@ def _solve_each(
 
 
 class _Turns:
-    """Groups that threads work on in turns. A group is of one thread at a time.
+    """Groups on which threads take turns. A group belongs to one thread at a time.
 
-    A group is begun when a thread has none to go on with, as each takes memory. If fewer groups
-    than threads are left to begin, the last ones take turns, so that the threads end together.
+    Because each group takes memory, a group is started only when a thread has no other one to
+    continue with. If fewer groups than threads are left to start, the last ones take turns, so that
+    the threads finish together.
     """
 
     def __init__(
@@ -247,16 +249,16 @@ class _Turns:
     ) -> None:
         self._begin, self._n_threads, self._max_iter = begin, n_threads, max_iter
         self._unbegun = deque(numbers)
-        self._waiting: deque[_Group] = deque()  # begun, and of no thread
-        self._passes: dict[_Group, int] = {}  # of the groups that are begun and not solved
+        self._waiting: deque[_Group] = deque()  # started, and not held by a thread
+        self._passes: dict[_Group, int] = {}  # of groups that are started and not solved
 
     def most_passes(self) -> int:
-        """Return the passes of the group in work that has most."""
+        """Return the largest number of passes of a group in progress."""
         return max(self._passes.copy().values(), default=0)
 
     def work(self) -> list[tuple[int, Solution]]:
-        """Work on groups for some time, or until one is solved, and return its solutions. No more
-        are collected, as they take memory until they are yielded."""
+        """Work on groups for some time or until one is solved, and return its solutions. Only one
+        group's solutions are returned, because they take memory until they are yielded."""
         end = time.monotonic() + _SECONDS
         while (group := self._take()) is not None:
             group.turn_over_all(self._max_iter)
@@ -270,8 +272,8 @@ class _Turns:
         return []
 
     def _take(self) -> "_Group | None":
-        """Return a group that no thread has. None if there is none, or another thread was faster;
-        the caller's next call of `work` tries again."""
+        """Return a group that no thread holds, or None if there is none or another thread was
+        faster. The caller's next call of `work` then tries again."""
         try:
             if 0 < len(self._unbegun) < self._n_threads or not self._waiting:
                 numbers = self._unbegun.popleft()
@@ -283,16 +285,16 @@ class _Turns:
 
 
 class Path:
-    """Models of the same rows for one C after the other, growing: each begins where the one before
-    has ended.
+    """Models of the same rows for increasing values of C. Each starts from the solution for the
+    previous C.
 
-    Weights of classes are float32 while C is small, so that twice as many models are trained
-    together. Dual variables are float64 always.
+    For classes, weights are float32 while C is small, so that twice as many models are trained
+    together. Dual variables are always float64.
 
     Parameters
     ----------
     largest_cost : float or None
-        The largest weight of a row. None has weights of float64 for each C.
+        Largest weight of a row. None means float64 weights for every C.
     """
 
     def __init__(
@@ -314,9 +316,9 @@ class Path:
         self._is_begun = False
 
     def jobs(self, C: float, max_iter: int, n_jobs: int = 1) -> list[Iterator[None]]:
-        """Return what solves the problems for a C that is above the last one: iterators that
-        threads run to their ends. Codes that are read in blocks have one, whose turns are divided
-        among threads."""
+        """Return iterators that solve the problems for a C larger than the previous one. Threads
+        must run them to their ends. Codes that are read in blocks are trained on here, in `n_jobs`
+        threads, and the list is empty."""
         is_begun, self._is_begun = self._is_begun, True
         if self._groups[0].is_float32 and not self._are_float32(C):
             models = [(group, m) for group in self._groups for m in range(len(group.numbers))]
@@ -349,7 +351,7 @@ class Path:
         ]
 
     def solutions(self, part: int = 0) -> Iterator[tuple[int, Solution]]:
-        """Return the models of a part of the rows, with the numbers of their problems."""
+        """Yield the models of a part of the rows, with the numbers of their problems."""
         n_parts = self._rows.n_parts
         for group in self._groups:
             for m, number in enumerate(group.numbers):
@@ -360,7 +362,7 @@ class Path:
 
 
 def _turns(group: "_Group", max_passes: int) -> Iterator[None]:
-    """Visit all rows, by turns."""
+    """Visit all rows, in turns."""
     while True:
         group.turn_over_all(max_passes)
         yield
@@ -369,8 +371,9 @@ def _turns(group: "_Group", max_passes: int) -> Iterator[None]:
 
 
 def run_in_turns(jobs: Iterable[Iterator[None]], n_jobs: int | None) -> None:
-    """Run iterators to their ends, in threads, one for each thread at a time, as each takes memory.
-    Each is left after some time, and then gone on with. So signals are handled meanwhile."""
+    """Run iterators to their ends in threads. Because each takes memory, a thread has at most one
+    at a time. An iterator is left after some time and resumed later, so that signals are handled in
+    between."""
     waiting = deque(jobs)
     n_going = len(waiting)
 
@@ -401,11 +404,11 @@ def _are_read_by_blocks(codes: PackedCodes) -> bool:
 
 
 def cuts(n_models: int, n_jobs: int, full: int = MOST_TOGETHER) -> list[int]:
-    """Return the first models of groups that are trained together, up to `full` in each, and the
-    number of models.
+    """Return the boundaries of groups of models that are trained together, up to `full` in each:
+    the first model of each group, and then the number of models.
 
-    A small group costs little less than a full one, so all groups but the first are full. If that
-    left threads without a group, there is a group of about equal size for each thread.
+    A small group costs little less than a full one, so all groups except the first are full. If
+    threads would be left without a group, there is one group of about equal size per thread.
     """
     if n_models > n_jobs * full:
         rest = n_models % full
@@ -415,7 +418,7 @@ def cuts(n_models: int, n_jobs: int, full: int = MOST_TOGETHER) -> list[int]:
 
 
 def check_width(codes: PackedCodes) -> int:
-    """Return the number of one-hot features; an error if it has more than 31 bits."""
+    """Return the number of one-hot features. Raise if it exceeds 31 bits."""
     width = codes.n_hashes << codes.bits
     if width > _LARGEST_WIDTH:
         raise ValueError(
@@ -426,7 +429,8 @@ def check_width(codes: PackedCodes) -> int:
 
 
 def zero_weights(codes: PackedCodes, n_models: int) -> Array:
-    """Return zeros for the weights of some models; an error says how many are too many."""
+    """Return zero weights for some models. Raise an error that says how many there are if they do
+    not fit into memory."""
     width = check_width(codes)
     each = f"{n_models:,} models, one for each label, of" if n_models > 1 else "a model of"
     with _memory.allocating(8 * width * n_models, f"{each} {width:,} weights of 8 bytes"):
@@ -434,14 +438,14 @@ def zero_weights(codes: PackedCodes, n_models: int) -> Array:
 
 
 class _Group:
-    """Problems that are solved together. The solution of each does not depend on the others.
+    """Problems that are solved together. The solution of each is independent of the others.
 
     Parameters
     ----------
     numbers : range
-        The models.
+        Numbers of the models.
     is_float32 : bool
-        Whether weights are float32; dual variables are float64 in any case.
+        Whether weights are float32; dual variables are always float64.
     """
 
     def __init__(
@@ -465,7 +469,7 @@ class _Group:
         n_columns = _loops.columns_of_weights(len(numbers), is_float32)
         self._v = aligned_zeros(check_width(codes), n_columns)
         self._weights = self._v.view(np.float32) if is_float32 else self._v
-        """The weights, times a factor; `_v` is the same memory as float64."""
+        """Weights, times a factor. `_v` is the same memory as float64."""
         self._dual = np.zeros((len(codes), len(numbers)))
         self._descent = _loops.Descent(
             codes.n_hashes, codes.bits, objective.loss.name, objective.loss.end,
@@ -475,24 +479,24 @@ class _Group:
         self.model = self._descent.model
         self._scratch: tuple[Array, Array, Array, Array | None] | None = None
         self._begun: set[int] = set()
-        """The first rows of the blocks that turns have begun with."""
+        """First rows of the blocks on which turns have started."""
         self.going = 2 ** len(numbers) - 1
-        """A bit for each model that has not converged."""
+        """One bit for each model that has not converged."""
         self.goes_on = False
-        """Whether the last turn continues."""
+        """Whether the last turn is to be continued."""
         self.rounds = [_losses.Rounds(objective.loss.end, tol) for _ in numbers]
-        """The rule that ends rounds over all blocks, for each model."""
+        """Stopping rule of each model for rounds over all blocks."""
         self.n_rounds: list[int | None] = [None] * len(numbers)
-        """The passes that count, for each model; None is the passes of its turns."""
+        """Number of rounds of each model; None means that the passes of its turns count."""
 
     def _check_C(self, C: float) -> None:
-        """Raise a ValueError if the numbers of the problems are too large for a C."""
+        """Raise a ValueError if the numbers of the problems are too large for this C."""
         rows, bias = self._rows, self._objective.bias
         refuse_large_numbers(rows.targets, C, rows.weights, self._factors, bias)
 
     def turn(self, first: int, codes: Array, sampled: Array, max_passes: int) -> int:
         """Visit the rows from `first` on, whose codes are given. Change their variables in place,
-        and return a bit for each model that has not converged on them."""
+        and return one bit for each model that has not converged on them."""
         some = slice(first, first + len(codes))
         of_rows = self._sides, self._rows.targets, self._rows.weights, self._members
         sides, targets, weights, members = (
@@ -515,7 +519,7 @@ class _Group:
         return int(not_within)
 
     def turn_over_all(self, max_passes: int) -> None:
-        """Visit all rows for a turn. At the end of the passes, `going` has the models that have not
+        """Visit all rows for one turn. When the passes end, set `going` to the models that have not
         converged."""
         codes = self._rows.codes
         not_within = self.turn(0, codes.array, codes.sampled, max_passes)
@@ -523,7 +527,7 @@ class _Group:
             self.going = not_within
 
     def take(self, models: Iterable[tuple["_Group", int]]) -> None:
-        """Begin at the solutions of models of other groups. The problems are the same."""
+        """Start from the solutions of models of other groups with the same problems."""
         for m, (group, of_group) in enumerate(models):
             self._weights[:, m] = group._weights[:, of_group]
             self._dual[:, m] = group._dual[:, of_group]
@@ -531,11 +535,11 @@ class _Group:
             self._objective, self._begun = group._objective, group._begun
 
     def go_on(self, C: float) -> None:
-        """Take another C, and begin at multiples of the last solutions."""
+        """Set another C, and start from multiples of the last solutions."""
         self._check_C(C)
         n_models = len(self.numbers)
         factors = np.empty(n_models)
-        # Each model is a row, so that sums have one order whatever other models there are.
+        # Each model is a row, so that the order of summation does not depend on the other models.
         weights = np.ascontiguousarray(self._weights.T[:n_models], np.float64)
         squares = np.square(weights).sum(axis=1) / self._rows.codes.n_hashes
         for m, number in enumerate(self.numbers):
@@ -549,7 +553,7 @@ class _Group:
         self.going, self.n_rounds = 2**n_models - 1, [None] * n_models
 
     def n_passes(self) -> int:
-        """Return the passes over rows, of the model that has most."""
+        """Return the largest number of passes of any model over the rows."""
         return max(self.model(m)["n_passes"] for m in range(len(self.numbers)))
 
     def solution(self, m: int) -> Solution:
@@ -571,8 +575,8 @@ class _Group:
 
 
 def _scratch_of_jumps(v: Array) -> Array | None:
-    """Return memory for jumps of models with the weights `v`, which is used after some passes; None
-    of models with many weights, which do not jump."""
+    """Return memory for the jumps of models with weights `v`, which they use after some passes.
+    Return None for models with many weights, which do not jump."""
     if len(v) > _LARGEST_JUMPING:
         return None
     width, stride = v.shape
@@ -580,7 +584,7 @@ def _scratch_of_jumps(v: Array) -> Array | None:
 
 
 def aligned_zeros(n_rows: int, n_columns: int) -> Array:
-    """Return zeros that begin at a multiple of 64 bytes."""
+    """Return zeros, aligned to 64 bytes."""
     zeros = np.zeros(n_rows * n_columns + 8)
     first = -zeros.ctypes.data % 64 // 8
     return zeros[first : first + n_rows * n_columns].reshape(n_rows, n_columns)
@@ -595,11 +599,11 @@ def _solve_by_blocks(
     n_jobs: int,
     watch: Watch | None,
 ) -> None:
-    """Solve by turns of all models on one block of rows after the other (Yu, Hsieh, Chang & Lin
+    """Solve by turns of all models on one block of rows after another (Yu, Hsieh, Chang & Lin
     2010).
 
-    The blocks of each round are read in a random order. A model has converged when the rows, as
-    they are met first in a round, are within the tolerance that ends the passes over all rows.
+    In each round, the blocks are read in random order. A model has converged when the violations,
+    as first met in a round, are within the tolerance that ends the passes over all rows.
     """
     codes = rows.codes
     step = max(1, BLOCK_BYTES // codes.array.shape[1])

@@ -1,4 +1,4 @@
-"""What a model's file says about its training on files: when, on how many records, how well."""
+"""Facts about the training in a model's file: when, on how many records, and how well."""
 
 import math
 import numbers
@@ -11,24 +11,24 @@ from sparsemaps._tools import _checks
 
 
 class TrainingFacts(NamedTuple):
-    """When and on what a model was trained. Its parameters are told apart."""
+    """When and on what data a model was trained. The file stores its parameters separately."""
 
     date: str
-    """In coordinated universal time: "2026-11-26T21:00:00Z"."""
+    """In UTC: "2026-11-26T21:00:00Z"."""
     n_records: int
     weight: float | None
-    """The sum of the weights of records; None if they have none."""
+    """Sum of the weights of records; None if they have none."""
     options: dict[str, Any]
-    """Options of `train_files` that are not parameters of the model, if they are given."""
+    """Options given to `train_files` that are not parameters of the model."""
     validation: tuple[int, float] | None
-    """The number of records that it was tried on, and the accuracy or R2."""
+    """Number of validation records, and the accuracy or R2."""
     scores: tuple[tuple[float, float, float | None], ...]
-    """If C was one of several: each with the score, and its standard error."""
+    """If C was chosen among several values: each value with its score and the standard error."""
 
     @classmethod
     def of(cls, described: object) -> "TrainingFacts | None":
-        """Return the facts of a description, which anybody may have changed: a ValueError, or
-        another error of a wrong type, if they are not sound. None if there are none."""
+        """Return the facts in a description, which may have been modified by anyone, or None if
+        there are none. Raise a ValueError, or an error of a wrong type, if they are invalid."""
         if described is None:
             return None
         facts = cls(**described)  # type: ignore[arg-type]
@@ -66,8 +66,8 @@ def _number(value: object) -> float:
 
 
 def date_of_training() -> str:
-    """Return the time now, or the time in the variable SOURCE_DATE_EPOCH, so that the same files
-    can be made again."""
+    """Return the present time, or the time in the variable SOURCE_DATE_EPOCH, so that builds are
+    reproducible."""
     given = os.environ.get("SOURCE_DATE_EPOCH", "").strip()
     if given and not (re.fullmatch(r"\d{1,11}", given, re.ASCII)):
         raise ValueError(f"SOURCE_DATE_EPOCH must be seconds since 1970, got {given!r}")
