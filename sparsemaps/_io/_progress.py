@@ -65,8 +65,8 @@ class Progress(contextlib.AbstractContextManager["Progress"]):
 
 
 class FileProgress(Progress):
-    """A bar over all inputs of a job. The sizes of files and of their ranges are known; those of
-    pipes are not."""
+    """A bar over all inputs of a job. The sizes of files and of their ranges are known; the sizes
+    of pipes are not."""
 
     def __init__(self, inputs: Sequence[Any], shown: bool | None = None, title: str = "") -> None:
         total = n_bytes_of(inputs) if are_files(inputs) else None

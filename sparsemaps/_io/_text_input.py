@@ -248,7 +248,7 @@ class Text:
             yield last
 
     def _rest_of_line(self, n_carried: int) -> Iterator[bytes]:
-        """Yield the remaining pieces of a line of which `n_carried` bytes have been read."""
+        """Yield the remaining pieces of a line, after `n_carried` bytes that have been read."""
         while True:  # reading the whole line at once would hold it twice
             with self._errors_naming():
                 piece = self.file.readline(min(self.max_line_bytes - n_carried + 1, _PIECE_BYTES))

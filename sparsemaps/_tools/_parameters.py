@@ -21,7 +21,7 @@ class ParameterError(ValueError):
 
 
 class Wording:
-    """The wording of errors about parameters, values and maps; this class has that of the library.
+    """The wording of errors about parameters, values and maps; this class has the library's.
 
     Programs whose users type other words, such as the command, define their own wording.
     """
@@ -49,7 +49,7 @@ class Wording:
 _library = Wording()
 
 _of_thread = threading.local()
-"""``wording`` is the wording of errors in this thread; if it is missing, that of the library."""
+"""``wording`` is the wording of errors in this thread; if it is missing, the library's is used."""
 
 
 def current_wording() -> Wording:

@@ -43,7 +43,7 @@ from sparsemaps.maps._sparse_map import SparseMap
 __all__ = ["KernelApproximationDisplay", "KernelError", "kernel_error", "min_components"]
 
 _LARGEST_SIZE = 2**40
-"""A size beyond that of any map, at which `min_components` stops its search."""
+"""A size that no map reaches, at which `min_components` stops its search."""
 
 
 def kernel_error(
@@ -193,10 +193,10 @@ def min_components(
       two maps are treated as normal if the largest jump, about twice the product of the largest
       entries of the two rows, is below `error`; half of the jump is subtracted from the error.
 
-    For `TensorSketch`, the variance is not the bound stated there, but that of a sketch with fully
-    random hashes, up to terms of order ``1 / n_components**2``: with :math:`a = \\langle x, y
-    \\rangle^2`, :math:`b = \\|x\\|^2 \\|y\\|^2 - o`, :math:`c = a - o` and :math:`o = \\sum_i x_i^2
-    y_i^2`, it is :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood`, it includes the
+    For `TensorSketch`, the variance is not the bound stated there, but the variance of a sketch
+    with fully random hashes, up to terms of order ``1 / n_components**2``: with :math:`a = \\langle
+    x, y \\rangle^2`, :math:`b = \\|x\\|^2 \\|y\\|^2 - o`, :math:`c = a - o` and :math:`o = \\sum_i
+    x_i^2 y_i^2`, it is :math:`((a + b)^p + (a + c)^p - 2 a^p) / D`. For `Fastfood`, it includes the
     covariance of the features in a block. It is exact for rows that differ in one column, and
     otherwise at most too large: up to twice as large for rows of at most 16 columns, and for "fft".
     For a `Fastfood` that is not fitted, the result holds for any width up to 131,072 columns.
@@ -207,7 +207,7 @@ def min_components(
     The relative error of `TensorSketch` with ``coef0=0`` depends only on the angle. Lemma 7 of [1]_
     bounds the probability that it is at least e by :math:`2 / (D e^2 \\cos^{2 p} \\theta)`, using a
     variance that is too small; with the variance of [2]_, the factor 2 becomes :math:`2 + 3^p`. The
-    size here is at most that of the latter bound.
+    size here is at most the size by the latter bound.
 
     References
     ----------

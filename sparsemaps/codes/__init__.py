@@ -171,9 +171,8 @@ def agreements(
     Returns
     -------
     counts : ndarray of int32, shape (n_A, n_B), or ProductCounts
-        The `collisions`. For a `KernelProduct` of two maps, at least one of which has codes that
-        agree by chance, the collisions of the joint codes, of the first map's codes and of the
-        second map's codes.
+        The `collisions`. For a `KernelProduct` of two maps, if codes of either map agree by chance,
+        the collisions of the joint codes, of the first map's codes and of the second map's codes.
 
     Raises
     ------
@@ -373,8 +372,8 @@ def dump_svmlight_file(
 ) -> None:
     """Write the codes as one-hot features with labels, as a LIBSVM file.
 
-    The file equals that of ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y, f)``,
-    which takes more time and memory.
+    The file equals the output of ``sparsemaps.libsvm.dump_svmlight_file(to_csr(codes, bits), y,
+    f)``, which takes more time and memory.
 
     Parameters
     ----------

@@ -1,4 +1,4 @@
-"""Packed codes, with a description of their map and of which rows have samples."""
+"""Packed codes, with a description of their map and a mark for rows with samples."""
 
 import mmap
 import os
@@ -389,7 +389,7 @@ def checked(name: str, codes: object) -> PackedCodes:
 
 
 def mapped_file(array: object) -> mmap.mmap | None:
-    """Return the memory map of which an array is a part, or None for an array in memory."""
+    """Return the memory map that contains an array, or None for an array in memory."""
     while array is not None and not isinstance(array, mmap.mmap):
         array = getattr(array, "base", None)
     return array

@@ -63,7 +63,7 @@ def matern_mixture(nu: float) -> tuple[Array, Array]:
     exponents = nu * t - v
     peak = int(np.argmax(exponents))
     exponents -= exponents[peak]
-    # If the kernel is small, its largest terms are those of large v, so these are kept.
+    # If the kernel is small, the terms of large v are the largest, so they are kept.
     kept = exponents > np.where(np.arange(len(t)) > peak, -740.0, -46.0)
     weights, rates = exp(exponents[kept]), 1 / v[kept]
     total = math.fsum(weights)

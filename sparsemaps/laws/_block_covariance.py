@@ -29,7 +29,7 @@ def covariance_in_block(kernel: Array, peak: Array, width: int) -> Array:
                                   * 1F1(2 h + 2 m, h + 2 m, -x),
 
     with (h)_m the rising factorial. The mean of r^2 is s = (2 - 2 peak) / (d - 1). The higher
-    moments of r are approximated by those of a normal variable, but by at most s, as \|r\| <= 1.
+    moments of r are approximated by moments of a normal variable, but by at most s, as \|r\| <= 1.
     The covariance is exact if the rows differ in one column, or if d is 2 and the columns differ
     equally; otherwise it is too large by terms of order s^2.
     """
@@ -67,8 +67,7 @@ def _kummer(x: Array, half: float, m: int, less_kernel: bool = False) -> Array:
 
 
 def covariance_of_signs(kernel: Array, width: int) -> Array:
-    r"""Return the covariance of two bits of one block, each of which says whether signs of two rows
-    agree.
+    r"""Return the covariance of two bits of one block. A bit says whether signs of two rows agree.
 
     `kernel` is the probability that they agree. For directions that are uniform on the sphere, two
     orthogonal directions are projected on the plane of the rows. In d dimensions, their 2 x 2

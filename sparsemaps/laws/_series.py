@@ -30,7 +30,7 @@ class _SeriesLaw(Law):
     factor: float
     """Factor of inner products in a series."""
     coefficients: Array
-    """a_0, a_1, ... of a series; for "rbf", those of exp."""
+    """a_0, a_1, ... of a series; for "rbf", the coefficients of exp."""
 
     @property
     def _named(self) -> str:
@@ -150,7 +150,7 @@ def unit_variance(coefficients: Any, gamma: float, pairs: Pairs) -> Array:
     inner product or, in `within`, a squared length.
 
     The literature bounds the variance of a single power (Avron, Nguyen & Woodruff, "Subspace
-    embeddings for the polynomial kernel", NIPS 2014, lemma 2), not that of a series.
+    embeddings for the polynomial kernel", NIPS 2014, lemma 2), but not of a series.
     """
     inner, overlap = gamma * pairs.inner, gamma**2 * pairs.overlap
     square_x, square_y = gamma * pairs.square_x, gamma * pairs.square_y

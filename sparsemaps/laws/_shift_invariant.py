@@ -169,7 +169,7 @@ class FastfoodLaw(Law):
     def moments_of_any_pair(self) -> Moments:
         if len(self.widths) == 1:
             return super().moments_of_any_pair()
-        # Combine all widths, each of which has another covariance.
+        # Combine all widths, because each has another covariance.
         moments = [self._moments_at(self.any_pairs(), width) for width in self.widths]
         return Moments(
             kernel=np.concatenate([one.kernel for one in moments]),

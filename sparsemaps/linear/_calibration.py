@@ -1,4 +1,4 @@
-"""Probabilities of classes from their scores, and the calibration of these probabilities."""
+"""Probabilities of classes from their scores, and their calibration."""
 
 from typing import Any, NamedTuple
 
@@ -239,7 +239,7 @@ def _of_classes(scores: Floats) -> Floats:
 
 def _parts(logits: Floats) -> tuple[Floats, Floats, Floats]:
     """Return the differences from the largest logit of each row, their exponentials, and the sum of
-    the exponentials except that of the largest logit, which is 1."""
+    the exponentials without the one of the largest logit, which is 1."""
     best = logits.argmax(axis=1)[:, None]
     differences = logits - np.take_along_axis(logits, best, axis=1)
     powers = np.exp(differences)

@@ -52,7 +52,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         Whether rows may have several labels.
     coef_ : ndarray of shape (1 or n_classes, width)
         Weights of the one-hot features: column ``j * 2**bits + code`` belongs to code j. The
-        columns are those of ``transform`` of the map if its output is one-hot, else those of
+        columns are the same as in ``transform`` of the map if its output is one-hot, else as in
         ``sparsemaps.codes.to_csr(map_.encode(X, packed=True))``.
     intercept_ : ndarray of shape (1 or n_classes,)
         The intercepts.

@@ -28,7 +28,7 @@ class End(IntEnum):
     BY_LARGEST = 1
     """The largest gradient of the dual problem is below the tolerance."""
     BY_SUM = 2
-    """The sum of the violations is at most the tolerance times that of the first pass."""
+    """The sum of the violations is at most the tolerance times the sum of the first pass."""
 
 
 @dataclass(frozen=True)

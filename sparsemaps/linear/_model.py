@@ -181,7 +181,7 @@ class CodesModel(ModelState):
         objective: Objective,
         n_models: int,
     ) -> dict[int, float]:
-        """Store the weights of solutions. Return the dual objectives of those that have not
+        """Store the weights of solutions. Return the dual objectives of solutions that have not
         converged."""
         codes, bias = rows.codes, objective.bias
         weights = _solver.zero_weights(codes, n_models)

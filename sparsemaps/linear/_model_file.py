@@ -328,8 +328,8 @@ def _calibration_in(description: dict[str, Any], model: Any) -> Calibration:
 
 
 def _sizes_in(config: dict[str, Any]) -> Iterator[Any]:
-    """Yield the numbers of codes in a map's config, including those of its parts. They are checked
-    first, because creating a map may take memory of that size."""
+    """Yield the numbers of codes in a map's config, including its parts. They are checked first,
+    because creating a map may take memory of that size."""
     if isinstance(config, dict):
         for key, value in config.items():
             if key in _SIZES:

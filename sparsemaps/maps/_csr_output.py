@@ -68,7 +68,7 @@ class _Entries:
 
     The number of entries in a part is known only after it is written. Until then, the next part is
     written after all the space that this part may need. The gaps are closed in the order of the
-    parts, by moving the entries of a part to the end of those of earlier parts.
+    parts, by moving the entries of a part right after the earlier parts.
     """
 
     def __init__(self, sizes: list[int], dtype: Any, width: int) -> None:

@@ -103,9 +103,9 @@ class HasCodes(SparseMap[Output]):
         Returns
         -------
         codes : ndarray of uint8, shape (n_texts, ceil(n_hashes * bits / 8)), or PackedCodes
-            As in `encode`; without texts, there are no rows. The config of `PackedCodes` has the
-            class of the vectorizer and the parameters that determine the rows, so that comparing
-            them with codes of other vectorizers raises an error.
+            As in `encode`; no texts give no rows. The config of `PackedCodes` has the class of the
+            vectorizer and the parameters that determine the rows, so that comparing them with codes
+            of other vectorizers raises an error.
 
         Raises
         ------

@@ -202,8 +202,8 @@ class SparseMap(
         """Fit the map without data, for rows of any width.
 
         Use it for streams and files if the number of columns is not known in advance. ``transform``
-        then accepts matrices of any width, and the map has no ``n_features_in_``. The output equals
-        that of a map fitted to data.
+        then accepts matrices of any width, and the map has no ``n_features_in_``. The output is the
+        same as for a map fitted to data.
 
         Returns
         -------
@@ -240,7 +240,7 @@ class SparseMap(
         -------
         X_new : {ndarray, sparse matrix} of shape (n_samples, n_features_out)
             float32 if `X` is float32, otherwise float64. Sparse output is CSR: a ``csr_array`` if
-            `X` is a sparse array or scikit-learn's ``sparse_interface`` asks for it, otherwise a
+            `X` is a sparse array or scikit-learn's ``sparse_interface`` requests it, otherwise a
             ``csr_matrix``.
 
         Raises
@@ -343,8 +343,8 @@ class SparseMap(
     def _learn(self, n_columns: int | None, rows: RowReader | None) -> dict[str, Any]:
         """Return the parameters that ``fit`` computes from the data, with their values.
 
-        `n_columns` is None if the width is not known, and `rows` is None if there are no data. The
-        values become public attributes, whose names end in an underscore.
+        `n_columns` is None if the width is not known, and `rows` is None without data. The values
+        become public attributes, whose names end in an underscore.
         """
         return {}
 

@@ -60,8 +60,8 @@ class TextEncoder:
 
     def encode_sets(self, sets: Iterable[tuple[Array, Array]]) -> PackedCodes:
         """Return the codes of texts whose n-grams are given. Each item of `sets` has the columns of
-        some texts, and the positions (int64) between which those of each text lie. The n-grams that
-        count replace all n-grams in place."""
+        some texts, and the positions (int64) that separate the texts. The n-grams that count
+        replace all n-grams in place."""
         parts = []
         for columns, indptr in sets:
             own, ends = self.compiled.of_sets(columns, indptr)

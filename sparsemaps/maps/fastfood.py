@@ -243,8 +243,9 @@ class Fastfood(SparseMap[Array]):
     The cosine with a random phase of an odd `n_components` has the variance of the offset form of
     `RandomFourier`, which for close rows is larger than for all pairs together.
 
-    A row with more than an eighth of its angles above 2^44 turns is an error: float64 hardly has
-    their fractions. float32 rows with so many above 2^15 turns are mapped in float64.
+    A row with more than an eighth of its angles above 2^44 turns raises an error, because float64
+    hardly represents their fractions. float32 rows with this many angles above 2^15 turns are
+    mapped in float64.
 
     With either transform each projection is exactly normal for "rbf": apart from G the matrix is
     orthogonal, and S divides by the norm of G.

@@ -149,12 +149,11 @@ class RandomFourier(HasCodes[Array]):
         ``(1 - k**2) / sqrt(n_components)`` for "rbf" in the paired form; more components extend
         the first ones, up to the factor.
     form : {"paired", "offset"}, default="paired"
-        "paired" for cosines with sines, "offset" for cosines with random phases. "paired" has
-        (cos, sin) of each of ``n_components / 2`` vectors one behind the other; if
-        `n_components` is odd, the last component has the offset form. "offset" has
-        ``cos(<omega, x> + b)`` of `n_components` vectors, b uniform in a whole turn; its error is
-        larger if ``2 * k(Delta)**2 > k(2 * Delta)``, for "rbf" everywhere. "folded_rbf" has
-        cosines without b in both forms.
+        "paired" for cosines with sines, "offset" for cosines with random phases. "paired" has (cos,
+        sin) of each of ``n_components / 2`` vectors, one vector after another; if `n_components` is
+        odd, the last component has the offset form. "offset" has ``cos(<omega, x> + b)`` of
+        `n_components` vectors, b uniform in a whole turn; its error is larger if ``2 * k(Delta)**2
+        > k(2 * Delta)``, for "rbf" everywhere. "folded_rbf" has cosines without b in both forms.
     [random_state, n_jobs, attributes, gamma_]
 
     See Also
@@ -185,17 +184,19 @@ class RandomFourier(HasCodes[Array]):
     a factor 1/2 for single cosines with an offset, which is the root of 2 in the offset form here.
 
     Of a `spectrum`, w is drawn on the lines between its quantiles at the middles of 65,536 equal
-    parts of (0, 1), rounded to float32; before the first middle and behind the last one it is that
-    middle's quantile, as quantiles may be infinite at 0 and 1. So its distribution function is off
-    by at most 2^-16, and :math:`\varphi(t)` by at most 3 * 10^-5 for normal, Laplace, logistic and
-    Cauchy numbers, as measured for t up to 300. The exact kernel follows from the numbers that are
-    drawn; it costs about 0.1 ms for each different absolute difference of a row of X.
+    parts of (0, 1), rounded to float32; before the first and after the last midpoint, it is the
+    quantile at that midpoint, because quantiles may be infinite at 0 and 1. So its distribution
+    function is off by at most 2^-16, and :math:`\varphi(t)` by at most 3 * 10^-5 for normal,
+    Laplace, logistic and Cauchy numbers, as measured for t up to 300. The exact kernel follows from
+    the numbers that are drawn; it costs about 0.1 ms for each different absolute difference of a
+    row of X.
 
     Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by about
     10^-3. float32 rows with more than an eighth of the angles above 2^15 turns are mapped in
-    float64; rows with so many above 2^44 turns are an error, as float64 hardly has their fractions.
-    In other rows, which vectors of heavy tails give single angles beyond any precision, those above
-    2^21 turns (of float64, 2^50) count as 0. Cost: O(entries * n_components).
+    float64; rows with this many angles above 2^44 turns raise an error, because float64 hardly
+    represents their fractions. In other rows, which vectors of heavy tails give single angles
+    beyond any precision, those above 2^21 turns (of float64, 2^50) count as 0. Cost: O(entries *
+    n_components).
 
     References
     ----------

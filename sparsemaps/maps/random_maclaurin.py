@@ -169,8 +169,8 @@ class RandomMaclaurin(SparseMap[Array]):
     a group that share a column; nothing is stored. Cost: O(entries * degrees), with the sum of the
     features' degrees.
 
-    A row whose products are beyond the range of the output's type is an error: at degree 2 one of
-    values above 10^19 (float32) or 10^154. Scale such rows first, for instance by
+    A row whose products exceed the range of the output's type raises an error: at degree 2, a row
+    with values above 10^19 (float32) or 10^154. Scale such rows first, for instance by
     `sklearn.preprocessing.normalize`.
 
     References

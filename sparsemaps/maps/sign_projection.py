@@ -125,7 +125,7 @@ class SignProjection(SampledMap[Matrix]):
         random signs, which cost a fraction of normal ones if rows share few columns. It is
         approximate for short rows, see Notes. "orthogonal", for rows of at most 8,192 columns,
         takes blocks of orthogonal vectors [3]_, whose variance is lower (see Notes), at the cost of
-        a fast transform of the dense row. A map that is fitted for rows of any width, such as those
+        a fast transform of the dense row. A map that is fitted for rows of any width, such as rows
         of files, does not allow it.
     dense_output : bool, default=False
         Return an ndarray of ``-1 / sqrt(n_hashes)`` and ``1 / sqrt(n_hashes)``, whose inner
@@ -157,11 +157,11 @@ class SignProjection(SampledMap[Matrix]):
     the order of 1 / m for rows of m entries of similar size.
 
     Bits of one block of d "orthogonal" vectors, d the number of columns rounded up to a power of
-    two of at least 128, have a negative covariance. With all d of them, the variance is .60 of
-    the variance of independent bits at K = 1/2, and rises to it for equal rows. The formula assumes
+    two of at least 128, have a negative covariance. With all d of them, the variance is .60 of the
+    variance of independent bits at K = 1/2, and rises to it for equal rows. The formula assumes
     uniform directions, which rows of one or two entries have only roughly.
-    `sparsemaps.approximation.kernel_error` uses it for a fitted map; `min_components` counts the
-    bits as independent, which asks for more of them than needed.
+    `sparsemaps.approximation.kernel_error` uses it for a fitted map; `min_components` treats the
+    bits as independent, and therefore returns more bits than necessary.
 
     For "acos_chi2", the formula is an approximation [2]_: bits agree somewhat more often than the
     formula says. The measured difference is 0.01 to 0.02 for rows of 200 entries of gamma

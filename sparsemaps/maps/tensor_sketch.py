@@ -117,8 +117,8 @@ class TensorSketch(SparseMap[Matrix]):
     gamma : float, default=1.0
         Factor of the inner product or of the squared distance, [allowed].
     coef0 : float, default=0.0
-        Constant of "poly", [allowed]. It is one more coordinate, of value
-        ``sqrt(coef0)``, beside the row's, which are multiplied by ``sqrt(gamma)``.
+        Constant of "poly", [allowed]. It adds one coordinate, of value ``sqrt(coef0)``, to the
+        row's coordinates, which are multiplied by ``sqrt(gamma)``.
     n_components : int, default=1024
         Width of the output, [allowed]; it need not be a power of two, but a product of small
         primes transforms faster. For rows of unit length, the error of a kernel value falls as
@@ -150,8 +150,8 @@ class TensorSketch(SparseMap[Matrix]):
     their rows may change with the version of SciPy. Rows that are summed directly are exact if
     the sums are: integers with ``gamma=1`` and a square `coef0` give integers.
 
-    A row whose products are beyond the range of the output's type is an error: at degree 2 one of
-    values above 10^19 (float32) or 10^154. Scale such rows first, for instance by
+    A row whose products exceed the range of the output's type raises an error: at degree 2, a row
+    with values above 10^19 (float32) or 10^154. Scale such rows first, for instance by
     `sklearn.preprocessing.normalize`.
 
     Directly, the tuples of the first s factors are summed, and the other factors are convolved with

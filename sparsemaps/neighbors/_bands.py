@@ -43,7 +43,7 @@ def recall_of(bands: Bands, n_hashes: int, n_agreeing: int) -> float:
     """Return the probability that two rows share a bucket if `n_agreeing` of their codes, chosen
     uniformly at random, agree. Above 1,024 codes, return a slightly lower bound.
 
-    If all codes of one band agree, those of another band are less likely to agree (Joag-Dev &
+    If all codes of one band agree, the codes of another band are less likely to agree (Joag-Dev &
     Proschan, "Negative association of random variables", 1983). The formula for independent bands,
     which is used above 1,024 codes, therefore underestimates the recall.
     """
@@ -84,8 +84,8 @@ def fixed_bands(codes: PackedCodes, n_agreeing: int, recall: float) -> Bands | N
     """Return the bands with this recall that are cheapest for a million rows, few of them similar,
     or None to compare all pairs.
 
-    The bands depend only on the number and the width of the codes, not on the rows. A search among
-    some of the rows therefore finds the same pairs of these as a search among all.
+    The bands depend only on the number and the width of the codes, not on the rows. Whether a pair
+    is found therefore does not depend on the other rows.
     """
     return _fixed_bands(codes.bits, codes.n_hashes, n_agreeing, recall)
 

@@ -43,7 +43,7 @@ def contained_pairs(
     return_std: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[Array, ...]:
-    """Return pairs of sets of which the second contains a given share of the first.
+    """Return pairs of sets whose second set contains a given share of the first.
 
     The containment of one set in another is the share of its members that the other set also has.
     It shows which documents contain a short text, however long the documents are [1]_. It is

@@ -43,7 +43,7 @@ def remembered_kernel(
     map: SparseMap, X: CsrMatrix, Y: CsrMatrix, bits: int = _REMEMBERED_BITS
 ) -> Callable[[Array, Array], Array]:
     """Return a function that computes the exact kernel of row i of `X` and row j of `Y`, for pairs
-    with ascending i. Recent pairs are cached, because a pair that shares several bands is asked for
+    with ascending i. Recent pairs are cached, because a pair that shares several bands is compared
     several times. The function may be called by several threads."""
     # A hash table with one slot per hash. 0 marks an empty slot, so pair (0, 0) is never cached.
     known, values = np.zeros(2**bits, np.uint64), np.zeros(2**bits)

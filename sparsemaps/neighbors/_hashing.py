@@ -236,10 +236,10 @@ class _Hashed:
     def buckets(self, bit: int, n_bits: int, piece: int) -> Array:
         """Return the sorted keys of the rows of a piece that share a bucket with another row.
 
-        A key is a 64-bit word: the number of the bucket in the upper 32 bits, that of the row in
-        the lower. The rows of a bucket agree in a hash of `n_bits` bits, starting at `bit`; in
-        buckets of more than `max_bucket` rows, they agree in the bits themselves. With two sets,
-        each bucket has rows of both. `piece` counts through the pieces of all parts.
+        A key is a 64-bit word: the bucket number in the upper 32 bits, the row number in the lower.
+        The rows of a bucket agree in a hash of `n_bits` bits, starting at `bit`; in buckets of more
+        than `max_bucket` rows, they agree in the bits themselves. With two sets, each bucket has
+        rows of both. `piece` counts through the pieces of all parts.
         """
         max_rows = max(1, self._sizes.call_bytes // (n_bits // 8 + 64))
         keys = self._hashed_rows(bit, n_bits, piece, max_rows)

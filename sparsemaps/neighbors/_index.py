@@ -41,15 +41,15 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         Number of neighbours that ``kneighbors`` returns.
     radius : float or None, default=None
         Distance up to which ``radius_neighbors`` returns neighbours. Tables are built for this
-        distance. ``transform`` returns the graph of radius neighbours, or that of nearest
-        neighbours if `radius` is None.
+        distance. ``transform`` returns the graph of radius neighbours, or of nearest neighbours if
+        `radius` is None.
     algorithm : {"auto", "brute", "lsh"}, default="auto"
         "brute" compares a query with all codes and returns all neighbours (recall 1). "auto"
         compares all codes for nearest neighbours. For radius neighbours and pairs, it compares all
         codes or looks up tables of bands of codes, whichever costs less; the tables return a
         neighbour with probability at least `recall`. "lsh" uses the tables for nearest neighbours
         too: if they hold `n_neighbors` rows within `radius` of a query (similarity 0.5 if `radius`
-        is None), it returns the nearest of these; otherwise it compares the query with all rows.
+        is None), it returns the nearest ones; otherwise it compares the query with all rows.
         ``recall_at`` returns the recall for a given similarity.
     recall : float, default=0.95
         Least probability with which a neighbour is returned: above 0, at most 1. See Notes.
@@ -653,7 +653,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         return self.map_.n_columns
 
     def _queries(self, X: _Queries) -> tuple[PackedCodes, Any]:
-        """Return the codes and rows of queries, as `_encoded` does, or those of the index if `X` is
+        """Return the codes and rows of queries, as `_encoded` does, or of the index if `X` is
         None."""
         _sklearn.check_is_fitted(self, "map_")
         self._check_parameters()
