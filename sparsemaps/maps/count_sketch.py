@@ -43,7 +43,7 @@ class CountSketchDraw(Draw):
 class CountSketch(SparseMap[Matrix]):
     r"""Count sketch of each row: inner products stay the same on average.
 
-    A hash takes column :math:`i` to one of `n_components` buckets :math:`h(i)` and to a sign
+    A hash maps column :math:`i` to one of `n_components` buckets :math:`h(i)` and to a sign
     :math:`s(i)`. The sketch is :math:`(Cx)_j = \sum_{i: h(i) = j} s(i) x_i`. Then :math:`E \langle
     Cx, Cy \rangle = \langle x, y \rangle`, with variance
 
@@ -59,7 +59,8 @@ class CountSketch(SparseMap[Matrix]):
         product of unit rows is about ``sqrt(2 / n_components)`` at most.
     dense_output : bool, default=False
         Return an ndarray. By default the output is CSR, which is never denser than the input and
-        holds no zeros; choose dense if `n_components` is of the size of a row's entries.
+        has no zeros; choose dense output if `n_components` is close to the number of entries per
+        row.
     [random_state, n_jobs, attributes]
 
     See Also
@@ -69,10 +70,8 @@ class CountSketch(SparseMap[Matrix]):
     sklearn.random_projection.SparseRandomProjection : Stores its projection, of the size of the
         input's columns.
 
-    Notes
-    -----
-    The hash of a column is one strongly universal function of it, from which bucket and sign are
-    taken; nothing is stored, so the number of columns is free. Cost: O(entries).
+    Notes ----- Bucket and sign come from a single strongly universal hash of the column. Nothing is
+    stored, so any number of columns is possible. Cost: O(entries).
 
     References
     ----------

@@ -220,10 +220,8 @@ class Fastfood(SparseMap[Array]):
     RandomFourier : The same kernels, and others, by vectors of independent entries; faster if
         rows are very sparse, and needs no dense row.
 
-    Notes
-    -----
-    Rows are made dense a few at a time: with their products they take up to 2 MB for each
-    thread, or as much as one row takes. The random numbers, up to 13 bytes for each of
+    Notes ----- Rows are made dense a few at a time: with their products, they take up to 2 MB per
+    thread, or the memory of one row if that is more. The random numbers, up to 13 bytes for each of
     n_components / 2 projections (rounded up to d'), are made in ``fit``.
 
     Features of one block are not independent. With v the difference of two rows, times the root of
@@ -240,14 +238,14 @@ class Fastfood(SparseMap[Array]):
     rows of many columns has up to twice the variance that it has by `RandomFourier`.
     `sparsemaps.approximation` uses the whole series.
 
-    The cosine with a random phase of an odd `n_components` has the variance of the offset form of
-    `RandomFourier`, which for close rows is larger than for all pairs together.
+    If `n_components` is odd, the cosine with a random phase has the variance of the offset form of
+    `RandomFourier`, which for close rows is larger than the variance of all pairs together.
 
     A row with more than an eighth of its angles above 2^44 turns raises an error, because float64
     hardly represents their fractions. float32 rows with this many angles above 2^15 turns are
     mapped in float64.
 
-    With either transform each projection is exactly normal for "rbf": apart from G the matrix is
+    With either transform, each projection is exactly normal for "rbf": apart from G, the matrix is
     orthogonal, and S divides by the norm of G.
 
     With "orthogonal" a block is

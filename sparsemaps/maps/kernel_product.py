@@ -91,19 +91,17 @@ class KernelProduct(SampledMap[CsrMatrix]):
     RandomFourier : The Gaussian kernel, among others.
     RandomProjection : The linear kernel.
 
-    Notes
-    -----
-    Of two sampled maps with codes of b and b' bits, the output is one-hot CSR of width
+    Notes ----- For two sampled maps with codes of b and b' bits, the output is one-hot CSR of width
     ``k * 2**(b + b')`` with the second map's bits below the first one's, and ``encode`` packs the
-    joint codes. With a dense map it is CSR of the sampled map's width, and ``encode`` is missing. A
-    linear model has classes * width coefficients. Rows that have no sample are empty.
+    joint codes. With a dense map, it is CSR of the sampled map's width, and there is no ``encode``.
+    A linear model has classes * width coefficients. Rows without samples are empty.
 
     Inner products of the output include agreements by chance of the sampled maps. With the kernels
     :math:`K_1, K_2` and the chances :math:`p_1, p_2` of two sampled maps (``2**-(bits + t_bits)``
-    for `ConsistentWeightedSampling`, 0 for `SignProjection`), they estimate
-    :math:`(K_1 + (1 - K_1) p_1) (K_2 + (1 - K_2) p_2)`. The codes have what corrects this: let
-    :math:`n_{11}` be the share of samples in which both maps' codes agree, :math:`n_{1 \cdot}` and
-    :math:`n_{\cdot 1}` those in which the first's and the second's do. Then
+    for `ConsistentWeightedSampling`, 0 for `SignProjection`), they estimate :math:`(K_1 + (1 - K_1)
+    p_1) (K_2 + (1 - K_2) p_2)`. The codes make it possible to correct for this: let :math:`n_{11}`
+    be the share of samples in which both maps' codes agree, :math:`n_{1 \cdot}` and :math:`n_{\cdot
+    1}` those in which the first's and the second's do. Then
 
     .. math:: \frac{n_{11} - p_1 n_{\cdot 1} - p_2 n_{1 \cdot} + p_1 p_2}{(1 - p_1) (1 - p_2)}
 

@@ -32,22 +32,22 @@ class MinHashDraw(CodesDraw):
 class MinHash(SampledMap[CsrMatrix]):
     r"""MinHash of each row's set of columns: one-hot features of the Jaccard similarity.
 
-    A row is the set of the columns in which it is not 0. Each of `n_hashes` samples picks one
-    member of the set. The sets of two rows agree in a sample with probability
+    A row represents the set of its nonzero columns. Each of `n_hashes` samples picks one member of
+    the set. The sets of two rows agree in a sample with probability
 
     .. math:: J(A, B) = \frac{|A \cap B|}{|A \cup B|}.
 
     For each sample, `bits` bits of a hash of the member choose one of :math:`2^b` columns. That
-    column gets a 1. So a row of the output has `n_hashes` non-zeros, and a linear learner on the
-    output has the Jaccard similarity as its kernel. Packed codes (``encode``) serve to find
+    column gets a 1. A row of the output thus has `n_hashes` nonzeros, and a linear model on the
+    output has the Jaccard similarity as its kernel. Packed codes (``encode``) are used to find
     near-duplicates.
 
     Parameters
     ----------
     n_hashes : int, default=256
         Number of samples, [allowed]. The standard error of the estimated similarity is at most
-        ``sqrt(J * (1 - J) / n_hashes)``. With another `n_hashes` all samples change: more
-        samples do not extend the first ones.
+        ``sqrt(J * (1 - J) / n_hashes)``. With another `n_hashes`, all samples change; increasing it
+        does not extend the existing samples.
     bits : int, default=8
         Number of bits kept of a sample's hash, [allowed] ("b-bit"). Samples that differ agree in
         them with probability ``2**-bits``, so that the output's inner product is
@@ -55,29 +55,25 @@ class MinHash(SampledMap[CsrMatrix]):
         this, and gives the standard error.
     [random_state, n_jobs, attributes]
 
-    See Also
-    --------
-    ConsistentWeightedSampling : The same for rows of weights, by the min-max kernel.
-    sparsemaps.codes : Comparing packed codes.
+    See Also -------- ConsistentWeightedSampling : The same for weighted rows, with the min-max
+    kernel. sparsemaps.codes : Comparing packed codes.
 
-    Notes
-    -----
-    Use it for rows that are sets, or whose values do not matter, such as the words or n-grams that
-    occur in a text. If the values matter, use `ConsistentWeightedSampling`, which has the same
-    kernel for binary rows and costs more. A column with a value of either sign is a member; a
-    stored zero is not. Scaling the rows changes nothing.
+    Notes ----- Use it for rows that represent sets, or whose values do not matter, such as the
+    words or n-grams of a text. If the values matter, use `ConsistentWeightedSampling`, which has
+    the same kernel for binary rows and costs more. A column with a value of either sign is a
+    member; a stored zero is not. Scaling the rows changes nothing.
 
     Output is CSR of shape (n_samples, n_hashes * 2**bits) with exactly `n_hashes` entries a row,
     each ``1 / sqrt(n_hashes)``; sample j has the columns from ``j * 2**bits``. A linear model has
-    classes * width coefficients. A row without members has no sample, and no entries in the output.
+    classes * width coefficients. A row without members has no samples, and no entries in the
+    output.
 
-    The samples come from fast similarity sketching [3]_: in rounds, each member goes to one bin at
-    random, a bin that was empty before the round keeps the member of least random value, and the
-    rounds end when no bin is empty. Sample j is the member of bin j. Each sample has the
-    distribution of a minhash [1]_, and their mean has at most the error of independent
-    minhashes. The cost is O(entries + n_hashes log n_hashes) a row instead of O(entries *
-    n_hashes). Each sample has its own hash for its bits, so that agreements by chance [2]_ are
-    independent too.
+    The samples come from fast similarity sketching [3]_: in each round, every member goes to a
+    random bin, and a bin that was empty before the round keeps the member with the least random
+    value; the rounds end when no bin is empty. Sample j is the member of bin j. Each sample has the
+    distribution of a minhash [1]_, and their mean has at most the error of independent minhashes.
+    The cost is O(entries + n_hashes log n_hashes) a row instead of O(entries * n_hashes). Each
+    sample has its own hash for its bits, so that agreements by chance [2]_ are independent too.
 
     References
     ----------

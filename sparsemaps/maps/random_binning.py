@@ -64,12 +64,12 @@ class RandomBinning(SampledMap[CsrMatrix]):
     r"""Random binning of each row: one-hot features of the Laplacian kernel.
 
     A random grid cuts the space into boxes. It has a random pitch and a random shift in each
-    dimension. Two rows are in one box with probability
+    dimension. Two rows are in the same box with probability
 
     .. math:: k(x, y) = e^{-\gamma \|x - y\|_1}.
 
     For each of `n_grids` grids, the output has a 1 for the box of the row. Boxes are hashed to
-    `n_bins` columns. A linear learner on the output works with that kernel.
+    `n_bins` columns. A linear model on the output uses this kernel.
 
     Parameters
     ----------
@@ -77,7 +77,7 @@ class RandomBinning(SampledMap[CsrMatrix]):
         Factor of the distance, [allowed], as of scikit-learn's ``laplacian_kernel`` (whose default
         is one over the number of columns). "scale" takes ``1 / (n_features * X.std())`` of the
         matrix given to ``fit``; "median" makes the kernel ``exp(-1)`` at the median distance of a
-        sample of 256 rows. Both are a first guess: search around it.
+        sample of 256 rows. Both are only first guesses; search around them.
     n_grids : int, default=256
         Number of grids, [allowed]. The standard error of the estimated kernel is
         ``sqrt(k * (1 - k) / n_grids)``.
@@ -106,11 +106,11 @@ class RandomBinning(SampledMap[CsrMatrix]):
     ``2 exp(-n_grids * e**2 / 2)``. A linear model has classes * width coefficients of 8 bytes: 84
     MB for ten classes at the defaults.
 
-    Zeros fall into bins too: a row without entries is a point like others. The hash of a box is a
-    sum over dimensions, from which the hash for the row of zeros is subtracted. So the cost is
-    O(entries * n_grids), and stored zeros change nothing.
+    Zeros fall into bins too: a row without entries is a point like any other. The hash of a box is
+    a sum over dimensions, minus the hash of the zero row. The cost is therefore O(entries *
+    n_grids), and stored zeros have no effect.
 
-    To have both binning and Fourier features, use scikit-learn's ``FeatureUnion``.
+    To combine binning and Fourier features, use scikit-learn's ``FeatureUnion``.
 
     References
     ----------

@@ -113,7 +113,8 @@ class RandomFourier(HasCodes[Array]):
 
     A kernel :math:`k(x - y)` is the mean of :math:`\cos \langle \omega, x - y \rangle` over vectors
     :math:`\omega` from its spectral density. Features are cosines and sines of :math:`\langle
-    \omega_j, x \rangle`. The vectors are drawn when a row has the column, and are never stored.
+    \omega_j, x \rangle`. The entries of a vector are drawn when a row has the column, and are never
+    stored.
 
     Parameters
     ----------
@@ -194,8 +195,8 @@ class RandomFourier(HasCodes[Array]):
     Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by about
     10^-3. float32 rows with more than an eighth of the angles above 2^15 turns are mapped in
     float64; rows with this many angles above 2^44 turns raise an error, because float64 hardly
-    represents their fractions. In other rows, which vectors of heavy tails give single angles
-    beyond any precision, those above 2^21 turns (of float64, 2^50) count as 0. Cost: O(entries *
+    represents their fractions. In other rows, vectors with heavy tails may give single angles
+    beyond any precision; angles above 2^21 turns (2^50 for float64) count as 0. Cost: O(entries *
     n_components).
 
     References

@@ -165,9 +165,9 @@ class RandomMaclaurin(SparseMap[Array]):
     .. math:: \frac{1}{D} \Big( \sum_n \frac{a_n^2}{P(n)} E(x, y)^n - f(\langle x, y \rangle)^2
               \Big).
 
-    The signs are bits of a function of (seed, column, component) and are made once for the rows of
-    a group that share a column; nothing is stored. Cost: O(entries * degrees), with the sum of the
-    features' degrees.
+    The signs are bits of a function of (seed, column, component). They are computed once for the
+    rows of a group that share a column; nothing is stored. Cost: O(entries * degrees), where
+    degrees is the sum of the features' degrees.
 
     A row whose products exceed the range of the output's type raises an error: at degree 2, a row
     with values above 10^19 (float32) or 10^154. Scale such rows first, for instance by

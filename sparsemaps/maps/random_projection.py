@@ -52,9 +52,9 @@ class RandomProjection(SparseMap[Array]):
 
     .. math:: \frac{1}{D} \big( \|x\|^2 \|y\|^2 + \langle x, y \rangle^2 \big).
 
-    For random signs the variance is :math:`\frac2D \sum_i x_i^2 y_i^2` less. Cauchy vectors are for
-    sums of absolute differences. Then :math:`z_j(x) = \langle w_j, x \rangle`, and the median of
-    :math:`|z_j(x) - z_j(y)|` is :math:`\|x - y\|_1`.
+    For random signs, the variance is smaller by :math:`\frac2D \sum_i x_i^2 y_i^2`. Cauchy vectors
+    are for sums of absolute differences. Then :math:`z_j(x) = \langle w_j, x \rangle`, and the
+    median of :math:`|z_j(x) - z_j(y)|` is :math:`\|x - y\|_1`.
 
     Parameters
     ----------
@@ -68,18 +68,14 @@ class RandomProjection(SparseMap[Array]):
         "cauchy" is for `approximate_l1`; its inner products have no mean.
     [random_state, n_jobs, attributes]
 
-    See Also
-    --------
-    CountSketch : Inner products too, with the same variance, at the cost of one addition an entry.
-    SignProjection : The signs of the projections, as bits.
+    See Also -------- CountSketch : Inner products too, with the same variance, at the cost of one
+    addition per entry. SignProjection : The signs of the projections, as bits.
     sklearn.random_projection.GaussianRandomProjection : The same projections, by a stored matrix.
     sklearn.random_projection.SparseRandomProjection : By a stored matrix of few entries.
 
-    Notes
-    -----
-    The random vectors are a function of (seed, column, component) and are not stored, so that the
-    number of columns is free, up to 2**62. Cost: O(entries * n_components). `CountSketch` costs
-    less and has the same variance; use projections if each component must be a mean over the
+    Notes ----- The random vectors are a function of (seed, column, component) and are not stored,
+    so any number of columns up to 2**62 is possible. Cost: O(entries * n_components). `CountSketch`
+    costs less and has the same variance; use projections if each component must be a mean over the
     whole row: in `KernelProduct`, for quantization, or for Cauchy vectors.
 
     References

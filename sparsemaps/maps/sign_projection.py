@@ -138,28 +138,26 @@ class SignProjection(SampledMap[Matrix]):
     RandomFourier : Gaussian and other kernels of the distance.
     sklearn.random_projection.GaussianRandomProjection : The projections, by a stored matrix.
 
-    Notes
-    -----
-    One-hot output is CSR of shape (n_samples, 2 * n_hashes) with exactly `n_hashes` entries a row:
-    in column 2 j if bit j is 0, and in column 2 j + 1 if it is 1. A linear model has
+    Notes ----- One-hot output is CSR of shape (n_samples, 2 * n_hashes) with exactly `n_hashes`
+    entries a row: in column 2 j if bit j is 0, and in column 2 j + 1 if it is 1. A linear model has
     classes * width coefficients. The bits do not change when a row is multiplied by a positive
-    number, so that rows need not be scaled to length or sum 1.
+    number, so rows need not be scaled to length or sum 1.
 
-    A projection that is 0, as "rademacher" and "orthogonal" vectors give it for rows of few equal
-    entries, has the sign of a second projection, on a normal vector of its own; if that is 0 too,
-    the sign of its first term. It is the sign that an infinitely small normal vector, added to the
-    first one, would give. So x and -x never agree. Of a row without entries all bits are 1. With
-    "rademacher", rows of equal entries cost two to five times as much as others.
+    A projection that is 0, as may happen with "rademacher" and "orthogonal" vectors for rows of few
+    equal entries, gets the sign of a second projection, on a separate normal vector; if that is 0
+    too, the sign of its first term. This is the sign that adding an infinitely small normal vector
+    to the first one would give. Therefore x and -x never agree. For a row without entries, all bits
+    are 1. With "rademacher", rows of equal entries cost two to five times as much as others.
 
-    Random signs are not rotation invariant. The projections of rows of few entries, or with one
-    entry much larger than the others, take few values. Two rows of three entries of size 1, two of
-    them in common, agree with probability 3/4 in a bit, while acos is .732. The difference is of
-    the order of 1 / m for rows of m entries of similar size.
+    Random signs are not rotation invariant. Projections of rows with few entries, or with one entry
+    much larger than the others, take few values. Two rows of three entries of size 1, two of them
+    in common, agree with probability 3/4 in a bit, while acos is .732. The difference is of the
+    order of 1 / m for rows of m entries of similar size.
 
     Bits of one block of d "orthogonal" vectors, d the number of columns rounded up to a power of
-    two of at least 128, have a negative covariance. With all d of them, the variance is .60 of the
-    variance of independent bits at K = 1/2, and rises to it for equal rows. The formula assumes
-    uniform directions, which rows of one or two entries have only roughly.
+    two of at least 128, have a negative covariance. With all d bits, the variance is .60 times the
+    variance of independent bits at K = 1/2, and approaches it for equal rows. The formula assumes
+    uniform directions, which holds only roughly for rows of one or two entries.
     `sparsemaps.approximation.kernel_error` uses it for a fitted map; `min_components` treats the
     bits as independent, and therefore returns more bits than necessary.
 

@@ -99,8 +99,8 @@ class TensorSketch(SparseMap[Matrix]):
 
     The sketch of a power series :math:`\sum_n a_n (\gamma \langle x, y \rangle)^n` is the sum of
     the sketches of its degrees. Each is multiplied by :math:`\sqrt{a_n}` and by a random sign, and
-    is shifted cyclically by a random number of places. So products of different degrees vanish on
-    average. The highest degree decides the cost.
+    is shifted cyclically by a random number of places. Products of different degrees therefore
+    vanish on average. The highest degree determines the cost.
 
     Parameters
     ----------
@@ -161,7 +161,7 @@ class TensorSketch(SparseMap[Matrix]):
     .. math:: m^s + (p - s) \, m \frac{D b}{96} \quad \text{directly,} \qquad
               (p + 1) D \log_2(2 D) \frac{b}{12} + p m \quad \text{by transforms,}
 
-    where s is the least for which :math:`m^s \ge D b / 96`, at most p. "auto" takes the cheaper
+    where s is the least number with :math:`m^s \ge D b / 96`, at most p. "auto" takes the cheaper
     one. With D = 1024 and p = 2, rows of up to about 270 entries are summed directly.
 
     The variance of a series by fully random hashes is in ``sparsemaps.approximation``: for "exp"
