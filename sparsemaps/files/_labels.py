@@ -1,4 +1,4 @@
-"""Jobs that a model does: the scores of the records of files."""
+"""Jobs that apply a model: the scores of the records of files."""
 
 import dataclasses
 import os
@@ -31,20 +31,20 @@ from sparsemaps.records._batch import Batch
 from sparsemaps.records._table import holds_codes
 
 _CODED_ROWS = 2**16
-"""The most rows of a file of codes whose scores are computed together."""
+"""Largest number of rows of a file of codes whose scores are computed at once."""
 
 _SCORES = 2**22
-"""The most scores of rows that are in memory together, for each thread."""
+"""Largest number of scores that a thread holds in memory at once."""
 
 
 def most_rows(model: Model) -> int:
-    """Return the most rows whose scores are computed together."""
+    """Return the largest number of rows whose scores are computed at once."""
     return max(1, _SCORES // len(model.intercept_))
 
 
 class RecordCounts(NamedTuple):
-    """How many records of an input there are in all, are written, have no label, have no n-gram or
-    entry, and are bad."""
+    """Counts of the records of an input: all, written, without a label, without an n-gram or entry,
+    and bad."""
 
     n_records: int
     n_written: int
@@ -55,7 +55,7 @@ class RecordCounts(NamedTuple):
 
 @dataclass(frozen=True)
 class Labelling(OutputJob):
-    """What `Predicting` and `Filtering` share: a model, and how it reads records."""
+    """The base of `Predicting` and `Filtering`: a model, and the source of records."""
 
     model: Model
     source: Source
@@ -70,12 +70,12 @@ class Labelling(OutputJob):
         bad_records: StrPath | None,
         **own: Any,
     ) -> Self:
-        """Return the job for some inputs, after a check of what they are."""
+        """Return the job for some inputs, after checking their kind."""
         rows = source_for(model.map_, getattr(model, "vectorizer_", None), source, paths)
         rows = rows.with_fields(sets_aside=bad_records is not None)
         for path in paths:
             if not holds_codes(path):
-                rows.format(path)  # or an error, before anything is written to a pipe
+                rows.format(path)  # raises before anything is written to a pipe
         return cls(model, rows, bad_records, **own)
 
     @abstractmethod
@@ -87,7 +87,7 @@ class Labelling(OutputJob):
         aside: BadTable | None,
         is_json: bool,
     ) -> list[list[int]]:
-        """Write what the job says of records, or these; return the numbers of each input."""
+        """Write records, or lines about them; return the numbers of each input."""
 
     def run(
         self,
@@ -104,7 +104,7 @@ class Labelling(OutputJob):
         return numbers
 
     def sums(self, made: list[MadeOutput]) -> tuple[RecordCounts, list[int]]:
-        """Return the sums of the numbers of all inputs: `RecordCounts`, and those that follow."""
+        """Return the sums over all inputs: `RecordCounts`, and the sums of any further numbers."""
         numbers = [[0] * self.n_counts, *(one.numbers for one in made)]
         every = list(map(sum, zip(*numbers, strict=True)))
         n = len(RecordCounts._fields)
@@ -123,9 +123,9 @@ class Labelling(OutputJob):
         n_reasons: int = 0,
         by_proba: bool = False,
     ) -> Iterator[tuple[int, Scored, int]]:
-        """Yield the scores of the records of each input, with its number, a block at a time; and
-        how many bad records came with the block. Each record may have some reasons for the score of
-        its label, or for its probability."""
+        """Yield the scores of records in blocks, with the number of the input and the number of bad
+        records in the block. If `n_reasons` is above 0, each record has reasons for the score, or
+        the probability, of its label."""
 
         def convert(block: Batch) -> Scored:
             codes = codes_of(self.model.map_, block)
@@ -153,8 +153,8 @@ class Labelling(OutputJob):
 def _reasons(
     model: Model, block: Batch, scores: Array, by_proba: bool
 ) -> Iterator[list[tuple[str, float]]]:
-    """Yield what the n-grams of each text add to the score of its label; if texts may have several,
-    of the first that is written."""
+    """Yield the contributions of the n-grams of each text to the score of its label. If texts may
+    have several labels, use the one that is written first."""
     texts = map(str, block.texts)
     if not (isinstance(model, KernelClassifier) and model.multilabel_):
         yield from map(model.explain, texts)

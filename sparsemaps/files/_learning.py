@@ -1,4 +1,4 @@
-"""`train_files`: a model of the records of files, for ``sparsemaps train``."""
+"""`train_files`: training of a model on the records of files, for ``sparsemaps train``."""
 
 import contextlib
 from collections.abc import Iterator, Mapping
@@ -41,16 +41,16 @@ from sparsemaps.records._table import holds_codes
 
 
 class ScoreOfC(NamedTuple):
-    """How well models of a C do on records that they are not trained on."""
+    """The score of models with a given C on records that they were not trained on."""
 
     C: float
     score: float
-    """The accuracy, or of regression R2: that on the records of `validation`, or the mean over
+    """The accuracy, or R2 for regression, on the records of `validation`, or the mean over
     folds."""
     error: float
-    """The standard error of the score."""
+    """Standard error of the score."""
     seconds: float
-    """The time that training took."""
+    """Training time."""
 
 
 class TrainedModel(NamedTuple):
@@ -58,15 +58,15 @@ class TrainedModel(NamedTuple):
 
     model: Model
     n_records: int
-    """Records that it was trained on."""
+    """Number of training records."""
     n_bad: int = 0
-    """Records that were set aside."""
+    """Number of records that were set aside."""
     weight: float | None = None
-    """The sum of the weights of records; None if they have none."""
+    """Sum of the weights of records; None without weights."""
     validation: Validation | None = None
-    """How well it does on the records of `validation`."""
+    """The evaluation on the records of `validation`."""
     scores: tuple[ScoreOfC, ...] = ()
-    """The scores of several values of C. The model has the best one."""
+    """The scores of several values of C. The model has the best C."""
 
 
 # ---- training ------------------------------------------------------------------------------------
@@ -88,32 +88,32 @@ def train_files(
     Parameters
     ----------
     model : KernelClassifier or KernelRegressor
-        The model to train, a copy of it, with threads by its own `n_jobs`. With a `vectorizer`,
-        inputs are texts.
+        The model to train. A copy is trained, with the number of threads of its own `n_jobs`. With
+        a `vectorizer`, inputs are texts.
     inputs : str, path-like, file-like, or a sequence of these
         LIBSVM files, or texts (.txt, .jsonl, .csv, .parquet, .arrow), or files of packed codes of
-        the model's map (.npy) with their labels beside, as `map_files` writes them; directories and
-        patterns. The codes of all records are kept in memory; one file of codes alone is mapped
-        into it.
+        the model's map (.npy) with their labels next to them, as `map_files` writes them;
+        directories and patterns. The codes of all records are held in memory, except that a single
+        file of codes is memory-mapped.
     output : str or path-like
-        The file of the model, which `KernelClassifier.load` reads.
+        The file of the model, for `KernelClassifier.load`.
     source : Texts, Svmlight or None, default=None
-        Kind of the inputs. Of texts, the model's vectorizer is the analyzer, and a `label_field`
-        is needed.
+        Kind of the inputs. For texts, the model's vectorizer is the analyzer, and `label_field` is
+        required.
     [options]
 
     Returns
     -------
     trained : TrainedModel
-        The model; the number of records (`n_records`) and the sum of their weights (`weight`); how
-        well it does on the records of `validation` (`validation`, with a `score`); and of several
-        values of C, the scores (`scores`, each with `C`, `score`, `error` and `seconds`).
+        The model; the number of records (`n_records`) and the sum of their weights (`weight`); the
+        evaluation on the records of `validation` (`validation`, with a `score`); and, for several
+        values of C, their scores (`scores`, each with `C`, `score`, `error` and `seconds`).
 
     Raises
     ------
     ValueError
         If a parameter is not allowed, the inputs have no records or only one class, codes are of
-        another map, or a line is not of its format.
+        another map, or a line does not have the format.
     OSError
         If a file cannot be read or written.
 
@@ -145,9 +145,9 @@ def train(
     reading: Reading,
     weights_of_labels: Mapping[str, float] = {},
 ) -> TrainedModel:
-    """Train a copy of a model and save it, as `train_files` does, with weights of labels that are
-    given as text. The records of `validation` are read before the work, so that errors in
-    them are reported first."""
+    """Train a copy of a model and save it, like `train_files`, with weights of labels that are
+    given as text. The records of `validation` are read before training, so that errors in them are
+    reported first."""
     Cs: list[float] = [] if training.C is None else np.unique(training.C).tolist()
     model = _checked_copy(model, training, Cs)
     date = date_of_training()
@@ -160,7 +160,7 @@ def train(
     _output_files.refuse_clashes(inputs, written)
     _output_files.refuse_clashes(unseen, written)
     check_parameters(model)
-    with _model_file.new_file(output) as file:  # an output that cannot be written is known first
+    with _model_file.new_file(output) as file:  # fails early if the output cannot be written
         with opened_table(aside) as table, _memory.out_of_memory_in("reading"):
             rows, others = _read_all(model, inputs, unseen, training, source, reading, table)
         _check_labels(model, rows.labels)
@@ -180,7 +180,7 @@ def train(
 
 
 def _checked_copy(model: Model, training: Training, Cs: list[float]) -> Model:
-    """Return a copy of the model, with the first of some values of C, after a check."""
+    """Return a copy of the model with the first value of C, after checking the options."""
     if not isinstance(model, (KernelClassifier, KernelRegressor)):
         raise ParameterError("model", repr(model), "a KernelClassifier or a KernelRegressor")
     if training.calibrate and not isinstance(model, KernelClassifier):
@@ -198,8 +198,8 @@ def _read_all(
     reading: Reading,
     table: BadTable | None,
 ) -> tuple[LabelledRows, LabelledRows | None]:
-    """Return the records to train on, and those to compare with, if there are any. They have the
-    same weights of n-grams, counted in the records to train on."""
+    """Return the records to train on, and the records to evaluate on, if any. Both use the same
+    weights of n-grams, counted on the training records."""
     coded = [path for path in inputs if holds_codes(path)]
     map = map_of(model, PackedCodes.load(coded[0])) if coded else model.map.fit_any_width()
     how: dict[str, Any] = {"source": source, "reading": reading, "aside": table}
@@ -225,14 +225,14 @@ def _fit(
     *,
     calibrate: bool,
 ) -> tuple[ScoreOfC, ...]:
-    """Fit the model to rows, in place, and calibrate it; return the scores of several values of C.
-    The model has the best C."""
+    """Fit the model to rows, in place, calibrate it if requested, and return the scores of several
+    values of C. The model gets the best C."""
     scores: tuple[ScoreOfC, ...] = ()
     seed = _seeding.draw_seed(model.random_state)
     asked, at_work = model.vectorizer, _memory.out_of_memory_in("training")
     with bar_of_training(progress) as watch, watched(model, watch), at_work:
         try:
-            model.vectorizer = rows.vectorizer or asked  # whose weights are fitted
+            model.vectorizer = rows.vectorizer or asked  # its weights are fitted
             if len(Cs) > 1:
                 scores = _scores_of(model, rows, _folds(rows, others, seed), Cs, watch)
                 model.set_params(C=max(scores, key=lambda one: one.score).C)
@@ -249,7 +249,7 @@ def _fit(
 
 
 def _calibrate(model: KernelClassifier, rows: LabelledRows) -> None:
-    """Calibrate the model, in place, by the rows of its classes that have a weight."""
+    """Calibrate the model in place, on rows of its classes with positive weights."""
     known = np.ones(len(rows.labels), bool)
     if not isinstance(rows.labels, LabelLists):
         known = np.isin(rows.labels, model.classes_)
@@ -266,18 +266,17 @@ def _calibrate(model: KernelClassifier, rows: LabelledRows) -> None:
 def _calibrate_by_folds(
     model: KernelClassifier, rows: LabelledRows, seed: int, watch: Watch
 ) -> None:
-    """Calibrate the model, in place, by the scores out of folds of the rows that it was fitted
-    to."""
+    """Calibrate the model in place, by out-of-fold scores of the rows that it was fitted to."""
     folds = _folds(rows, None, seed, with_snippets=True)
-    folds = [fold for fold in folds if len(fold.held_out)]  # of few records, some have none
+    folds = [fold for fold in folds if len(fold.held_out)]  # with few records, some folds are empty
     with _unfit_folds("calibrate", True):
         labels, weights = model._known_labels(rows.labels, rows.weights)
         model._calibrate_by_folds(rows.codes, labels, weights, folds, watch)
 
 
 def _facts_of(done: TrainedModel, training: Training, date: str) -> TrainingFacts:
-    """Return what the file of a model says about its training. Seconds are not there: with the same
-    date, the same records make the same file."""
+    """Return the facts about the training for the model's file. They omit durations, so with the
+    same date, the same records make the same file."""
     names = "calibrate", "snippets", "weight_field"
     given = {name: getattr(training, name) for name in names}
     options = {
@@ -292,14 +291,15 @@ def _facts_of(done: TrainedModel, training: Training, date: str) -> TrainingFact
 
 
 _N_FOLDS = 5
-"""Folds of records by which C is chosen, and a model calibrated."""
+"""Number of folds for the choice of C and for calibration."""
 
 
 def _folds(
     rows: LabelledRows, others: LabelledRows | None, seed: int, *, with_snippets: bool = False
 ) -> list[Fold]:
-    """Return a fold whose model is scored on other records, or several of the records themselves.
-    The snippets of records share their fold, and are scored only if that is asked for."""
+    """Return one fold that is evaluated on the other records, or several folds of the records
+    themselves. The snippets of a record are in the same fold, and are only scored with
+    `with_snippets`."""
     costs = np.ones(len(rows.codes)) if rows.weights is None else rows.weights
     if others is not None:
         has_lists = isinstance(rows.labels, LabelLists)
@@ -307,7 +307,7 @@ def _folds(
         held_out = HeldOut(others.codes, None, labels, others.weights)
         return [Fold(lambda: costs, held_out, "fold 1 of 1")]
     key = _seeding.keys(seed, "linear", 3)[2]
-    counts = costs[: rows.n_records] > 0  # others have no number, as if they were absent
+    counts = costs[: rows.n_records] > 0  # others get no random number
     number = np.zeros(rows.n_records)
     number[counts] = np.floor(_N_FOLDS * _seeding.uniforms(key, int(counts.sum())))
     of_rows = number if rows.records is None else number[rows.records]
@@ -325,7 +325,7 @@ def _folds(
 
 @contextlib.contextmanager
 def _unfit_folds(name: str, value: object) -> Iterator[None]:
-    """Raise a ValueError that says what a parameter needs, if a fold has too few rows."""
+    """Raise a ValueError that names the required parameter if a fold has too few rows."""
     try:
         yield
     except UnfitFold as error:
@@ -334,7 +334,7 @@ def _unfit_folds(name: str, value: object) -> Iterator[None]:
 
 
 def _outside(costs: Array, of_rows: Array, fold: int) -> Array:
-    """Return how much each row counts, if the rows of a fold are left out."""
+    """Return the weights of the rows for training without a fold."""
     return np.asarray(costs * (of_rows != fold))
 
 
@@ -349,7 +349,7 @@ def _scores_of(
 
 
 def _check_labels(model: Model, labels: Labels) -> None:
-    """Raise unless labels are such as the model takes."""
+    """Raise ValueError unless the model accepts the labels."""
     values = values_of(labels)
     if isinstance(model, KernelRegressor):
         if isinstance(labels, LabelLists) or values.dtype.kind == "U":

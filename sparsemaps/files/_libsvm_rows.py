@@ -1,4 +1,4 @@
-"""The rows of LIBSVM files, and the comments of their lines."""
+"""Rows of LIBSVM files, and the comments of their lines."""
 
 import contextlib
 from collections.abc import Iterator
@@ -17,11 +17,11 @@ from sparsemaps.records.svmlight import SvmlightRecords
 
 @dataclass(frozen=True)
 class LibsvmRows(Source):
-    """The rows of LIBSVM files, with one label each, or several if that is allowed."""
+    """Rows of LIBSVM files with one label each, or with several if allowed."""
 
     given: Svmlight = Svmlight()  # noqa: RUF009 (an immutable value)
     multilabel: bool | None = True
-    """Whether rows may have several labels; None if the first such row is to tell
+    """Whether rows may have several labels. None means that the first such row decides
     (`SvmlightRecords`)."""
     sets_aside: bool = False
 
@@ -58,14 +58,13 @@ class LibsvmRows(Source):
     def prepared(
         self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
     ) -> tuple[Self, list[Any]]:
-        """Return the inputs such that they can be read again if a row is to tell whether rows may
-        have several labels."""
+        """Return the inputs. Make them rereadable if a row decides whether rows may have several
+        labels."""
         return self, spooled(inputs, stack) if self.multilabel is None else inputs
 
 
 def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:
-    """Yield the number of the row, from 0, and the comment of each line that has a row or a
-    comment."""
+    """Yield the row number (from 0) and the comment of each line that has a row or a comment."""
     row = 0
     for line in text.split(b"\n"):
         content, hash_sign, comment = line.partition(b"#")
@@ -76,7 +75,7 @@ def comments_of(text: bytes) -> Iterator[tuple[int | None, bytes | None]]:
 
 
 def comments_of_rows(text: bytes) -> Iterator[tuple[int, str]]:
-    """Yield the numbers of rows that have a comment, and the comments."""
+    """Yield the row numbers and comments of the rows with a comment."""
     for row, comment in comments_of(text) if b"#" in text else ():
         if row is not None and comment is not None:
             yield row, escaped(" ".join(comment.decode("utf-8", "surrogateescape").split()))

@@ -1,4 +1,4 @@
-"""`map_files`: rows of files through a map."""
+"""`map_files`: mapping of the rows of files."""
 
 from typing import Unpack
 
@@ -28,48 +28,48 @@ def map_files(
     r"""Map the rows of LIBSVM files, in bounded memory.
 
     The command ``sparsemaps map`` calls this function. Rows are read, mapped and written block by
-    block. The labels of a row, one or several, and its number of ``qid:`` are copied to the output.
-    A file appears only when it is complete.
+    block. The labels of a row and its ``qid:`` are copied to the output. A file appears only when
+    it is complete.
 
     Parameters
     ----------
     map : map of sparsemaps
-        A fitted map is used unchanged. Of other maps, a copy is fitted for rows of any width;
-        choose a `random_state`, so that other files are mapped in the same way.
+        A fitted map is used unchanged. Other maps are copied and fitted for rows of any width; set
+        `random_state`, so that other files are mapped in the same way.
     inputs : str, path-like, file-like, or a sequence of these
-        LIBSVM files (.gz, .bz2, .xz, .zst); "-" is standard input. A directory stands for its files
-        in the order of their names, without hidden ones and those that this function writes beside
-        its outputs; a pattern with ``*``, ``?`` or ``[`` for the files that match.
+        LIBSVM files (.gz, .bz2, .xz, .zst); "-" is standard input. A directory is read as its files
+        in the order of their names, without hidden files and those that this function writes next
+        to its outputs. A pattern with ``*``, ``?`` or ``[`` is read as the matching files.
     output : str, path-like or file-like
-        The file to write (.gz, .bz2, .xz, .zst for format "svmlight"); "-" is standard output. A
-        directory, which is one that exists or a name that ends in a slash, gets one output for each
-        input: of the input's name, without its ending of compression, and with ".npy" in that
-        format, or ".svm" for texts.
+        The file to write (.gz, .bz2, .xz, .zst for format "svmlight"); "-" is standard output. An
+        existing directory, or a name that ends in a slash, gets one output per input. Its name is
+        that of the input, without an ending of compression, and with ".npy" in that format or
+        ".svm" for texts.
     source : Texts, Svmlight, str or None, default=None
-        Kind of the inputs. A string is the analyzer of raw texts: "auto:5" is
-        ``Texts("auto:5")``. None is ``Svmlight()``. Of texts, ids are comments in format
-        "svmlight", and are in OUTPUT.ids.txt in the other formats, one a line, where a tab is
-        ``\t``, a line end ``\n`` and a backslash is doubled. Labels that are strings are numbered,
-        and OUTPUT.classes.tsv has the numbers and the labels; the inputs are then read twice, and
-        those from a pipe are kept in a temporary file.
+        Kind of the inputs. A string is the analyzer of raw texts: "auto:5" is ``Texts("auto:5")``.
+        None is ``Svmlight()``. For texts, ids are written as comments in format "svmlight", and to
+        OUTPUT.ids.txt in other formats, one per line, with a tab as ``\t``, a line end as ``\n``
+        and a doubled backslash. Labels that are strings are numbered, and OUTPUT.classes.tsv has
+        the numbers and the labels; the inputs are then read twice, and pipes are stored in a
+        temporary file.
     zero_based : bool, default=False
         Short for ``source=Svmlight(zero_based=True)``: the indices of the inputs count from 0.
-        Those written count from 1.
+        Written indices count from 1.
     [options]
 
     Returns
     -------
     files : list of MappedFile
-        For each input its `input`, `output` and `n_rows`, and whether it was there (`skipped`); and
-        the numbers of rows without an n-gram or entry (`n_empty`) and of bad records (`n_bad`). Of
-        a `task`, none.
+        For each input: `input`, `output`, `n_rows`, whether the output already existed (`skipped`),
+        and the numbers of rows without an n-gram or entry (`n_empty`) and of bad records (`n_bad`).
+        Empty with a `task`.
 
     Raises
     ------
     ValueError
         If a parameter is not allowed, an output is an input, or two inputs have the same output. If
-        a line is not of the format, or the map refuses its row; the error names file, line and
-        reason. Complete outputs remain.
+        a line does not have the format, or the map does not support its row; the error names file,
+        line and reason. Complete outputs remain.
     OSError
         If a file cannot be read or written.
 

@@ -1,4 +1,4 @@
-"""The contract of a job that makes outputs of inputs, one for each or one of all."""
+"""The contract of a job that writes one output per input, or one output for all inputs."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ from sparsemaps.files._tasks import Stage, TaskRun
 
 
 class MadeOutput(NamedTuple):
-    """An input, its output, the numbers of its records that the job counts, and whether the output
-    was complete before."""
+    """An input, its output, the job's counts of its records, and whether the output was already
+    complete."""
 
     input: Any
     output: Any
@@ -23,53 +23,52 @@ class MadeOutput(NamedTuple):
 
 
 class OutputJob(ABC):
-    """What makes an output of some inputs: a `Job`, `Predicting` or `Filtering`."""
+    """A job that makes an output from some inputs: a `Job`, `Predicting` or `Filtering`."""
 
     name: ClassVar[str]
-    """The name of the stage whose tasks are outputs."""
+    """The name of the stage whose tasks make outputs."""
     source: Source
-    """How records are read."""
+    """The source that reads records."""
     bad_records: Any
-    """The path of a table of records that are set aside; None if there is none."""
+    """The path of the table of bad records; None if bad records raise errors."""
 
     @property
     def beside(self) -> tuple[str, ...]:
-        """Endings of the names of files that may be written beside an output, or that are there
-        from an earlier run and do not belong to this output."""
+        """Name endings of files that may be written next to an output, or may remain there from an
+        earlier run without belonging to this output."""
         return BESIDE_ROWS
 
     @property
     @abstractmethod
     def n_counts(self) -> int:
-        """How many numbers `run` returns for each input."""
+        """How many numbers `run` returns per input."""
 
     @property
     def needs_all_inputs(self) -> bool:
-        """Whether each output depends on all inputs, by the stages before it."""
+        """Whether each output depends on all inputs, through earlier stages."""
         return False
 
     @abstractmethod
     def name_of_output(self, name: str) -> str:
-        """Return the name of an output in a directory, by its input's."""
+        """Return the name of an output in a directory, given the name of its input."""
 
     @abstractmethod
     def check(self, outputs: list[tuple[Any, list[Any]]]) -> None:
-        """Raise a ValueError if inputs cannot be read, or cannot go to their output."""
+        """Raise a ValueError if inputs cannot be read, or cannot be written to their output."""
 
     @abstractmethod
     def recipe(self) -> dict[str, Any]:
-        """Return what decides an output beside its inputs."""
+        """Return all that determines an output besides its inputs."""
 
     def prepared(
         self, inputs: list[Any], n_jobs: int | None, stack: ExitStack
     ) -> tuple[Self, list[Any]]:
-        """Return the job after a first reading of the inputs, if it needs one; and inputs that can
-        be read as often as it does, as long as `stack` is open."""
+        """Return the job after a first pass over the inputs, if it needs one, and inputs that can
+        be read as often as necessary while `stack` is open."""
         return self, inputs
 
     def stages_to(self, outputs: Stage, results: Results) -> Iterator[Stage]:
-        """Yield the stage of outputs, one for each input, after those that it needs, whose results
-        are others than its own."""
+        """Yield the stage of outputs, one per input, after the stages that it needs."""
         yield outputs
 
     @abstractmethod
@@ -80,9 +79,9 @@ class OutputJob(ABC):
         run: TaskRun,
         bad_records: StrPath | None = None,
     ) -> list[list[int]]:
-        """Write the output of some inputs, and a table of bad records; return `n_counts` numbers of
-        each input."""
+        """Write the output of some inputs and a table of bad records; return `n_counts` numbers per
+        input."""
 
     @abstractmethod
     def answer(self, made: list[MadeOutput]) -> Any:
-        """Return the answer of the job; for a share, of the outputs that it has made."""
+        """Return the answer of the job; for a share, about the outputs that it made."""

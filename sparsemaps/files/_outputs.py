@@ -1,4 +1,4 @@
-"""Jobs with one output of all inputs, or in a directory with one output for each input."""
+"""Jobs with one output for all inputs, or in a directory with one output per input."""
 
 import os
 from collections.abc import Callable, Iterable, Iterator
@@ -24,7 +24,7 @@ from sparsemaps.records._table import holds_codes
 
 @dataclass(frozen=True)
 class OutputPlan(Plan):
-    """A job and its files. No output, and no file beside one, is an input."""
+    """A job and its files. No output, and no file next to one, is an input."""
 
     job: Any
     """An `OutputJob`."""
@@ -33,15 +33,15 @@ class OutputPlan(Plan):
     inputs: list[Any]
     output: Any
     outputs: list[Any]
-    """The file that is written, or in a directory, one for each input."""
+    """The output file, or in a directory one per input."""
     written: list[tuple[Any, str]]
-    """All files that are written, each with words for it in an error."""
+    """All files to write, each with its name in errors."""
     n_jobs: int | None = None
-    """Threads that number labels before the stage of the outputs."""
+    """Number of threads that number labels before the stage of the outputs."""
 
     @classmethod
     def of(cls, job: OutputJob, paths: list[Any], output: Destination) -> Self:
-        """Return the plan of a job, after a check of all names."""
+        """Return the plan of a job, after checking all names."""
         outputs = outputs_of(paths, output, job.name_of_output)
         endings = job.beside
         if _sources.is_directory(output):
@@ -64,7 +64,7 @@ class OutputPlan(Plan):
 
     @property
     def _folder(self) -> str:
-        """The directory of outputs, by a path that workers reach from any directory."""
+        """The directory of outputs, as a path that is valid in any working directory."""
         return _paths.full_path(self.output)
 
     def listing(self) -> Listing:
@@ -73,7 +73,7 @@ class OutputPlan(Plan):
         return super().listing()
 
     def stages(self, results: Results) -> Iterator[Stage]:
-        """Yield the stage of the outputs in a directory, after those on which all depend."""
+        """Yield the stage of the outputs in a directory, after the stages that it depends on."""
         job = yield from counted(self.job, self.inputs, results)
         if results is not NOWHERE:
             with ExitStack() as stack:
@@ -89,7 +89,7 @@ class OutputPlan(Plan):
         yield from job.stages_to(outputs, results)
 
     def run(self, how: Run) -> Any:
-        """Make the output, or all outputs; of a share, the outputs of its tasks."""
+        """Make the output or all outputs; for a share, make the outputs of its tasks."""
         self.check(how)
         return self.job.answer(self._make_each(how) if self.can_be_shared else self._make_one(how))
 
@@ -131,17 +131,17 @@ class OutputPlan(Plan):
 
 
 def _has_stages_before(job: OutputJob) -> bool:
-    """Return whether stages come before the stage of the outputs."""
+    """Return whether other stages precede the stage of the outputs."""
     return job.needs_all_inputs or job.source.needs_counts is not None
 
 
 def folders_of(output: Destination) -> list[Any]:
-    """Return the folders that are made for an output."""
+    """Return the folders that are created for an output."""
     return [output] if _sources.is_directory(output) else []
 
 
 def recipe_of_input(source: Source, input: _sources.InputFile) -> dict[str, Any]:
-    """Return the facts about an input, and about the file of ids beside codes."""
+    """Return the facts about an input, including the file of ids next to codes."""
     recipe: dict[str, Any] = {"input": source.facts(input)}
     if holds_codes(input) and _paths.exists(ids := input.path + _sources.IDS):
         recipe["ids"] = _sources.InputFile(ids).recipe
@@ -149,21 +149,22 @@ def recipe_of_input(source: Source, input: _sources.InputFile) -> dict[str, Any]
 
 
 def _make(job: OutputJob, input: Input, path: str, run: TaskRun) -> list[int]:
-    """Make the output of an input, with a table of its bad records beside it."""
+    """Make the output of an input, with a table of its bad records next to it."""
     table = None if job.bad_records is None else path + _sources.BAD
     return job.run([input], path, run, table)[0]
 
 
 def _endings(job: OutputJob) -> tuple[str, ...]:
-    """Return the endings of the names of files that may be written beside an output of a
-    directory, by this run or by an earlier one."""
+    """Return the name endings of files that this run or an earlier one may have written next to an
+    output in a directory."""
     return (*job.beside, _sources.BAD)
 
 
 def written_files(
     outputs: Iterable[tuple[Any, list[Any], str]], endings: Iterable[str]
 ) -> list[tuple[Any, str]]:
-    """Return the outputs of `outputs_of` and the files beside them, each with words for it."""
+    """Return the outputs of `outputs_of` and the files next to them, each with its name in
+    errors."""
     written: list[tuple[Any, str]] = []
     for name, _, words in outputs:
         written.append((name, words))
@@ -176,9 +177,8 @@ def written_files(
 def outputs_of(
     paths: list[Any], output: Destination, name_of: Callable[[str], str]
 ) -> list[tuple[Any, list[Any], str]]:
-    """Return each output with its inputs, and words for it: one of all inputs, or in a directory
-    one for each, of the name that ``name_of`` makes of the input's. An error if two have the same
-    name."""
+    """Return each output with its inputs and its name in errors: one for all inputs, or in a
+    directory one per input, named by ``name_of``. Raise ValueError if two have the same name."""
     if not _sources.is_directory(output):
         return [(output, paths, _output_files.OUTPUT)]
     inputs: dict[str, Any] = {}

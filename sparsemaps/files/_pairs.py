@@ -1,4 +1,5 @@
-"""`similar_pairs_of_files`: near-duplicates among the rows of files, for ``sparsemaps pairs``."""
+"""`similar_pairs_of_files`: search for near-duplicates among the rows of files, for ``sparsemaps
+pairs``."""
 
 import contextlib
 from collections.abc import Generator, Iterator
@@ -38,15 +39,15 @@ from sparsemaps.records.codes import recipe_of
 
 
 class FoundPairs(NamedTuple):
-    """Numbers of rows of the inputs, of rows of `other`, and of pairs; and whether the output was
-    complete before."""
+    """The numbers of rows of the inputs, of rows of `other`, and of pairs; and whether the output
+    was already complete."""
 
     n_rows: int
     n_other: int
     n_pairs: int
     skipped: bool
     n_bad: int = 0
-    """Records that were set aside."""
+    """Number of records that were set aside."""
 
 
 @takes(*JOBS["similar_pairs_of_files"])
@@ -62,40 +63,40 @@ def similar_pairs_of_files(
     r"""Write the pairs of similar rows of files.
 
     The command ``sparsemaps pairs`` calls this function. Each line of the output has two rows and
-    their similarity with six decimals. A row is given by its number, from 1 through all inputs, or
-    by its id. If lines of LIBSVM files have comments, the comments of the two lines follow. Tabs
-    separate the columns. The output appears when it is complete.
+    their similarity with six decimals, separated by tabs. A row is given by its number, counted
+    from 1 over all inputs, or by its id. If lines of LIBSVM files have comments, the comments of
+    the two lines follow. The output appears when it is complete.
 
     Parameters
     ----------
     map : sampled map or None
-        As for `map_files`. None takes the map of the first file of codes.
+        As for `map_files`. None uses the map of the first file of codes.
     inputs : str, path-like, file-like, or a sequence of these
-        LIBSVM files, or raw texts; files of packed codes (.npy), as `map_files` and
-        `sparsemaps.codes.PackedCodes.save` write them; directories and patterns. Each input is read
-        once, and once more with `exact`. Codes are written to OUTPUT.stages, and mapped into
-        memory; a single file of codes is taken unchanged.
+        LIBSVM files, or raw texts; files of packed codes (.npy), as written by `map_files` and
+        `sparsemaps.codes.PackedCodes.save`; directories and patterns. Each input is read once, and
+        once more with `exact`. Codes are written to OUTPUT.stages and memory-mapped; a single file
+        of codes is used directly.
     output : str, path-like or file-like
         The file to write (.gz, .bz2, .xz, .zst); "-" is standard output.
     other : as `inputs`, or None, default=None
-        Find pairs between `inputs` and these; None finds pairs within `inputs`.
+        Find pairs between `inputs` and these inputs; None finds pairs within `inputs`.
     source : Texts, Svmlight, str or None, default=None
-        The kind of the inputs and `other`, except files of codes: `Texts`, or its analyzer, or
-        `Svmlight`. None is ``Texts()`` if their names say texts (.txt, .jsonl, .ndjson, .csv,
-        .parquet, .arrow, and with endings of compression), and ``Svmlight()`` otherwise.
+        Kind of the inputs and `other`, except files of codes: `Texts`, or its analyzer, or
+        `Svmlight`. None is ``Texts()`` if their names are those of texts (.txt, .jsonl, .ndjson,
+        .csv, .parquet, .arrow, also with endings of compression), and ``Svmlight()`` otherwise.
     [options]
 
     Returns
     -------
     answer : FoundPairs
         The numbers of rows (`n_rows`), of rows of `other` (`n_other`), and of pairs (`n_pairs`);
-        and `skipped`, whether the output was complete before.
+        and `skipped`, whether the output was already complete.
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed, codes of inputs are of different maps, seeds or vectorizers,
-        or a line is not of its format.
+        If a parameter is not allowed, codes of inputs have different maps, seeds or vectorizers, or
+        a line does not have the format.
     OSError
         If a file cannot be read or written.
 
@@ -105,8 +106,8 @@ def similar_pairs_of_files(
 
     Notes
     -----
-    Beside the codes, which are mapped into memory, and the keys of rows (`max_bytes`), the pairs
-    that are written are in memory, some 32 bytes each; with `exact` no other candidates.
+    Besides the codes, which are memory-mapped, and the keys of rows (`max_bytes`), memory holds the
+    written pairs, about 32 bytes each; with `exact`, it holds no other candidates.
 
     Examples
     --------
@@ -129,23 +130,23 @@ def similar_pairs_of_files(
 
 @dataclass(frozen=True)
 class PairsPlan(Plan):
-    """A search of pairs, after a check of all options."""
+    """A search for pairs whose options have been checked."""
 
     job: Job
-    """It makes the codes."""
+    """The job that makes the codes."""
     search: PairSearch
     inputs: list[Any]
     others: list[Any]
-    """The other side; none if pairs are within the inputs."""
+    """The other side; empty if pairs are within the inputs."""
     output: Any
     folder: str | None
-    """The folder of the stages; None if they are in a temporary one."""
+    """The folder of the stages; None for a temporary one."""
     bad_records: Any = None
-    """The path of a table of records that are set aside; None if there is none."""
+    """The path of the table of bad records; None if bad records raise errors."""
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether several processes can do tasks of it."""
+        """Whether several processes can share the tasks."""
         return self.folder is not None and _sources.are_files([*self.inputs, *self.others])
 
     @classmethod
@@ -159,7 +160,7 @@ class PairsPlan(Plan):
         search: PairSearch,
         bad_records: StrPath | None = None,
     ) -> "PairsPlan":
-        """Return a plan, after a check of the options, of all names, and of the codes."""
+        """Return a plan, after checking the options, all names, and the codes."""
         read = [*paths, *(others or [])]
         coded = [path for path in read if holds_codes(path)]
         rows = [path for path in read if not holds_codes(path)]
@@ -210,7 +211,7 @@ class PairsPlan(Plan):
         yield Stage("output", [lines], _write_output, results, endings, about=about)
 
     def run(self, how: Run) -> FoundPairs:
-        """Run all tasks, or the tasks of a share; the numbers are then 0."""
+        """Run all tasks or a share of them; the numbers of a share are 0."""
         self.check(how)
         plan, is_share = self, how.task is not None
         with opened(plan.folder, shared=is_share) as results, contextlib.ExitStack() as stack:
@@ -233,7 +234,7 @@ class PairsPlan(Plan):
 
 
 def _refuse_different(job: Job, coded: list[str]) -> None:
-    """Raise a ValueError if codes of inputs do not compare."""
+    """Raise a ValueError if codes of inputs are not comparable."""
     name, known = "rows of the map", None
     if job.map is not None:
         known = empty_codes(job.map, job.options.texts)
@@ -246,8 +247,8 @@ def _refuse_different(job: Job, coded: list[str]) -> None:
 
 
 def _job(map: SparseMap | None, coded: list[str], rows: list[Any], source: GivenSource) -> Job:
-    """Return the job that makes codes of `rows`, the inputs other than files of codes. Without a
-    map, it takes the map of the first file of codes."""
+    """Return the job that makes codes of `rows`, the inputs that are not files of codes. Without a
+    map, it uses the map of the first file of codes."""
     given = by_names(source, rows)
     if map is None and not rows:
         if isinstance(given, Texts):
@@ -263,17 +264,17 @@ def _job(map: SparseMap | None, coded: list[str], rows: list[Any], source: Given
             raise ValueError(f"{coded[0]}: the map of its codes is not known: {error}") from None
     job = Job.of_codes(map, given, comments=True)
     for path in rows:
-        job.source.format(path)  # an error if it is not known
+        job.source.format(path)  # raises for unknown formats
     return job
 
 
 # ---- the stages ----------------------------------------------------------------------------------
 
 PAIRS = "pairs.npy"
-"""The file of a stage: the rows of pairs."""
+"""The result file of a stage: the rows of the pairs."""
 
 OWN, OTHER = "codes", "other"
-"""The names of the stages of the codes of both sides, and of their files."""
+"""Names of the stages of the codes of both sides, and of their files."""
 
 STAGE_FILES = (
     *(f"{name}.npy{ending}" for name in (OWN, OTHER) for ending in ("", *BESIDE_CODES)),
@@ -284,7 +285,7 @@ STAGE_FILES = (
 def _encode(
     job: Job, inputs: list[Any], results: Results, name: str
 ) -> Generator[Stage, None, CodedInputs]:
-    """Yield the codes of inputs; a single file of codes is taken unchanged."""
+    """Yield the stages that make the codes of inputs. A single file of codes is used directly."""
     if len(inputs) > 1 or not holds_codes(inputs[0]):
         return (yield from encode(job, inputs, results, name))
     path = inputs[0].path
@@ -302,7 +303,7 @@ class PairCounts(NamedTuple):
 def _find_pairs(
     search: PairSearch, sides: Sides, path: str, run: TaskRun, steps: Steps | None = None
 ) -> PairCounts:
-    """Write the pairs and their similarities, and return the numbers of them."""
+    """Write the pairs and their similarities, and return the counts."""
     steps = steps or Steps(shown=run.progress)
     i, j, value = similar(sides, search, run, steps)
     if steps.share is None:
@@ -312,8 +313,8 @@ def _find_pairs(
 
 
 def _write_output(pairs: str, sides: Sides, output: object, path: str, run: TaskRun) -> bool:
-    """Write lines of the two names of a pair, its similarity, and the comments of its rows, unless
-    an input has changed."""
+    """Write a line per pair: the names of the two rows, their similarity, and their comments. Raise
+    an error if an input has changed."""
     given = [side for side in sides if side is not None]
     known = [(side.path, side.n_rows) for side in given]
     most = known[0][1] - 1, known[-1][1] - 1

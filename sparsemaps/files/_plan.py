@@ -1,4 +1,4 @@
-"""A job over files as a value: what it does, whether the tasks of it can be shared, and its run."""
+"""The base of all jobs over files: a plan with stages, which can run."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable
@@ -11,31 +11,31 @@ from sparsemaps.files._tasks import Listing, Stage
 
 
 class Plan(ABC):
-    """A job after a check of its options, and of the names of all files that it reads and writes.
+    """A job whose options and file names have been checked.
 
-    A plan is made by its class method ``of``. Nothing has been written before `run`.
+    The class method ``of`` makes a plan. Nothing is written before `run`.
     """
 
     @property
     @abstractmethod
     def can_be_shared(self) -> bool:
-        """Whether several processes can do tasks of it."""
+        """Whether several processes can share the tasks."""
 
     @abstractmethod
     def stages(self, results: Results) -> Iterable[Stage]:
-        """Return the stages, one after the other. A stage may be made of the results of earlier
-        ones. `results` are the results in the folder of stages; NOWHERE, for a listing."""
+        """Yield the stages in order. A stage may use the results of earlier stages. `results` is
+        the folder of stages, or NOWHERE for a listing."""
 
     @abstractmethod
     def run(self, how: Run) -> Any:
-        """Run all tasks, or the tasks of a share, and return the answer of the job."""
+        """Run all tasks or a share of them, and return the answer of the job."""
 
     def listing(self) -> Listing:
-        """Return name, number of tasks and meaning of each stage."""
+        """Return the name, the number of tasks and the description of each stage."""
         return [(stage.name, len(stage.tasks), stage.about) for stage in self.stages(NOWHERE)]
 
     def check(self, how: Run) -> None:
-        """Raise a ValueError if the stage is unknown, or has no tasks for several processes."""
+        """Raise a ValueError if the stage is unknown, or if the tasks cannot be shared."""
         if how.task is None and how.engine is None:
             return
         names = [name for name, _, _ in self.listing()]
@@ -45,7 +45,7 @@ class Plan(ABC):
             raise ValueError("tasks are for inputs and outputs that are files")
 
     def make(self, results: Results, how: Run) -> dict[str, list[Result]]:
-        """Make the results of all stages, or of a share of tasks, and return them."""
+        """Make the results of all stages, or of a share of the tasks, and return them."""
         if how.task is None:
             return run_stages(self.stages(results), how)
         is_last = self.listing()[-1][0] == how.task[0]

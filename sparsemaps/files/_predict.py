@@ -38,16 +38,17 @@ class LabelledFile(NamedTuple):
 
     n_records: int
     n_unknown: int
-    """Records without a label: the `n_empty` ones, and records below `min_score` or `min_proba`."""
+    """Number of records without a label: the `n_empty` ones, and records below `min_score` or
+    `min_proba`."""
     n_empty: int
-    """Records without an n-gram or an entry."""
+    """Number of records without an n-gram or an entry."""
     n_bad: int
-    """Records that were set aside."""
+    """Number of records that were set aside."""
     labels: dict[Any, int]
-    """The number of records of each label, the most frequent label first."""
+    """The number of records of each label, most frequent label first."""
     n_negative: int = 0
-    """How many records that are not empty have a highest score below 0. If their share grows,
-    records are less like the training records."""
+    """Number of non-empty records whose highest score is below 0. If their share grows, the records
+    differ more from the training records."""
 
 
 @takes(*JOBS["predict_files"])
@@ -61,50 +62,49 @@ def predict_files(
 ) -> LabelledFile:
     r"""Write the label and the scores of each record of files.
 
-    The command ``sparsemaps predict`` calls this function. The output is a table with a header and
-    tabs between its columns: "record", the number of the record, from 1 through all inputs, or
+    The command ``sparsemaps predict`` calls this function. The output is a tab-separated table with
+    a header. Its columns are "record", the number of the record counted from 1 over all inputs, or
     "id"; "label"; and the score of each class, under its name. With two classes, the score of the
     first is minus the score of the second. A regressor has one column, "value". A record without an
     n-gram, or a row without an entry, is unknown, and has no label or value. The output appears
     when it is complete.
 
-    If records may have several labels, the column "labels" has those with a score above 0, the best
-    first, separated by commas; a comma inside a label has a backslash before it. A record without
-    labels is unknown. In JSON Lines, "labels" is a list.
+    If records may have several labels, the column "labels" has the labels with a score above 0,
+    best first, separated by commas. A comma within a label is preceded by a backslash. A record
+    without labels is unknown. In JSON Lines, "labels" is a list.
 
-    If the name of the output ends in .jsonl, .ndjson or .json, it has a JSON object for each record
-    instead: "record" or "id", "label" and "scores" (or "probas"), an object of numbers. With `top`,
-    "labels" and "scores" are lists. With `explain`, "explain" is a list of pairs. The label of an
-    unknown record is null unless `unknown` is given. Names of other formats, such as .csv and
-    .parquet, are errors.
+    If the name of the output ends in .jsonl, .ndjson or .json, the output has a JSON object per
+    record instead: "record" or "id", "label" and "scores" (or "probas"), an object of numbers. With
+    `top`, "labels" and "scores" are lists. With `explain`, "explain" is a list of pairs. The label
+    of an unknown record is null unless `unknown` is given. Names of other formats, such as .csv and
+    .parquet, raise an error.
 
     Parameters
     ----------
     model : KernelClassifier or KernelRegressor
-        A model that is fitted.
+        A fitted model.
     inputs : str, path-like, file-like, or a sequence of these
-        As for `train_files`; labels are not read. They are read once, a block at a time.
+        As for `train_files`; labels are not read. Inputs are read once, block by block.
     output : str, path-like or file-like
-        The file to write (.gz, .bz2, .xz, .zst); "-" is standard output. A directory, which is one
-        that exists or a name that ends in a slash, gets one output for each input, of the input's
-        name without its ending of compression and with ".tsv", which is a table; records then count
-        from 1 in each.
+        The file to write (.gz, .bz2, .xz, .zst); "-" is standard output. An existing directory, or
+        a name that ends in a slash, gets one output per input, a table named like the input,
+        without an ending of compression and with ".tsv"; records then count from 1 in each.
     source : Texts, Svmlight or None, default=None
-        The kind of the inputs; of texts, the model's vectorizer is the analyzer.
+        Kind of the inputs. For texts, the model's vectorizer is the analyzer.
     [options]
 
     Returns
     -------
     answer : LabelledFile
         The numbers of all records (`n_records`), of unknown records (`n_unknown`), of records
-        without an n-gram or entry (`n_empty`), of bad ones (`n_bad`), of the records of each label
-        (`labels`), and of others whose highest score is below 0 (`n_negative`); with a `task`, in
-        the outputs that it has made.
+        without an n-gram or entry (`n_empty`), of bad records (`n_bad`), of the records of each
+        label (`labels`), and of other records whose highest score is below 0 (`n_negative`). With a
+        `task`, they cover the outputs that it made.
 
     Raises
     ------
     ValueError
-        If a parameter is not allowed, codes are of another map, or a line is not of its format.
+        If a parameter is not allowed, codes are of another map, or a line does not have the format.
     OSError
         If a file cannot be read or written.
 
@@ -131,7 +131,7 @@ def predict_files(
 
 @dataclass(frozen=True)
 class Predicting(Labelling):
-    """A job that writes lines about records, with their labels by a model."""
+    """A job that writes lines about records, with labels by a model."""
 
     lines: LineOptions
 
@@ -140,8 +140,8 @@ class Predicting(Labelling):
 
     @property
     def n_counts(self) -> int:
-        """Those of `RecordCounts`, the number of records whose scores are all below 0, and the
-        number of records of each label."""
+        """The number of fields of `RecordCounts`, one for the records whose scores are all below 0,
+        and one for the records of each label."""
         return len(RecordCounts._fields) + 1 + self._n_classes
 
     @property

@@ -1,4 +1,4 @@
-"""Recipes: the facts that decide results, as JSON."""
+"""Recipes: the facts that determine results, as JSON."""
 
 import hashlib
 import json
@@ -8,8 +8,8 @@ from sparsemaps.maps._sparse_map import SparseMap
 
 
 def config_of(map: SparseMap) -> dict[str, Any]:
-    """Return a fitted map for JSON; by the text of its parameters if one cannot be written as
-    JSON."""
+    """Return the configuration of a fitted map for JSON. If a parameter has no JSON form, describe
+    the parameters by their text."""
     try:
         config: dict[str, Any] = map.to_config()
     except ValueError:  # a function, such as a density
@@ -20,7 +20,7 @@ def config_of(map: SparseMap) -> dict[str, Any]:
 
 
 def read_receipt(text: bytes) -> dict[str, Any]:
-    """Return a receipt; empty if it is damaged, as a loss of power may leave it."""
+    """Return a receipt; empty if it is damaged, for example by a power failure."""
     try:
         receipt = json.loads(text)
     except (ValueError, RecursionError):

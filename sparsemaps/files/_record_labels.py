@@ -1,4 +1,4 @@
-"""The labels of records that a model learns: one each, or lists of them."""
+"""The labels of records that a model learns: one each, or lists."""
 
 import contextlib
 import os
@@ -16,27 +16,27 @@ from sparsemaps.linear._indicators import LabelLists
 Model = KernelClassifier | KernelRegressor
 
 Labels = Array | LabelLists
-"""One for each record, or lists if some record has a list of them."""
+"""One per record, or lists if any record has a list."""
 
 
 def values_of(labels: Labels) -> Array:
-    """Return all labels, one after the other."""
+    """Return all labels, concatenated."""
     return labels.values if isinstance(labels, LabelLists) else labels
 
 
 def as_lists(labels: Labels) -> LabelLists:
-    """Return labels as lists. A label outside a list is the only one of its record."""
+    """Return labels as lists. A label outside a list becomes a list of one."""
     return labels if isinstance(labels, LabelLists) else LabelLists.of_one_each(labels)
 
 
 def with_values(labels: Labels, values: Array) -> Labels:
-    """Return labels with others in their places."""
+    """Return labels with the values replaced."""
     return LabelLists(values, labels.ends) if isinstance(labels, LabelLists) else values
 
 
 def joined_labels(paths: list[Any], parts: list[Labels]) -> Labels:
-    """Return the labels of several blocks, with all digits of whole numbers: lists, if some block
-    has lists."""
+    """Return the labels of several blocks, with all digits of whole numbers. They are lists if any
+    block has lists."""
     has_lists = any(isinstance(some, LabelLists) for some in parts)
     arrays = [values_of(some) for some in parts]
     try:
@@ -53,8 +53,8 @@ def joined_labels(paths: list[Any], parts: list[Labels]) -> Labels:
 
 
 def labels_beside(path: StrPath, n_rows: int) -> Labels:
-    """Return the labels beside a file of codes: a number for each row, or pairs of the number of a
-    row, from 0, and a label of it, in the order of rows."""
+    """Return the labels stored next to a file of codes. The file has one number per row, or pairs
+    of a row number, from 0, and a label, ordered by row."""
     beside = os.fspath(path) + LABELS
     if dimensions_of(beside) != 2:
         return read_array(beside, ArrayKind(None, (n_rows,)))
@@ -66,20 +66,21 @@ def labels_beside(path: StrPath, n_rows: int) -> Labels:
 
 
 def name_of(label: object) -> str:
-    """Return a label as text: whole numbers have no point, booleans are as in JSON."""
+    """Return a label as text. Whole numbers have no decimal point; booleans are written as in
+    JSON."""
     if isinstance(label, bool):
         return "true" if label else "false"
     return f"{label:.17g}" if isinstance(label, float) else str(label)
 
 
 def label_of(classes: Array, text: str) -> Any:
-    """Return the class that a text names, as the data have it; the text itself if there is none.
-    Numbers are compared by their values."""
+    """Return the class that a text names, in the type of the data; the text itself if there is no
+    such class. Numbers are compared by value."""
     labels = classes.tolist()
     for label in labels:
         if name_of(label) == text:
             return label
-    if classes.dtype.kind == "b":  # as Python writes them, too
+    if classes.dtype.kind == "b":  # also as Python writes them
         return {"true": True, "false": False}.get(text.lower(), text)
     if classes.dtype.kind in "iuf":
         for number in (int, float):

@@ -1,4 +1,4 @@
-"""Weights of rows, in files beside LIBSVM files and files of codes."""
+"""Weights of rows, in files next to LIBSVM files and files of codes."""
 
 import io
 import os
@@ -17,9 +17,10 @@ from sparsemaps.records._fields import ALLOWED_WEIGHTS, is_weight, number_in
 
 
 def weights_beside(input: object, n_rows: int) -> Array | None:
-    """Return the weights of the rows of an input, from the file beside it; None if there is none.
+    """Return the weights of the rows of an input, from the file next to it; None if there is no
+    such file.
 
-    The file has a number for each row: an array, INPUT.weights.npy, or text, INPUT.weights.txt.
+    The file has one number per row: an array, INPUT.weights.npy, or text, INPUT.weights.txt.
     """
     path = getattr(input, "path", input)
     if not is_regular(path):
@@ -39,13 +40,14 @@ def weights_beside(input: object, n_rows: int) -> Array | None:
 
 
 def files_of_weights(path: StrPath) -> list[str]:
-    """Return the files of weights beside an input."""
+    """Return the files of weights next to an input."""
     names = (os.fspath(path) + ending for ending in WEIGHTS)
     return [name for name in names if _paths.exists(name)]
 
 
 def joined_weights(inputs: Sequence[Any], weights: Sequence[Array | None]) -> Array | None:
-    """Return the weights of the rows of all inputs, which are there for all of them or for none."""
+    """Return the weights of the rows of all inputs. Raise ValueError if only some inputs have
+    weights."""
     there = [one for one in weights if one is not None]
     if not there:
         return None

@@ -1,4 +1,4 @@
-"""The records that are removed, and the kept record that each is near."""
+"""The records to remove, each with the kept record that it duplicates."""
 
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -27,8 +27,7 @@ from sparsemaps.neighbors._removals import NearBy, Removals
 def find_removals(
     plan: DedupPlan, coded: CodedInputs, path: str, run: TaskRun, steps: Steps | None = None
 ) -> int:
-    """Write removed records with their witnesses, and how similar they are; return their
-    number."""
+    """Write the removed records with their witnesses and similarities; return their number."""
     steps, scratch = steps or Steps(shown=run.progress), run.results.scratch
     check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
     search, own = plan.search, PackedCodes.load(coded.path)
@@ -41,7 +40,7 @@ def find_removals(
             _search.rows_near_others(own, near.least, near.recall, limits, earlier)
             return 0
         found = _removals.removed_rows(own, earlier, near, key, limits, scratch)
-    # A record without samples is near the first of its equals.
+    # A record without samples is a duplicate of the first of its equals.
     first, later = copies(coded, key)
     removed = np.concatenate([found.removed, later])
     order = np.argsort(removed)
@@ -52,8 +51,8 @@ def find_removals(
 
 
 def _codes_of_all(deliveries: Sequence[Delivery], results: Results) -> PackedCodes | None:
-    """Return the codes of earlier deliveries. Those of several are joined in a file, once for all
-    tasks of the search."""
+    """Return the codes of earlier deliveries. The codes of several are joined in a file, once for
+    all tasks of the search."""
     sets = [earlier.load() for earlier in deliveries]
     if len(sets) < 2:
         return sets[0] if sets else None
@@ -67,7 +66,7 @@ def _codes_of_all(deliveries: Sequence[Delivery], results: Results) -> PackedCod
 
 
 def read_removals(path: str, n_records: int, against: Sequence[Delivery]) -> Removals:
-    """Return the removals of a file; a ValueError if it is damaged."""
+    """Return the removals from a file. Raise ValueError if it is damaged."""
     n_earlier = sum(len(PackedCodes.load(earlier.codes)) for earlier in against)
     most = max(0, n_records - 1), max(0, n_records + n_earlier - 1)
     removed, witness = read_array(path, ArrayKind(np.uint32, (2, None), most))
@@ -76,12 +75,13 @@ def read_removals(path: str, n_records: int, against: Sequence[Delivery]) -> Rem
 
 
 def key_of(codes: CodedInputs, removal: Removal) -> Array | None:
-    """Return the numbers that order the records, ascending; None is their places."""
+    """Return the numbers by which records are ordered, ascending; None orders them by place."""
     if removal.keep == "first":
         return None
     if removal.keep == "longest":
         return -numbers_beside(codes.path, LENGTHS, codes.n_rows).astype(np.int64)
-    # In two parts (`_whole_numbers.in_two`); NaN, if a record has no number, is sorted to the end.
+    # Numbers have two parts (`_whole_numbers.in_two`). NaN, for a record without a number, is
+    # sorted to the end.
     keys = -numbers_beside(codes.path, KEYS, codes.n_rows)
     if len(keys) and np.isnan(keys).all():
         no_field = "'first', 'longest' or a field of the records; no record has a number in it"
@@ -100,9 +100,9 @@ def _near(
     run: TaskRun,
     stack: ExitStack,
 ) -> NearBy:
-    """Return the pairs that are near, by the estimates or by the exact kernel. For this kernel,
-    rows that may be in a pair are read once more. Of earlier deliveries only the codes are
-    known."""
+    """Return the rule that decides which pairs are duplicates, by the estimates or by the exact
+    kernel. The exact kernel reads rows that may be in a pair once more. For earlier deliveries,
+    only the codes are known."""
     near = _removals.by_estimate(codes, earlier, search.threshold, search.recall)
     if not search.exact:
         return near
@@ -128,8 +128,8 @@ def _near(
 
 
 def leaders(found: Removals, n_records: int) -> Array:
-    """Return a record of the cluster of each removed record: its witness, or the first one that is
-    near the same record of an earlier delivery."""
+    """Return a record of the cluster of each removed record: its witness, or the first record that
+    duplicates the same record of an earlier delivery."""
     is_earlier = found.witness >= n_records
     leader = found.witness.copy()
     _, first, which = np.unique(found.witness[is_earlier], return_index=True, return_inverse=True)

@@ -1,6 +1,6 @@
-"""The report of a deduplication: one page of HTML that shows which records were removed, and why.
+"""The report of a deduplication: one HTML page that shows which records were removed, and why.
 
-The page needs no network and no script. Texts of records are shown as text, whatever is in them.
+The page needs no network and no script. Texts of records are always shown as text.
 """
 
 import bisect
@@ -18,18 +18,18 @@ import numpy as np
 from sparsemaps._tools._typing import Array
 
 N_PAIRS = 50
-"""Removals that are shown side by side."""
+"""Number of removals shown side by side."""
 
 _ALWAYS = "records", "kept"
 """Counts that are shown even if they are 0."""
 
 N_GROUPS = 10
-"""Groups of removals that are listed, the largest first."""
+"""Number of listed groups of removals, largest first."""
 
 
 class Pair(NamedTuple):
-    """A removed record, the kept record that is its witness, and their texts; the text is None
-    where only codes are known, as of an earlier delivery. The source is the input of the removed
+    """A removed record, the kept record that is its witness, and their texts. A text is None if
+    only codes are known, as for an earlier delivery. The source is the input of the removed
     record."""
 
     removed: str
@@ -39,13 +39,13 @@ class Pair(NamedTuple):
     witness_text: str | None
     source: str = ""
     removed_sets: str = ""
-    """Which n-grams of the removed record count, in words; and of the witness."""
+    """Descriptions of the n-grams that count, for the removed record and for the witness."""
     witness_sets: str = ""
 
 
 class Group(NamedTuple):
-    """A kept record, the number of removed records whose witness it is, the least similarity among
-    them, and the text of the kept record."""
+    """A kept record, the number of its removed duplicates, the least similarity among these, and
+    the text of the kept record."""
 
     witness: str
     n_removed: int
@@ -54,8 +54,8 @@ class Group(NamedTuple):
 
 
 class FrameExample(NamedTuple):
-    """A frame: the number of records with it, the name and the text of the first, and which of its
-    n-grams are common, in words."""
+    """A frame: the number of records with it, the name of the first record, a description of its
+    common n-grams, and its text."""
 
     n_records: int
     record: str
@@ -64,26 +64,27 @@ class FrameExample(NamedTuple):
 
 
 class OwnNgramsShown(NamedTuple):
-    """What is left out of records that are judged by their own n-grams."""
+    """The facts about records that are compared by their own n-grams, and the n-grams that are left
+    out."""
 
     about: str
-    """Which n-grams are own ones, and which records are judged by them, in words."""
+    """The definition of own n-grams, and of the records that are compared by them, in words."""
     counts: Mapping[str, int]
-    """The numbers of records that are judged by their own n-grams, and by all."""
+    """The numbers of records that are compared by their own n-grams, and by all n-grams."""
     frames: Sequence[FrameExample]
     is_common: Callable[[str], Array]
-    """For each character of a text, whether it is in a common n-gram."""
+    """Function that returns, for each character of a text, whether it is in a common n-gram."""
 
 
 class Report(NamedTuple):
     settings: Mapping[str, str]
     counts: Mapping[str, int]
-    """The numbers of all records, of kept ones and of records removed by each cause."""
+    """The numbers of all records, of kept records, and of records removed for each reason."""
     threshold: float
     similarities: Array
     """The similarity of each removed record to its witness."""
     group_sizes: Array
-    """For each witness, the number of records that it is the witness of."""
+    """For each witness, the number of its duplicates."""
     groups: Sequence[Group]
     pairs: Sequence[Pair]
     own: OwnNgramsShown | None = None
@@ -91,8 +92,8 @@ class Report(NamedTuple):
 
 
 _Shading = Callable[[str, int, int], Array]
-"""A function of a text, a place and a number of characters there, which returns whether each of
-these is part of a common n-gram."""
+"""A function of a text, a place and a number of characters, which returns for each of these
+characters whether it is in a common n-gram."""
 
 
 def _unshaded(text: str, start: int, length: int) -> Array:
@@ -100,15 +101,15 @@ def _unshaded(text: str, start: int, length: int) -> Array:
 
 
 def draw_pairs(similarities: Array, threshold: float, n: int = N_PAIRS) -> Array:
-    """Return positions of the removals to show, by ascending similarity: drawn without replacement,
-    a removal near the threshold up to 20 times as often as one of similarity 1.
+    """Return the removals to show, by ascending similarity. They are drawn without replacement; a
+    removal near the threshold is up to 20 times as likely as one of similarity 1.
 
-    Those that are just above the threshold are what a reader has to judge. The draw is the same for
-    the same similarities.
+    The pairs just above the threshold are the ones that a reader must judge. Equal similarities
+    give the same draw.
     """
     above = np.clip(similarities - threshold, 0, None) / max(1 - threshold, 1e-9)
     weights = 1 / (above + 1 / 19)
-    # The n largest of u^(1 / weight): Efraimidis and Spirakis 2006, algorithm A.
+    # Take the n largest of u^(1 / weight): Efraimidis and Spirakis 2006, algorithm A.
     keys = np.log(np.random.default_rng(0).random(len(weights))) / weights
     chosen = np.argsort(keys, kind="stable")[::-1][:n]
     return chosen[np.argsort(similarities[chosen], kind="stable")]
@@ -222,7 +223,7 @@ def _facts(facts: Iterable[tuple[str, str]]) -> str:
 
 
 def _bars(bins: Sequence[tuple[str, int]]) -> str:
-    """Return a table of counts with a bar each; bins of none are left out."""
+    """Return a table of counts with a bar each. Empty bins are omitted."""
     bins = [(name, n) for name, n in bins if n]
     if not bins:
         return ""
@@ -236,7 +237,7 @@ def _bars(bins: Sequence[tuple[str, int]]) -> str:
 
 
 def _similarity_bins(similarities: Array, threshold: float) -> list[tuple[str, int]]:
-    """Return ten bins from the threshold to 1; the last one has 1 in it."""
+    """Return ten bins from the threshold to 1; the last bin includes 1."""
     if not len(similarities):
         return []
     ends = np.linspace(min(threshold, similarities.min()), 1, 11)
@@ -246,7 +247,8 @@ def _similarity_bins(similarities: Array, threshold: float) -> list[tuple[str, i
 
 
 def _size_bins(sizes: Array) -> list[tuple[str, int]]:
-    """Return the bins 1, 2, 3 to 4, 5 to 8, …: how many witnesses have as many records."""
+    """Return the numbers of witnesses by their numbers of duplicates, in the bins 1, 2, 3 to 4, 5
+    to 8, ..."""
     if not len(sizes):
         return []
     powers = np.ceil(np.log2(sizes)).astype(int)
@@ -266,7 +268,8 @@ def _own(own: OwnNgramsShown) -> str:
 
 
 def _frame(frame: FrameExample, shade: _Shading) -> str:
-    """Return a frame with an example, from a little before its longest part."""
+    """Return a frame with an excerpt of its example, which begins shortly before the longest common
+    run."""
     start = max(0, _longest_part(shade(frame.text, 0, _MOST_SHADED)) - _BEFORE_FRAME)
     before = f"<i>[{start:,} characters before]</i>" if start else ""
     window = frame.text[start : start + _FRAME_WINDOW]
@@ -278,7 +281,7 @@ def _frame(frame: FrameExample, shade: _Shading) -> str:
 
 
 def _longest_part(is_common: Array) -> int:
-    """Return where the longest run of common characters begins."""
+    """Return the beginning of the longest run of common characters."""
     steps = np.diff(np.concatenate([[0], is_common.astype(np.int8), [0]]))
     starts, ends = np.flatnonzero(steps > 0), np.flatnonzero(steps < 0)
     return int(starts[np.argmax(ends - starts)]) if len(starts) else 0
@@ -290,7 +293,7 @@ def _group(
     pairs: Sequence[tuple[int, str]] = (),
     shade: _Shading = _unshaded,
 ) -> str:
-    """Return a witness, with links to its pairs that are shown: their numbers and records."""
+    """Return a witness with links to its shown pairs, given by number and record."""
     text = ""
     if group.text is not None:
         text = f'<pre dir="auto">{_excerpt(group.text, _BEFORE, shade)}</pre>'
@@ -304,7 +307,7 @@ def _group(
 def _pair(
     pair: Pair, number: int = 0, group: int | None = None, shade: _Shading = _unshaded
 ) -> str:
-    """Return a removal; its witness is a link if it is among those with the most duplicates."""
+    """Return a removal. Its witness is a link if it is among those with the most duplicates."""
     removed, witness = _sides(pair.removed_text, pair.witness_text, shade)
     sets = _sets(pair.removed_sets)
     left = f"<div><h3>Removed: {visible(pair.removed)}</h3>{sets}{removed}</div>"
@@ -323,33 +326,34 @@ def _sets(words: str) -> str:
 # ---- texts ---------------------------------------------------------------------------------------
 
 _WINDOW = 1500
-"""Characters of a text that are shown in a pair."""
+"""Number of characters of a text shown in a pair."""
 
 _BEFORE = 300
-"""Characters before the first difference of two texts that are shown."""
+"""Number of characters shown before the first difference of two texts."""
 
 _FRAME_WINDOW = 1500
-"""Characters of an example of a frame that are shown."""
+"""Number of characters shown of an example of a frame."""
 
 _BEFORE_FRAME = 100
-"""Characters before the longest part of a frame that are shown."""
+"""Number of characters shown before the longest run of a frame."""
 
 _MOST_SHADED = 2**17
-"""Characters of an example in which the longest part of a frame is looked for."""
+"""Number of characters of an example that are searched for the longest run."""
 
 _MARGIN = 300
-"""Characters around a part of a text whose n-grams are looked at."""
+"""Number of characters around a part of a text whose n-grams are also examined."""
 
 _MOST_COMPARISONS = 2**21
-"""Comparisons of words in a pair; a second has some 5 * 10^6. Of 1,429 pairs of different web
-pages, the median takes 10^5 and the largest 1.9 * 10^5."""
+"""Limit of the comparisons of words per pair; there are about 5 * 10^6 per second. Among 1,429
+pairs of different web pages, the median needs 10^5 and the largest 1.9 * 10^5."""
 
 _UNMARKED = "<i>[not marked, as too many words are repeated]</i>\n"
 
 _PIECE = 40
-"""Characters of a removed text that are looked for in its witness."""
+"""Length of the pieces of a removed text that are looked up in its witness."""
 
-# A word, or one character if words are not apart by blanks, or blanks, or another character.
+# A token is a word, a single character in scripts without blanks between words, a run of blanks, or
+# another character.
 _TOKEN = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]"
     r"|[^\W\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]{1,100}"
@@ -359,8 +363,8 @@ _TOKEN = re.compile(
 
 
 def visible(text: str) -> str:
-    """Return a text for HTML. Control characters, and those that turn the direction of writing, are
-    shown by symbols or numbers."""
+    """Return a text escaped for HTML. Control characters, including those that change the writing
+    direction, are shown as symbols or numbers."""
     return html.escape("".join(map(_visible_character, text)))
 
 
@@ -376,7 +380,8 @@ def _visible_character(character: str) -> str:
 
 
 class _Shades:
-    """The shading of texts. It looks at n-grams that begin or end a little outside the part."""
+    """The shading of parts of texts. It also examines n-grams that extend a little beyond the
+    part."""
 
     def __init__(self, is_common: Callable[[str], Array]) -> None:
         self._is_common = is_common
@@ -411,7 +416,7 @@ def _after(text: str, end: int) -> str:
 def _sides(
     removed: str | None, witness: str | None, shade: _Shading = _unshaded
 ) -> tuple[str, str]:
-    """Return the two texts of a pair with the words that differ marked, from a little before the
+    """Return the two texts of a pair with different words marked, beginning shortly before the
     first difference."""
     if removed is None or witness is None:
         return _alone(removed, shade), _alone(witness, shade)
@@ -441,12 +446,12 @@ def _sides(
 
 
 class _TooMuchWork(Exception):
-    """The texts have so many equal words that comparing them takes too long."""
+    """The texts have so many equal words that a comparison would take too long."""
 
 
 class _BoundedMatcher(SequenceMatcher[str]):
-    """A matcher that gives up after `_MOST_COMPARISONS`. Where few different words are repeated, it
-    would compare the cube of their number."""
+    """A matcher that gives up after `_MOST_COMPARISONS`. With few distinct words that repeat, it
+    would need a cubic number of comparisons."""
 
     def __init__(self, one: list[str], other: list[str]) -> None:
         super().__init__(None, one, other, autojunk=False)
@@ -467,8 +472,8 @@ class _BoundedMatcher(SequenceMatcher[str]):
 def _differences(
     one: list[str], other: list[str]
 ) -> Sequence[tuple[str, int, int, int, int]] | None:
-    """Return the parts of two lists of words that are equal or differ, as `SequenceMatcher` does;
-    None if that takes too long."""
+    """Return the equal and different parts of two lists of words, like `SequenceMatcher`; None if
+    that would take too long."""
     try:
         return _BoundedMatcher(one, other).get_opcodes()
     except _TooMuchWork:
@@ -476,8 +481,8 @@ def _differences(
 
 
 def _shift(removed: str, witness: str, start: int) -> int:
-    """Return the number of characters by which a part of the removed text comes later in its
-    witness, from their first difference on; 0 if that is less than `_BEFORE`, or no part is
+    """Return the number of characters by which a part of the removed text occurs later in its
+    witness, searching from their first difference; 0 if this is less than `_BEFORE` or no part is
     found."""
     for place in range(start, min(len(removed), start + _WINDOW), _PIECE):
         piece = removed[place : place + _PIECE]
@@ -500,6 +505,6 @@ def _marked(text: str, is_common: Array, tag: str) -> str:
 
 
 def _n_equal(one: str, other: str) -> int:
-    """Return the number of characters at the beginning of two texts that are equal."""
+    """Return the length of the common prefix of two texts."""
     n = range(min(len(one), len(other)))
     return bisect.bisect_left(n, True, key=lambda last: not one.startswith(other[: last + 1]))

@@ -1,4 +1,4 @@
-"""Results of a job in a folder, each with the recipe that it was made by."""
+"""Results of a job in a folder, each with its recipe."""
 
 import contextlib
 import json
@@ -18,40 +18,41 @@ from sparsemaps._tools._typing import Array
 from sparsemaps.files._recipes import digest, read_receipt
 
 FOLDER_ENDING = ".stages"
-"""The ending of the name of the folder of results, after the name of the output."""
+"""The ending that, after the name of the output, names the folder of results."""
 
 _DIGITS = 16
-"""The number of digits of a digest in names."""
+"""Number of digits of digests in names."""
 
 _BESIDE = "|".join(map(re.escape, (*BESIDE, RECEIPT)))
 
 _HIDDEN = rf"\.sparsemaps-[0-9a-f]{{{_DIGITS}}}(\.(gz|bz2|xz|zst))?({_BESIDE})?"
-"""Names of outputs that have not been delivered, and of the files beside them."""
+"""Names of outputs that have not been delivered, and of the files next to them."""
 
 
 def files_named(stem: str) -> str:
-    """Return a regular expression: the names of the files of results of any recipe, whose names
-    without digest and ending match another one."""
+    """Return a regular expression for the file names of results with any recipe, whose names
+    without digest and ending match `stem`."""
     return rf"{stem}-[0-9a-f]{{{_DIGITS}}}(\.[a-z.]+)?"
 
 
 _RESULT = rf"{files_named('[a-z]+(-[a-z0-9]+)*')}|{_HIDDEN}"
-"""Names of the files of results in a folder that has nothing else."""
+"""Names of the files of results, in a folder that contains only results."""
 
 
 class Place(NamedTuple):
-    """The recipe of a result, and where its files are. All names are from the folder of results."""
+    """The recipe of a result, and the places of its files. All names are relative to the folder of
+    results."""
 
     recipe: Any
     endings: Sequence[str]
-    """Endings of the names of its files."""
+    """Name endings of its files."""
     file: str
-    """The name of its file, which no other recipe has; of an output, its path."""
+    """The name of its file, which is unique to the recipe; for an output, its path."""
     receipt: str
     """The name of its receipt, without the ending of receipts."""
     undelivered: str
-    """The name that both have until `Results.deliver` gives an output its own; the same for all
-    other results."""
+    """The name of both files until `Results.deliver` renames an output; for other results, the same
+    name."""
 
     @classmethod
     def of(
@@ -62,14 +63,15 @@ class Place(NamedTuple):
         output: str | None = None,
         maker: str | None = None,
     ) -> "Place":
-        """Return the place of a result. The path of an `output` does not depend on its recipe;
-        `name` then names its receipt. A `maker` makes an output under a name that no other
-        maker has, and delivers it itself."""
+        """Return the place of a result. The path of an `output` does not depend on its recipe, and
+        `name` is then the name of its receipt. A `maker` makes an output under a name that no other
+        maker uses, and delivers it itself."""
         if output is None:
             stem, dot, ending = name.partition(".")
             file = f"{stem}-{digest(recipe)[:_DIGITS]}{dot}{ending}"
             return cls(recipe, endings, file, file, file)
-        # Short, as the name of an output may be as long as names can be; it chooses a compression.
+        # The name is short, since the name of an output may have the largest allowed length. Its
+        # ending determines the compression.
         ending = output.removeprefix(_text_input.without_compression(output))
         made_of = [name, recipe] if maker is None else [name, recipe, maker]
         hidden = f".sparsemaps-{digest(made_of)[:_DIGITS]}{ending}"
@@ -77,31 +79,31 @@ class Place(NamedTuple):
 
 
 class Result(NamedTuple):
-    """The value of a result, for JSON, and the path or URL of its file; of an output, its path
-    after delivery."""
+    """The value of a result, for JSON, and the path or URL of its file. For an output, this is the
+    path after delivery."""
 
     value: Any
     path: str
     is_new: bool
-    """Whether it was made now, and not there before. An output is new until it is delivered, also
-    one that a run made before it was killed."""
+    """Whether it was made now rather than found. An output is new until it is delivered, even if an
+    earlier run made it and was killed."""
 
 
 class Results:
-    """Results of a job, as files of a folder. A result is complete or not there.
+    """Results of a job, as files in a folder. A result is either complete or missing.
 
-    A recipe has all that decides a result, and the name of a result has a part of the recipe's
-    digest. So two recipes never share a file: a task that was left over from another run writes
-    beside the results of this one. Beside the files of a result is its receipt, NAME.json: the
-    recipe, the sizes of the files, and a value for JSON. The receipt is removed before the files
-    are written, and written after them. So a result of an equal recipe is not made again.
+    A recipe has all that determines a result, and the name of a result includes digits of the
+    recipe's digest. So two recipes never share a file, and a task left over from another run cannot
+    overwrite the results of this one. Next to the files of a result is its receipt, NAME.json, with
+    the recipe, the sizes of the files, and a value for JSON. The receipt is removed before the
+    files are written, and written after them. So a result with an equal recipe is not made again.
 
-    A task makes an output under a hidden name of its own, and whoever has locked the folder
-    delivers it.
+    A task makes an output under a hidden name of its own, and the process that has locked the
+    folder delivers it.
 
-    `is_shared` says that other processes may work with the files, and `is_own` that the folder has
-    nothing but results. `scratch` is a folder of this machine for temporary files, and ``path`` a
-    function from the name of a file to its path or URL.
+    `is_shared` means that other processes may use the files, and `is_own` that the folder contains
+    only results. `scratch` is a local folder for temporary files, and ``path`` is a function from
+    the name of a file to its path or URL.
     """
 
     def __init__(self, folder: str, *, is_shared: bool = False, is_own: bool = False) -> None:
@@ -112,9 +114,9 @@ class Results:
         self._is_shared, self._is_own = is_shared, is_own
 
     def find(self, place: Place, *, delivered: bool = True) -> Result | None:
-        """Return a result of an equal recipe whose files have the sizes of then, or None. An
-        output is found after it was delivered, or before; not if another program, or another job,
-        has written to it since."""
+        """Return the result with an equal recipe, or None. Its files must have the recorded sizes.
+        An output can be found after or before its delivery, but not if another program or job has
+        written to it since."""
         name, file = (
             (place.receipt, place.file) if delivered else (place.undelivered, place.undelivered)
         )
@@ -125,7 +127,7 @@ class Results:
         if receipt.get("recipe") != as_read or receipt.get("value") is None:
             return None
         base = os.path.basename(file)
-        allowed = {base + ending for ending in ("", *BESIDE)}  # whatever a receipt says
+        allowed = {base + ending for ending in ("", *BESIDE)}  # do not trust the receipt
         if not receipt["files"].keys() <= allowed or (
             "" in place.endings and base not in receipt["files"]
         ):
@@ -141,10 +143,10 @@ class Results:
         return Result(receipt["value"], self.path(file), is_new=False)
 
     def made(self, place: Place, make: Callable[[str], Any]) -> Result:
-        """Make a result unless it is there, and return it. An output is then to be delivered.
+        """Return a result, making it if it is missing. An output must then be delivered.
 
         ``make(path)`` writes files to `path` with the endings of the place, and returns the value,
-        which is not None.
+        which must not be None.
         """
         file, is_output = place.undelivered, place.undelivered != place.file
         found = self.find(place)
@@ -153,7 +155,7 @@ class Results:
             found = found and found._replace(path=self.path(place.file), is_new=True)
         if found is not None:
             return found
-        # Another process may have written the files just now, with the same content.
+        # Another process may just have written the files, with the same content.
         stale = (RECEIPT,) if self._is_shared else (RECEIPT, "", *BESIDE)
         self._files.remove(file + ending for ending in stale)
         try:
@@ -162,19 +164,19 @@ class Results:
                 value = make(path)
                 assert value is not None
         except BaseException:
-            self._files.remove(file + one for one in place.endings)  # that appeared before it
+            self._files.remove(file + one for one in place.endings)  # made before the error
             raise
         sizes = {file + ending: self._files.size(file + ending) for ending in place.endings}
         self._write_receipt(file, place, sizes, value)
         return Result(json.loads(json.dumps(value)), self.path(place.file), is_new=True)
 
     def deliver(self, place: Place) -> None:
-        """Give an output that was made its name, and write its receipt, last. If the process is
-        killed before that, the next run makes the output again. The process has locked the
+        """Rename an output to its final name, and write its receipt last. If the process is killed
+        before that, the next run makes the output again. The process must hold the lock of the
         folder."""
         name, output = place.receipt, place.file
         found = self.find(place, delivered=False)
-        if self.find(place) is not None:  # another maker was first
+        if self.find(place) is not None:  # another maker was faster
             if found is not None:
                 made = place.undelivered
                 self._files.remove([made + RECEIPT, *(made + one for one in place.endings)])
@@ -189,45 +191,45 @@ class Results:
         self._files.remove([place.undelivered + RECEIPT])
 
     def value(self, file: str, digest_of_recipe: str) -> Any:
-        """Return the value of the result in a file; None if it is not there."""
+        """Return the value of the result in a file; None if it is missing."""
         receipt = read_receipt(self._files.read(file + RECEIPT))
         return receipt.get("value") if digest(receipt.get("recipe")) == digest_of_recipe else None
 
     def counts(self, file: str, digest_of_recipe: str, n: int) -> list[int]:
-        """Return the value of the result in a file, which is `n` counts; a ValueError if it is not
-        there."""
+        """Return the value of the result in a file, which must be `n` counts. Raise ValueError if
+        it is missing."""
         value, path = self.value(file, digest_of_recipe), self.path(file)
         if value is None:
             raise ValueError(f"{path} has been removed meanwhile")
         return counts(value, n, path)
 
     def forget(self, place: Place) -> None:
-        """Let a result count as not there."""
+        """Make a result count as missing."""
         for name in {place.receipt, place.undelivered}:
             self._files.remove([name + RECEIPT])
 
     def remove(self, names: str, but: Container[str] = ()) -> None:
-        """Remove the files of the folder whose names match a regular expression, except some,
-        unless it is shared."""
+        """Remove the files of the folder whose names match a regular expression, except those in
+        `but`. Do nothing if the folder is shared."""
         if not self._is_shared:
             here = self._files.names()
             self._files.remove([one for one in here if re.fullmatch(names, one) and one not in but])
 
     def remove_others(self, kept: Iterable[str]) -> None:
-        """Remove all results but those in the files `kept`, unless the folder is shared; in a
-        folder that has other files too, only outputs that were not delivered."""
+        """Remove all results except those in the files `kept`, unless the folder is shared. In a
+        folder that also has other files, remove only undelivered outputs."""
         stay = {file + ending for file in kept for ending in ("", RECEIPT, *BESIDE)}
         self.remove(_RESULT if self._is_own else _HIDDEN, stay)
 
     def remove_outputs(self, outputs: Iterable[str]) -> None:
-        """Remove outputs by their paths, whatever made them. Their receipts stay, and fit no file
-        then."""
+        """Remove outputs by path, whatever made them. Their receipts stay, but then match no
+        file."""
         self._files.remove(outputs)
 
     def publish(self, names_of_files: Mapping[str, str]) -> None:
-        """Give results of a run that is complete names without a digest, too. So a reader of the
-        folder finds the results of one run: of an earlier run until then, and of this one
-        afterwards."""
+        """Also give the results of a complete run names without a digest. Readers of the folder
+        thus always find the results of one run: the earlier run until now, and this one from now
+        on."""
         here = set(self._files.names()) if names_of_files else set()
         changed = [
             pair
@@ -252,7 +254,7 @@ class Results:
 
 @contextlib.contextmanager
 def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
-    """Yield the results in a folder, which is locked, as by `writing`, and removed at the end if it
+    """Yield the results in a folder, locked as by `writing`. The folder is removed at the end if it
     is empty. None is a temporary folder."""
     if folder is None:
         with tempfile.TemporaryDirectory() as folder:
@@ -272,12 +274,12 @@ def opened(folder: str | None, *, shared: bool = False) -> Iterator[Results]:
 
 
 NOWHERE = Results("", is_shared=True)
-"""No folder, for a listing of stages that are not run."""
+"""No folder, for listing stages without running them."""
 
 
 def counts(value: object, n: int, result: str) -> list[int]:
-    """Return the value of a result, which must be `n` counts: its receipt may be damaged. One count
-    may come without a list."""
+    """Return the value of a result, which must be `n` counts. Raise ValueError otherwise, since its
+    receipt may be damaged. A single count need not be in a list."""
     found: list[Any] = value if isinstance(value, list) else [value]
     if len(found) != n or not all(type(count) is int and count >= 0 for count in found):
         raise ValueError(
@@ -291,8 +293,8 @@ def counts(value: object, n: int, result: str) -> list[int]:
 
 @dataclass(frozen=True, eq=False)
 class KeptSteps(Steps):
-    """The steps of a search whose results are kept, for ``sparsemaps.neighbors``. Their names begin
-    with `prefix`."""
+    """Steps of a search with stored results, for ``sparsemaps.neighbors``. Their names begin with
+    `prefix`."""
 
     results: Results
     prefix: str
@@ -306,8 +308,8 @@ class KeptSteps(Steps):
         return value, replace(self, recipe=[self.recipe, value])
 
     def array(self, name: str, kind: ArrayKind, make: Callable[[], Array]) -> Array:
-        """Return the array of this kind that ``make()`` returns, also if the array of an earlier
-        run is damaged."""
+        """Return the array of this kind that ``make()`` returns. A damaged array of an earlier run
+        is made again."""
         made: list[Array] = []
 
         def write(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Names of rows: their ids and the comments of their lines, from files beside codes; and tables."""
+"""Names of rows: ids, and comments of lines, from files next to codes; and tables of them."""
 
 import contextlib
 import io
@@ -19,8 +19,8 @@ from sparsemaps._tools._typing import Array, Bytes, StrPath
 @contextlib.contextmanager
 def names_of_rows(codes: StrPath, n_rows: int) -> Iterator[Callable[[int], str]]:
     """Yield a function from a row to its id, as a column of a table. Ids are the lines of the file
-    of ids, or the numbers of the rows from 1 on without such a file. Raise a ValueError unless
-    there are as many lines as rows."""
+    of ids, or the row numbers from 1 without such a file. Raise a ValueError unless there is one
+    line per row."""
     path = os.fspath(codes) + IDS
     if not _paths.exists(path):
         yield lambda row: str(row + 1)
@@ -31,7 +31,7 @@ def names_of_rows(codes: StrPath, n_rows: int) -> Iterator[Callable[[int], str]]
         if not (n_rows or size):
             yield lambda row: str(row + 1)
             return
-        lines: Any = b""  # which cannot be mapped
+        lines: Any = b""  # an empty file cannot be mapped
         if size:
             lines = stack.enter_context(mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ))
         ends = _ends_of_lines(lines)
@@ -54,24 +54,24 @@ def _ends_of_lines(lines: Bytes) -> Array:
 
 
 _LINES = 2**14
-"""Lines that are written at a time."""
+"""Number of lines that are written at once."""
 
 
 def write_table(file: IO[bytes], columns: Sequence[Array], line: Callable[..., str]) -> None:
-    """Write ``line(*numbers)`` of the numbers in each row of some columns."""
+    """Write ``line(*numbers)`` for each row of numbers in the columns."""
     for start in range(0, len(columns[0]), _LINES):
         numbers = (column[start : start + _LINES].tolist() for column in columns)
         file.write("".join(map(line, *numbers)).encode("utf-8", "surrogateescape"))
 
 
 def comment_lines(comments: Iterable[tuple[int, str]], first: int) -> bytes:
-    """Return lines of the numbers of rows, which count from `first`, and their comments."""
+    """Return lines of row numbers, counted from `first`, and their comments."""
     lines = (f"{first + row}\t{comment}\n" for row, comment in comments)
     return "".join(lines).encode("utf-8", "surrogateescape")
 
 
 def read_comments(codes: StrPath, n_rows: int) -> list[tuple[int, str]]:
-    """Return the rows that have comments, ascending, and these."""
+    """Return the rows that have comments, ascending, with the comments."""
     path = os.fspath(codes) + COMMENTS
     if not _paths.exists(path):
         return []

@@ -1,4 +1,4 @@
-"""The contract of a kind of inputs: it reads their records, and makes rows of them."""
+"""The contract of a kind of inputs, which reads records and makes rows of them."""
 
 import contextlib
 from abc import ABC, abstractmethod
@@ -14,62 +14,63 @@ from sparsemaps.records._format import Format
 
 
 class Piece(NamedTuple):
-    """Some consecutive records of an input, before they are read."""
+    """Consecutive records of an input, before they are parsed."""
 
     format: Format
     content: Any
 
 
 class Source(ABC):
-    """A kind of inputs: `LibsvmRows` or `TextRows`, an immutable value."""
+    """A kind of inputs, as an immutable value: `LibsvmRows` or `TextRows`."""
 
     given: Texts | Svmlight
-    """What users say of the inputs."""
+    """The user's description of the inputs."""
     sets_aside: bool
     """Whether bad lines or rows are set aside instead of raising an error."""
     has_ngrams: ClassVar[bool] = False
     """Whether rows are n-grams of texts."""
     encoder: TextEncoder | None = None
-    """From texts to the codes of the job's map, if these are texts and it has codes."""
+    """The encoder from texts to the codes of the job's map, if the records are texts and the map
+    has codes."""
 
     @property
     @abstractmethod
     def fields(self) -> Fields:
-        """The fields that are read of records."""
+        """The fields to read from records."""
 
     @abstractmethod
     def format(self, input: Input) -> Format:
-        """Return the format of an input. It is an error if neither the name nor an option tells
-        it."""
+        """Return the format of an input. Raise ValueError if neither the name nor an option
+        determines it."""
 
     def facts(self, input: InputFile) -> list[Any]:
-        """Return the facts about an input that decide its records, for a recipe."""
+        """Return the facts about an input that determine its records, for a recipe."""
         return [*input.recipe, self.format(input).name]
 
     @abstractmethod
     def block(self, piece: Piece) -> Batch:
-        """Return the records of a piece, with their rows; a `LineError` counts lines from the
+        """Return the records of a piece, with their rows. A `LineError` counts lines from the
         beginning of the piece."""
 
     @abstractmethod
     def texts(self, piece: Piece) -> Any:
-        """Return the records of a piece as text, a list or an array of Arrow."""
+        """Return the records of a piece as text: a list or an Arrow array."""
 
     @abstractmethod
     def options(self) -> dict[str, Any]:
-        """Return the options that decide the rows, for a receipt."""
+        """Return the options that determine the rows, for a receipt."""
 
     @abstractmethod
     def with_fields(
         self, key: str | None = None, weight: str | None = None, *, sets_aside: bool
     ) -> Self:
-        """Return the source whose records have the numbers that order them, and weights, in fields,
-        and which sets bad records aside, or does not."""
+        """Return the source with a field of numbers that order records, a field of weights, and the
+        given treatment of bad records."""
 
     @property
     def needs_counts(self) -> Texts | None:
-        """What the inputs are if rows depend on how many records have an n-gram: `max_df` limits
-        those that count, or `idf` weighs them; else None."""
+        """The description of the inputs if their rows depend on document frequencies, through
+        `max_df` or `idf`; otherwise None."""
         return None
 
     @property
@@ -79,23 +80,23 @@ class Source(ABC):
 
     @property
     def has_label_field(self) -> bool:
-        """Whether labels are in a field, and may be strings."""
+        """Whether labels come from a field and may be strings."""
         return False
 
     def prepared(
         self, inputs: list[Any], n_jobs: int | None, stack: contextlib.ExitStack
     ) -> tuple[Self, list[Any]]:
-        """Return the source after a first reading of the inputs, if one is needed; and the inputs
-        that can still be read as often as needed, as long as `stack` is open."""
+        """Return the source after a first pass over the inputs, if it needs one, and inputs that
+        can be read as often as necessary while `stack` is open."""
         return self, inputs
 
     def check_labels(self) -> None:  # noqa: B027
-        """Raise a ValueError if records have no labels to learn."""
+        """Raise a ValueError if records have no labels to learn from."""
 
     def named(self, labels: Array) -> Array:
-        """Return labels by their names, if their numbers are of strings."""
+        """Return labels as strings if they are the numbers of strings."""
         return labels
 
     def classes_table(self) -> bytes:
-        """Return the numbers of labels that are strings, as a table; empty if there are none."""
+        """Return a table of the numbers of labels that are strings; empty without such labels."""
         return b""

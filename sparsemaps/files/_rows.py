@@ -1,4 +1,4 @@
-"""Blocks of rows of an input, which threads read, in order."""
+"""Blocks of rows of an input, read by threads, in order."""
 
 import contextlib
 import dataclasses
@@ -33,8 +33,8 @@ def read_rows(
     aside: BadTable | None = None,
     **how: Any,
 ) -> Generator[T, None, None]:
-    """Yield the results of `convert` for each block of rows of an input, in order; `how` is as of
-    `read_pieces`. Records that the source sets aside go to the table `aside`.
+    """Yield the results of `convert` for each block of rows of an input, in order. `how` is passed
+    to `read_pieces`. Bad records go to the table `aside`.
 
     Threads read and convert blocks. Errors name the input and the line.
     """
@@ -57,7 +57,8 @@ def read_counted(
     n_jobs: int | None = None,
     aside: BadTable | None = None,
 ) -> Generator[T, None, None]:
-    """Yield what `read_rows` does, for all records of an input whose n-grams were counted."""
+    """Yield the same as `read_rows`, for the records of an input whose n-grams have been
+    counted."""
 
     def step(block: Batch) -> tuple[T, Any]:
         return convert(block), block.bad_and_good()
@@ -91,8 +92,8 @@ def read_pieces(
     bar: Progress | None = None,
     max_rows: int | None = None,
 ) -> Generator[T, None, None]:
-    """Yield the results of `step` for each piece of an input, in order. `step` also counts rows,
-    for the bar, and line ends."""
+    """Yield the results of `step` for each piece of an input, in order. `step` also returns the
+    numbers of rows, for the bar, and of line ends."""
     format = source.format(input)
     with open_input(input, source.given.max_line_bytes) as text:
         text.unit = format.unit
@@ -106,11 +107,11 @@ def read_pieces(
 
 
 def read_raw(source: Source, input: Input, n_jobs: int | None, bar: Progress) -> Iterator[Raw]:
-    """Yield the good records of an input in the form in which they are written back, in order, some
-    at a time."""
+    """Yield the good records of an input in parts, in order, in the form in which they are written
+    back."""
     format, fields = source.format(input), dataclasses.replace(source.fields, records=True)
 
-    def step(piece: object) -> tuple[Raw, int]:  # fields remember the labels of a piece
+    def step(piece: object) -> tuple[Raw, int]:  # fields store the kind of labels of a piece
         return format.raw(piece, dataclasses.replace(fields)), 0
 
     with open_input(input, source.given.max_line_bytes) as text:
@@ -124,7 +125,7 @@ def read_raw(source: Source, input: Input, n_jobs: int | None, bar: Progress) ->
 def read_each(
     source: Source, input: Input, take: Callable[[Any], Any], **how: Any
 ) -> Generator[Any, None, None]:
-    """Return the records that `take` makes of each piece of an input, in order."""
+    """Yield the records that `take` returns for each piece of an input, in order."""
 
     def step(piece: object) -> tuple[tuple[Any, int], int]:
         records = take(piece)
@@ -134,9 +135,10 @@ def read_each(
 
 
 def apply(map: SparseMap, function: Callable[[Any], T], block: Batch) -> T:
-    """Return ``function(X)`` for the rows of a block; it may be a method of `map`, which is fitted.
+    """Return ``function(X)`` for the rows of a block. The function may be a method of `map`, which
+    must be fitted.
 
-    Errors name the line, and the index as the input numbers it.
+    Errors name the line, and the index as numbered in the input.
     """
     X = block.X
     n_columns = map.n_columns
@@ -161,14 +163,15 @@ def codes_of(map: Any, block: Batch) -> PackedCodes:
 
 
 def of_rows(function: Callable[[Any], T], block: Batch, X: object, width: int) -> T:
-    """Return ``function(X)`` for the rows `X` of a block, with `width` columns and at least one."""
+    """Return ``function(X)`` for the rows `X` of a block, with `width` columns but at least one."""
     with errors_of(block):
         return function(with_width(X, max(width, 1)))
 
 
 @contextlib.contextmanager
 def errors_of(block: Batch) -> Iterator[None]:
-    """Let errors about entries name the line, and the index as the input numbers it."""
+    """Convert errors about entries to errors that name the line, and the index as numbered in the
+    input."""
     try:
         yield
     except EntryError as error:
@@ -177,10 +180,10 @@ def errors_of(block: Batch) -> Iterator[None]:
 
 
 def reader_of(block: Batch) -> RowReader:
-    """Return a reader of the rows of a block, which checks their entries."""
+    """Return a reader of the rows of a block that checks their entries."""
     return RowReader(open_sparse(block.X, "the rows"), None)
 
 
 def with_width(X: Any, width: int) -> Any:
-    """Return rows with another number of columns, which is large enough for their entries."""
+    """Return rows with another number of columns, which must be sufficient for their entries."""
     return sp.csr_array((X.data, X.indices, X.indptr), shape=(X.shape[0], width))

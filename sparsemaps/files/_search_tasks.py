@@ -1,13 +1,13 @@
-"""Stages by which tasks share a search.
+"""Stages that divide a search among tasks.
 
-A search consists of steps: one for each part of each band of codes, or for each range of rows if
-all rows are compared. No step needs what another one finds. So a search has three stages. The first
-draws the keys of hashes, which every step needs; for pairs of one set, it also finds rows that
-have too many copies. (The search of `dedup` needs no such rows, and has no steps at recall 1.)
-Each task of the second makes some of the steps. The task of the third runs the whole search, which
-takes the results of steps that are there and makes the others. All tasks call the same function,
-with different steps to make. A search that is not shared is the third stage alone, which keeps no
-results of steps.
+A search consists of independent steps: one for each part of each band of codes, or for each range
+of rows if all rows are compared. The search has three stages. The first draws the keys of hashes,
+which every step needs; for pairs of one set, it also finds rows that have too many copies. (The
+search of `dedup` does not need such rows, and has no steps at recall 1.) Each task of the second
+stage makes some of the steps. The task of the third stage runs the whole search, reusing the
+results of existing steps and making the missing ones. All tasks call the same function, with
+different steps to make. A search that is not divided consists of the third stage alone, which
+stores no results of steps.
 """
 
 from collections.abc import Callable, Iterator, Sequence
@@ -20,18 +20,18 @@ from sparsemaps.files._results import KeptSteps, files_named
 from sparsemaps.files._tasks import Stage, Task, TaskRun
 
 _MOST_TASKS = 64
-"""Tasks among which a search is shared, at most."""
+"""Largest number of tasks of a search."""
 
 
 def search_stages(last: Stage, inputs: Sequence[Any]) -> Iterator[Stage]:
-    """Yield the stages of a search of the rows of inputs, which as many tasks share as the inputs
-    have ranges.
+    """Yield the stages of a search over the rows of inputs, divided among as many tasks as the
+    inputs have ranges.
 
     `last` is the stage as if one task made the whole search: ``last.make(*task.of, path, run)``
-    searches, and writes the result of the task. Tasks that share the search also give it `steps`.
-    If only some of these are to be made (`KeptSteps.share`), it ends after them, and writes
-    nothing. Results whose names begin with "search-", such as those of steps, are removed after the
-    last stage, unless processes share the folder.
+    searches, and writes the result of the task. Tasks of a divided search also pass `steps`. If
+    only some of these are to be made (`KeptSteps.share`), the function ends after them and writes
+    nothing. Results whose names begin with "search-", including those of steps, are removed after
+    the last stage, unless processes share the folder.
     """
     (task,) = last.tasks
     of_steps = files_named("search-.*")
@@ -62,8 +62,8 @@ def _make(
     path: str,
     run: TaskRun,
 ) -> Any:
-    """Make the steps of a search whose numbers are in a share, and return True. Without a share,
-    make all steps and the result of the search, and return its value."""
+    """Make the steps of a search that belong to a share, and return True. Without a share, make all
+    steps and the result of the search, and return its value."""
     shown = False if share is None else run.progress
     steps = KeptSteps(run.results, "search-", task.recipe, shown=shown, share=share)
     value = search(*task.of, path, run, steps)

@@ -1,4 +1,4 @@
-"""Rows of snippets of texts, which `sparsemaps train` adds to the rows of whole texts."""
+"""Rows of snippets of texts, which `sparsemaps train` appends to the rows of whole texts."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
@@ -17,8 +17,8 @@ T = TypeVar("T")
 class SnippetRows:
     """The codes of snippets of the texts of some inputs.
 
-    They depend on the seed and on the number of a record among all records of all inputs, not on
-    the blocks in which records are read. Records of weight 0 have no number and no snippets.
+    Snippets depend on the seed and on the number of a record among all records of all inputs, not
+    on the blocks in which records are read. Records of weight 0 have no number and no snippets.
     """
 
     def __init__(self, lengths: tuple[int, ...], seed: int, encoder: TextEncoder) -> None:
@@ -28,7 +28,8 @@ class SnippetRows:
         self._records: list[Array] = []
 
     def take(self, parts: Iterable[tuple[T, Any]], n_jobs: int | None) -> Iterator[T]:
-        """Yield parts of an input, which come with their texts, and take snippets of the texts."""
+        """Yield the parts of an input, which come with their texts, and collect snippets of the
+        texts."""
 
         def numbered() -> Iterator[tuple[T, Any, Array, int]]:
             for part, texts in parts:
@@ -47,13 +48,14 @@ class SnippetRows:
             yield part
 
     def _cut(self, part: T, texts: Any, rows: Array, first: int) -> tuple[T, Any, Array]:
-        """Return a part with the codes of its snippets, and with the numbers of their records;
-        `rows` are those of the texts, the first of which has the number `first` for chance."""
+        """Return a part with the codes of its snippets and the numbers of their records. `rows` are
+        the records of the texts, and `first` is the number of the first text in the random
+        sequence."""
         found, index = snippets(texts, self._lengths, random_state=self._seed, first=first)
         return part, self._encoder.encode(found, packed=True), rows[index]
 
     def after(self, codes: PackedCodes) -> tuple[PackedCodes, Array]:
-        """Return the codes of the records, with the codes of the snippets behind them; and the
-        number of the record of each row."""
+        """Return the codes of the records followed by the codes of the snippets, and the number of
+        the record of each row."""
         records = np.concatenate([np.arange(len(codes)), *self._records])
         return PackedCodes.concatenate([codes, *self._codes]), records

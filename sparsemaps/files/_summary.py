@@ -1,4 +1,5 @@
-"""Summaries of files: LIBSVM text, and what the package writes, with the map that made it."""
+"""Summaries of files: LIBSVM text, and files written by this package, with the map that made
+them."""
 
 import contextlib
 import os
@@ -40,23 +41,23 @@ from sparsemaps.records._table import cannot_be_rows
 from sparsemaps.text import _frequencies
 from sparsemaps.text._analyzers import spec_of
 
-_LARGEST_COUNT = 1000  # of different labels that are counted
+_LARGEST_COUNT = 1000  # distinct labels that are counted
 
 _SHOWN_CLASSES = 20
 
 _LONGEST_HEADER = 2**12
-"""Bytes of a comment, and characters of options, that are shown."""
+"""Largest number of shown bytes of a comment, and of characters of options."""
 
 
 class Fact(NamedTuple):
-    """Something that a summary tells, with its name, in words and as numbers."""
+    """A fact of a summary, with its name, in words and as a value."""
 
     name: str
     words: str
     value: Any
-    """For JSON: None, or numbers, strings, lists and mappings."""
+    """A value for JSON: None, a number, a string, a list or a mapping."""
     key: str | None = None
-    """The name of the value, if it is not `name`."""
+    """The name of the value, if it differs from `name`."""
 
     @property
     def line(self) -> str:
@@ -68,7 +69,7 @@ class Fact(NamedTuple):
 
 
 class Summary:
-    """The numbers of rows, entries and labels, and their ranges, in blocks that are added."""
+    """The numbers of rows, entries and labels, and their ranges, accumulated over blocks."""
 
     def __init__(self) -> None:
         self.n_rows = self.n_entries = self.n_qids = 0
@@ -109,7 +110,8 @@ class Summary:
             yield Fact("qids", str(self.n_qids), self.n_qids)
 
     def labels(self) -> Fact:
-        """Return how often each label occurs; the least and the largest, if there are many."""
+        """Return the frequency of each label, or the least and the largest label if there are
+        many."""
         counts, ends = sorted(self._labels.items()), self._ends
         is_counted = len(counts) <= _LARGEST_COUNT
         value = {name_of(label): count for label, count in counts} if is_counted else None
@@ -121,7 +123,7 @@ class Summary:
 
 
 def _shown(label: float | int) -> str:
-    """Return a label. Whole numbers have all their digits."""
+    """Return a label as text. Whole numbers have all their digits."""
     is_whole = isinstance(label, int) or (label.is_integer() and is_held(int(label)))
     return str(int(label)) if is_whole else f"{label:g}"
 
@@ -162,7 +164,7 @@ _DESCRIBED = "info describes LIBSVM files, codes, indexes, models and tables of 
 
 
 def _is_receipt(path: str) -> bool:
-    """Return whether a file is the receipt of an output, by its name."""
+    """Return whether the name of a file is that of an output's receipt."""
     output = path.removesuffix(RECEIPT)
     return output != path and os.path.splitext(output)[1] != ""
 
@@ -254,7 +256,7 @@ def _of_model(path: str) -> Iterator[Fact]:
 
 
 def _of_frequencies(path: str) -> Iterator[Fact]:
-    """Yield facts about a table of how many records have an n-gram or a column."""
+    """Yield facts about a frequency table of n-grams or columns."""
     table, description = _frequencies.read(path)
     n_rows, n_buckets = table.counts.shape
     n_bytes, largest = table.counts.itemsize, int(table.counts.max(initial=0))
@@ -267,7 +269,7 @@ def _of_frequencies(path: str) -> Iterator[Fact]:
 
 
 def _of_training(model: Model) -> Iterator[Fact]:
-    """Yield facts about when and on what a model was trained, if its file says so."""
+    """Yield facts about the training of a model, if its file has them."""
     facts: TrainingFacts | None = vars(model).get("_facts")
     if facts is None:
         return
@@ -328,17 +330,17 @@ def _of_config(config: object) -> Iterator[Fact]:
 
 
 def _of_weights(idf: dict[str, Any], words: str) -> Fact:
-    """Return the weights of n-grams, beside which a model has a number of weights."""
+    """Return the weights of n-grams; the fact of a model's own weights has the same name."""
     return Fact("weights", words, {**_call_of(idf), "records": idf.get("n_records")}, "idf")
 
 
 def _call_of(config: dict[str, Any]) -> dict[str, Any]:
-    """Return what makes a map or a vectorizer, without what else a configuration says."""
+    """Return the parts of a configuration that make a map or a vectorizer."""
     return {"class": config.get("class"), "parameters": config.get("parameters")}
 
 
 def _call(value: object) -> str:
-    """Return the Python code that makes a map or a vectorizer."""
+    """Return Python code that makes a map or a vectorizer."""
     if isinstance(value, dict) and {"class", "parameters"} <= value.keys():
         parameters = value["parameters"].items()
         return f"{value['class']}({', '.join(f'{n}={_call(v)}' for n, v in parameters)})"

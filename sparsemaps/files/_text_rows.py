@@ -1,4 +1,4 @@
-"""Rows of raw texts, of files of any format."""
+"""Rows of raw texts, from files of any format."""
 
 import contextlib
 import hashlib
@@ -35,7 +35,8 @@ from sparsemaps.records._table import format_of
 
 
 class Labels(NamedTuple):
-    """Different labels of records: labels of files with types, and others, which are strings."""
+    """Distinct labels of records: from files whose formats have types, and from others, in which
+    labels are strings."""
 
     typed: set[Any]
     untyped: set[Any]
@@ -43,27 +44,26 @@ class Labels(NamedTuple):
 
 @dataclass(frozen=True)
 class TextRows(Source):
-    """The rows that a vectorizer makes of texts; it takes the place of their analyzer.
+    """The rows that a vectorizer makes from texts. It replaces the analyzer in `given`.
 
-    Labels that are strings or booleans have their numbers by `classes`, the sorted labels of all
-    inputs.
+    Labels that are strings or booleans are numbered by `classes`, the sorted labels of all inputs.
     """
 
     vectorizer: Any
     given: Texts = Texts()  # noqa: RUF009 (an immutable value)
     classes: dict[Any, int] | None = None
     reads_numbers: bool = False
-    """Whether labels of files without types are numbers, as all of them are."""
+    """Whether labels in untyped files are numbers, because all of them look like numbers."""
     key_field: str | None = None
-    """The field of a number that orders the records."""
+    """The field of the number that orders records."""
     weight_field: str | None = None
     """The field of the weight of a record."""
     sets_aside: bool = False
     encoder: TextEncoder | None = None
     numbers_labels: bool = True
-    """Whether labels have numbers, and are not only read."""
+    """Whether labels are converted to numbers, rather than only read."""
     of_numbers: bool = False
-    """Whether labels are the targets of a regression."""
+    """Whether labels are regression targets."""
     has_ngrams: ClassVar[bool] = True
 
     @property
@@ -128,8 +128,8 @@ class TextRows(Source):
     ) -> tuple[Self, list[Any]]:
         """Return the source with the classes of labels that are strings, and the inputs to read.
 
-        The numbers depend on the labels of all inputs, so the inputs are read once more. Those that
-        can be read once are spooled for it, as long as `stack` is open.
+        The numbers depend on the labels of all inputs, so this reads the inputs an additional time.
+        Inputs that can only be read once are spooled while `stack` is open.
         """
         if not self.has_label_field:
             return self, inputs
@@ -148,8 +148,8 @@ class TextRows(Source):
         return self._with_classes(labels), inputs
 
     def _with_classes(self, labels: Labels) -> Self:
-        """Return the source with classes for the labels that are strings; without strings, for
-        booleans. Labels without types are numbers if all of them are."""
+        """Return the source with classes for labels that are strings, or, without strings, for
+        booleans. Untyped labels are numbers if all of them look like numbers."""
         if labels.untyped and not labels.typed and None not in map(number_in, labels.untyped):
             return replace(self, reads_numbers=True)
         every = labels.typed | labels.untyped
@@ -171,13 +171,13 @@ class TextRows(Source):
         return np.array(list(self.classes))[labels.astype(np.intp)]
 
     def classes_table(self) -> bytes:
-        if self.classes is None or self._kind is bool:  # whose numbers are 0 and 1, as everywhere
+        if self.classes is None or self._kind is bool:  # booleans are always 0 and 1
             return b""
         lines = (f"{number}\t{escaped(name)}\n" for name, number in self.classes.items())
         return "".join(lines).encode("utf-8", "surrogatepass")
 
     def _number_labels(self, batch: Batch, is_typed: bool) -> None:
-        """Set the beginnings of lines of a batch, in place, by its labels."""
+        """Set the line beginnings of a batch from its labels, in place."""
         labels, ends = flat_labels(batch.labels)
         if ends is None:
             batch.heads = one_label_each(self._numbers(labels, batch.line_of, is_typed))
@@ -191,7 +191,7 @@ class TextRows(Source):
         batch.heads, batch.has_lists = heads._replace(label_ends=ends), True
 
     def _numbers(self, labels: list[Any], line_of: Callable[[int], int], is_typed: bool) -> Array:
-        """Return labels as numbers. An error has the line of a label, by its number."""
+        """Return labels as numbers. `line_of` maps a label's position to its line, for errors."""
         if self.reads_numbers and not is_typed:
             labels = [
                 label if (n := number_in(label)) is None else number_of(n) for label in labels
@@ -219,7 +219,7 @@ class TextRows(Source):
         return float if self.classes is None else kind_of_label(next(iter(self.classes)))
 
     def distinct_labels(self, piece: Piece) -> tuple[tuple[Labels, int], int]:
-        """Return the labels of a piece, and how many records and lines it has."""
+        """Return the labels of a piece, and its numbers of records and lines."""
         batch = piece.format.batch(piece.content, self.fields)
         labels = set(flat_labels(batch.labels or [])[0])
         of_piece = Labels(labels, set()) if piece.format.is_typed else Labels(set(), labels)

@@ -1,4 +1,4 @@
-"""How well a model does on records with labels."""
+"""Evaluation of a model on records with labels."""
 
 from typing import Any, NamedTuple
 
@@ -17,19 +17,19 @@ from sparsemaps.linear._indicators import LabelLists
 
 
 class Validation(NamedTuple):
-    """How well a model does on records that it was not trained on."""
+    """The evaluation of a model on records that it was not trained on."""
 
     n_records: int
     score: float
-    """The accuracy; micro F1, if records have lists of labels; or of regression R2."""
+    """The accuracy; micro F1 if records have lists of labels; R2 for regression."""
     lines: list[str]
-    """The figures as text, and the table of confusion if there are few classes."""
+    """The figures as text, with a confusion matrix if there are few classes."""
     figures: dict[str, float]
     """The figures by their names."""
 
 
 def validation(model: Model, rows: LabelledRows) -> Validation:
-    """Return how well a model does on records with labels."""
+    """Evaluate a model on records with labels."""
     if isinstance(rows.labels, LabelLists):
         several = figures_of_lists(model, rows.codes, rows.labels, rows.weights)
         line = f"{_counted(rows)}, {several.line()}"
@@ -61,18 +61,18 @@ def validation(model: Model, rows: LabelledRows) -> Validation:
 
 
 _TABLE = 12
-"""The largest number of classes for which a confusion matrix is printed."""
+"""Largest number of classes for which a confusion matrix is printed."""
 
 
 def _counted(rows: LabelledRows) -> str:
-    """Return how many records there are, and the sum of their weights."""
+    """Return the number of records, and the sum of their weights, in words."""
     words = f"{len(rows.codes)} records"
     return words if rows.weights is None else f"{words} of weight {rows.weights.sum():.6g}"
 
 
 def area_under_curve(scores: Array, positive: Array, weights: Array | None = None) -> float:
     """Return the probability that a positive record has a higher score than another record; equal
-    scores count half. Records are drawn by their weights."""
+    scores count half. Records are drawn with their weights."""
     _, place = np.unique(scores, return_inverse=True)
     weights = np.ones(len(scores)) if weights is None else weights
     ours, others = np.bincount(place, weights * positive), np.bincount(place, weights * ~positive)
@@ -82,8 +82,8 @@ def area_under_curve(scores: Array, positive: Array, weights: Array | None = Non
 
 
 def _confusion(classes: Array, rows: LabelledRows, found: Array) -> list[str]:
-    """Return a row for each class that there is, a column for each class that is predicted: numbers
-    of records, or sums of their weights."""
+    """Return the lines of a confusion matrix: a row for each true class and a column for each
+    predicted class, with numbers of records or sums of their weights."""
     labels, known = values_of(rows.labels), classes.tolist()
     names = known + sorted(set(labels.tolist()) - set(known))
     number = {label: n for n, label in enumerate(names)}
@@ -100,8 +100,8 @@ def _confusion(classes: Array, rows: LabelledRows, found: Array) -> list[str]:
 
 
 def comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledRows:
-    """Return records to compare with, whose labels are like the training labels: lists if these are
-    lists, and strings if these are strings."""
+    """Return the evaluation records with labels like the training labels: lists if those are lists.
+    Raise ValueError unless both are strings or both are numbers."""
     if isinstance(others.labels, LabelLists) and not isinstance(labels, LabelLists):
         raise ValueError(
             "the records to compare with must have one label each, like the training records, got "
@@ -132,14 +132,14 @@ def comparable(model: Model, labels: Labels, others: LabelledRows) -> LabelledRo
 
 
 class ListFigures(NamedTuple):
-    """How well a model finds the labels of records that may have several labels each."""
+    """The evaluation of a model on records that may have several labels each."""
 
     micro_f1: float
-    """F1 of all labels of all records together."""
+    """F1 over all labels of all records together."""
     macro_f1: float
-    """The mean of the F1 of each label that a record has, or that is found for one."""
+    """Mean F1 over the labels that any record has or is assigned."""
     precisions: dict[int, float]
-    """The share of right labels among the k best of each record, by k."""
+    """The precision of the best k labels of each record, by k."""
 
     def line(self) -> str:
         shares = [f"{share:.4f}" for share in (self.micro_f1, self.macro_f1)]
@@ -152,14 +152,14 @@ class ListFigures(NamedTuple):
 
 
 _BEST = 1, 3, 5
-"""Numbers of labels whose precision is computed."""
+"""Numbers of best labels whose precision is computed."""
 
 
 def figures_of_lists(
     model: Any, codes: PackedCodes, labels: LabelLists, weights: Array | None
 ) -> ListFigures:
-    """Return how well a model finds the labels of some records, by their weights. Labels that it
-    does not know are not found."""
+    """Return the weighted evaluation on records with several labels. Labels unknown to the model
+    count as not found."""
     known = model.classes_.tolist()
     unknown = sorted(set(labels.values.tolist()).difference(known))
     wanted = labels.matrix(np.array([*known, *unknown], object)).astype(np.float64)
@@ -183,7 +183,7 @@ def figures_of_lists(
 
 
 def best_labels(model: Any, codes: PackedCodes, n: int) -> Array:
-    """Return the numbers of the classes with the highest scores, the best first, for each row."""
+    """Return the indices of the classes with the highest scores for each row, best first."""
     best: Array = model._of_codes(
         codes, lambda scores: np.argsort(-scores, axis=1, kind="stable")[:, :n]
     )
