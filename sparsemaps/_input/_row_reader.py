@@ -181,7 +181,7 @@ class RowReader:
             self.dtype = X.dtype
 
     def work_before(self, row: int) -> int:
-        """Return the number of entries above `row`, plus `ROW_WORK` for each of these rows."""
+        """Return the number of entries above `row`, plus `ROW_WORK` per row."""
         if self._dense is not None:
             return row * (self.n_columns + ROW_WORK)
         return int(self._indptr.item(row)) + ROW_WORK * row
@@ -301,7 +301,7 @@ _ROWS_AT_ONCE = 2**10
 
 def _first_no_number(X: Any) -> str | None:
     """Describe the first value of a table or array that is not a number. Strings are skipped,
-    because they raise an error of their own. Return None if there is no such value."""
+    because they raise an error of their own. Return None if all values are numbers or strings."""
     if len(getattr(X, "shape", ())) != 2 or sp.issparse(X):
         return None
     names = names_of(X)

@@ -243,7 +243,7 @@ def writing(folder: str, *, shared: bool = False) -> Iterator[None]:
 @contextlib.contextmanager
 def staged(output: Any, endings: Sequence[str]) -> Iterator[Any]:
     """Yield a local path at which to write an output and the files next to it, named by `endings`.
-    If there is no error, they all appear at the end, and earlier files next to the output are
+    Unless an error occurs, they all appear at the end, and earlier files next to the output are
     removed. An output thus never has files of another run next to it, such as the labels of a run
     that had no space left for its codes."""
     if not endings or not _sources.is_regular(output):

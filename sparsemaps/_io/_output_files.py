@@ -29,7 +29,7 @@ _WRITERS: dict[str, Callable[[Any], Any]] = {
 
 @contextlib.contextmanager
 def atomic_output(path: Any, synced: bool = True) -> Iterator[IO[bytes]]:
-    """Yield a binary file object for the file `path`, which appears only if there is no error.
+    """Yield a binary file object for the file `path`, which appears only if no error occurs.
 
     "-" is standard output. If `path` is a file object, bytes are written to it directly. The suffix
     of the name selects the compression. Without `synced`, writing is cheaper, but the file may be
@@ -92,8 +92,8 @@ def instead_of(target: str, path: str, endings: Iterable[str]) -> Iterator[None]
 
 @contextlib.contextmanager
 def replacing(target: str, synced: bool) -> Iterator[IO[bytes]]:
-    """Yield a temporary file in the directory of `target`, which replaces `target` if there is no
-    error.
+    """Yield a temporary file in the directory of `target`, which replaces `target` unless an error
+    occurs.
 
     Its name is short, because the name of `target` may have the maximum length. The temporary file
     remains only if the process is killed.

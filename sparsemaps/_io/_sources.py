@@ -179,7 +179,7 @@ def known_inputs(inputs: Iterable[Any]) -> list[Any]:
     """Return the inputs of a job, with the paths of regular files replaced by `InputFile`.
 
     The others can be read only once: "-", file objects, named pipes, devices. Raise a ValueError if
-    one of these is given twice.
+    such an input is given twice.
     """
     known: list[Any] = []
     streams: set[Any] = set()

@@ -239,8 +239,8 @@ _OBJECT_STORES = {"s3", "gs", "gcs", "abfs", "az", "oss", "oci", "r2", "hf"}
 
 @contextlib.contextmanager
 def uploaded(url: str, endings: Iterable[str] = ("",)) -> Iterator[str]:
-    """Yield a local path at which to write a file, and others next to it. They are uploaded if
-    there is no error, the file itself last."""
+    """Yield a local path at which to write a file, and others next to it. They are uploaded unless
+    an error occurs, the file itself last."""
     refuse_read_only(url)
     with written_here(url) as path:
         yield path

@@ -2,10 +2,10 @@
 
 Importing scikit-learn takes most of a second and 100 MB, and neither a process that serves a model
 nor most commands need it. Estimators therefore inherit the small classes of this module. As soon as
-any code imports ``sklearn.base``, each of these classes gets the corresponding scikit-learn class
-as its base, and loses its own methods. No code can see the difference: code that passes an
-estimator to scikit-learn, or checks whether it inherits a scikit-learn class, has imported that
-class. A method that only scikit-learn has imports scikit-learn when it is called.
+any code imports ``sklearn.base``, every such class gets the corresponding scikit-learn class as its
+base, and loses its own methods. No code can see the difference: code that passes an estimator to
+scikit-learn, or checks whether it inherits a scikit-learn class, has imported that class. A method
+that only scikit-learn has imports scikit-learn when it is called.
 
 Simpler designs fall short. Separate classes for serving would mean a second class for each map and
 model, and `load_model` would not return a `KernelClassifier`. Implementing scikit-learn's protocol

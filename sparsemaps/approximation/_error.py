@@ -53,12 +53,12 @@ class KernelError:
         acos-chi2 kernel and "rademacher" vectors of `SignProjection`, `hash_dim` of `Fastfood` and
         series of `TensorSketch`, which are approximations.
     theory_std : float or None
-        `std` according to the variance formula of the map; None if there is no formula.
+        `std` according to the variance formula of the map; None without a formula.
     theory_bias : float
         ``chance_bias + zero_bit_bias``; for a series of `TensorSketch`, the truncation error.
     theory_rmse : float or None
-        `rmse` according to `theory_std` and the biases whose mean is `theory_bias`; None if there
-        is no formula.
+        `rmse` according to `theory_std` and the biases whose mean is `theory_bias`; None without a
+        formula.
     peak : float or None
         For `CountSketch` and `TensorSketch`, the largest ``max(abs(x)) / norm(x)`` of the rows x;
         None for other maps. If it is large, heavy columns share a bucket for few seeds, but the

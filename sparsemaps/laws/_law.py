@@ -66,7 +66,7 @@ class Law(ABC):
     def moments(self, pairs: Pairs) -> Moments:
         """Return the mean, variance and distribution of the estimates for pairs of rows.
 
-        Raises UnknownVarianceError if there is no formula.
+        Raises UnknownVarianceError if the formula is unknown.
         """
         raise UnknownVarianceError(f"{type(self).__name__} has no variance formula")
 

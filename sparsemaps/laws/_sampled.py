@@ -177,7 +177,7 @@ class SignsLaw(SampledLaw):
     distribution: str | None
     dense_output: bool
     width: int | None = None
-    """Width of a block of orthogonal vectors; None if there are no blocks or it is unknown."""
+    """Width of a block of orthogonal vectors; None without blocks, or if it is unknown."""
 
     @property
     def nonnegative_rule(self) -> str | None:

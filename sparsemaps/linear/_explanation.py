@@ -70,8 +70,7 @@ class _MapPart(NamedTuple):
 
 
 _Names = Sequence[str] | list[dict[int, str]] | None
-"""Names of columns by number, for all rows, or one dictionary per row. None if there are no
-names."""
+"""Names of columns by number, for all rows, or one dictionary per row. None without names."""
 
 
 def _of_rows(model: "CodesModel", X: Any) -> Iterator[_MapPart]:

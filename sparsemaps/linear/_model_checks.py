@@ -174,7 +174,7 @@ def refuse_other_lengths(rows: Any, y: Any) -> None:
 
 
 def number_of_label(classes: Array, label: object) -> int | None:
-    """Return the number of a class, or None if there is no such class."""
+    """Return the number of a class, or None if the class is unknown."""
     wanted = as_given(label)
     for number, one in enumerate(classes.tolist()):
         if as_given(one) == wanted:

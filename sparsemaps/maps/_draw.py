@@ -85,8 +85,8 @@ class Draw(ABC):
     the row.
 
     It has the parameters as attributes, with the values that ``fit`` computed from the data;
-    `parameters`, all of these except `random_state` and `n_jobs`; `seed`; `n_columns`, None for any
-    number; `law`, and its `nonnegative_rule`; and `size`, the number of components. A subclass
+    `parameters`, all parameters except `random_state` and `n_jobs`; `seed`; `n_columns`, None for
+    any number; `law`, and its `nonnegative_rule`; and `size`, the number of components. A subclass
     defines ``transform(work)``. It may also override `width`, and ``prepare()``, which computes
     more attributes once.
     """

@@ -121,8 +121,8 @@ def _factors_for_lengths_below(limit: int, *rule: Any) -> npt.NDArray[np.int32]:
 def _factors_for_lengths(
     lengths: Array, degree: int, extra: bool, n_components: int, method: str, itemsize: int
 ) -> npt.NDArray[np.int32]:
-    """Return the number of factors whose tuples are summed, for rows of these lengths, plus one
-    entry if `extra`."""
+    """Return the number of factors whose tuples are summed, for rows with the given lengths, plus
+    one entry if `extra`."""
     lengths = lengths + extra
     if method == "fft":
         return np.zeros(len(lengths), np.int32)

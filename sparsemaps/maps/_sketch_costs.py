@@ -25,7 +25,7 @@ def butterflies(n_components: int, itemsize: int) -> float:
 def factors_to_sum(
     lengths: Array, degree: int, n_components: int, itemsize: int
 ) -> tuple[npt.NDArray[np.int32], Array]:
-    """Return, for rows of these lengths that are summed directly, the number of factors whose
+    """Return, for rows with the given lengths that are summed directly, the number of factors whose
     tuples are summed, and the number of tuples.
 
     It is the smallest number of factors with at least as many tuples as adding one entry costs.

@@ -117,7 +117,7 @@ class TaylorSketch:
         return n_stored
 
     def _is_direct(self, lengths: Array, itemsize: int) -> npt.NDArray[np.bool_]:
-        """Return, for rows of these lengths, whether each degree is summed directly."""
+        """Return, for rows with the given lengths, whether each degree is summed directly."""
         if self._method != "auto":
             return np.full(len(lengths), self._method == "direct")
         join = join_cost(self._n_components, itemsize)

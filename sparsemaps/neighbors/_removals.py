@@ -220,7 +220,7 @@ def _mapped(folder: StrPath, least: int, n: int, dtype: type) -> Array:
 
 
 class _Sweep:
-    """Rows in their order, each of which is removed or survives.
+    """Rows in their order. Each row is removed or survives.
 
     A place is the position of a row in this order. The first `n_given` rows survive. `witness` has
     the place of each removed row's witness, and -1 for survivors.
