@@ -1,4 +1,4 @@
-"""Fixtures, and the list of maps that the tests over all maps run through."""
+"""Fixtures, and the list of maps for the tests of all maps."""
 
 import bz2
 import faulthandler
@@ -7,9 +7,9 @@ import gzip
 import os
 import signal
 
-# Matrices here are small: threads of linear algebra would only wait for one another.
+# Matrices are small here, so threads of linear algebra would only wait for one another.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-# Models have the date of their training. Here two that are trained alike have the same bytes.
+# Models store the date of their training. A fixed date gives equally trained models the same bytes.
 os.environ["SOURCE_DATE_EPOCH"] = "0"
 
 import pytest
@@ -30,15 +30,15 @@ def pytest_report_header():
 def pytest_configure(config):
     if chance.VARIABLE in os.environ:
         config.option.hypothesis_seed = str(chance.NUMBER)
-    # A shell starts what it runs in the background with interrupts ignored; tests send some.
+    # A shell starts background commands with interrupts ignored, but some tests send interrupts.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     _tell_where_tests_hang(config)
 
 
 def _tell_where_tests_hang(config):
-    """Print where the tests stand every ten minutes, more than twice what all of them take.
+    """Print the running tests every ten minutes, more than twice the time of the whole suite.
 
-    pytest's own limit, for each test, takes a fortieth of the time of the suite.
+    pytest's own timeout, which is per test, takes a fortieth of the time of the suite.
     """
     with config.pluginmanager.getplugin("capturemanager").global_and_fixture_disabled():
         errors = open(os.dup(2), "w")  # noqa: SIM115 (closed when pytest ends)
@@ -56,7 +56,7 @@ def pytest_collection_finish():
 def _maps():
     for name, variants in MAPS.items():
         for parameters in variants:
-            # A function by its name: its address is another one in each process of pytest-xdist.
+            # Name functions: their addresses differ between processes of pytest-xdist.
             named = {key: getattr(value, "__name__", value) for key, value in parameters.items()}
             text = ",".join(f"{key}={value}" for key, value in named.items())
             yield pytest.param((name, parameters), id=f"{name}({text})")
@@ -64,14 +64,15 @@ def _maps():
 
 @pytest.fixture(params=_maps())
 def new_map(request):
-    """A function that makes a new map, of each class and variant in turn."""
+    """Return a function that makes a new map, for each class and variant."""
     name, parameters = request.param
     return lambda **more: make(name, **{**parameters, **more})
 
 
 @pytest.fixture(params=[(name, variants[0]) for name, variants in MAPS.items()], ids=MAPS)
 def first_variant(request):
-    """A function that makes a new map, of each class in turn: for what all variants share."""
+    """Return a function that makes a new map, for each class: for properties that all variants
+    share."""
     name, parameters = request.param
     return lambda **more: make(name, **{**parameters, **more})
 
@@ -88,7 +89,7 @@ def file(tmp_path):
 
 @pytest.fixture
 def folder(tmp_path):
-    """A folder of files with different rows."""
+    """Return a folder of files with different rows."""
     (tmp_path / "in").mkdir()
     for i in range(7):
         write(tmp_path / "in" / f"p{i}.svm", 10 + i, seed=i)
@@ -97,7 +98,8 @@ def folder(tmp_path):
 
 @pytest.fixture(scope="session")
 def inputs(tmp_path_factory):
-    """Files with all that a LIBSVM file may have; one is compressed, one has no row."""
+    """Return files with everything that a LIBSVM file may have; one is compressed, one has no
+    rows."""
     folder = tmp_path_factory.mktemp("inputs")
     write(folder / "a.svm")
     text = write(folder / "b.svm", 40, seed=1).read_bytes()
@@ -112,7 +114,7 @@ def inputs(tmp_path_factory):
 
 @pytest.fixture
 def set_limits(monkeypatch):
-    """A function that sets limits of a module, such as the rows of a block, by their names."""
+    """Return a function that sets limits of a module by name, such as the rows of a block."""
 
     def set_limits(module, **limits):
         for name, value in limits.items():
@@ -123,8 +125,8 @@ def set_limits(monkeypatch):
 
 @pytest.fixture
 def short_ranges(set_limits):
-    """A function that lets the ranges of inputs be so short, of which each task makes codes, or
-    counts n-grams."""
+    """Return a function that sets the length of the ranges of inputs that a task encodes or
+    counts."""
 
     def set_length(n_bytes):
         set_limits(_coded_records, RANGE_BYTES=n_bytes)
@@ -135,5 +137,5 @@ def short_ranges(set_limits):
 
 @pytest.fixture
 def short_calls(set_limits):
-    """A function that lets a call of a kernel compare so few bits of codes."""
+    """Return a function that sets how few bits of codes a kernel compares per call."""
     return lambda n_bits: set_limits(_packed, _CALL_BITS=n_bits)

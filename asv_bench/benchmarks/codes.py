@@ -1,4 +1,5 @@
-"""Packed codes: all pairs of 512 bits against NumPy, files against those of one-hot features."""
+"""Packed codes: all pairs of 512 bits against NumPy, files of codes against files of one-hot
+features."""
 
 from io import BytesIO
 
@@ -13,7 +14,7 @@ N_BYTES = 64
 
 
 class Pairs:
-    """bits = 0 is the Hamming distance."""
+    """With bits = 0, the Hamming distance."""
 
     params = ([0, 1, 2, 4, 8, 16],)
     param_names = ("bits",)
@@ -35,14 +36,14 @@ class Pairs:
         self.ours(bits)
 
     def track_ratio_pairs(self, bits):
-        """Codes of 2 and 4 bits against NumPy's Hamming distance, for want of a direct way."""
+        """Codes of 2 and 4 bits against NumPy's Hamming distance, since NumPy has no direct way."""
         return ratio(lambda: self.numpys(bits), lambda: self.ours(bits))
 
     track_ratio_pairs.unit = "times faster"
 
 
 class Files:
-    """512 codes of 8 bits a row."""
+    """512 codes of 8 bits per row."""
 
     def setup(self):
         self.A = np.random.default_rng(0).integers(0, 256, (2_000, 512), dtype=np.uint8)

@@ -1,7 +1,7 @@
-"""Workloads, and the three things that are measured of every map.
+"""Workloads, and the three measurements of every map.
 
-The workloads are synthetic and seeded: what counts is their shape. Ratios are against a peer timed
-in the same process, in alternating runs of which the fastest count, because absolute times drift.
+The workloads are synthetic and seeded; only their shape matters. Ratios are against a peer in the
+same process, in alternating runs of which the fastest count, because absolute times drift.
 """
 
 import time
@@ -14,7 +14,7 @@ ZIPF = 1.1
 
 
 def _csr(rng, n_rows, n_columns, mean_length, weights=None, binary=False):
-    """Rows of Poisson lengths; columns uniform, or drawn by `weights`."""
+    """Return rows of Poisson lengths, with columns drawn uniformly or by `weights`."""
     lengths = np.maximum(rng.poisson(mean_length, n_rows), 1)
     edges = None if weights is None else np.cumsum(weights) / np.sum(weights)
     rows = []
@@ -48,9 +48,9 @@ def workload(name, n_rows=None):
 
 
 def fastest(*functions, repeats=3, seconds=2):
-    """Seconds of each function: its fastest run. They run in turn, `repeats` times at least, and
-    more often if that takes less than `seconds`, so that each has a moment in which the machine
-    does nothing else."""
+    """Return the seconds of the fastest run of each function. The functions run in turn, at least
+    `repeats` times, and more often if that takes less than `seconds`, so that each has a moment
+    when the machine is otherwise idle."""
     times = [[] for _ in functions]
     began = time.perf_counter()
     while len(times[0]) < repeats or time.perf_counter() < began + seconds:
@@ -62,21 +62,21 @@ def fastest(*functions, repeats=3, seconds=2):
 
 
 def ratio(peer, ours, **often):
-    """How many times faster `ours` is."""
+    """Return how many times faster `ours` is."""
     of_peer, of_ours = fastest(peer, ours, **often)
     return of_peer / of_ours
 
 
 class MapBenchmark:
-    """Time, memory and ratio of one map over workloads; abstract, so without such methods itself.
+    """Base class: time, memory and ratio of one map over workloads. It defines no benchmark itself.
 
-    A subclass names `params` (workloads) and gives ``make()``. It takes the methods that it wants:
-    ``time_transform = MapBenchmark._time_transform`` and so on.
+    A subclass defines `params` (workloads) and ``make()``, and selects methods: ``time_transform =
+    MapBenchmark._time_transform`` and so on.
     """
 
     param_names = ("workload",)
     timeout = 600
-    # Fewer rows of a workload, by name: a smoke run of all benchmarks takes minutes.
+    # Fewer rows per workload, by name, so that a smoke run of all benchmarks takes minutes.
     rows = {"W1": 5_000, "W2": 5_000, "W3": 50, "W4": 2_500, "W5": 10_000}  # noqa: RUF012
 
     def make(self, *parameters):

@@ -47,7 +47,7 @@ class AgainstMatrix(MapBenchmark):
         return ratio(lambda: (self.X @ S).toarray(), lambda: self.map.transform(self.X))
 
     def track_ratio_zeros(self, name):
-        """Against writing as many zeros: more than 1 is not possible."""
+        """Against writing the same number of zeros, which bounds the ratio by 1."""
         zeros = self.map.transform(self.X[:1])
         shape = (self.X.shape[0], zeros.shape[1])
         return ratio(lambda: np.full(shape, 0, zeros.dtype), lambda: self.map.transform(self.X))
@@ -56,7 +56,7 @@ class AgainstMatrix(MapBenchmark):
 
 
 class SparseAgainstMatrix(MapBenchmark):
-    """CSR output. The columns of the peer's rows are not sorted."""
+    """CSR output. The peer's rows have unsorted columns."""
 
     params = (["W1", "W2", "W5"],)
 

@@ -20,7 +20,7 @@ class Features(MapBenchmark):
 
 
 class OrthogonalAgainstHadamard(MapBenchmark):
-    """Three transforms in place of two and a permutation."""
+    """Three transforms instead of two and a permutation."""
 
     params = (["W1", "W4"], ["float32", "float64"])
     param_names = ("workload", "dtype")
@@ -39,12 +39,12 @@ class OrthogonalAgainstHadamard(MapBenchmark):
 
 
 N_CALLS = 20
-"""A vector is mapped so often, one call after the other, as a service does: each of the matrix's
-products empties the caches, from which Python's code would have to come again for every call."""
+"""Number of consecutive calls for one vector, as in a service. Each matrix product of the peer
+evicts the caches, so Python's code would be reloaded for every call."""
 
 
 class OneVector:
-    """As many projections as the matrix has rows; of a call, Python's overhead is most."""
+    """As many projections as the matrix has rows. Python's overhead dominates a call."""
 
     params = ([(1024, 16384), (4096, 32768), (8192, 65536)],)
     param_names = ("size",)
@@ -87,7 +87,7 @@ class AgainstScikitLearnExtra(MapBenchmark):
     def setup(self, name):
         try:
             from sklearn_extra.kernel_approximation import Fastfood as Peer
-        except Exception as error:  # not installed, or not for this NumPy
+        except Exception as error:  # not installed, or incompatible with this NumPy
             raise NotImplementedError from error
         super().setup(name)
         self.dense = self.X.toarray()
@@ -102,7 +102,7 @@ class AgainstScikitLearnExtra(MapBenchmark):
 
 
 class WalshHadamard:
-    """A transform of rows in place, in copies of the same rows."""
+    """In-place transforms of rows, in copies of the same rows."""
 
     params = ([10, 14], ["float32", "float64"])
     param_names = ("log_size", "dtype")
@@ -115,7 +115,7 @@ class WalshHadamard:
         kernel.walsh_hadamard(self.rows)
 
     def track_ratio_copy(self, *_):
-        """Below 1: a transform takes that many copies."""
+        """Below 1: the time of a transform in copies of rows."""
         return ratio(
             lambda: np.copyto(self.copy, self.rows), lambda: kernel.walsh_hadamard(self.rows)
         )

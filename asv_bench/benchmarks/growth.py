@@ -1,4 +1,4 @@
-"""How the time of each map grows with rows, entries and components, and what a single row costs.
+"""Time of each map as a function of rows, entries and components, and the cost of a single row.
 
 docs/at_scale.md has the formulas that these times follow.
 """
@@ -33,11 +33,11 @@ PEERS = {
 }
 
 N_CALLS = 20
-"""A single row is mapped so often, one call after the other, as a service does."""
+"""Number of consecutive calls for a single row, as in a service."""
 
 
 def rows_of_their_own(n_rows, n_entries, width=2**31 - 1):
-    """Rows that share no columns, or next to none."""
+    """Rows that share almost no columns."""
     rng = np.random.default_rng(0)
     columns = np.sort(rng.integers(0, width, (n_rows, n_entries)), axis=1)
     values = rng.gamma(1.0, size=columns.size).astype(np.float32)
@@ -59,7 +59,7 @@ class _Growth:
 
 
 class Rows(_Growth):
-    """Of 10 entries each, 64 components. Memory must not grow but with input and output."""
+    """Rows of 10 entries each, 64 components. Memory must grow only with input and output."""
 
     params = ([10**3, 10**4, 10**5, 10**6], list(MAPS))
     param_names = ("rows", "map")
@@ -72,7 +72,7 @@ class Rows(_Growth):
 
 
 class Entries(_Growth):
-    """So many a row, 100,000 in all, 64 components."""
+    """Entries per row, 100,000 in all, 64 components."""
 
     params = ([10, 10**2, 10**3, 10**4], list(MAPS))
     param_names = ("entries of a row", "map")
@@ -92,8 +92,8 @@ class Components(_Growth):
 
 
 class OneRow:
-    """A single row of text, as an online service maps it: microseconds beyond what a row costs
-    among 200 that share no columns."""
+    """A single row of text, as an online service maps it: microseconds in addition to the cost of a
+    row among 200 that share no columns."""
 
     params = (["W1", "W2"], list(MAPS))
     param_names = ("workload", "map")
@@ -101,7 +101,7 @@ class OneRow:
 
     def setup(self, workload_name, name):
         X = workload(workload_name, 200).astype(np.float32)
-        # Each row's columns are moved to a place of their own.
+        # Move each row's columns to a separate range.
         rows = np.repeat(np.arange(200), np.diff(X.indptr))
         columns = X.indices + rows * np.int64(X.shape[1])
         self.many = sp.csr_array((X.data, columns, X.indptr), (200, 200 * X.shape[1]))
@@ -121,7 +121,7 @@ class OneRow:
 
 
 class OneRowAgainstPeers:
-    """`transform` of a single row, 512 components, against the peer that has such features."""
+    """`transform` of a single row, 512 components, against the peer with such features."""
 
     params = (["W1", "W2"], list(PEERS))
     param_names = ("workload", "map")
@@ -139,8 +139,8 @@ class OneRowAgainstPeers:
 
 
 class Family:
-    """A family of near copies: codes of which one word of 60 was replaced. All pairs are alike, or
-    nearly; time grows with the rows all the same."""
+    """A family of near copies: codes of texts of 60 words with one word replaced. Nearly all pairs
+    are similar, but the time must grow with the rows, not with the pairs."""
 
     params = (12_500, 50_000, 200_000)
     param_names = ("n_rows",)

@@ -1,4 +1,4 @@
-"""CPU time of starting: what a command that only says its version, or a server, waits for."""
+"""CPU time of starting: the delay of a command that only prints its version, or of a server."""
 
 import random
 import subprocess
@@ -13,7 +13,7 @@ _REFERENCE = ("-c", "import numpy, scipy.sparse")
 
 
 def _cpu_seconds(arguments, repeats=5):
-    """The least CPU time of a new interpreter, by the clock of its own process."""
+    """Return the least CPU time of a new interpreter, by the clock of its own process."""
     script = (
         "import runpy, sys, time, contextlib, io\n"
         "kind, what, *rest = sys.argv[1:]\n"
@@ -30,7 +30,7 @@ def _cpu_seconds(arguments, repeats=5):
 
 
 class Start:
-    """Seconds of CPU beyond those of importing NumPy and scipy.sparse; the limit is 0.2."""
+    """CPU seconds in addition to importing NumPy and scipy.sparse; the limit is 0.2."""
 
     unit = "seconds"
     timeout = 120
@@ -58,7 +58,7 @@ print(time.process_time(), int(peak.split()[1]) / 1e3)
 
 
 class Serve:
-    """From a new process to the label of a text: limits are .3 s of CPU and 80 MB."""
+    """From a new process to the label of a text; the limits are 0.3 s of CPU and 80 MB."""
 
     unit = "seconds"
     timeout = 120

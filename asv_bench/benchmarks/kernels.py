@@ -11,7 +11,7 @@ N_ROWS = 400
 
 
 def dense_min_max(X, Y):
-    """Row by row, which is NumPy's fastest."""
+    """Row by row, which is fastest in NumPy."""
     sums, other = X.sum(axis=1), Y.sum(axis=1)
     out = np.empty((len(X), len(Y)))
     for i, row in enumerate(X):
@@ -57,7 +57,7 @@ class AgainstDense:
         )
 
     def track_ratio_chi2_symmetric(self, name):
-        """Of a matrix with itself, of which scikit-learn makes no use."""
+        """A matrix with itself. scikit-learn does not exploit the symmetry."""
         return ratio(lambda: chi2_kernel(self.dense[0]), lambda: kernels.chi2_similarity(self.X))
 
     track_ratio_min_max.unit = track_ratio_chi2.unit = "times faster"
@@ -65,7 +65,7 @@ class AgainstDense:
 
 
 class AgainstScikitLearn:
-    """The kernels of the same name: of rows with others, and of a matrix with itself."""
+    """The kernels of the same name, of rows with others and of a matrix with itself."""
 
     params = (["W1", "W2", "W4"],)
     param_names = ("workload",)

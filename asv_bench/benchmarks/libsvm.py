@@ -1,4 +1,4 @@
-"""Reading, mapping and writing LIBSVM files; against scikit-learn, and two threads against one."""
+"""Reading, mapping and writing LIBSVM files: against scikit-learn, and two threads against one."""
 
 import os
 import tempfile
@@ -13,7 +13,7 @@ from .common import ratio, workload
 
 
 class Files:
-    """W1 with 6 or 17 digits a value, or binary."""
+    """W1 with 6 or 17 digits per value, or binary."""
 
     params = (["6 digits", "17 digits", "binary"],)
     param_names = ("values",)
@@ -66,7 +66,7 @@ class AgainstXgboost:
         self.folder.cleanup()
 
     def track_ratio_load(self, name):
-        # Not at the head of the module: it takes seconds, in each process of asv.
+        # Imported here because it takes seconds, in each process of asv.
         import xgboost
 
         peer = f"{self.path}?format=libsvm"
@@ -79,7 +79,7 @@ class AgainstXgboost:
 
 
 class OnDisk:
-    """A file of some size."""
+    """A file of the given size."""
 
     def setup(self):
         X = workload("W1", 10_000)
@@ -93,7 +93,7 @@ class OnDisk:
 
 
 class Threads(OnDisk):
-    """One thread's time against that of two."""
+    """Time of one thread relative to two."""
 
     def load(self, n_jobs):
         libsvm.load_svmlight_file(self.path, n_jobs=n_jobs)
@@ -119,7 +119,7 @@ class Threads(OnDisk):
 
 
 class Map(OnDisk):
-    """From file to file: the command, against scikit-learn's reader and writer around the map."""
+    """From file to file: the command against scikit-learn's reader and writer around the map."""
 
     def ours(self):
         cli.main(["map", "minmax", "--zero-based", self.path, "-o", self.path + ".mapped"])

@@ -1,4 +1,4 @@
-"""Linear models on codes, beside scikit-learn's and Vowpal Wabbit on one-hot features of the same
+"""Linear models on codes, next to scikit-learn's and Vowpal Wabbit on one-hot features of the same
 codes."""
 
 import warnings
@@ -19,7 +19,7 @@ N_HASHES = 256
 
 
 def rows_of(n_classes):
-    """Codes of which a tenth are those of the row's class, and one-hot features of them."""
+    """Codes of which a tenth depend on the row's class, and their one-hot features."""
     rng = np.random.default_rng(0)
     y = rng.integers(0, n_classes, N_ROWS)
     numbers = rng.integers(0, 256, (N_ROWS, N_HASHES))
@@ -31,7 +31,7 @@ def rows_of(n_classes):
 
 
 def vowpal_wabbit(features, y):
-    """Three passes of Vowpal Wabbit with its hinge loss, over examples that were parsed before."""
+    """Three passes of Vowpal Wabbit with its hinge loss, over preparsed examples."""
     from vowpalwabbit import Workspace
 
     model = Workspace(f"--oaa {y.max() + 1} --loss_function hinge -b 18 --quiet --noconstant")
@@ -115,7 +115,7 @@ class PathOfC:
         return ratio(lambda: self.search(self.packed), lambda: self.ours(self.packed))
 
     def track_ratio_path_of_rows(self, n_classes):
-        """The search makes the codes of the rows for each C and fold."""
+        """The search recomputes the codes of the rows for each C and fold."""
         return ratio(lambda: self.search(self.rows), lambda: self.ours(self.rows))
 
     track_ratio_path_of_codes.unit = "times faster"

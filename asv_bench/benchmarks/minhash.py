@@ -1,5 +1,5 @@
-"""MinHash of sets against datasketch and rensa, which hash a list of tokens each, and against
-FastSketchLSH, which takes CSR as we do."""
+"""MinHash of sets against datasketch and rensa, which hash lists of tokens, and against
+FastSketchLSH, which takes CSR like ours."""
 
 import numpy as np
 import scipy.sparse as sp
@@ -8,7 +8,7 @@ from sparsemaps import MinHash
 
 from .common import ratio
 
-# (members of a set, n_hashes): every set has members of its own.
+# (members of a set, n_hashes): the sets are disjoint.
 SETS = [(100, 512), (1_000, 512), (3_700, 512), (1_000, 128)]
 
 
@@ -32,7 +32,7 @@ class Sets:
         self.X = sets(n_members, max(100, 400_000 // n_members))
         self.map = MinHash(n_hashes=self.n_hashes, random_state=0).fit(self.X)
         ends = zip(self.X.indptr[:-1], self.X.indptr[1:], strict=True)
-        # As their users have them: bytes for datasketch, which hashes them; strings for rensa.
+        # As their users have them: bytes for datasketch, which hashes them, and strings for rensa.
         self.columns = [self.X.indices[start:stop].tolist() for start, stop in ends]
         self.bytes = [[column.to_bytes(4, "little") for column in row] for row in self.columns]
         self.strings = [[str(column) for column in row] for row in self.columns]

@@ -1,4 +1,4 @@
-"""Search among packed codes against faiss (nearest rows) and datasketch and rensa (pairs)."""
+"""Search in packed codes against faiss (nearest rows) and datasketch and rensa (pairs)."""
 
 import time
 
@@ -53,7 +53,7 @@ class TopK:
 
 
 class Collisions:
-    """Codes of 8 bits take about the time of as many single bits."""
+    """Codes of 8 bits take about the time of the same number of single bits."""
 
     def track_ratio_hamming(self):
         A = np.random.default_rng(0).integers(0, 256, (2_000, 256), dtype=np.uint8)
@@ -63,7 +63,7 @@ class Collisions:
 
 
 def families(n_rows, n_members=100, width=2**31 - 1):
-    """Sets of which half are changed copies of others."""
+    """Sets half of which are modified copies of others."""
     rng = np.random.default_rng(0)
     rows = [np.unique(rng.integers(0, width, n_members)) for _ in range(n_rows // 2)]
     while len(rows) < n_rows:
@@ -148,7 +148,7 @@ class Pairs:
 
 
 def chain(n_rows, n_codes=64, step=6):
-    """Codes of which each row is near the one before and the one after, and few others."""
+    """Codes in which each row is similar to its two neighbours, and to few others."""
     rng = np.random.default_rng(0)
     codes = np.empty((n_rows, n_codes), np.uint8)
     row = rng.integers(0, 256, n_codes, np.uint8)
@@ -159,7 +159,7 @@ def chain(n_rows, n_codes=64, step=6):
 
 
 def family(n_rows, n_codes=64):
-    """Codes of near copies of one row, most of them near one another."""
+    """Codes of near copies of one row, most of them similar to one another."""
     rng = np.random.default_rng(0)
     codes = np.tile(rng.integers(0, 256, n_codes, np.uint8), (n_rows, 1))
     is_new = rng.random(codes.shape) < 0.05
@@ -168,7 +168,7 @@ def family(n_rows, n_codes=64):
 
 
 class Removals:
-    """Which rows are removed if many are near others: each is near the next two, or all are."""
+    """Removal of rows that are similar to many others: each to the next two, or all to all."""
 
     params = (["chain", "family"], [1_000, 100_000])
     param_names = ("rows", "number")
@@ -194,7 +194,7 @@ class Removals:
 
 
 def texts_with_copies(n_texts=5_000):
-    """Texts of which half are others with some words changed."""
+    """Texts half of which are others with some words changed."""
     rng = np.random.default_rng(0)
     texts = text.texts_of(text.FILES[0]) if text.FILES else text.made("ASCII", n_texts // 2)
     words = [one.split() for one in texts[: n_texts // 2]]
@@ -274,7 +274,7 @@ def ngrams_of(one):
 
 
 class KeptIndex:
-    """Rows that are asked for and inserted, one by one and by blocks, whatever their number."""
+    """Rows that are queried and inserted one by one and in blocks, for several numbers of rows."""
 
     params = ([10_000, 1_000_000], [1, 1_000])
     param_names = ("rows", "rows a call")

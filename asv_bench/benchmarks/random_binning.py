@@ -1,4 +1,4 @@
-"""Random binning: no library has it on sparse rows, so its peer is our own Laplacian map."""
+"""Random binning: no other library supports sparse rows, so its peer is our own Laplacian map."""
 
 from sparsemaps import RandomBinning, RandomFourier
 
@@ -19,7 +19,7 @@ class Binning(MapBenchmark):
 
 
 class AgainstFourier(MapBenchmark):
-    """The same kernel in as many dense features."""
+    """The same kernel with as many dense features."""
 
     params = (["W1", "W2"],)
     make = Binning.make

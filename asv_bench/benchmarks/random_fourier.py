@@ -1,4 +1,4 @@
-"""Random Fourier features against scikit-learn's RBFSampler, which has the offset form."""
+"""Random Fourier features against scikit-learn's RBFSampler, which uses the form with an offset."""
 
 import numpy as np
 from sklearn.kernel_approximation import RBFSampler
@@ -50,7 +50,7 @@ class Spectrum(Fourier):
         return RandomFourier(spectrum=log_odds, n_components=N_COMPONENTS, random_state=0)
 
     def track_ratio_gaussian(self, *_):
-        """Numbers from a table against normal ones."""
+        """Numbers from a table against normal numbers."""
         peer = Fourier.make(self).fit(self.X)
         return ratio(lambda: peer.transform(self.X), lambda: self.map.transform(self.X))
 

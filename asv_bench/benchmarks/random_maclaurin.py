@@ -37,6 +37,6 @@ class AgainstScikitLearn(MapBenchmark):
 
 
 class AgainstScikitLearnWide(AgainstScikitLearn):
-    """scikit-learn loops over the columns in Python: seconds, however few the rows."""
+    """scikit-learn loops over the columns in Python, which takes seconds even for few rows."""
 
     params = (["W2"], [2])

@@ -11,7 +11,7 @@ N_COMPONENTS = 512
 
 
 class Projection(MapBenchmark):
-    """Of W3 scikit-learn's Gaussian matrix would take 34 GB."""
+    """For W3, scikit-learn's Gaussian matrix would take 34 GB."""
 
     params = (["W1", "W2", "W3", "W4", "W5"], ["gaussian", "rademacher", "cauchy"])
     param_names = ("workload", "distribution")
@@ -63,7 +63,7 @@ class AgainstStoredMatrix(MapBenchmark):
 
 
 class AgainstSparseMatrix(AgainstStoredMatrix):
-    """Of W3 only the sparse matrix can be stored: 2 million entries of 8.5 billion."""
+    """For W3, only the sparse matrix can be stored: 2 million entries of 8.5 billion."""
 
     params = (["W3"],)
 

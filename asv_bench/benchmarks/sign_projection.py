@@ -25,7 +25,7 @@ class Signs(MapBenchmark):
 
 
 class AgainstStoredMatrix(MapBenchmark):
-    """The projections that the signs are of, to float32: `encode` against each peer's product."""
+    """The projections behind the signs, in float32: `encode` against each peer's product."""
 
     params = (["W1", "W2"],)
     rows = {"W1": 5_000, "W2": 5_000}  # noqa: RUF012

@@ -1,4 +1,4 @@
-"""Tensor sketch against scikit-learn's PolynomialCountSketch, which computes in float64 always."""
+"""Tensor sketch against scikit-learn's PolynomialCountSketch, which always computes in float64."""
 
 import numpy as np
 from sklearn.kernel_approximation import PolynomialCountSketch
@@ -29,7 +29,7 @@ class Sparse(Dense):
 
 
 class AgainstScikitLearn(MapBenchmark):
-    """Fewer rows, as scikit-learn holds (degree, rows, n_components) complex numbers."""
+    """Fewer rows, since scikit-learn holds (degree, rows, n_components) complex numbers."""
 
     params = (["W1", "W4", "W5"], [2, 4])
     param_names = ("workload", "degree")
@@ -67,13 +67,13 @@ class AgainstScikitLearnFloat32(AgainstScikitLearn):
 
 
 class AgainstScikitLearnWide(AgainstScikitLearn):
-    """scikit-learn loops over the columns in Python: seconds, however few the rows."""
+    """scikit-learn loops over the columns in Python, which takes seconds even for few rows."""
 
     params = (["W2"], [2])
 
 
 class AgainstFilling(MapBenchmark):
-    """Rows of few entries: against filling an output as large, which is fresh in both."""
+    """Rows of few entries: against filling a newly allocated output of the same size."""
 
     params = (["W5"], ["float32", "float64"])
     param_names = ("workload", "dtype")
@@ -92,10 +92,11 @@ class AgainstFilling(MapBenchmark):
 
 
 class SeriesAgainstMaclaurin(MapBenchmark):
-    """exp of inner products, of rows of unit length: the error of RandomMaclaurin over that of the
-    sketch, with as many components as it makes in the same time, and with the same number.
+    """The kernel exp of inner products, for rows of unit length: the error of RandomMaclaurin
+    relative to the error of the sketch, with the components that it makes in the same time, and
+    with the same number.
 
-    The errors are of kernel values of pairs of rows, over seeds.
+    Errors are of kernel values of pairs of rows, over seeds.
     """
 
     params = (["W1", "W2", "W3", "W4", "W5"], [1.0, 4.0])
@@ -117,7 +118,7 @@ class SeriesAgainstMaclaurin(MapBenchmark):
         self.equal = max(1, round(N_COMPONENTS * of_ours / of_peer))
 
     def error(self, features):
-        """Root mean square over the pairs of some rows, and over seeds."""
+        """Return the root mean square error over pairs of some rows and over seeds."""
         rows = self.X[: self.n_pairs]
         exact = features.exact_kernel(rows)
         squares = []

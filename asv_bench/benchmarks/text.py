@@ -1,7 +1,7 @@
 """Raw texts to CSR, against scikit-learn's HashingVectorizer.
 
 Texts are made from a seed. The environment variable ``SPARSEMAPS_TEXTS`` may name files of JSON
-lines with a field "text", plain or .xz, parted by colons; then they are measured too.
+Lines with a field "text", plain or .xz, separated by colons, which are then also measured.
 """
 
 import io
@@ -23,7 +23,7 @@ from sparsemaps.text._analyzers import vectorizer_of
 
 from .common import fastest, ratio
 
-# Letters by script, and how long words are.
+# Letters by script, and lengths of words.
 SCRIPTS = {
     "ASCII": ("etaoinshrdlucmfwypvbgk" * 2 + "ETAOINSH", 5),
     "Latin": ("eaisnrtoluédcmpàvqèçêfbghôjxâ" + "ESL", 5),
@@ -43,7 +43,7 @@ ANALYZERS = {
 
 
 def made(script, n_texts=400):
-    """Texts of about 150 words, drawn from 5,000 by Zipf's law."""
+    """Return texts of about 150 words, drawn from 5,000 words by Zipf's law."""
     rng = np.random.default_rng(0)
     letters, length = SCRIPTS[script]
     words = [
@@ -96,7 +96,7 @@ class Texts:
         return megabytes(self.texts) / seconds
 
     def track_ratio_to_scikit_learn(self, source, analyzer):
-        some = self.texts[:: max(1, len(self.texts) // 2000)]  # enough for it
+        some = self.texts[:: max(1, len(self.texts) // 2000)]  # a sufficient sample
         return ratio(lambda: self.peer.transform(some), lambda: self.ours.transform(some))
 
     def track_ratio_of_two_threads(self, source, analyzer):
@@ -110,7 +110,7 @@ class Texts:
 
 
 class Codes:
-    """From texts in memory to codes of their sets: seconds, and times faster than by a matrix."""
+    """From texts in memory to codes of their sets: seconds, and the speedup over a matrix."""
 
     params = ([*SCRIPTS, *FILES], ["word:5", "char:5", "auto:5"])
     param_names = ("texts", "analyzer")
@@ -134,7 +134,7 @@ class Codes:
 
 
 class Pairs:
-    """From texts in memory to pairs of similar ones, by sets of three words and 256 hashes."""
+    """From texts in memory to pairs of similar texts, by sets of three words and 256 hashes."""
 
     params = ([*SCRIPTS, *FILES],)
     param_names = ("texts",)
@@ -157,7 +157,7 @@ class Pairs:
         return similar_pairs(minhash.encode_texts(vectorizer, self.texts, packed=True), 0.8)
 
     def sets(self):
-        """What both peers take."""
+        """The input of both peers."""
         words = (text.lower().split() for text in self.texts)
         return [{" ".join(w[i : i + 3]) for i in range(len(w) - 2)} for w in words]
 
@@ -195,7 +195,7 @@ class Pairs:
 
 
 class Growth:
-    """Time for twice the texts over that for the texts, and for a text of twice the length."""
+    """Time for twice the texts relative to the texts, and for a text of twice the length."""
 
     params = (list(ANALYZERS),)
     param_names = ("analyzer",)
@@ -218,7 +218,7 @@ class Growth:
 
 
 class Records:
-    """Reading texts of JSON lines and of lines."""
+    """Reading texts from JSON Lines and from lines of text."""
 
     params = ([*SCRIPTS, *FILES], ["jsonl", "txt"])
     param_names = ("texts", "format")
@@ -290,8 +290,8 @@ class WeightsOfWords:
 
 
 class LabelOfOneText:
-    """The label of one text of so many characters by weighted n-grams: how much longer than by
-    counts, in percent."""
+    """The label of one text of a given length by weighted n-grams: the additional time over counts,
+    in percent."""
 
     params = (["word:1", "char:3", "auto:1"], [50, 1_000, 4_000, 16_000], [2, 16])
     param_names = ("analyzer", "characters", "levels")

@@ -1,6 +1,6 @@
 """Two threads against one: each map's `transform` and `encode`, and exact Gram matrices.
 
-benchmarks/libsvm.py has those of files.
+benchmarks/libsvm.py has the benchmarks of files.
 """
 
 import multiprocessing
@@ -39,8 +39,8 @@ class Transform(_Threads):
 
 
 class Processes(_Threads):
-    """Two processes at once against one after the other: what two threads can reach at most where
-    memory is the bound, or where the machine's two processors are not two whole ones."""
+    """Two processes at once relative to one after the other: the most that two threads can reach if
+    memory is the bottleneck, or if the machine's two processors are not two full ones."""
 
     params = Transform.params
 

@@ -46,9 +46,9 @@ class AgainstDatasketch(MapBenchmark):
 
 
 class LevelsAgainstIcws(MapBenchmark):
-    """Of real values, with so many levels that rounding is a tenth of the error of 512 samples.
-    Below 1 "icws" is faster. Rows of so many entries share their columns ("shared"), or have each
-    its own."""
+    """Real values, with enough levels that the rounding error is a tenth of the error of 512
+    samples. Below 1, "icws" is faster. Rows share their columns ("shared") or have disjoint
+    ones."""
 
     params = ([30, 100, 300, 1_000, 3_000], [64, 512], ["shared", "own"])
     param_names = ("entries", "n_hashes", "columns")
@@ -77,10 +77,10 @@ class LevelsAgainstIcws(MapBenchmark):
 
 
 class LevelsAgainstOthers:
-    """Counts of a mean, or real values of so many levels an entry, by "levels" against "icws", and
-    against datasketch where that has the memory."""
+    """Counts with a given mean, or real values with a given number of levels per entry: "levels"
+    against "icws", and against datasketch if memory allows."""
 
-    # (workload, mean of counts), or None and levels an entry
+    # (workload, mean of counts), or None and levels per entry
     params = ([
         ("W1", 3, None), ("W1", 20, None), ("W2", 1.7, None), ("W2", None, 4),
         ("W3", 2, None), ("W3", 8, None), ("W3", None, 4), ("W3", None, 1_000),
@@ -117,7 +117,7 @@ class LevelsAgainstOthers:
 
 
 class LevelsOfBinaryRows:
-    """Against MinHash, of sets of so many members."""
+    """Against MinHash, for sets of the given numbers of members."""
 
     params = ([20, 85, 300, 3_300, 26_000],)
     param_names = ("members",)

@@ -1,1 +1,1 @@
-"""What tests compare with: slow, plain code, and the errors that statistics allow."""
+"""Reference implementations for tests: slow, plain code, and statistical error bounds."""

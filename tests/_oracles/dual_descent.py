@@ -1,4 +1,5 @@
-"""LIBLINEAR's solvers in plain Python, with the random orders and blocks of the compiled ones."""
+"""LIBLINEAR's solvers in plain Python, with the random orders and blocks of the compiled
+solvers."""
 
 import numpy as np
 
@@ -12,7 +13,7 @@ def mix(x):
 
 
 def shuffled(n, key, number, turn=1):
-    """The order of all rows in a pass of a turn: Fisher and Yates by words of a counter."""
+    """Return the order of all rows in a pass of a turn: Fisher-Yates with words of a counter."""
     order = list(range(n))
     start = mix(key ^ mix(turn << 32 | number))
     for i in range(n):
@@ -23,8 +24,9 @@ def shuffled(n, key, number, turn=1):
 
 
 def visit_in_blocks(order, out, visit):
-    """Visit rows but those that are `out`: 8 rows of the order again and again, those that the last
-    visit has changed, until one has or the largest change is a fifth of the first one.
+    """Visit all rows that are not in `out`, in blocks of 8 rows in order. A block is visited up to
+    8 times; each visit covers only the rows that the previous one changed. It ends when fewer than
+    two rows are left, or when the largest change is at most a fifth of the largest first one.
     `visit(row, first)` returns the change of a row."""
     for start in range(0, len(order), 8):
         block = [row for row in order[start : start + 8] if row not in out]
@@ -39,16 +41,17 @@ def visit_in_blocks(order, out, visit):
 
 
 class Jumps:
-    """Jumps between passes: each to the best point of the plane of the change by the last passes
-    and of the step before. `goals(x)` are what the variables are multiplied by in the dual problem,
-    `stop(x, led)` where they stop, `sign` that of each in w."""
+    """Jumps between passes. A jump goes to the best point of the plane spanned by the change during
+    the last passes and by the previous step. `goals(x)` are the linear coefficients of the dual
+    problem, `stop(x, led)` limits the variables, and `sign` is the sign of each variable in w."""
 
     def __init__(self, Z, sign, goals, stop, diagonal):
         self.Z, self.sign, self.goals, self.stop = Z, sign, goals, stop
         self.diagonal, self.n = diagonal, 0
 
     def after(self, n_passes, x, w):
-        """The variables and w after that many passes, and whether rows that have left come back."""
+        """Return the variables and w after a number of passes, and whether removed rows come
+        back."""
         if n_passes < 10 or n_passes % 5:
             return x, w, False
         here = np.append(w, np.sqrt(self.diagonal) * x)
@@ -84,7 +87,8 @@ class Jumps:
 
 
 def hinge_by_definition(Z, y, C, tol, key, squared):
-    """Hsieh et al., Algorithm 3, with LIBLINEAR's shrinking; returns w, alpha, and the passes."""
+    """Hsieh et al., Algorithm 3, with LIBLINEAR's shrinking. Return w, alpha, and the number of
+    passes."""
     alpha, w = np.zeros(len(y)), np.zeros(Z.shape[1])
     most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
     out = set()
@@ -129,7 +133,7 @@ def hinge_by_definition(Z, y, C, tol, key, squared):
 
 
 def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
-    """Ho & Lin, Algorithm 4; returns w, beta, and the passes."""
+    """Ho & Lin, Algorithm 4. Return w, beta, and the number of passes."""
     beta, w = np.zeros(len(y)), np.zeros(Z.shape[1])
     most, diagonal = (np.inf, 0.5 / C) if squared else (C, 0.0)
     out, bound, of_first_pass = set(), np.inf, None
@@ -190,7 +194,7 @@ def regression_by_definition(Z, y, C, epsilon, tol, key, squared):
 
 
 def log_loss_by_definition(Z, y, C, tol, key):
-    """Yu, Huang & Lin, Algorithm 5; returns w, alpha, and the passes."""
+    """Yu, Huang & Lin, Algorithm 5. Return w, alpha, and the number of passes."""
     alpha = np.full(len(y), min(1e-3 * C, 1e-8))
     w = (alpha * y) @ Z
     inner = 1e-2

@@ -1,4 +1,4 @@
-"""The hashed texts that scikit-learn makes, which ours must equal bit for bit."""
+"""Comparison of hashed texts with scikit-learn's, bit for bit."""
 
 import warnings
 
@@ -20,7 +20,7 @@ def assert_equal(found, expected):
 
 def compare(texts, n_jobs=None, **parameters):
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # that stop words may be inconsistent
+        warnings.simplefilter("ignore", UserWarning)  # about inconsistent stop words
         expected = Theirs(**parameters).transform(texts)
         found = HashingVectorizer(n_jobs=n_jobs, **parameters).transform(texts)
     assert_equal(found, expected)

@@ -1,4 +1,4 @@
-"""What linear models minimise, by the definition."""
+"""Objectives of linear models, by definition."""
 
 from collections.abc import Callable
 from typing import NamedTuple
@@ -13,8 +13,8 @@ def _beyond(y, scores):
 
 
 class Loss(NamedTuple):
-    """A loss as a function of y, which is -1 or 1, or a target, and of the score; and its slope by
-    the score, at a kink one of its slopes."""
+    """A loss as a function of y, which is -1, 1 or a target, and of the score, with its slope in
+    the score. At a kink, the slope is one of the subgradients."""
 
     value: Callable
     slope: Callable
@@ -48,22 +48,22 @@ LOSSES = {
 
 
 def losses(loss, y, scores):
-    """The loss of each row."""
+    """Return the loss of each row."""
     return LOSSES[loss].value(y, scores)
 
 
 def objective(loss, C, Z, y, coef, intercept, scaling=1.0, weights=1.0):
-    """What a model minimises."""
+    """Return the objective that a model minimises."""
     square = coef @ coef + (intercept / scaling) ** 2
     return square / 2 + C * (weights * losses(loss, y, Z @ coef + intercept)).sum()
 
 
 def dual_objective(loss, costs, Z, y, betas, near, reach=100.0):
-    """What is at most the least objective, for any betas: less the conjugates of the losses, and
-    half the square of the weights ``betas @ Z``.
+    """Return a lower bound of the least objective, for any betas: minus the conjugates of the
+    losses and half the squared norm of the weights ``betas @ Z``.
 
-    A conjugate is the highest ``slope * score - loss`` of all scores. It is searched for within
-    `reach` of the scores `near`: no model of rows of length 1 has it elsewhere if betas are good.
+    A conjugate is the maximum of ``slope * score - loss`` over all scores. It is searched within
+    `reach` of the scores `near`: with good betas and rows of length 1, no model has it elsewhere.
     """
     slopes = -betas / costs
 
@@ -71,7 +71,7 @@ def dual_objective(loss, costs, Z, y, betas, near, reach=100.0):
         return slopes * scores - losses(loss, y, scores)
 
     low, high = near - reach, near + reach
-    for _ in range(150):  # a concave function: a third of the range is left out
+    for _ in range(150):  # concave, so a third of the range can be excluded
         one, other = low + (high - low) / 3, high - (high - low) / 3
         rises = height(one) < height(other)
         low, high = np.where(rises, one, low), np.where(rises, high, other)
@@ -80,5 +80,5 @@ def dual_objective(loss, costs, Z, y, betas, near, reach=100.0):
 
 
 def is_bounded(loss):
-    """Whether the loss of a row far away grows no faster than its distance."""
+    """Return whether the loss grows at most linearly far away."""
     return abs(LOSSES[loss].slope(np.ones(1), np.array([-1e9]))[0]) < 2

@@ -1,7 +1,6 @@
-"""Each map in plain NumPy, as its definition reads: what the kernels are compared with.
+"""Each map in plain NumPy, implemented from its definition, for comparison with the kernels.
 
-`rng`-like arguments do not exist here either: random numbers are functions of key, column and
-component, written out a second time.
+Random numbers are functions of key, column and component, implemented independently of the kernels.
 """
 
 from itertools import pairwise
@@ -21,7 +20,7 @@ def mix64(x):
 
 
 def words(key, columns, counters):
-    """Random words, one row for each column and one column for each counter."""
+    """Return random words, one row per column and one column per counter."""
     start = mix64(U64(key) ^ mix64(columns))
     steps = (np.asarray(counters, U64) + U64(1)) * U64(0x9E3779B97F4A7C15)
     return mix64(start[:, None] + steps[None, :])
@@ -31,7 +30,7 @@ def words(key, columns, counters):
 
 
 def hashes(key, columns, n_buckets):
-    """Buckets and signs of columns."""
+    """Return the buckets and signs of columns."""
     mixed = mix64(columns)
     low = U64(0xFFFFFFFF)
     h = (key[0] + (mixed >> U64(32))) * (key[1] + (mixed & low)) + key[2]
@@ -41,7 +40,7 @@ def hashes(key, columns, n_buckets):
 
 
 def count_sketch(key, columns, values, n_components):
-    """Sketch of one row."""
+    """Return the sketch of one row."""
     buckets, signs = hashes(key, columns, n_components)
     out = np.zeros(n_components, values.dtype)
     np.add.at(out, buckets, (signs * values).astype(values.dtype))
@@ -52,20 +51,21 @@ def count_sketch(key, columns, values, n_components):
 
 
 def rows_of(X):
-    """(columns, values) of each row of a CSR matrix."""
+    """Yield (columns, values) for each row of a CSR matrix."""
     for start, stop in zip(X.indptr[:-1], X.indptr[1:], strict=True):
         yield X.indices[start:stop], X.data[start:stop]
 
 
 def with_constant(row, value):
-    """A row with one more coordinate, of the column that no matrix has."""
+    """Return a row with an additional entry, in a column that no matrix has."""
     columns, values = row
     constant = np.array([2**64 - 1], U64)
     return np.append(columns.astype(U64), constant), np.append(values, values.dtype.type(value))
 
 
 def tensor_sketch(keys, columns, values, n_components):
-    """Sketch of one row, factor by factor: a circular convolution of sums over all entries."""
+    """Return the sketch of one row, factor by factor: a circular convolution of sums over all
+    entries."""
     out = np.zeros(n_components, values.dtype)
     out[0] = 1
     for key in keys:
@@ -101,7 +101,7 @@ def log_f32(x):
 
 
 def icws_parameters(key, columns, n_hashes):
-    """r, c, beta of Ioffe's algorithm, each (columns, n_hashes) float32."""
+    """Return r, c and beta of Ioffe's algorithm, float32 arrays of shape (columns, n_hashes)."""
     w = words(key, columns, np.arange(2 * n_hashes))
     high, low = (w >> U64(32)).astype(np.uint32), w.astype(np.uint32)
 
@@ -122,13 +122,13 @@ def icws_parameters(key, columns, n_hashes):
 
 
 def _pair_multiply(key, x):
-    """The upper half of pair-multiply-shift of each word."""
+    """Return the upper half of pair-multiply-shift for each word."""
     low = U64(0xFFFFFFFF)
     return ((key[0] + (x >> U64(32))) * (key[1] + (x & low)) + key[2]) >> U64(32)
 
 
 def sample_codes(key, i, t, bits, t_bits):
-    """Codes of samples (i*, t*), one column for each sample."""
+    """Return the codes of samples (i*, t*), one column per sample."""
     step = U64(0x9E3779B97F4A7C15)
     counters = np.arange(1, 6 * i.shape[1] + 1, dtype=U64)
     keys = mix64(U64(key) + counters * step).reshape(-1, 6).T
@@ -139,7 +139,7 @@ def sample_codes(key, i, t, bits, t_bits):
 
 
 def pair_codes(key, i, t, bits):
-    """Codes of samples whose bits are all of a hash of (i*, t*)."""
+    """Return the codes of samples, whose bits all come from a hash of (i*, t*)."""
     counters = np.arange(1, 6 * i.shape[1] + 1, dtype=U64)
     keys = mix64(U64(key) + counters * STEP).reshape(-1, 6).T
     pairs = mix64(i.astype(U64)) + t.astype(U64) * STEP
@@ -147,7 +147,7 @@ def pair_codes(key, i, t, bits):
 
 
 def icws(columns, weights, r, c, beta):
-    """(i*, t*) of one row, for the parameters of its columns."""
+    """Return (i*, t*) of one row, for the parameters of its columns."""
     log_weights = np.log(weights.astype(float)).astype(F32)[:, None]
     t = np.floor(log_weights * (F32(1) / r) + beta)
     log_a = (log_f32(c) + r * (beta - F32(1))) - r * t
@@ -157,7 +157,7 @@ def icws(columns, weights, r, c, beta):
 
 
 def min_max(u, v):
-    """Exact min-max kernel of two dense vectors."""
+    """Return the exact min-max kernel of two dense vectors."""
     return np.minimum(u, v).sum() / np.maximum(u, v).sum()
 
 
@@ -165,7 +165,7 @@ def min_max(u, v):
 
 
 def rademacher(key, columns, n_projections):
-    """Signs, one row for each column of the matrix and one column for each projection."""
+    """Return signs, one row per column of the matrix and one column per projection."""
     bits = words(key, columns, np.arange((n_projections + 63) // 64))
     expanded = (bits[:, :, None] >> np.arange(64, dtype=U64)) & U64(1)
     expanded = expanded.reshape(len(columns), bits.shape[1] * 64)
@@ -173,7 +173,7 @@ def rademacher(key, columns, n_projections):
 
 
 def random_maclaurin(key, columns, values, factors, firsts):
-    """Features of one row: products of its projections."""
+    """Return the features of one row: products of its projections."""
     signs = rademacher(key, columns, firsts[-1])
     sums = np.zeros(firsts[-1], values.dtype)
     for sign, value in zip(signs, values, strict=True):
@@ -214,8 +214,8 @@ def long_uniform(half):
 
 
 def normal_pieces():
-    """For each e, the polynomial in r / 2^e - 3/2 that has the quantile's values at Chebyshev's
-    nodes. A rank that is rounded to 2^31 has quantile 0."""
+    """Return, for each e, the polynomial in r / 2^e - 3/2 that interpolates the quantile function
+    at Chebyshev nodes. A rank that is rounded to 2^31 has quantile 0."""
     nodes = np.cos(np.pi * (2 * np.arange(6) + 1) / 12) / 2
     pieces = np.zeros((32, 6))
     for e in range(1, 31):
@@ -235,7 +235,7 @@ def normal(half):
 
 
 def quantile(half, quantiles):
-    """On the line between two of the quantiles at the middles of 2^16 parts."""
+    """Interpolate linearly between two of the quantiles at the middles of 2^16 parts."""
     below = (half >> np.uint32(16)) + (half >> np.uint32(15) & np.uint32(1))
     part = ((half + np.uint32(2**15)) & np.uint32(2**16 - 1)).astype(F32) * F32(2**-16)
     part = part + F32(2**-17)
@@ -243,7 +243,7 @@ def quantile(half, quantiles):
 
 
 def draws(key, columns, n_projections, distribution, quantiles=None):
-    """Entries of the random vectors, one row for each column of the matrix."""
+    """Return the entries of the random vectors, one row per column of the matrix."""
     if distribution == "rademacher":
         return rademacher(key, columns, n_projections).astype(F32)
     n_tiles = (n_projections + 63) // 64
@@ -265,7 +265,8 @@ def draws(key, columns, n_projections, distribution, quantiles=None):
 
 
 def project(key, columns, values, n_projections, distribution, quantiles=None):
-    """Projections of one row, added in the order of columns and in the precision of the values."""
+    """Return the projections of one row, added in the order of columns and in the precision of the
+    values."""
     sums = np.zeros(n_projections, values.dtype)
     for entries, value in zip(
         draws(key, columns, n_projections, distribution, quantiles), values, strict=True
@@ -278,8 +279,8 @@ def project(key, columns, values, n_projections, distribution, quantiles=None):
 
 
 def minhash(key, columns, n_hashes):
-    """The member that each bin keeps of a set, as the definition reads: values are compared as
-    whole numbers, and equal ones by their columns."""
+    """Return the member of a set that each bin samples, by definition: values are compared as whole
+    numbers, and ties are broken by column."""
     columns = np.sort(np.asarray(columns))
     position_bits = len(columns).bit_length()
     samples = [None] * n_hashes
@@ -303,7 +304,7 @@ def minhash(key, columns, n_hashes):
 
 
 def minhash_codes(key, samples, bits):
-    """A hash of each sample, another one for each bin."""
+    """Return a hash of each sample, with another function for each bin."""
     steps = np.arange(len(samples), dtype=U64) * U64(0x9E3779B97F4A7C15)
     return mix64((U64(key) + steps) ^ mix64(samples)) & U64(2**bits - 1)
 
@@ -313,20 +314,21 @@ def minhash_codes(key, samples, bits):
 STEP = U64(0x9E3779B97F4A7C15)
 LEVEL_STEP = U64(0xD1342543DE82EF95)
 FIRST_LEVELS = 16
-"""Lower levels are in no block."""
+"""Lower levels are not in blocks."""
 QUARTER = U64(2**60)
 """A quarter of the values of the first round."""
 
 
 def level_starts(key, columns, levels):
-    """Where the words of pairs (column, level) start."""
+    """Return the starting words of pairs (column, level)."""
     start = mix64(U64(key) ^ mix64(columns))
     levels = np.asarray(levels, U64)
     return np.where(levels == 0, start, mix64(start + levels * LEVEL_STEP))
 
 
 def level_counts(key, columns, values, resolution=1.0):
-    """Whole levels of values; a fraction of a level is one at random, the same for all rows."""
+    """Return whole levels of values. A fraction of a level is rounded at random, in the same way
+    for all rows."""
     levels = np.asarray(values, float) * resolution
     whole = np.floor(levels)
     word = mix64(level_starts(key, columns, whole) - STEP)
@@ -353,8 +355,8 @@ def _values_of_times(t):
 
 
 def _block_values(key, column, bits):
-    """The least value of each level of a block that has a point below -ln(3/4); others are left
-    out."""
+    """Return the least value of each level of a block that has a point below -ln(3/4); other levels
+    are omitted."""
     words = level_starts(key, np.array([column]), [2**32 + bits])
     times = np.zeros(0)
     n = 64 + 2**bits // 2
@@ -375,7 +377,7 @@ def _round(number):
 
 
 def level_samples(key, columns, counts, n_hashes):
-    """(i*, t*) of a row whose columns have so many levels, as the definition reads."""
+    """Return (i*, t*) of a row with the given numbers of levels per column, by definition."""
     columns, counts = np.asarray(columns), np.asarray(counts)
     entries = np.repeat(np.arange(len(columns)), counts)
     firsts = np.repeat(np.cumsum(counts) - counts, counts)

@@ -1,4 +1,4 @@
-"""How a statistical statement is tested: by its standard error, never by a picked tolerance."""
+"""Tests of statistical statements: by standard errors, never by an arbitrary tolerance."""
 
 import numpy as np
 import pytest
@@ -8,11 +8,12 @@ N_STANDARD_ERRORS = 5
 """A true statement fails with probability 6e-7."""
 
 KS_LEVEL = 1e-6
-"""Significance level of a goodness-of-fit test, likewise."""
+"""Significance level of goodness-of-fit tests, likewise."""
 
 
 def assert_mean(estimates, expected):
-    """The mean over axis 0 is `expected`, within the standard errors seen in the estimates."""
+    """Assert that the mean over axis 0 is `expected`, within the standard errors of the
+    estimates."""
     estimates = np.asarray(estimates, float)
     error = estimates.std(axis=0, ddof=1) / np.sqrt(len(estimates))
     distance = np.abs(estimates.mean(axis=0) - expected)
@@ -22,7 +23,8 @@ def assert_mean(estimates, expected):
 
 
 def assert_variance(estimates, expected, *, at_most=False):
-    """The variance over axis 0 is `expected` (or at most that), within its standard error."""
+    """Assert that the variance over axis 0 is `expected` (or at most that), within its standard
+    error."""
     estimates = np.asarray(estimates, float)
     centred = estimates - estimates.mean(axis=0)
     variance = (centred**2).mean(axis=0)
@@ -35,11 +37,12 @@ def assert_variance(estimates, expected, *, at_most=False):
 
 
 def assert_mean_of_variance(estimates, expected, variance):
-    """The mean over axis 0 is `expected`, where each estimate has at most the given variance.
+    """Assert that the mean over axis 0 is `expected`, for estimates with at most the given
+    variance.
 
-    By Catoni's bound ("Challenging the empirical mean and empirical variance", 2012), which holds
-    for any law: with heavy tails, standard errors seen in a sample are too small just where the
-    mean is, too. It sees means that are 5.5 standard errors off.
+    The test uses Catoni's bound ("Challenging the empirical mean and empirical variance", 2012),
+    which holds for any law. With heavy tails, sample standard errors are too small exactly when the
+    mean is, too. The test detects means that are 5.5 standard errors off.
     """
     from scipy import stats
 
@@ -56,7 +59,8 @@ def assert_mean_of_variance(estimates, expected, variance):
 
 
 def assert_rate(agree, expected):
-    """A rate of independent agreements (last axis) is `expected`, within its standard error."""
+    """Assert that a rate of independent agreements (last axis) is `expected`, within its standard
+    error."""
     n = agree.shape[-1]
     error = np.sqrt(expected * (1 - expected) / n)
     distance = np.abs(agree.mean(axis=-1) - expected)
@@ -66,8 +70,8 @@ def assert_rate(agree, expected):
 
 
 def assert_chance(happened, expected):
-    """Independent events (axis 0) have the expected chance, by the binomial distribution: events so
-    rare that none happens have no error that could be seen."""
+    """Assert that independent events (axis 0) have the expected probability, by the binomial
+    distribution. Events that are so rare that none occur have no observable standard error."""
     from scipy import stats
 
     n, counts = len(happened), np.sum(happened, axis=0)
@@ -78,7 +82,8 @@ def assert_chance(happened, expected):
 
 
 def assert_uniform(samples):
-    """Samples in [0, 1) are uniform, by a Kolmogorov-Smirnov test at the level above."""
+    """Assert that samples in [0, 1) are uniform, by a Kolmogorov-Smirnov test at the level
+    above."""
     from scipy import stats
 
     p_value = stats.kstest(np.ravel(samples), "uniform").pvalue
@@ -86,7 +91,8 @@ def assert_uniform(samples):
 
 
 def structured_columns(n):
-    """Sets of n <= 60 columns below 2^62 by name, in order, as encodings and grids make them."""
+    """Return sets of n <= 60 columns below 2^62 by name, in ascending order, as encodings and grids
+    make them."""
     i = np.arange(n)
     return {
         "random": np.sort(np.random.default_rng(SEED + 1).choice(10**6, n, replace=False)),
