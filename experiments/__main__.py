@@ -84,7 +84,7 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
 
 
 def chosen(only: list[str]) -> list[runner.Experiment]:
-    """The experiments whose name has one of `only` in it."""
+    """Return the experiments whose names contain one of `only`."""
     return [e for e in EXPERIMENTS if not only or any(part in e.name for part in only)]
 
 
@@ -96,7 +96,7 @@ BESIDE = (
     "(#li-linear-models-and-boosted-trees-beside-the-kernels) and "
     "[the figures behind the advice](#the-figures-behind-the-advice)."
 )
-"""What each paper's figures are to be compared with."""
+"""The published figures to compare with."""
 
 
 def write_index(
@@ -104,13 +104,13 @@ def write_index(
 ) -> None:
     """index.md of the results: each table and plot, the machine, and where data are from.
 
-    If a part was run, what the page says of the run before is left as it is.
+    After a partial run, retain what the page says about the previous run.
     """
     index = options.results / "index.md"
     before = index.read_text(encoding="utf-8") if index.exists() and is_part else ""
     lines = ["# The papers, reproduced", ""]
     summary = options.results / "summary.md"
-    if summary.exists():  # what reproduces, in words
+    if summary.exists():  # a summary in words
         lines += [summary.read_text(encoding="utf-8").rstrip(), ""]
     for short, paper in PAPERS.items():
         lines += [f"## {paper}", "", BESIDE, ""]

@@ -1,8 +1,8 @@
 """The user guide's advice, measured on sets that made it and on others.
 
-For each kind of data, some sets decide which model is advised, and others test the advice.
+For each kind of data, some sets determine which model is advised, and others test the advice.
 `sparsemaps.comparison` searches on the training rows, with linear models, boosted trees and exact
-kernels beside the maps. The best model of each family by held-out training rows is scored on the
+kernels besides the maps. The best model of each family on held-out training rows is scored on the
 test rows.
 """
 
@@ -41,7 +41,7 @@ FAMILIES = {
 
 
 class Kind(NamedTuple):
-    """A kind of data: what is advised, the sets that made the advice, and those that test it."""
+    """A kind of data: the advice, the sets that led to it, and the sets that test it."""
 
     name: str
     first: str
@@ -70,7 +70,7 @@ KINDS = [
 WORDS = KINDS[0].name
 BUNDLED = {"breast_cancer": load_breast_cancer, "wine": load_wine, "diabetes": load_diabetes}
 ORDERED = ("ijcnn1", "news20_bydate")
-"""Sets whose test rows are later ones than the others."""
+"""Sets whose test rows are later than the others."""
 REGRESSION = ("cpu_act", "cpusmall", "wine_white", "wine_red", "computers", "diamonds", "diabetes")
 
 
@@ -172,7 +172,7 @@ def _named(family: str | None, kind: Kind) -> str:
 
 def _trees(kind: Kind, scores: dict[str, dict[str, float]]) -> str:
     """Return how many points boosted trees are ahead of the model to try first, or of the next one
-    if they are the first."""
+    if trees are the first."""
     other = kind.second if kind.first == TREES else kind.first
     sets = [scores[name] for name in kind.made + kind.tested if name in scores]
     gaps = [s[TREES] - s[other] for s in sets if TREES in s and other in s]

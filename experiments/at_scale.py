@@ -46,7 +46,8 @@ SHAPES = {"web-spam trigrams": (300, 16_600_000, 3700), "text": (10_000, 47_000,
 
 
 def write_rows(path: Path, n_rows: int, n_columns: int, n_entries: int, seed: int = 0) -> None:
-    """Rows of about so many entries in columns drawn at random, with values of four digits."""
+    """Return rows with about the given number of entries in random columns, with values of four
+    digits."""
     rng = np.random.default_rng(seed)
     lengths = rng.poisson(n_entries, n_rows)
     indptr = np.concatenate([[0], np.cumsum(lengths)])
@@ -206,12 +207,13 @@ similar_pairs_of_files(None, codes, out, threshold=0.8, progress=False,
 
 
 def search(name: str, arguments: list[str], kill_after: float = 0) -> None:
-    """Search pairs in a process of its own, which SIGKILL ends after so many seconds, if any."""
+    """Search pairs in a separate process, which SIGKILL ends after the given seconds, if any."""
     run(name, [sys.executable, "-c", SEARCH, *arguments], kill_after, f"{arguments[2]} threads, ")
 
 
 def run(name: str, command: list[str], kill_after: float = 0, how: str = "") -> None:
-    """Run a process, which SIGKILL ends after so many seconds, if any; print what it took."""
+    """Run a process, which SIGKILL ends after the given seconds, if any; print its time and
+    memory."""
     start = time.perf_counter()
     program = subprocess.Popen(command)
     watch = Watch(program.pid)
@@ -340,7 +342,7 @@ print(f"read {model.n_iter_} times; {right:.2%} of 100,000 rows have their label
 
 
 def training(folder: Path, n_rows: int = 10_000_000, n_bytes: int = 256) -> None:
-    """Two classes: a tenth of a row's codes are those of its class."""
+    """Return two classes: a tenth of a row's codes depend on its class."""
     path, labels, step = folder / "codes.npy", folder / "labels.npy", 100_000
     config = MinHash(n_hashes=n_bytes, random_state=0).fit_any_width().to_config()
     of_class = np.random.default_rng(0).integers(0, 256, (2, n_bytes), np.uint8)

@@ -73,8 +73,8 @@ def error_by_chance(probabilities: Any, seed: int) -> float:
 
 
 class Scores(NamedTuple):
-    """Scores of models, a column for each class: `y` are numbers of classes, or -1 in test rows of
-    a class that is not in training."""
+    """Scores of models, one column per class. `y` are indices of classes, or -1 for test rows of a
+    class that is not in training."""
 
     y: Any
     out_of_folds: Any
@@ -121,7 +121,8 @@ def scored(directory: str, name: str, seed: int) -> Scores:
 
 
 def without_bend(scores: Any, y: Any) -> _calibration.Calibration:
-    """The calibration of the least log loss whose bend is 0, without prior counts."""
+    """Return the calibration with the least log loss among those with bend 0, without prior
+    counts."""
     own, n_classes = (np.arange(len(y)), y), scores.shape[1]
 
     def objective(variables: Any) -> tuple[float, Any]:
@@ -155,8 +156,8 @@ class Given(ClassifierMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def by_scikit_learn(method: str, scores: Scores) -> Any:
-    """Probabilities of test rows by CalibratedClassifierCV, as with ``ensemble=False``: of scores
-    out of folds and those of the model of all rows."""
+    """Return probabilities of test rows by CalibratedClassifierCV with ``ensemble=False``: from
+    out-of-fold scores and the scores of the model of all rows."""
     given = Given().fit(scores.out_of_folds, scores.y)
     every = np.arange(len(scores.y))
     made = CalibratedClassifierCV(FrozenEstimator(given), method=method, cv=[(every, every)])

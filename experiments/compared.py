@@ -1,7 +1,7 @@
 """`compare` beside long searches: what it finds in a minute, or in less, on the test rows.
 
-The search sees the training rows. The seconds are processor time of one thread, so that other work
-on the machine does not count; on a machine that does nothing else, they are those of a clock.
+The search uses only the training rows. Seconds are processor time of one thread, so that other work
+on the machine does not count; on an idle machine they equal elapsed time.
 """
 
 import os
@@ -21,7 +21,7 @@ OF_OTHER_SECONDS = ("letter", "covtype29k", "wine_white", "segment")
 
 
 class Long(NamedTuple):
-    """What rows are, and what the best of long searches had on the test: percent, and a model."""
+    """A set of rows, and the best test result of long searches: percent, and a model."""
 
     rows: str
     score: float
@@ -46,7 +46,7 @@ SETS = {
 }
 REGRESSION = ("wine_white",)
 ORDERED = ("ijcnn1", "news20_bydate")
-"""Sets whose test rows are later ones than the others: a series, and news by date."""
+"""Sets whose test rows are later than the others: a series, and news by date."""
 BEHIND = 1.0
 """Choices that are more points behind are marked."""
 
@@ -118,7 +118,7 @@ def _write(o: Options, results: Results) -> None:
 
 
 def _write_seconds(o: Options, results: Results) -> None:
-    """Write what the choice is by the limit of time."""
+    """Write a table of the choices by time limit."""
     limits = sorted((*OTHER_SECONDS, SHORT, SECONDS))
     rows = []
     for name in OF_OTHER_SECONDS:

@@ -33,7 +33,7 @@ EDITS = (1, 3, 10)
 """Words that are replaced in a copy."""
 
 LONGEST, LEAST_WORDS = 20_000, 60
-"""Characters of a record that count; words of one that is copied."""
+"""Number of characters of a record that are used, and of words of a copied record."""
 
 FAMILIES = ((10_000, 1), (3000, 3), (300, 3), (100, 10), (3, 10))
 """Copies of one text, and words replaced in each."""
@@ -142,8 +142,8 @@ def corpora(data: Path, patterns: dict[str, str], n: int = N_RECORDS) -> Iterato
 
 
 def judged(vectorizer: Any, every: list[Corpus]) -> list[tuple[int, int]]:
-    """Of each corpus, the number of removed records whose witness is of their family, and of the
-    other removed ones."""
+    """Return, for each corpus, the number of removed records whose witness is of the same family,
+    and of other removed records."""
     minhash = MinHash(n_hashes=N_HASHES, random_state=0)
     minhash.fit_any_width()
     texts = [text for corpus in every for text in corpus.texts]

@@ -26,7 +26,7 @@ from sparsemaps.text._own_ngrams import OwnNgrams
 THRESHOLDS = (0.5, 0.8)
 MAX_DF, MIN_OWN = 100, 20
 OWN = ("3 words", "5 words", "5 tokens")
-"""N-grams of which own ones are tried, too."""
+"""N-grams for which own n-grams are also tried."""
 
 
 def columns() -> dict[str, Any]:

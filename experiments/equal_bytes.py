@@ -1,4 +1,4 @@
-"""Accuracy at equal bytes a row: what a linear SVM makes of short codes of texts."""
+"""Accuracy at equal bytes per row: a linear SVM on short codes of texts."""
 
 import time
 from typing import Any
@@ -31,7 +31,7 @@ MOST_BITS = 1024
 
 
 def features(method: str, size: int) -> Any:
-    """The map whose rows take `size` bytes."""
+    """Return the map whose rows take `size` bytes."""
     if method == "count sketch, float32":
         return CountSketch(n_components=size // 4, dense_output=True, random_state=0)
     if method == "count sketch, int8":

@@ -1,9 +1,9 @@
 """``python -m experiments.frequencies -o RESULTS``: what a table of frequencies must hold.
 
-A corpus of 10^9 records has 10^10 to 10^11 different n-grams, so thousands of them share a bucket
-of any table that fits in memory. What a bucket holds beside the n-gram in question is the sum of
-the frequencies of others. Here it is drawn from their distribution: an n-gram has a frequency of at
-least k with probability k^(-1/a), as by Zipf's law of exponent a. No record is made.
+A corpus of 10^9 records has 10^10 to 10^11 distinct n-grams, so thousands of them share a bucket of
+any table that fits in memory. A bucket then counts an n-gram and the sum of the frequencies of
+others. Here this sum is drawn from its distribution: an n-gram has a frequency of at least k with
+probability k^(-1/a), by Zipf's law with exponent a. No records are made.
 
 - Models: the mean weight of n-grams of a true frequency, by tables of one to four rows (the least
   of as many counts) in equal memory.
@@ -50,7 +50,8 @@ def frequencies(exponent: float) -> tuple[Any, Any]:
 
 
 def others(draw: Any, exponent: float, load: float, n: int, share: float = 1) -> Any:
-    """What n buckets hold of `load` n-grams each, if a share of the records is counted."""
+    """Return the contents of n buckets of `load` n-grams each, if a share of the records is
+    counted."""
     total = np.zeros(n)
     for size, probability in zip(*frequencies(exponent), strict=True):
         together = size * draw.poisson(load * probability, n)
@@ -73,8 +74,8 @@ def weights(df: Any, power: float = 2) -> Any:
 
 
 def smallest_max_df(noise: Any, share: float) -> int:
-    """The smallest max_df that is decided in all but `WRONG` of the cases; the threshold on the
-    counts is the best one for it."""
+    """Return the smallest max_df that is decided correctly in all but `WRONG` of the cases, with
+    the best threshold on the counts."""
     for number in np.unique(np.geomspace(1, 1e7, 240).round()):
         if share == 1:
             found = np.mean(number / 2 + noise >= 2 * number) <= WRONG

@@ -1,9 +1,9 @@
 """``python -m experiments.growth -o RESULTS``: what a row costs, from 1,000 to 10,000,000 rows.
 
-Each work is done by one thread, and its processor's time is divided by the rows; the least of
-several runs counts. RESULTS/growth.csv has the times, growth.svg shows them, and growth-limits.md
-has works beside what this machine can do at most. Runs of some works (``--only``) or some sizes
-(``--from``, ``--to``) add to the file.
+Each task runs in one thread, and its processor time is divided by the rows; the least of several
+runs counts. RESULTS/growth.csv has the times, growth.svg plots them, and growth-limits.md compares
+tasks with the limits of the machine. Runs of some tasks (``--only``) or sizes (``--from``,
+``--to``) are added to the file.
 """
 
 import argparse
@@ -264,7 +264,7 @@ a multiplication with an addition of float32 that are not fused, and STREAM's co
 
 
 def limits(folder: Path) -> dict[str, float]:
-    """What this machine does at most in a nanosecond, by one thread, of each of `UNITS`."""
+    """Return the machine's rate per nanosecond, in one thread, for each of `UNITS`."""
     library = folder / "limits.so"
     flags = ["-O3", "-march=native", "-ffp-contract=off", "-shared", "-fPIC", "-xc"]
     subprocess.run(["cc", *flags, "-", "-o", str(library)], input=LOOPS.encode(), check=True)
@@ -287,7 +287,7 @@ def limits(folder: Path) -> dict[str, float]:
 
 
 class Limited(NamedTuple):
-    """A work, its time in ns, and how much of what one of `limits` is of it needs at least."""
+    """A task, its time in ns, and how much of each of the `limits` it needs at least."""
 
     name: str
     time: float

@@ -37,7 +37,7 @@ def _on(features: Any, split: datasets.Split) -> float:
 
 
 def signed(data: str, name: str, n_rows: int | None) -> dict[str, Any]:
-    """Accuracies in percent on standardised columns, whose values have both signs."""
+    """Return accuracies in percent on standardised columns, whose values have both signs."""
     split = datasets.load(data, name, n_rows)
     X, X_test = _scaled(split, StandardScaler())
     rows = split._replace(X=X, X_test=X_test)

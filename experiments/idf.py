@@ -1,12 +1,12 @@
 """``python -m experiments.idf DIRECTORY -o RESULTS``: topics of texts by codes of weighted words.
 
-Counts of words (NAME.train.svm and NAME.test.svm) are weighted by `IdfWeights`, sampled by
+Counts of words (NAME.train.svm and NAME.test.svm) are weighted by `IdfWeights` and sampled by
 ``ConsistentWeightedSampling(method="levels")``, and a `KernelClassifier` is trained on the codes.
-Of texts (texts.jsonl, pages.jsonl), words are counted, or words and pairs of words. Beside it:
-linear models on tf-idf (sublinear, rows of unit length), and the codes of counts without weights.
-The exact kernels of weighted words, of min-max and of the cosine, say what samples could reach at
-best; they are compared on the sets of `EXACT`. Each accuracy is the best over C, on the test rows.
-Accuracies that `idf.csv` already has are not measured again.
+For texts (texts.jsonl, pages.jsonl), words are counted, or words and pairs of words. For
+comparison, there are linear models on tf-idf (sublinear, rows of unit length), and codes of
+unweighted counts. The exact min-max and cosine kernels of weighted words bound the accuracy of
+samples; they are compared on the sets of `EXACT`. Each accuracy is the best over C, on the test
+rows. Accuracies that `idf.csv` already has are not measured again.
 """
 
 import argparse
@@ -38,7 +38,7 @@ TEXTS = {
     "pages": ("pages", 700, 1),
     "pages, pairs": ("pages", 700, 2),
 }
-"""The file of texts, how many train, and the most words of an n-gram."""
+"""The file of texts, the number of training texts, and the largest n-gram size in words."""
 
 TASKS = [*COUNTS, *TEXTS]
 MOST_TEST = 10_000
@@ -51,8 +51,8 @@ rows."""
 
 
 class Setting(NamedTuple):
-    """How words are weighted, and how many samples a row has. A power of None weights no word.
-    Rows of length 1 have their values in hundredths as levels."""
+    """The weighting of words, and the number of samples per row. With a power of None, words are
+    not weighted. Rows of length 1 use hundredths of their values as levels."""
 
     power: float | None
     levels: float = 16
@@ -111,8 +111,8 @@ def of_linear(split: datasets.Split, kind: str, class_weight: str | None = None)
 
 
 def of_kernel(split: datasets.Split, kernel: Any, setting: Setting | None) -> float:
-    """Accuracy in percent of SVMs with an exact kernel, one class against the rest, where classes
-    are balanced. `kernel` is a function of two matrices."""
+    """Return the accuracy in percent of one-vs-rest SVMs with balanced classes and an exact kernel,
+    given as a function of two matrices."""
     weigh = weights_of(split, setting)
     X = weigh(split.X)
     K, K_test = kernel(X, X), kernel(weigh(split.X_test), X)
@@ -155,7 +155,7 @@ def of_codes(split: datasets.Split, setting: Setting, n_jobs: int | None = None)
 
 
 def weights_of(split: datasets.Split, setting: Setting | None) -> Any:
-    """The function that weights rows; by tf-idf if there is no setting."""
+    """Return the function that weights rows: tf-idf without a setting."""
     if setting is None:
         return TfidfTransformer(sublinear_tf=True).fit(split.X).transform
     if setting.power is None:
@@ -187,7 +187,7 @@ def name_of(setting: Setting) -> str:
 
 
 def learners(n_jobs: int | None) -> dict[str, Callable[[datasets.Split], float]]:
-    """What measures each row of the table."""
+    """Return the measurement of each row of the table."""
     found: dict[str, Callable[[datasets.Split], float]] = {
         f"tf-idf, {kind}": partial(of_linear, kind=kind)
         for kind in ("LinearSVC", "LogisticRegression")

@@ -1,9 +1,9 @@
 """``python -m experiments.labels DIRECTORY -o RESULTS``: labels of texts, beside other learners.
 
-The directory holds ``texts.jsonl``, ``pages.jsonl`` and LIBSVM files of word counts with their
-vocabularies, plain or as .xz. Each learner trains on each task in a process of its own, by one
+The directory contains ``texts.jsonl``, ``pages.jsonl`` and LIBSVM files of word counts with their
+vocabularies, plain or as .xz. Each learner trains on each task in a separate process, in one
 thread: fastText, Vowpal Wabbit, a linear SVM on hashed n-grams and on tf-idf, and KernelClassifier
-on codes. Times are of the processor; memory is what a process needs beyond what it had before.
+on codes. Times are processor times; memory is the growth of the process.
 """
 
 import argparse
@@ -45,7 +45,7 @@ WORDS = {"spam": "sms_spam", "news20": "news20_bydate", "reuters52": "reuters52"
 MEASUREMENTS = {"spambase": "spambase"}
 TASKS = [*TEXTS, *WORDS, *MEASUREMENTS]
 ANALYZERS = {"language": "char:3"}
-"""The n-grams of texts; those of other tasks are words."""
+"""The n-grams of texts; other tasks use words."""
 
 
 class Task(NamedTuple):
@@ -148,7 +148,7 @@ def fasttext_of(task: Task, analyzer: str, folder: str) -> Trained:
 
 
 def train_vowpal(task: Task, records: list[Any], folder: str, more: str = "") -> tuple[Any, int]:
-    """Train Vowpal Wabbit on texts or single rows, with more options; return the model, whose
+    """Train Vowpal Wabbit on texts or single rows, with additional options. Return the model, whose
     classes are numbers from 1 in the order of labels, and the bytes of its file."""
     from vowpalwabbit import Workspace
 
@@ -213,7 +213,7 @@ def tfidf_rows(task: Task, analyzer: str) -> Callable[[Any], Any]:
 
 
 def tfidf_parts(task: Task, analyzer: str) -> tuple[HashingVectorizer, TfidfTransformer]:
-    """Return what makes rows of tf-idf of texts, by the frequencies in the texts of a task."""
+    """Return the transformer from texts to tf-idf rows, with the frequencies of a task's texts."""
     vectorizer = _vectorizer(analyzer, norm=None, alternate_sign=False, n_features=2**20)
     return vectorizer, TfidfTransformer(sublinear_tf=True).fit(vectorizer.transform(task.texts))
 

@@ -64,7 +64,8 @@ def decomposed(text: str, random_state: random.Random) -> str:
 
 
 def punctuated(text: str, random_state: random.Random) -> str:
-    """A comma behind a word or a character in ten, and quotes around the whole."""
+    """Return texts with a comma after every tenth word or character, and quotes around the
+    whole."""
     marks = ("、", "「{}」") if CHINESE.search(text) else (",", "“{}”")
     added = (
         unit + marks[0] if unit.strip() and random_state.random() < 0.1 else unit

@@ -1,4 +1,4 @@
-"""What is measured on classification sets: SVMs with exact kernels, on rows, and on features."""
+"""Measurements on classification sets: SVMs with exact kernels, on rows, and on features."""
 
 import time
 import warnings
@@ -36,7 +36,7 @@ def linear_svm(
 ) -> dict[str, Any]:
     """Test accuracy in percent for each C, on rows of unit length.
 
-    With `hinge` the loss is not squared, and there is no intercept.
+    With `hinge`, the loss is not squared, and there is no intercept.
     """
     split = datasets.load(data, name, n_rows, prepare)
     X, X_test = normalize(split.X), normalize(split.X_test)

@@ -42,13 +42,14 @@ LEARNERS = {
 
 
 def with_snippets(texts: list[str], y: Any) -> tuple[list[str], Any]:
-    """The texts, and parts of them behind them."""
+    """Return the texts followed by parts of them."""
     short, index = snippets(texts, OF_TRAINING, random_state=0)
     return texts + short, np.concatenate([y, y[index]])
 
 
 def cut(texts: list[str], length: int) -> list[str]:
-    """A part of each text, of so many words; a shorter text is whole."""
+    """Return a part of each text with the given number of words; a shorter text is returned
+    whole."""
     parts = list(texts)
     for part, index in zip(*snippets(texts, [length], random_state=1), strict=True):
         parts[index] = part

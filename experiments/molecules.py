@@ -53,7 +53,7 @@ def rows_of(counts: Sequence[dict[int, int]]) -> Any:
 
 
 def folded(X: Any) -> Any:
-    """Counts in N_BITS columns, dense, as they are folded for bits."""
+    """Return dense counts in N_BITS columns, folded in the same way as bits."""
     folded = sp.csr_array((X.data, X.indices % N_BITS, X.indptr), shape=(X.shape[0], N_BITS))
     return folded.toarray()
 
@@ -72,7 +72,7 @@ def folder_of(package: str) -> Path:
 
 
 def measured_sets() -> dict[str, tuple[list[Any], list[float]]]:
-    """Molecules and what was measured of them."""
+    """Molecules and their measured properties."""
     from rdkit import Chem
 
     folder = folder_of("rdkit") / "Contrib" / "FreeWilson" / "data"

@@ -34,7 +34,7 @@ from experiments import report, runner
 from sparsemaps import MinHash, files
 
 SOURCES = {"texts": 15_000, "pages": 1_430}
-"""Files, and how many texts of each are taken by default: so many as slower tools do in minutes."""
+"""Files, and the default number of texts of each: as many as slower tools process in minutes."""
 
 SIZES = (3, 5)  # of word n-grams
 THRESHOLD = 0.8
@@ -45,8 +45,8 @@ similarity (1/19)^(1/13) = 0.80 shares one with a probability of about 0.63, as 
 default has it."""
 
 N_BANDS = 32
-"""Of libraries that compare the hashes of what shares a band: at 0.8 a pair shares one of 32 bands
-of 8 hashes with a probability of 0.997."""
+"""Settings of libraries that compare the hashes of texts in the same band: at 0.8, a pair shares
+one of 32 bands of 8 hashes with a probability of 0.997."""
 
 MAX_DF, MIN_OWN = 100, 12
 """Of sparsemaps where n-grams that many records share do not count (experiments.own_ngrams)."""
@@ -67,11 +67,11 @@ without_punctuation: Words = re.compile(r"\w+").findall
 
 
 class Work(NamedTuple):
-    """What a tool is to do."""
+    """The task of a tool."""
 
     source: Path
     n: int
-    folder: Path  # for what the tool keeps
+    folder: Path  # for files of the tool
 
 
 Removed = Iterator[int]
@@ -105,7 +105,7 @@ def sparsemaps_own_ngrams(work: Work) -> Removed:
 
 
 def ngrams_of(work: Work, words_of: Words = between_blanks) -> Iterator[set[str]]:
-    """The sets that libraries of Python are given; by the same rule as those of sparsemaps."""
+    """Return the sets for Python libraries, by the same rule as the sets of sparsemaps."""
     with open(work.source, encoding="utf-8") as file:
         for line in file:
             words = words_of(json.loads(line)["text"].lower())
@@ -113,7 +113,8 @@ def ngrams_of(work: Work, words_of: Words = between_blanks) -> Iterator[set[str]
 
 
 def datasketch(work: Work) -> Removed:
-    """Ask the index for each text, compare with what it finds, and insert what is near nothing."""
+    """Query the index for each text, compare with its results, and insert texts without
+    near-duplicates."""
     from datasketch import MinHash as Hash
     from datasketch import MinHashLSH
 
@@ -165,8 +166,8 @@ def fastsketchlsh(work: Work) -> Removed:
 
 
 def gaoya(work: Work) -> Removed:
-    """Ask the index, which compares what it finds with its threshold, and insert what is near
-    nothing."""
+    """Query the index, which compares its results with its threshold, and insert texts without
+    near-duplicates."""
     from gaoya.minhash import MinHashStringIndex
 
     index = MinHashStringIndex(
@@ -237,9 +238,9 @@ class Tool(NamedTuple):
     find: Callable[[Work], Removed]
     package: str
     n_bytes: int
-    keeps: bool = False  # what a second run takes
-    is_program: bool = False  # which imports again what it needs
-    words: Words = between_blanks  # what it takes for words
+    keeps: bool = False  # whether a second run reuses results
+    is_program: bool = False  # it imports its modules again
+    words: Words = between_blanks  # how it splits words
 
 
 TOOLS = {
@@ -268,7 +269,7 @@ TOOLS = {
 
 
 def run_here(name: str, work: Work) -> None:
-    """Run a tool in this process, and print what it took and found as JSON."""
+    """Run a tool in this process, and print its measurements and results as JSON."""
     start = cpu_time()
     preload(name)
     begun = cpu_time()
@@ -290,13 +291,14 @@ def cpu_time() -> float:
 
 
 def peak_memory() -> int:
-    """Kilobytes; `getrusage` would also count those of the program that started this one."""
+    """Kilobytes; `getrusage` would include the memory of the parent program."""
     lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
     return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1])
 
 
 def preload(name: str) -> None:
-    """Import what a tool imports, and use it once, as small inputs would time that alone."""
+    """Import a tool's modules and use it once, since small inputs would otherwise time only the
+    imports."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "texts.jsonl"
         path.write_text('{"text": "one two three four five six"}\n' * 2, encoding="utf-8")
@@ -324,7 +326,8 @@ def run(name: str, work: Work) -> dict[str, Any]:
 
 
 def near_pairs(work: Work, words_of: Words) -> Any:
-    """The pairs of texts whose exact Jaccard similarity reaches the threshold, by comparing all.
+    """Return the pairs of texts whose exact Jaccard similarity reaches the threshold, by comparing
+    all pairs.
 
     A text of fewer words than an n-gram has is a set of its own words, in their order.
     """
@@ -347,7 +350,8 @@ def near_pairs(work: Work, words_of: Words) -> Any:
 
 
 def judge(found: dict[str, Any], near: Any, n_rows: int) -> tuple[int, int]:
-    """How many removed texts are near no remaining one; how many near pairs remain."""
+    """Return the number of removed texts without a near-duplicate among the remaining ones, and the
+    number of remaining near-duplicate pairs."""
     remains = np.ones(n_rows, bool)
     remains[found["removed"]] = False
     has_partner = np.zeros(n_rows, bool)
@@ -359,7 +363,7 @@ def judge(found: dict[str, Any], near: Any, n_rows: int) -> tuple[int, int]:
 def measure(
     data: Path, results: Path, folder: Path, n_texts: dict[str, int]
 ) -> list[dict[str, Any]]:
-    """What all tools took and found; what was measured before is kept in the results."""
+    """Return the measurements of all tools, reusing those in the results."""
     kept = results / "cells" / "near-duplicates.jsonl"
     kept.parent.mkdir(parents=True, exist_ok=True)
     lines = kept.read_text(encoding="utf-8").splitlines() if kept.exists() else []
@@ -401,7 +405,8 @@ def unpacked(compressed: Path, folder: Path, n_texts: int) -> Path:
 
 
 def measure_case(tools: list[str], work: Work, near: dict[Words, Any]) -> Iterator[dict[str, Any]]:
-    """What tools took and found. They take turns, so that what else runs hits all alike."""
+    """Return the measurements of the tools, which run in turn, so that other load affects all
+    alike."""
     n_rows = work.source.read_bytes().count(b"\n")
     rounds: list[dict[str, Any]] = []
     for number in range(2):
@@ -475,7 +480,7 @@ def write(results: Path, rows: list[dict[str, Any]], command: str) -> None:
 
 
 SHAPES = {3: "o", 5: "s"}
-"""The marks of runs of so many words in the plot; those of pages are hollow."""
+"""Markers by number of words of n-grams in the plot; those of pages are hollow."""
 
 
 def plot(path: Path, rows: list[dict[str, Any]]) -> None:

@@ -11,7 +11,7 @@ from experiments.runner import Cell, Experiment, Options, Results
 
 LEARN = "experiments.learning"
 
-# Name in the paper: our name, how rows are prepared, how many training rows, what differs.
+# Name in the paper: our name, preparation of rows, number of training rows, differences.
 AT_HAND: dict[str, tuple[str, str, int | None, str]] = {
     "Splice": ("splice", "", None, ""),
     "Spam": ("spambase", "max", None, "a split of our own; columns scaled to at most 1"),
@@ -111,7 +111,7 @@ def _sizes(name: str, o: Options) -> tuple[int, ...]:
 
 
 def _feature_cells(o: Options, kinds: list[str], bits: tuple[int, ...] = (8,)) -> list[Cell]:
-    """Small sizes first, so that what is cut off is the largest."""
+    """Small sizes first, so that the largest are cut off."""
     return [
         _features(name, kind, size, b if kind.startswith(("min", "MM")) else 8, seed, o)
         for size in SIZES for name in _sets(o, large=False) for kind in kinds for b in bits

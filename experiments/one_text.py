@@ -45,8 +45,8 @@ def parts_of(texts: list[str], length: int) -> list[str]:
 
 
 def models_of(analyzer: str, texts: list[str]) -> dict[tuple[str, int], KernelClassifier]:
-    """Return a model of counts and one of weights for each number of levels. What the models have
-    learned does not change the time to label a text."""
+    """Return a model of counts, and one of weights for each number of levels. The learned weights
+    do not affect the time to label a text."""
     y = np.random.default_rng(0).integers(0, N_CLASSES, len(texts))
     plain, models = vectorizer_of(analyzer), {}
     for levels in LEVELS:
@@ -81,8 +81,8 @@ def least_times(
 
 
 def row(analyzer: str, length: int, found: list[dict[tuple[str, int], float]]) -> list[Any]:
-    """Return the cells of a row: the time with counts of one level, and how many percent longer
-    weights take, for a text that is repeated and for texts that take turns."""
+    """Return the cells of a row: the time with counts of one level, and the additional percent for
+    weights, for a repeated text and for alternating texts."""
     cells: list[Any] = [analyzer, f"{length:,}"]
     for times in found:
         counts = times["counts", 1]

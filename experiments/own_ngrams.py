@@ -1,9 +1,9 @@
 """``python -m experiments.own_ngrams --data DIRECTORY -o RESULTS``: what is removed as a
 near-duplicate when n-grams that many records share do not count.
 
-Natural texts, families of near copies, and pages of one frame, by settings of `max_df` and
-`min_own`, beside all n-grams. With ``--tools``, by sparsemaps and the tools of
-`experiments.near_duplicates` instead: those that are installed, one thread.
+Natural texts, families of near copies, and pages with a common frame, for settings of `max_df` and
+`min_own`, and with all n-grams. With ``--tools``, the installed tools of
+`experiments.near_duplicates` and sparsemaps instead, in one thread.
 """
 
 import argparse
@@ -34,7 +34,7 @@ FAMILIES = (3, 10, 30, 100, 300, 1000)
 """Sizes of families of near copies: a text with one word changed."""
 
 PAGES = ((300, 30, 500), (300, 10, 500), (300, 30, 60), (1000, 100, 500), (20, 20, 500))
-"""Words of the frame, own words, and how many pages have the frame."""
+"""Words of the frame, own words, and number of pages with the frame."""
 
 
 def words(rng: Any, n: int) -> list[str]:
@@ -84,7 +84,7 @@ def counted(vectorizer: Any, records: list[str], path: Path, n_buckets: int) -> 
 
 
 def removed_by_tools(records: list[str], n: int) -> Iterator[tuple[str, Any, float]]:
-    """The name of each tool, what it removes, and its seconds of CPU time."""
+    """Return the name of each tool, its removals, and its seconds of CPU time."""
     with tempfile.TemporaryDirectory() as name:
         source = Path(name) / "texts.jsonl"
         with open(source, "w", encoding="utf-8") as file:

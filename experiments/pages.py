@@ -1,7 +1,7 @@
 """Raw web pages to labels, as web-spam was made: bytes, n-grams, the min-max map, LIBLINEAR.
 
-Li's Figure 8 is on web-spam, whose pages are not at hand. `pages.jsonl` has pages of two sites in
-its place. The site is the label, and a part of each page is spoiled: it is text of the other site.
+Li's Figure 8 uses web-spam, whose pages are not available. `pages.jsonl` has pages of two sites
+instead. The label is the site, and a part of each page is replaced by text of the other site.
 """
 
 import json
@@ -35,7 +35,7 @@ LINEAR_CS = (1.0, 10.0, 100.0, 1000.0, 10000.0)
 LENGTH = 10_000
 """Characters of a part of a page. All parts of a page are in the training rows, or none."""
 PIECE = 64
-"""Bytes of a piece that is spoiled."""
+"""Bytes of a replaced piece."""
 MOST_SPOILED = 0.5
 
 
@@ -109,7 +109,7 @@ def exact(data: str, n: int, n_pages: int | None) -> dict[str, Any]:
 
 
 def mapped(data: str, n: int, k: int, bits: int, n_pages: int | None) -> dict[str, Any]:
-    """Accuracy in percent of a linear SVM on k samples of so many bits."""
+    """Return the accuracy in percent of a linear SVM on k samples with the given number of bits."""
     X, y, X_test, y_test = rows(data, n, n_pages)
     cws = ConsistentWeightedSampling(n_hashes=k, bits=bits, random_state=0).fit(X)
     return {"accuracy": best_of_c(cws.transform(X), y, cws.transform(X_test), y_test)}

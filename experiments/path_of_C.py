@@ -1,11 +1,11 @@
 """``python -m experiments.path_of_C DIRECTORY``: KernelClassifierCV beside GridSearchCV.
 
 All choose C by five folds, with the same tolerance, and then train on all rows. GridSearchCV
-searches with a KernelClassifier, and with a LinearSVC on one-hot features of the same codes. Each
-is given codes (LinearSVC their features), and then rows or texts, which GridSearchCV encodes in
-each fold for each C. The table has seconds of CPU time, the least of a few runs of each in turn,
-with two threads of elapsed time; how many times as long the searches take; and the largest
-difference of mean scores from those of the search with a KernelClassifier.
+searches with a KernelClassifier, and with a LinearSVC on one-hot features of the same codes. Inputs
+are codes (or their features for LinearSVC), and then rows or texts, which GridSearchCV encodes in
+each fold for each C. The table has seconds of CPU time, or of elapsed time with two threads, the
+least of a few alternating runs; the time ratios of the searches; and the largest difference of mean
+scores from the search with a KernelClassifier.
 """
 
 import argparse

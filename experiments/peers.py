@@ -1,11 +1,11 @@
 """``python -m experiments.peers DIRECTORY -o RESULTS``: probabilities of labels, beside other
 learners that have them.
 
-Each learner trains on each task of `experiments.labels` that is of texts, in a process of its own,
-by one thread: fastText, Vowpal Wabbit, logistic loss of LIBLINEAR and of Snap ML on tf-idf, and of
+Each learner trains on each task of `experiments.labels` that has texts, in a separate process and
+one thread: fastText, Vowpal Wabbit, the logistic loss of LIBLINEAR and of Snap ML on tf-idf, and of
 scikit-learn on vectors of model2vec; and KernelClassifier with ``calibrate``, by a fifth of the
-records or by folds. Then another process opens the model from its files, for the label of one text.
-Times are of the processor.
+records or by folds. Then another process loads the model from its files to label one text. Times
+are processor times.
 
 model2vec's own models are on a hub, in no package. The vectors here are those that the package
 wordllama has: English, 32,000 tokens, 256 numbers each. fasttext-ng and fasttext-turbo are both the
@@ -55,8 +55,8 @@ def installed() -> dict[str, str]:
 
 
 def versions_with_earlier(path: Path) -> str:
-    """Return the versions of the packages: of those that are not there, as an earlier table has
-    them, whose rows stay."""
+    """Return the versions of the packages. For missing packages, return those of an earlier table,
+    whose rows are retained."""
     line = path.read_text().splitlines()[-1] if path.exists() else ""
     known = {name: re.search(rf" {name} ([\w.]+)", line) for name in PACKAGES}
     versions = {name: found[1] for name, found in known.items() if found} | installed()
@@ -225,7 +225,7 @@ LEARNERS = {
 
 
 class Start(NamedTuple):
-    """What a new process takes for the label of its first text."""
+    """Return the cost of the first label of a text in a new process."""
 
     seconds: float
     n_bytes: int
@@ -289,7 +289,8 @@ def row(result: dict[str, Any]) -> str:
 
 
 def with_earlier(path: Path, results: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """Return results, and those of an earlier table of other learners, in the order of tasks."""
+    """Return results together with those of other learners in an earlier table, in the order of
+    tasks."""
     earlier: list[dict[str, Any]] = []
     if path.exists():
         with open(path, newline="") as file:

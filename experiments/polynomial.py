@@ -158,7 +158,7 @@ def _mean(results: Results, cells: list[Cell], key: str) -> tuple[float, float |
 
 
 def _ours(source: str, text: str) -> str:
-    """A figure of ours in a table beside the paper's."""
+    """Return our figure, for a table next to the paper's."""
     return report.OTHER_TASK if source in OTHER_TASKS else text
 
 

@@ -1,4 +1,4 @@
-"""What is measured for Pham & Pagh's paper: functions that cells name."""
+"""The measurements for Pham & Pagh's paper, as functions that cells name."""
 
 import time
 import warnings

@@ -74,10 +74,10 @@ def imports(path: Path) -> str:
 
 
 def same_source(similarity: Any, sources: Any) -> float:
-    """The share of files whose most similar other file is of the same source, in percent.
+    """Return the share of files whose most similar other file has the same source, in percent.
 
-    Files whose source has no other file are left out. Where several others are equally similar,
-    their share counts.
+    Files that are alone in their source are left out. If several others are equally similar, their
+    share counts.
     """
     similarity = np.array(similarity, np.float64)
     np.fill_diagonal(similarity, -np.inf)

@@ -1,7 +1,7 @@
 """``python -m experiments.recall --data DIRECTORY -o RESULTS``: the near pairs of real texts that
 the search by bands misses at its default recall, over seeds.
 
-DIRECTORY has texts.jsonl.xz. Each seed has codes of its own. The search at recall 1 lists the pairs
+DIRECTORY has texts.jsonl.xz. Each seed has its own codes. The search at recall 1 lists the pairs
 whose estimate reaches the threshold; the table has the share of them that the default misses.
 """
 
@@ -39,7 +39,7 @@ def pairs(seed: int, inputs: Path, other: Path | None, folder: Path, recall: flo
 
 
 def missed(seed: int, inputs: Path, other: Path | None, folder: Path) -> list[tuple[int, float]]:
-    """For each range of estimates, the number of pairs and the share that is missed."""
+    """Return, for each range of estimates, the number of pairs and the share that is missed."""
     every, found = (pairs(seed, inputs, other, folder, recall) for recall in (1.0, 0.95))
     numbers = [table[:, 0].astype(np.int64) << 32 | table[:, 1].astype(np.int64)
                for table in (every, found)]  # fmt: skip

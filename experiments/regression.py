@@ -1,4 +1,4 @@
-"""What is measured by ridge regression: on features of maps and of Nystroem, and exact."""
+"""Measurements of ridge regression: on features of maps and of Nystroem, and exact."""
 
 import time
 import warnings
@@ -90,7 +90,8 @@ def _learner(kind: str, size: int, seed: int, width: int) -> Predict:
 
 
 def _targets(y: Any, classes: bool) -> Any:
-    """What is regressed on: labels of -1 and 1, one column for each of several classes."""
+    """Return the regression targets: labels of -1 and 1, one column per class for several
+    classes."""
     if not classes:
         return y
     labels = np.unique(y)
@@ -112,8 +113,8 @@ def ridge(
 ) -> dict[str, Any]:
     """Test error; gamma and the ridge are the best on a fifth of the training rows.
 
-    Columns have variance 1. The error is the share that is wrong, or the root of the mean squared
-    error: as it is, and over the norm of the truth.
+    Columns have variance 1. The error is the error rate, or the root mean squared error: unscaled,
+    and relative to the norm of the truth.
     """
     split = datasets.load(data, name, n_rows, "standard")
     classes = name in CLASSES

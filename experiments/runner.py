@@ -1,4 +1,5 @@
-"""Cells, the unit of work: each is run once, kept as a file, and read back by what draws it."""
+"""Cells, the unit of work: each is run once, stored as a file, and read by the code that draws
+it."""
 
 import hashlib
 import importlib
