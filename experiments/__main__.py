@@ -102,7 +102,7 @@ BESIDE = (
 def write_index(
     options: runner.Options, results: runner.Results, command: str, *, is_part: bool
 ) -> None:
-    """index.md of the results: each table and plot, the machine, and where data are from.
+    """Write index.md of the results: each table and plot, the machine, and the sources of the data.
 
     After a partial run, retain what the page says about the previous run.
     """

@@ -37,7 +37,7 @@ FAMILIES = {
     "linear model": LINEAR, "boosted trees": TREES, "minmax": MIN_MAX, "minhash": MIN_MAX,
     "binning": LAPLACIAN, "fourier": GAUSSIAN,
 }  # fmt: skip
-"""The columns of the table by the families of a comparison; exact kernels are one column."""
+"""Columns of the table, from the families of a comparison; exact kernels share one column."""
 
 
 class Kind(NamedTuple):
@@ -49,7 +49,7 @@ class Kind(NamedTuple):
     made: tuple[str, ...]
     tested: tuple[str, ...]
     how: str = ""
-    """How rows are prepared for the linear model."""
+    """The preparation of rows for the linear model."""
 
 
 KINDS = [
@@ -81,21 +81,21 @@ def _load(directory: str, name: str) -> datasets.Split:
         return datasets.Split(X, y, X_test, y_test)
     base, _, columns = name.partition(":")
     split = datasets.load(directory, base, MOST_ROWS)
-    if columns:  # the first ones alone
+    if columns:  # only the first columns
         X, X_test = (A[:, : int(columns)] for A in (split.X, split.X_test))
         split = split._replace(X=X, X_test=X_test)
     return split
 
 
 def advice(data: str, name: str, seconds: float) -> dict[str, Any]:
-    """Return the test figure of the best model of each family, in percent."""
+    """Return the test score of the best model of each family, in percent."""
     split = _load(data, name)
     comparison = compare_by(
         Budget(seconds, time.process_time), split.X, split.y, test=(split.X_test, split.y_test),
         regression=name in REGRESSION, ordered=name in ORDERED, random_state=0, n_jobs=1,
     )  # fmt: skip
     best: dict[str, Measured] = {}
-    for model in comparison:  # the best first
+    for model in comparison:  # best first
         family = EXACT if model.family.startswith("exact ") else FAMILIES.get(model.family)
         if family is not None:
             best.setdefault(family, model)
@@ -108,7 +108,7 @@ def advice(data: str, name: str, seconds: float) -> dict[str, Any]:
 
 
 def on_test(model: Measured, split: datasets.Split) -> float:
-    """Return the score on the test rows, of a model of all training rows."""
+    """Return the score on the test rows of a model trained on all training rows."""
     if model.test_score is not None:
         return model.test_score
     X, X_test = split.X, split.X_test

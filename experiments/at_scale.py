@@ -46,7 +46,7 @@ SHAPES = {"web-spam trigrams": (300, 16_600_000, 3700), "text": (10_000, 47_000,
 
 
 def write_rows(path: Path, n_rows: int, n_columns: int, n_entries: int, seed: int = 0) -> None:
-    """Return rows with about the given number of entries in random columns, with values of four
+    """Write rows with about the given number of entries in random columns, with values of four
     digits."""
     rng = np.random.default_rng(seed)
     lengths = rng.poisson(n_entries, n_rows)
@@ -152,7 +152,8 @@ def scaling(folder: Path, n_parts: int = 4, n_runs: int = 8) -> None:
 
 
 def codes_with_copies(block: npt.NDArray[Any], n_bytes: int) -> npt.NDArray[Any]:
-    """Return random codes. Each hundredth row is the previous one with a tenth of its bytes new."""
+    """Return random codes. Every hundredth row is the previous one with a tenth of its bytes
+    new."""
     rng = np.random.default_rng(int(block[0]))
     codes = rng.integers(0, 256, (len(block), n_bytes), dtype=np.uint8)
     copies = np.arange(100, len(codes), 100)
@@ -167,8 +168,9 @@ SIZES = (2, 4, 8, 16, 32, 64)
 def codes_of_families(
     block: npt.NDArray[Any], n_bytes: int, share: float = 0.355
 ) -> npt.NDArray[Any]:
-    """Return random codes, a share of them in families of `SIZES`, as many of each. In a family,
-    a row is the first one with a twentieth of its bytes new. Families are spread over the block."""
+    """Return random codes, a share of them in families of `SIZES`, the same number of each. In a
+    family, a row is the first one with a twentieth of its bytes new. Families are spread over the
+    block."""
     rng = np.random.default_rng(int(block[0]))
     codes = rng.integers(0, 256, (len(block), n_bytes), dtype=np.uint8)
     n_each = round(share * len(block) / sum(SIZES))
@@ -183,7 +185,7 @@ def codes_of_families(
 
 
 class Watch(threading.Thread):
-    """The largest memory of a process, without files that are mapped into it."""
+    """Return the peak memory of a process, without files that are mapped into it."""
 
     def __init__(self, pid: int | str = "self") -> None:
         super().__init__(daemon=True)
@@ -231,7 +233,7 @@ def run(name: str, command: list[str], kill_after: float = 0, how: str = "") -> 
 
 
 def write_codes(path: Path, n_rows: int, n_bytes: int, make: Callable[..., Any]) -> None:
-    """Codes that `make` makes of a million rows at a time."""
+    """Write the codes that `make` makes for a million rows at a time."""
     start, cpu, step = time.perf_counter(), time.process_time(), 1_000_000
     about = description_of(PackedCodes(np.zeros((1, n_bytes), np.uint8), 8, {"scheme": SCHEME}))
     blocks = (
@@ -292,7 +294,8 @@ def removed(
 
 
 def write_records(path: Path, n_rows: int, family: int) -> None:
-    """Lines of 20 words. In each family, lines differ from the first one in their last words."""
+    """Write lines of 20 words. In each family, lines differ from the first one in their last
+    words."""
     rng = np.random.default_rng(0)
     digits = np.frombuffer(b"abcdefghijklmnop", np.uint8)
     step = family * (1_000_000 // family)
@@ -342,7 +345,7 @@ print(f"read {model.n_iter_} times; {right:.2%} of 100,000 rows have their label
 
 
 def training(folder: Path, n_rows: int = 10_000_000, n_bytes: int = 256) -> None:
-    """Return two classes: a tenth of a row's codes depend on its class."""
+    """Measure training on two classes: a tenth of a row's codes depend on its class."""
     path, labels, step = folder / "codes.npy", folder / "labels.npy", 100_000
     config = MinHash(n_hashes=n_bytes, random_state=0).fit_any_width().to_config()
     of_class = np.random.default_rng(0).integers(0, 256, (2, n_bytes), np.uint8)

@@ -34,13 +34,13 @@ N_BINS, N_FOLDS, N_WORDS = 15, 5, 8
 METHODS = "sigmoid", "isotonic"
 WAYS = "a fifth", "folds", "no bend", *METHODS
 LEAST = 1e-6
-"""Probabilities of 0, which isotonic regression gives, have a log loss all the same."""
+"""Probabilities of 0, which isotonic regression produces, still get a log loss."""
 FIELDS = ("accuracy", "error", "log_loss", "by_chance")
 
 
 def load(directory: str, name: str, seed: int) -> tuple[Any, ...]:
-    """A map; codes and labels of training rows, with the number of the record of each; and codes
-    and labels of test rows."""
+    """A map; the codes and labels of training rows, with their record numbers; and the codes and
+    labels of test rows."""
     if name == "language":
         task = labels.load(directory, name)
         short, index = lengths.snippets(task.texts, lengths.OF_TRAINING, random_state=seed)
@@ -58,7 +58,7 @@ def load(directory: str, name: str, seed: int) -> tuple[Any, ...]:
 
 
 def calibration_error(probabilities: Any, is_right: Any) -> float:
-    """The mean difference of confidence and accuracy over bins of as many rows."""
+    """Return the mean difference of confidence and accuracy over bins of equal numbers of rows."""
     confidence = probabilities.max(axis=1)
     bins = np.array_split(np.argsort(confidence, kind="stable"), N_BINS)
     differences = [abs(confidence[b].mean() - is_right[b].mean()) * len(b) for b in bins]
@@ -66,7 +66,7 @@ def calibration_error(probabilities: Any, is_right: Any) -> float:
 
 
 def error_by_chance(probabilities: Any, seed: int) -> float:
-    """The mean error if the probabilities are right: labels are drawn by them."""
+    """Return the mean error that correct probabilities would have: labels are drawn from them."""
     rng, confidence = np.random.default_rng(seed), probabilities.max(axis=1)
     drawn = (rng.random(len(confidence)) < confidence for _ in range(50))
     return float(np.mean([calibration_error(probabilities, is_right) for is_right in drawn]))
@@ -78,7 +78,7 @@ class Scores(NamedTuple):
 
     y: Any
     out_of_folds: Any
-    """By models of the other folds of records. A class that these lack has -1."""
+    """Out-of-fold scores. A class that the other folds lack has -1."""
     held_out: Any
     """Numbers of the rows that are held out from a model."""
     of_held_out: Any

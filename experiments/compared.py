@@ -16,7 +16,7 @@ from sparsemaps.comparison._budget import Budget
 
 SECONDS, SHORT = 60, 20
 OTHER_SECONDS = (10, 30)
-"""Of four sets, other limits are measured, too."""
+"""Four sets are also measured with other limits."""
 OF_OTHER_SECONDS = ("letter", "covtype29k", "wine_white", "segment")
 
 
@@ -52,14 +52,14 @@ BEHIND = 1.0
 
 
 def compared(data: str, name: str, seconds: float) -> dict[str, Any]:
-    """Return the models of a comparison with their scores on the test, in percent."""
+    """Return the models of a comparison with their test scores, in percent."""
     split, start = datasets.load(data, name), time.perf_counter()
     comparison = compare_by(
         Budget(seconds, time.process_time), split.X, split.y, test=(split.X_test, split.y_test),
         regression=name in REGRESSION, ordered=name in ORDERED, random_state=0, n_jobs=1,
     )  # fmt: skip
     families: dict[str, Measured] = {}
-    for model in comparison:  # the best first
+    for model in comparison:  # best first
         families.setdefault(model.family, model)
     shown = {"best": comparison.best, "choice": comparison.choice}
     plain = {"linear": "linear model", "trees": "boosted trees"}

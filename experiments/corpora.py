@@ -30,23 +30,23 @@ from sparsemaps.text._own_ngrams import OwnNgrams
 
 N_RECORDS, N_COPIES = 3000, 300
 EDITS = (1, 3, 10)
-"""Words that are replaced in a copy."""
+"""Number of replaced words in a copy."""
 
 LONGEST, LEAST_WORDS = 20_000, 60
 """Number of characters of a record that are used, and of words of a copied record."""
 
 FAMILIES = ((10_000, 1), (3000, 3), (300, 3), (100, 10), (3, 10))
-"""Copies of one text, and words replaced in each."""
+"""Numbers of copies of a text, and of replaced words in each."""
 
 FRAMES = ((20, 5), (100, 20), (300, 30), (1000, 5), (1000, 200))
-"""Words of a frame, and own words of each of its pages."""
+"""Numbers of words of a frame, and of own words of each of its pages."""
 
 N_PAGES = 500
 SHOWN = ("all", "30, 20", "100, 8", "100, 20", "100, 40", "300, 20", "1000, 20")
-"""Settings that the page shows. The table of values has all."""
+"""Settings that the page shows. The table of values has all settings."""
 
 THREADS, MAILS, QUOTED = 100, 12, 50
-"""Threads of mails, mails of a thread, and own words of a mail."""
+"""Numbers of threads of mails, of mails per thread, and of own words per mail."""
 
 
 class Corpus(NamedTuple):
@@ -58,7 +58,7 @@ class Corpus(NamedTuple):
 
 
 def edited(text: str, n: int, rng: Any) -> str:
-    """The text with n words replaced by new ones."""
+    """Return the text with n words replaced by new ones."""
     words = text.split(" ")
     for place in rng.choice(len(words), min(n, len(words)), replace=False):
         words[place] = f"v{rng.integers(10**9)}"
@@ -74,7 +74,7 @@ def with_copies(name: str, texts: list[str], families: Any, rng: Any) -> Corpus:
 
 
 def of_file(path: Path, n: int, rng: Any) -> tuple[list[str], Any]:
-    """Texts of JSON Lines and the number of the family of each, some families in a random order."""
+    """Return texts of JSON Lines and the number of the family of each, for some random families."""
     texts, _, copy_of = read(str(path))
     family = groups(copy_of)
     rows = np.argsort(rng.permutation(family.max() + 1)[family], kind="stable")[:n]
@@ -82,7 +82,7 @@ def of_file(path: Path, n: int, rng: Any) -> tuple[list[str], Any]:
 
 
 def of_folder(pattern: str, n: int, rng: Any) -> list[str]:
-    """Different files of a pattern, as texts."""
+    """Return the distinct files of a pattern, as texts."""
     found = {}
     for file in map(Path, sorted(glob(pattern, recursive=True))):
         if file.is_file() and not file.is_symlink() and file.stat().st_size > 300:
@@ -92,7 +92,7 @@ def of_folder(pattern: str, n: int, rng: Any) -> list[str]:
 
 
 def mails(words: list[str], rng: Any) -> list[str]:
-    """Mails that quote the whole mail before, with the footer of the list."""
+    """Return mails that quote the whole previous mail, with the footer of the list."""
     footer = " ".join(drawn(words, 40, rng))
     found = []
     for _ in range(THREADS):

@@ -1,4 +1,4 @@
-"""The papers' data sets: where each is from, its licence, and how its rows are prepared.
+"""The papers' data sets: source, licence, and preparation of rows.
 
 Nothing is downloaded. A directory holds NAME.train.svm and NAME.test.svm (or .val.svm), or the same
 compressed (.xz, .gz, .bz2), in LIBSVM's format; raw texts are in NAME.jsonl, or compressed.
@@ -90,7 +90,7 @@ class Split(NamedTuple):
 
 
 def paths(directory: str, name: str) -> list[Path] | None:
-    """The files of the training and the test rows, or None if they are not there."""
+    """Return the files of the training and the test rows; None if they are missing."""
     found = []
     for parts in (("train",), ("test", "val")):
         files = [p for part in parts for p in Path(directory).glob(f"{name}.{part}.svm*")]
@@ -101,21 +101,21 @@ def paths(directory: str, name: str) -> list[Path] | None:
 
 
 def texts_file(directory: str, name: str) -> Path | None:
-    """The file of raw texts, JSON Lines, or None if it is not there."""
+    """Return the file of raw texts (JSON Lines); None if it is missing."""
     return next(iter(sorted(Path(directory).glob(f"{name}.jsonl*"))), None)
 
 
 def has(directory: str, name: str) -> bool:
-    """Whether the data set is in the directory."""
+    """Return whether the directory has the data set."""
     return paths(directory, name) is not None or texts_file(directory, name) is not None
 
 
 @lru_cache(maxsize=4)
 def load(directory: str, name: str, n_rows: int | None = None, prepare: str = "") -> Split:
-    """The data set, with `n_rows` of the training rows: a random sample, the same each time.
+    """Return the data set with `n_rows` training rows: a random sample, the same each time.
 
-    `prepare`: "shift" adds a constant that makes the least value 0, "max" scales columns to at most
-    1, "range" to 0 to 1, "unit" rows to unit length, "standard" columns to variance 1 (dense).
+    Prepare rows. "shift" adds a constant that makes the least value 0, "max" scales columns to at
+    most 1, "range" to 0 to 1, "unit" rows to unit length, "standard" columns to variance 1 (dense).
     """
     files = paths(directory, name)
     if files is None:

@@ -1,9 +1,10 @@
 """``python -m experiments.densified -o RESULTS``: many samples of a set, by fast similarity
 sketching (MinHash) and by one permutation with optimal densification (Shrivastava, ICML 2017).
 
-Both hash each member, and then fill the samples that no member has reached: the one throws all
-members again until every sample is reached, the other has each empty sample look for a full one.
-The table has the hashes of a set, and the variance of the estimated similarity of two sets.
+Both hash each member, and then fill the samples that no member has reached. The first throws all
+members again until every sample is reached; in the second, each empty sample looks for a full one.
+The table has the number of hashes of a set, and the variance of the estimated similarity of two
+sets.
 """
 
 import argparse
@@ -34,7 +35,8 @@ NOTES = (
 
 
 def densified(one: Array, other: Array, k: int, rng: Any) -> tuple[float, int]:
-    """The share of samples in which two sets agree, and the hashes of the first set."""
+    """Return the share of samples in which two sets agree, and the number of hashes of the first
+    set."""
     members = np.union1d(one, other)
     bins, values = rng.integers(0, k, len(members)), rng.random(len(members))
     tables = []
@@ -58,10 +60,11 @@ def densified(one: Array, other: Array, k: int, rng: Any) -> tuple[float, int]:
 
 
 def sketched(n: int, k: int, rng: Any) -> int:
-    """The hashes of a set of n members by fast similarity sketching: n a round."""
+    """Return the number of hashes of a set of n members by fast similarity sketching: n per
+    round."""
     empty, n_hashes, rounds = np.ones(k, bool), 0, 0
     while empty.any():
-        # From round k on, each round has a sample of its own.
+        # From round k on, each round fills one sample.
         empty[rng.integers(0, k, n) if rounds < k else rounds - k] = False
         rounds += 1
         n_hashes += n

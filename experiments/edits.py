@@ -47,7 +47,7 @@ def replaced(text: str, rng: Any, share: float) -> str:
 
 
 def moved(text: str) -> str:
-    """The second quarter of the words, after the third."""
+    """Return the text with the second quarter of the words moved after the third."""
     words = text.split(" ")
     a, b, c = (len(words) * quarter // 4 for quarter in (1, 2, 3))
     return " ".join(words[:a] + words[b:c] + words[a:b] + words[c:])
@@ -75,7 +75,7 @@ def of_texts(rng: Any) -> dict[str, Callable[[str], str]]:
 
 
 def renamed(code: str) -> str:
-    """Each name that is assigned gets another."""
+    """Return code in which every assigned name is renamed."""
     nodes = (node for node in ast.walk(ast.parse(code)) if isinstance(node, ast.Name))
     names = {node.id for node in nodes if isinstance(node.ctx, ast.Store)}
     return re.sub(r"\b[A-Za-z_]\w*\b", lambda m: f"my_{m[0]}" if m[0] in names else m[0], code)
@@ -104,14 +104,14 @@ def natural(data: Path, n: int) -> Iterator[str]:
 
 
 def modules(n: int) -> Iterator[str]:
-    """Modules of Python's library that can be parsed."""
+    """Yield the modules of Python's library that can be parsed."""
     folder = Path(sysconfig.get_paths()["stdlib"])
     for path in islice(sorted(folder.glob("*.py")), n):
         yield path.read_text(encoding="utf-8")
 
 
 def jaccard(X: Any, Y: Any) -> Any:
-    """Of each row of X with the same row of Y."""
+    """Return the similarity of each row of X and the same row of Y."""
     common = X.multiply(Y).sum(axis=1)
     return common / np.maximum((X + Y).sign().sum(axis=1), 1)
 
@@ -121,7 +121,7 @@ def found(similarity: Any) -> str:
 
 
 def line(originals: list[str], copies: list[str], folder: Path) -> list[str]:
-    """The shares that are found, by each of the n-grams."""
+    """Return the shares of edits that are found, by each kind of n-grams."""
     cells = []
     for name, vectorizer in columns().items():
         cells.append(found(jaccard(vectorizer.transform(originals), vectorizer.transform(copies))))

@@ -44,7 +44,7 @@ def features(method: str, size: int) -> Any:
 
 
 def tfidf(split: datasets.Split, name: str) -> tuple[Any, Any]:
-    """Training and test rows of tf-idf of unit length."""
+    """Return training and test rows of tf-idf of unit length."""
     if name in WEIGHTED:
         return split.X, split.X_test
     weights = TfidfTransformer(sublinear_tf=True).fit(split.X)
@@ -52,10 +52,10 @@ def tfidf(split: datasets.Split, name: str) -> tuple[Any, Any]:
 
 
 def codes(data: str, name: str, method: str, size: int, n_rows: int | None) -> dict[str, Any]:
-    """Accuracy in percent of a linear SVM on codes of `size` bytes a row."""
+    """Return the accuracy in percent of a linear SVM on codes of `size` bytes per row."""
     split = datasets.load(data, name, n_rows)
     X, X_test = split.X, split.X_test
-    if not method.startswith("MinHash"):  # which takes sets
+    if not method.startswith("MinHash"):  # it takes sets
         X, X_test = tfidf(split, name)
     made = features(method, size).fit(X)
     Z, Z_test = made.transform(X), made.transform(X_test)
@@ -66,7 +66,7 @@ def codes(data: str, name: str, method: str, size: int, n_rows: int | None) -> d
 
 
 def whole(data: str, name: str, n_rows: int | None) -> dict[str, Any]:
-    """Accuracy in percent of a linear SVM on tf-idf, and the bytes of a row of it."""
+    """Return the accuracy in percent of a linear SVM on tf-idf, and its bytes per row."""
     split = datasets.load(data, name, n_rows)
     T, T_test = tfidf(split, name)
     return {
@@ -157,11 +157,13 @@ NEIGHBOURS = {
     "min-max, codes": False,
     "min-max, codes and rerank": True,
 }
-"""Ways to the ten nearest rows; of codes, whether the exact kernel orders the candidates."""
+"""Methods for finding the ten nearest rows; for codes, whether the exact kernel reranks the
+candidates."""
 
 
 def neighbours(data: str, name: str, way: str, n_rows: int | None) -> dict[str, Any]:
-    """Accuracy in percent of the vote of the ten nearest rows, and the seconds of the search."""
+    """Return the accuracy in percent of the vote of the ten nearest rows, and the seconds of the
+    search."""
     split = datasets.load(data, name, n_rows)
     rerank = NEIGHBOURS[way]
     if rerank is None:

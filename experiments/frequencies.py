@@ -33,7 +33,7 @@ LOADS = 0.1, 1, 10, 100, 1000, 10_000
 SHARES = 1, 1 / 4, 1 / 16, 1 / 64, 1 / 256
 N_ROWS = 1, 2, 3, 4
 EXPONENTS = {"words": 1.0, "n-grams": 0.7}
-"""Half of the n-grams are in one record; 63 %. On 67,801 texts it is 47 % of words, 57 % of runs of
+"""Half of the n-grams are in one record; 63 %. In 67,801 texts it is 47 % of words, 57 % of runs of
 two words, 68 % of runs of five."""
 FREQUENCIES = 1, 10, 1000
 WRONG = 0.01
@@ -41,7 +41,8 @@ N_BUCKETS = 2**22, 2**16, 2**12, 2**9, 2**6, 2**3
 
 
 def frequencies(exponent: float) -> tuple[Any, Any]:
-    """Frequencies of n-grams with their probabilities: each to 64, then in steps of a tenth."""
+    """Return frequencies of n-grams with their probabilities: each up to 64, then in steps of a
+    tenth."""
     starts = np.r_[1:65, np.geomspace(65, N_RECORDS, 120)]
     at_least = starts ** (-1 / exponent)
     sizes = np.sqrt(starts[:-1] * np.maximum(starts[1:] - 1, starts[:-1]))
@@ -62,13 +63,14 @@ def others(draw: Any, exponent: float, load: float, n: int, share: float = 1) ->
 def least_of_rows(
     draw: Any, exponent: float, load: float, n: int, n_rows: int, share: float = 1
 ) -> Any:
-    """The least that the buckets of an n-gram hold of others, of tables in equal memory."""
+    """Return the least count of other n-grams in an n-gram's buckets, for tables in equal
+    memory."""
     rows = (others(draw, exponent, load * n_rows, n, share) for _ in range(n_rows))
     return np.minimum.reduce(list(rows))
 
 
 def weights(df: Any, power: float = 2) -> Any:
-    """The weights of `IdfWeights`."""
+    """Return the weights of `IdfWeights`."""
     df = np.minimum(df, N_RECORDS)
     return (np.log((N_RECORDS + 1) / (df + 1)) / math.log((N_RECORDS + 1) / 2)) ** power
 

@@ -38,14 +38,14 @@ SIZES = tuple(10**power for power in range(3, 8))
 N_ENTRIES = 10
 N_WORDS = 20
 ENOUGH = 0.3
-"""Seconds after which a work is not run again, but once."""
+"""Seconds after which a task is run only once."""
 
 N_COMPONENTS = 16
 N_HASHES = 64
 
 
 class Work(NamedTuple):
-    """``prepare(n)`` makes a function that does the work on n rows."""
+    """``prepare(n)`` returns a function that does the task on n rows."""
 
     name: str
     panel: str
@@ -56,8 +56,8 @@ class Work(NamedTuple):
 
 
 def rows(n: int) -> Any:
-    """Rows of ten entries in 10,000 columns, the first ones most frequent; of ten rows one is like
-    the row before, but for one entry."""
+    """Return rows of ten entries in 10,000 columns, the first ones most frequent. One row in ten
+    differs from the previous row in one entry."""
     rng = np.random.default_rng(0)
     columns = (1000 * rng.random((n, N_ENTRIES), dtype=np.float32) ** 3).astype(np.int32)
     columns[9::10] = columns[8::10][: len(columns[9::10])]
@@ -69,7 +69,8 @@ def rows(n: int) -> Any:
 
 
 def texts(n: int) -> list[str]:
-    """Texts of 20 words, about 130 bytes; one of ten is the one before, with a word changed."""
+    """Return texts of 20 words, about 130 bytes. One in ten is the previous one with a word
+    changed."""
     rng = np.random.default_rng(0)
     words = ["".join(map(chr, rng.integers(97, 123, rng.integers(2, 10)))) for _ in range(10_000)]
     chosen = (10_000 * rng.random((n, N_WORDS), dtype=np.float32) ** 3).astype(np.int32)
@@ -112,7 +113,7 @@ def texts_to_rows(n: int) -> Any:
 
 
 def texts_to_codes(n: int) -> Any:
-    """Of 10,000,000 texts, 1,000,000 are there, ten times over."""
+    """For 10,000,000 texts, 1,000,000 are made and repeated ten times."""
     some = texts(min(n, 10**6))
     map = MinHash(n_hashes=N_HASHES, random_state=0).fit_any_width()
 
@@ -145,7 +146,7 @@ def dedup(n: int) -> Iterator[Any]:
 
 
 class Insertion:
-    """Rows that are inserted into an index of n rows, one a call."""
+    """Return rows that are inserted into an index of n rows, one per call."""
 
     n_calls = 300
 
@@ -153,7 +154,7 @@ class Insertion:
         X = rows(n + 10 * self.n_calls)
         self.index = KernelNeighbors(MinHash(n_hashes=N_HASHES, random_state=0)).fit(X[:n])
         self.new = [X[i : i + 1] for i in range(n, X.shape[0])]
-        self.index.insert_new(self.new.pop(), threshold=0.8)  # which makes the tables
+        self.index.insert_new(self.new.pop(), threshold=0.8)  # makes the tables
 
     def __call__(self) -> None:
         for _ in range(self.n_calls):
@@ -200,7 +201,7 @@ WORKS = [
 
 
 def cpu_seconds(function: Callable[[], Any]) -> float:
-    """The least processor's time of several runs."""
+    """Return the least processor time of several runs."""
     times: list[float] = []
     while len(times) < 2 or (len(times) < 5 and sum(times) < ENOUGH):
         start = time.process_time()
@@ -210,7 +211,7 @@ def cpu_seconds(function: Callable[[], Any]) -> float:
 
 
 def measure(work: Work, n: int) -> float:
-    """Nanoseconds of a row."""
+    """Return nanoseconds per row."""
     gc.collect()
     prepared = work.prepare(n)
     if hasattr(prepared, "__enter__"):
@@ -259,8 +260,8 @@ void copy(double *to, const double *from, uint64_t n)
     memcpy(to, from, n * sizeof *to);
 }
 """.replace("all_keys", "0x123456789abcdefu")
-"""Loops that do one thing alone, compiled for this machine: the hash of a column (`column_start`),
-a multiplication with an addition of float32 that are not fused, and STREAM's copy."""
+"""Loops that do only one thing, compiled for this machine: the hash of a column (`column_start`),
+an unfused multiplication and addition of float32, and STREAM's copy."""
 
 
 def limits(folder: Path) -> dict[str, float]:
@@ -364,7 +365,7 @@ def draw(times: dict[tuple[str, int], float], path: Path) -> None:
     with report.plt.rc_context(report.STYLE):
         figure, axes = report.plt.subplots(
             4, 1, figsize=(5.2, 13), layout="constrained"
-        )  # narrow: a phone shows it
+        )  # narrow enough for a phone
         for panel, ax in zip(PANELS, axes, strict=True):
             for number, work in enumerate(work for work in WORKS if work.panel == panel):
                 found = {n: ns / 1000 for (name, n), ns in times.items() if name == work.name}

@@ -24,7 +24,7 @@ TEXTS = ["sms_spam", "reuters52", "news20_bydate", "sector"]
 def best_of_c(
     Z: Any, y: Any, Z_test: Any, y_test: Any, cs: tuple[float, ...] = (0.1, 1, 10)
 ) -> float:
-    """The best test accuracy in percent of a linear SVM over values of C."""
+    """Return the best test accuracy in percent of a linear SVM over values of C."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", ConvergenceWarning)
         models = (LinearSVC(C=C, random_state=0, tol=1e-2, max_iter=50) for C in cs)
@@ -62,7 +62,7 @@ def signed(data: str, name: str, n_rows: int | None) -> dict[str, Any]:
 
 
 def text(data: str, name: str, n_rows: int | None) -> dict[str, Any]:
-    """Accuracies in percent on counts of words: linear, min-max, and both side by side."""
+    """Return accuracies in percent on counts of words: linear, min-max, and both concatenated."""
     split = datasets.load(data, name, n_rows)
     tfidf = TfidfTransformer(sublinear_tf=True).fit(split.X)
     T, T_test = tfidf.transform(split.X), tfidf.transform(split.X_test)
@@ -89,7 +89,7 @@ def _scaled(split: datasets.Split, scaler: Any) -> tuple[Any, Any]:
 
 
 def scaling(data: str, name: str, kernel: str, scale: str, n_rows: int | None) -> dict[str, Any]:
-    """Accuracy in percent of a map on rows that are scaled in one of several ways."""
+    """Return the accuracy in percent of a map on rows that are scaled in one of several ways."""
     split = datasets.load(data, name, n_rows)
     if scale == "unit":
         X, X_test = normalize(split.X), normalize(split.X_test)
@@ -116,7 +116,7 @@ def scaling(data: str, name: str, kernel: str, scale: str, n_rows: int | None) -
 def samples(
     data: str, name: str, prepare: str, k: int, bits: int, t_bits: int, C: float, n_rows: int | None
 ) -> dict[str, Any]:
-    """Accuracy in percent of min-max features of one size."""
+    """Return the accuracy in percent of min-max features of one size."""
     split = datasets.load(data, name, n_rows, prepare)
     cws = ConsistentWeightedSampling(n_hashes=k, bits=bits, t_bits=t_bits, random_state=0)
     Z = cws.fit(split.X).transform(split.X)
@@ -124,7 +124,8 @@ def samples(
 
 
 def powers(data: str, name: str, prepare: str, p: float, n_rows: int | None) -> dict[str, Any]:
-    """Accuracy in percent by the exact min-max kernel of the values' powers, and by its map."""
+    """Return the accuracy in percent of the exact min-max kernel of the values' powers, and of its
+    map."""
     split = datasets.load(data, name, n_rows, prepare)
     X, X_test = split.X.power(p), split.X_test.power(p)
     K, K_test = kernels.min_max_kernel(X), kernels.min_max_kernel(X_test, X)

@@ -46,7 +46,7 @@ LINEAR_CS = 0.1, 1, 10, 100
 CODES_CS = 1, 3, 10
 EXACT_CS = 0.3, 1, 3, 10, 30
 EXACT = ("reuters52",)
-"""The tasks on which exact kernels are compared: their time and memory grow with the square of the
+"""The tasks on which exact kernels are compared; their time and memory are quadratic in the
 rows."""
 
 
@@ -82,7 +82,7 @@ KERNELS = {
     "power 2, counts, length 1": Setting(2, sublinear=False, has_length_1=True),
     "tf-idf (sublinear, rows of length 1)": None,
 }
-"""How words are weighted for the exact kernels."""
+"""Weightings of words for the exact kernels."""
 
 
 def load(directory: str, task: str) -> datasets.Split:
@@ -98,7 +98,7 @@ def load(directory: str, task: str) -> datasets.Split:
 
 
 def of_linear(split: datasets.Split, kind: str, class_weight: str | None = None) -> float:
-    """Accuracy in percent of a linear model on tf-idf."""
+    """Return the accuracy in percent of a linear model on tf-idf."""
     weigh = weights_of(split, None)
     T, T_test = weigh(split.X), weigh(split.X_test)
 
@@ -131,7 +131,7 @@ def of_kernel(split: datasets.Split, kernel: Any, setting: Setting | None) -> fl
 
 
 def of_codes(split: datasets.Split, setting: Setting, n_jobs: int | None = None) -> float:
-    """Accuracy in percent of `KernelClassifier` on codes of weighted words."""
+    """Return the accuracy in percent of `KernelClassifier` on codes of weighted words."""
     resolution = 100 if setting.has_length_1 else 1
     levels = ConsistentWeightedSampling(
         method="levels",
@@ -214,7 +214,7 @@ def read_cells(path: Path) -> dict[tuple[str, str], str]:
 
 
 def of_kernels(split: datasets.Split) -> Iterator[tuple[str, float, float]]:
-    """How words are weighted, with the accuracies of the min-max kernel and the cosine."""
+    """The weightings of words, with the accuracies of the min-max kernel and the cosine."""
     for name, setting in KERNELS.items():
         yield (
             name,

@@ -49,7 +49,7 @@ ANALYZERS = {"language": "char:3"}
 
 
 class Task(NamedTuple):
-    """Training and test records with labels: texts, and rows where a file has rows."""
+    """Training and test records with labels: texts, and rows if the file has rows."""
 
     texts: list[str]
     y: Any
@@ -74,7 +74,7 @@ def load(directory: str, name: str) -> Task:
 
 
 def texts_of(directory: str, name: str, n: int) -> Task:
-    """Some texts train; the others that are no copies of these are labelled."""
+    """Return texts for training; the others, except copies of these, are labelled."""
     texts, labels, copy_of = read(file_of(directory, name))
     group = groups(copy_of)
     order = np.random.default_rng(0).permutation(len(texts))
@@ -92,7 +92,7 @@ def _lines(directory: str, name: str) -> list[str]:
 
 
 def _words(X: Any, vocabulary: list[str]) -> list[str]:
-    """Texts of the words of each row, as often as they occur."""
+    """Return texts that repeat the words of each row as often as they occur."""
     return [
         " ".join(
             " ".join([vocabulary[column]] * int(count))
@@ -106,7 +106,7 @@ def _words(X: Any, vocabulary: list[str]) -> list[str]:
 
 
 class Trained(NamedTuple):
-    """Functions of one record and of all, and the bytes of the model as a file."""
+    """Functions that label one record and all records, and the bytes of the model's file."""
 
     label: Callable[[Any], Any]
     labels: Callable[[Any], Any]
@@ -115,7 +115,7 @@ class Trained(NamedTuple):
 
 
 def train_fasttext(task: Task, analyzer: str, folder: str) -> tuple[Any, int]:
-    """Train fastText on texts; return the model, and the bytes of its file."""
+    """Train fastText on texts. Return the model and the bytes of its file."""
     import fasttext
 
     path, saved = os.path.join(folder, "train.txt"), os.path.join(folder, "model.bin")
@@ -181,7 +181,7 @@ def vowpal_of(task: Task, analyzer: str, folder: str) -> Trained:
 
 
 def _each(records: Any) -> list[Any]:
-    """Texts, or rows as matrices of one row."""
+    """Return texts, or rows as matrices of one row."""
     return (
         records
         if isinstance(records, list)
@@ -219,7 +219,7 @@ def tfidf_parts(task: Task, analyzer: str) -> tuple[HashingVectorizer, TfidfTran
 
 
 def scaled_of(task: Task, analyzer: str, folder: str) -> Trained:
-    """A linear SVM on measurements, each divided by its largest value."""
+    """Train a linear SVM on measurements, each divided by its largest value."""
     scale = 1 / np.maximum(task.X.max(axis=0).toarray(), 1e-300)
     return _svm(task, lambda rows: rows.multiply(scale).tocsr())
 
@@ -287,7 +287,7 @@ def _records(task: Task) -> tuple[Any, Any]:
 # ---- measuring -----------------------------------------------------------------------------------
 
 N_ALONE = 500
-"""Records that are labelled one by one."""
+"""Number of records that are labelled one by one."""
 
 
 def measure(directory: str, name: str, learner: str) -> dict[str, Any]:

@@ -34,8 +34,9 @@ THRESHOLD = 0.8
 MOST_ORIGINALS = 1500
 SHARE_REPLACED = 0.01
 LEAST_ALIKE = 0.8
-"""A removal is false if the two texts are less alike: 1 less their edit distance over the length of
-the longer one, of the form "plain", of at most MOST_COMPARED characters."""
+"""A removal is false if the similarity of the two texts is too low: 1 minus their edit distance
+divided by the length of the longer one, in the form "plain", over at most MOST_COMPARED
+characters."""
 MOST_COMPARED = 4000
 
 CHINESE = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
@@ -75,7 +76,8 @@ def punctuated(text: str, random_state: random.Random) -> str:
 
 
 def replaced(text: str, random_state: random.Random) -> str:
-    """A share of the words, or of the Chinese characters, replaced by others of the text."""
+    """Return texts with a share of the words, or of the Chinese characters, replaced by others of
+    the text."""
     units = UNIT.findall(text)
     places = [i for i, unit in enumerate(units) if unit.strip()]
     words = [units[i] for i in places]
@@ -86,7 +88,8 @@ def replaced(text: str, random_state: random.Random) -> str:
 
 
 def thai_texts(path: Path, n: int) -> Iterator[tuple[str, str]]:
-    """Texts of 100 to 400 words, without blanks but between sentences, and their copies."""
+    """Yield texts of 100 to 400 words, without blanks except between sentences, and their
+    copies."""
     random_state = random.Random(0)
     lines = [line.split("\t") for line in path.read_text(encoding="utf-8").splitlines()]
     words, frequencies = [line[0] for line in lines], [int(line[1]) for line in lines]
@@ -106,10 +109,10 @@ def thai_texts(path: Path, n: int) -> Iterator[tuple[str, str]]:
 
 
 def removed_by(texts: list[str], analyzer: str, form: str | None) -> tuple[Any, Any, float]:
-    """The texts that are removed, their witnesses, and the CPU seconds from texts to codes."""
+    """Return the removed texts, their witnesses, and the CPU seconds from texts to codes."""
     vectorizer = vectorizer_of(analyzer, normalize=form, binary=True)
     minhash = MinHash(n_hashes=256, random_state=0).fit_any_width()
-    minhash.encode_texts(vectorizer, texts[:100])  # tables are filled
+    minhash.encode_texts(vectorizer, texts[:100])  # fill tables
     start = time.process_time()
     codes = minhash.encode_texts(vectorizer, texts, packed=True)
     seconds = time.process_time() - start
@@ -118,7 +121,7 @@ def removed_by(texts: list[str], analyzer: str, form: str | None) -> tuple[Any, 
 
 
 def share_found(originals: list[str], copies: list[str], analyzer: str, form: str | None) -> float:
-    """The share of copies that are removed because they are near their original."""
+    """Return the share of copies that are removed as duplicates of their original."""
     n = len(originals)
     removed, witness, _ = removed_by([*originals, *copies], analyzer, form)
     near = dict(zip(removed.tolist(), witness.tolist(), strict=True))
@@ -148,7 +151,7 @@ def edit_distance(a: str, b: str) -> int:
 
 
 class Judge:
-    """Whether removals are false; pairs are compared once."""
+    """Return whether removals are false. Each pair is compared once."""
 
     def __init__(self, texts: list[str], copy_of: np.ndarray) -> None:
         rows = np.flatnonzero(copy_of >= 0)

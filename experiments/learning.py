@@ -34,7 +34,7 @@ def _scores(fit: Any, cs: list[float]) -> dict[str, float]:
 def linear_svm(
     data: str, name: str, prepare: str, n_rows: int | None, cs: list[float], hinge: bool = False
 ) -> dict[str, Any]:
-    """Test accuracy in percent for each C, on rows of unit length.
+    """Return the test accuracy in percent for each C, on rows of unit length.
 
     With `hinge`, the loss is not squared, and there is no intercept.
     """
@@ -60,7 +60,8 @@ def kernel_svm(
     data: str, name: str, prepare: str, n_rows: int | None, kernel: str, gamma: float | None,
     cs: list[float],
 ) -> dict[str, Any]:  # fmt: skip
-    """Test accuracy in percent for each C of an SVM with an exact kernel, or a product of two."""
+    """Return the test accuracy in percent for each C of an SVM with an exact kernel, or a product
+    of two."""
     split = datasets.load(data, name, n_rows, prepare)
     if gamma is not None:
         function = getattr(kernels, kernel)
@@ -74,7 +75,7 @@ def kernel_svm(
 
     def fit(C: float) -> float:
         nonlocal model, score
-        # Where no multiplier is at the bound C, a larger C has the same solution.
+        # If no multiplier is at the bound C, a larger C has the same solution.
         if model is None or np.abs(model.dual_coef_).max() >= model.C:
             model = SVC(kernel="precomputed", C=C, cache_size=500).fit(K, split.y)
             score = float(model.score(K_test, split.y_test))
@@ -84,11 +85,11 @@ def kernel_svm(
 
 
 def prepared_linear(data: str, name: str, prepare: str, n_rows: int | None) -> dict[str, Any]:
-    """The best test accuracy in percent of linear SVMs on columns that are scaled to at most 1 or
-    to variance 1, or one-hot if they hold few values, over C."""
+    """Return the best test accuracy in percent, over C, of linear SVMs on columns that are scaled
+    to at most 1 or to variance 1, or one-hot if they have few values."""
     split = datasets.load(data, name, n_rows, prepare)
     X, X_test = split.X, split.X_test
-    steps = {"columns to 1": MaxAbsScaler()}  # of many columns this alone, as rows stay sparse
+    steps = {"columns to 1": MaxAbsScaler()}  # only this one for many columns, as rows stay sparse
     if X.shape[1] <= 500:
         X, X_test = X.toarray(), X_test.toarray()
         steps["variance 1"] = StandardScaler()
@@ -107,7 +108,8 @@ def prepared_linear(data: str, name: str, prepare: str, n_rows: int | None) -> d
 
 
 def boosted_trees(data: str, name: str, prepare: str, n_rows: int | None) -> dict[str, Any]:
-    """Test accuracy in percent of scikit-learn's boosted trees, and the seconds of training."""
+    """Return the test accuracy in percent of scikit-learn's boosted trees, and the seconds of
+    training."""
     split = datasets.load(data, name, n_rows, prepare)
     start = time.process_time()
     model = HistGradientBoostingClassifier(random_state=0).fit(split.X.toarray(), split.y)
@@ -144,7 +146,7 @@ def features(
     data: str, name: str, prepare: str, n_rows: int | None, kind: str, size: int, bits: int,
     gamma: float | None, seed: int, cs: list[float],
 ) -> dict[str, Any]:  # fmt: skip
-    """Test accuracy in percent for each C of a linear SVM on a map's features."""
+    """Return the test accuracy in percent for each C of a linear SVM on a map's features."""
     split = datasets.load(data, name, n_rows, prepare)
     X, X_test = split.X, split.X_test
     if "RBF" in kind:

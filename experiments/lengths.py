@@ -57,14 +57,14 @@ def cut(texts: list[str], length: int) -> list[str]:
 
 
 def as_rows(task: Task, tests: Sequence[list[str]], analyzer: str) -> tuple[Task, list[Any]]:
-    """The counts of n-grams in the place of texts, for a learner that has no such n-grams."""
+    """Counts of n-grams that replace texts, for a learner without such n-grams."""
     vectorizer = vectorizer_of(analyzer, n_features=2**22)
     rows = [vectorizer.transform(texts) for texts in (task.texts, *tests)]
     return task._replace(texts=[], X=rows[0]), rows[1:]
 
 
 def measure(directory: str, learner: str, is_short: bool) -> dict[str, Any]:
-    """The accuracy of a learner by the length of texts, and the seconds of its training."""
+    """Return the accuracy of a learner by the length of texts, and the seconds of its training."""
     task = labels.load(directory, "language")
     some = task.texts_test[:N_TEST]
     tests = [*(cut(some, length) for length in OF_TEST), some]

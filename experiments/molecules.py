@@ -38,14 +38,15 @@ N_BITS = 2048
 N_NEIGHBORS = 10
 PAIRS = 0.8
 LEAST = 0.3
-"""The similarity below which FPSim2 need not look."""
+"""Similarity below which FPSim2 need not search."""
 
 SIZES = (1_000, 4_000, 20_000)
-"""Training molecules of a computed property. The exact kernel is for the first two."""
+"""Numbers of training molecules of a computed property. The exact kernel uses only the first
+two."""
 
 
 def rows_of(counts: Sequence[dict[int, int]]) -> Any:
-    """Dicts of columns and counts as CSR of any width."""
+    """Return dicts of columns and counts as CSR of any width."""
     offsets = np.cumsum([0, *map(len, counts)])
     columns = np.fromiter((column for row in counts for column in row), np.int64, offsets[-1])
     values = np.fromiter((n for row in counts for n in row.values()), np.float32, offsets[-1])
@@ -101,7 +102,7 @@ def drug_like(n: int) -> list[str]:
 
 
 def descriptors(molecules: Sequence[Any]) -> Any:
-    """RDKit's descriptors."""
+    """Return RDKit's descriptors."""
     from rdkit.Chem import Descriptors
 
     rows = [[*Descriptors.CalcMolDescriptors(molecule).values()] for molecule in molecules]
@@ -109,7 +110,7 @@ def descriptors(molecules: Sequence[Any]) -> Any:
 
 
 def on_codes(n_hashes: int) -> tuple[Any, dict[str, Any]]:
-    """Ridge regression on samples of counts, and its settings."""
+    """Return ridge regression on samples of counts, and its settings."""
     cws = ConsistentWeightedSampling(n_hashes=n_hashes, method="levels", random_state=0)
     return KernelRegressor(cws, epsilon=0, random_state=0), {"C": [1, 3, 10]}
 
@@ -117,7 +118,7 @@ def on_codes(n_hashes: int) -> tuple[Any, dict[str, Any]]:
 def score(
     model: Any, settings: dict[str, Any], X: Any, y: Any, train: Any, test: Any, kernel: bool
 ) -> float:
-    """R² on test rows, with the best of the settings by parts of the training rows."""
+    """Return R² on test rows, with the best of the settings on parts of the training rows."""
     search = GridSearchCV(model, settings, cv=3) if settings else model
     mean, scale = y[train].mean(), y[train].std()
     search.fit(X[train][:, train] if kernel else X[train], (y[train] - mean) / scale)

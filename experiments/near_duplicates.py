@@ -40,16 +40,16 @@ SIZES = (3, 5)  # of word n-grams
 THRESHOLD = 0.8
 N_HASHES = 256
 BANDS = (19, 13)
-"""Of datatrove, which leaves the choice to the user: bands, and hashes of each; a pair of
-similarity (1/19)^(1/13) = 0.80 shares one with a probability of about 0.63, as datasketch's
-default has it."""
+"""Settings of datatrove, which requires the user to choose: bands, and hashes per band. A pair of
+similarity (1/19)^(1/13) = 0.80 shares a band with a probability of about 0.63, as in datasketch's
+default."""
 
 N_BANDS = 32
 """Settings of libraries that compare the hashes of texts in the same band: at 0.8, a pair shares
 one of 32 bands of 8 hashes with a probability of 0.997."""
 
 MAX_DF, MIN_OWN = 100, 12
-"""Of sparsemaps where n-grams that many records share do not count (experiments.own_ngrams)."""
+"""sparsemaps without n-grams that many records share (experiments.own_ngrams)."""
 
 OWN_NGRAMS = f"sparsemaps --max-df {MAX_DF} --min-own {MIN_OWN}"
 
@@ -60,7 +60,7 @@ COLUMNS = (
 
 
 Words = Callable[[str], list[str]]
-"""The words of a text, in their order."""
+"""Return the words of a text, in order."""
 
 between_blanks: Words = str.split
 without_punctuation: Words = re.compile(r"\w+").findall
@@ -75,7 +75,7 @@ class Work(NamedTuple):
 
 
 Removed = Iterator[int]
-"""The numbers of the records that a tool removes, from 0."""
+"""The numbers, from 0, of the records that a tool removes."""
 
 
 # ---- the tools -----------------------------------------------------------------------------------
@@ -105,7 +105,7 @@ def sparsemaps_own_ngrams(work: Work) -> Removed:
 
 
 def ngrams_of(work: Work, words_of: Words = between_blanks) -> Iterator[set[str]]:
-    """Return the sets for Python libraries, by the same rule as the sets of sparsemaps."""
+    """Yield the sets for Python libraries, by the same rule as the sets of sparsemaps."""
     with open(work.source, encoding="utf-8") as file:
         for line in file:
             words = words_of(json.loads(line)["text"].lower())
@@ -145,7 +145,8 @@ def rensa(work: Work) -> Removed:
 
 
 def fastsketchlsh(work: Work) -> Removed:
-    """As datasketch: its own flags tell which rows share a band, and not which record remains."""
+    """Search like datasketch: the tool's own flags tell which rows share a band, but not which
+    record remains."""
     from FastSketchLSH import LSH, FastSimilaritySketch, estimate_jaccard
 
     rows, sets = [], []
@@ -183,7 +184,7 @@ def gaoya(work: Work) -> Removed:
 
 
 def datatrove(work: Work) -> Removed:
-    """Its pipeline of four stages on local files, one task."""
+    """Run its pipeline of four stages on local files, as one task."""
     from datatrove.executor import LocalPipelineExecutor
     from datatrove.pipeline.dedup import (
         MinhashDedupBuckets,
@@ -217,7 +218,7 @@ def datatrove(work: Work) -> Removed:
 
 
 def text_dedup(work: Work) -> Removed:
-    """Its command, which with `--debug` also writes the clusters."""
+    """Run its command, which with `--debug` also writes the clusters."""
     arguments = [
         "--path", "json", "--data_files", str(work.source), "--split", "train",
         "--cache_dir", str(work.folder / "cache"), "--output", str(work.folder / "kept"),
@@ -307,7 +308,7 @@ def preload(name: str) -> None:
 
 
 def run(name: str, work: Work) -> dict[str, Any]:
-    """Run a tool in a new process. If it fails, end with the last line of its error."""
+    """Run a tool in a new process. If it fails, exit with the last line of its error."""
     work.folder.mkdir(parents=True, exist_ok=True)
     environment = {**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
     environment |= {"TOKENIZERS_PARALLELISM": "false", "HF_HUB_OFFLINE": "1"}
@@ -329,7 +330,8 @@ def near_pairs(work: Work, words_of: Words) -> Any:
     """Return the pairs of texts whose exact Jaccard similarity reaches the threshold, by comparing
     all pairs.
 
-    A text of fewer words than an n-gram has is a set of its own words, in their order.
+    Return the n-grams of a text. A text with fewer words than an n-gram becomes one n-gram of all
+    its words.
     """
     number: dict[str, int] = {}
     indices: list[int] = []
@@ -394,8 +396,8 @@ def measure(
 
 
 def unpacked(compressed: Path, folder: Path, n_texts: int) -> Path:
-    """The first texts of a file, without the other fields: text-dedup ends in an error where
-    later records have a field that the first ones lack."""
+    """Copy the first texts of a file, without the other fields: text-dedup fails if later records
+    have a field that the first ones lack."""
     source = folder / compressed.stem
     with lzma.open(compressed, "rb") as records, open(source, "w", encoding="utf-8") as texts:
         for record in itertools.islice(records, n_texts):
@@ -405,7 +407,7 @@ def unpacked(compressed: Path, folder: Path, n_texts: int) -> Path:
 
 
 def measure_case(tools: list[str], work: Work, near: dict[Words, Any]) -> Iterator[dict[str, Any]]:
-    """Return the measurements of the tools, which run in turn, so that other load affects all
+    """Yield the measurements of the tools, which run in turn, so that other load affects all
     alike."""
     n_rows = work.source.read_bytes().count(b"\n")
     rounds: list[dict[str, Any]] = []
@@ -484,7 +486,8 @@ SHAPES = {3: "o", 5: "s"}
 
 
 def plot(path: Path, rows: list[dict[str, Any]]) -> None:
-    """Draw the share of removed texts that are near no remaining one, for each tool."""
+    """Plot the share of removed texts without a near-duplicate among the remaining ones, for each
+    tool."""
     import matplotlib.pyplot as plt
 
     with plt.rc_context(report.STYLE):

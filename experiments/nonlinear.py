@@ -35,9 +35,9 @@ C_GRID = [0.01, 0.1, 1.0, 10.0, 100.0, 1000.0]
 FEATURE_GRID = [0.1, 1.0, 10.0]
 BITS = (1, 2, 4, 8)
 SIZES = (128, 256, 1024, 4096)
-SMALL_SIZE = 256  # of more samples, one repetition takes minutes, and repetitions differ by little
+SMALL_SIZE = 256  # one repetition of larger sizes takes minutes, and repetitions differ little
 TREE_SETS = [name for name in (*FIGURE_SETS, *LARGE_SETS) if name != "RCV1"]
-"""RCV1's 47,236 columns are too many for trees, which take dense rows."""
+"""RCV1's 47,236 columns are too many for trees, which require dense rows."""
 TUNED = {"RBF": "normalized_rbf_kernel", "folded RBF": "folded_rbf_kernel"}
 EXACT = {
     "min-max": "min_max_kernel",
@@ -80,7 +80,7 @@ def _features(name: str, kind: str, size: int, bits: int, seed: int, o: Options)
 
 
 def _gammas(name: str, o: Options) -> tuple[float, ...]:
-    """All of GAMMAS, or the three that are nearest to the paper's best on a set of many rows."""
+    """Return all of GAMMAS, or the three nearest to the paper's best for a set of many rows."""
     if o.quick:
         return GAMMAS[2:6:2]
     if name in SMALL_SETS:
@@ -105,7 +105,7 @@ def _exact_cells(o: Options) -> list[Cell]:
 
 
 def _sizes(name: str, o: Options) -> tuple[int, ...]:
-    """Numbers of samples. 4,096 of each of 10,000 rows would take as long as all others."""
+    """Return numbers of samples. 4,096 for each of 10,000 rows would take as long as all others."""
     sizes = SIZES[:2] if o.quick else SIZES
     return sizes[:3] if name == "MNIST10k" else sizes
 
@@ -125,7 +125,7 @@ def _best(result: dict[str, Any] | None) -> float | None:
 
 
 def _tuned(name: str, kernel: str, o: Options, results: Results) -> tuple[float, float] | None:
-    """The best accuracy over gammas and C, with its gamma."""
+    """Return the best accuracy over gammas and C, with its gamma."""
     found = [
         (best, gamma) for gamma in _gammas(name, o)
         if (best := _best(results(_exact(name, kernel, gamma, o)))) is not None
@@ -280,7 +280,7 @@ def _write_exact_curves(o: Options, results: Results) -> None:
 def _write_curves(
     o: Options, results: Results, base: str, title: str, kinds: list[str], notes: str
 ) -> None:
-    """Best accuracy over C against k, one plot for each data set."""
+    """Plot the best accuracy over C against k, for each data set."""
     names = _sets(o, large=False)
     figure, axes = report.panels(len(names))
     rows = []

@@ -37,7 +37,7 @@ TOL, MAX_ITER, N_ROWS = 1e-5, 2000, 1000
 
 
 def objective(loss: str, C: float, Z: Any, y: Any, model: Any) -> float:
-    """Half the square of the weights, that of the intercept too, and C times the losses; `y` is -1
+    """Return half the squared norm of the weights and intercept, plus C times the losses; `y` is -1
     and 1, or the targets."""
     intercept = float(np.ravel(model.intercept_)[0])
     scores = Z @ model.coef_.ravel() + intercept
@@ -68,7 +68,7 @@ def theirs(loss: str, how: dict[str, Any]) -> Any:
 
 
 def fitted(model: Any, X: Any, y: Any) -> tuple[Any, bool, float]:
-    """The model, whether it has converged, and the seconds it took."""
+    """Return the model, whether it has converged, and the training time in seconds."""
     start = time.process_time()
     with warnings.catch_warnings(record=True) as found:
         warnings.simplefilter("always")
@@ -115,7 +115,7 @@ def measure(directory: str, name: str) -> list[dict[str, Any]]:
 
 
 def table(results: list[dict[str, Any]]) -> str:
-    """For each loss and C, the worst of the data sets on which both end."""
+    """Return, for each loss and C, the worst of the data sets on which both solvers converge."""
     lines = [
         "| loss | C | ours ends | LIBLINEAR ends | largest difference of objectives, relative "
         "| labels that differ | largest difference of scores |",

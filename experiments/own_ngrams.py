@@ -31,7 +31,7 @@ from sparsemaps.text._own_ngrams import OwnNgrams
 THRESHOLD, N_HASHES = 0.8, 256
 
 FAMILIES = (3, 10, 30, 100, 300, 1000)
-"""Sizes of families of near copies: a text with one word changed."""
+"""Sizes of families of near copies: texts with one word changed."""
 
 PAGES = ((300, 30, 500), (300, 10, 500), (300, 30, 60), (1000, 100, 500), (20, 20, 500))
 """Words of the frame, own words, and number of pages with the frame."""
@@ -84,7 +84,7 @@ def counted(vectorizer: Any, records: list[str], path: Path, n_buckets: int) -> 
 
 
 def removed_by_tools(records: list[str], n: int) -> Iterator[tuple[str, Any, float]]:
-    """Return the name of each tool, its removals, and its seconds of CPU time."""
+    """Yield the name of each tool, its removals, and its seconds of CPU time."""
     with tempfile.TemporaryDirectory() as name:
         source = Path(name) / "texts.jsonl"
         with open(source, "w", encoding="utf-8") as file:

@@ -40,7 +40,7 @@ MOST_SPOILED = 0.5
 
 
 def read(data: str) -> tuple[list[str], list[str]]:
-    """Pages that are no copies of others, and their sites."""
+    """Return pages that are not copies of others, and their sites."""
     texts, sites = [], []
     for batch in iter_records(datasets.texts_file(data, PAGES), label_field="label"):
         for text, site, record in zip(batch.texts, batch.labels, batch.records, strict=True):
@@ -51,7 +51,7 @@ def read(data: str) -> tuple[list[str], list[str]]:
 
 
 def spoil(parts: list[bytes], labels: Any, rng: np.random.Generator) -> list[bytes]:
-    """Parts in which a share of the pieces, at most MOST_SPOILED, is from the other site."""
+    """Return parts in which a share of the pieces, at most MOST_SPOILED, is from the other site."""
     others = {
         label: b"".join(part for part, its in zip(parts, labels, strict=True) if its != label)
         for label in np.unique(labels)
@@ -87,7 +87,8 @@ def rows(data: str, n: int, n_pages: int | None) -> datasets.Split:
 
 
 def linear(data: str, n: int, n_pages: int | None) -> dict[str, Any]:
-    """Accuracy in percent of a linear SVM on rows of unit length, and sizes of the data."""
+    """Return the accuracy in percent of a linear SVM on rows of unit length, and sizes of the
+    data."""
     X, y, X_test, y_test = rows(data, n, n_pages)
     accuracy = best_of_c(normalize(X), y, normalize(X_test), y_test, LINEAR_CS)
     _, counts = np.unique(y_test, return_counts=True)
@@ -101,7 +102,7 @@ def linear(data: str, n: int, n_pages: int | None) -> dict[str, Any]:
 
 
 def exact(data: str, n: int, n_pages: int | None) -> dict[str, Any]:
-    """Accuracy in percent of an SVM with the exact min-max kernel."""
+    """Return the accuracy in percent of an SVM with the exact min-max kernel."""
     X, y, X_test, y_test = rows(data, n, n_pages)
     K, K_test = kernels.min_max_kernel(X), kernels.min_max_kernel(X_test, X)
     models = (SVC(kernel="precomputed", C=C).fit(K, y) for C in (1, 10, 100))
@@ -135,7 +136,8 @@ def _cpu_time() -> float:
 
 
 def times(data: str, n: int, way: str) -> dict[str, Any]:
-    """CPU seconds from pages in a file to LIBLINEAR's model, by steps, and bytes of texts."""
+    """Return the CPU seconds from pages in a file to LIBLINEAR's model, by steps, and the bytes of
+    texts."""
     seconds = {}
 
     def timed(step: str, function: Callable[[], Any]) -> Any:

@@ -32,7 +32,7 @@ SETS = (
     ("rcv1_binary20k", 8_000, ""), ("spambase", None, "range"), ("adult_a9a", 8_000, ""),
     ("satimage", None, "range"), ("optdigits", None, "range"), ("letter", 1_500, "range"),
 )  # fmt: skip
-"""Names, numbers of rows, and how columns are prepared."""
+"""Names, numbers of rows, and preparation of columns."""
 
 N_TEXTS = 4_000
 

@@ -50,7 +50,7 @@ PACKAGES = [
 
 
 def installed() -> dict[str, str]:
-    """Return the versions of the packages that are there."""
+    """Return the versions of the installed packages."""
     return {name: found.version for name in PACKAGES for found in distributions(name=name)}
 
 
@@ -184,7 +184,8 @@ def vectors_of(task: Task, analyzer: str, folder: str) -> Trained:
 
 
 C_OF_VECTORS = 10
-"""Of 1, 10, 100 and 1,000, the best on reuters52; within .2 % of the best on the other tasks."""
+"""Chosen from 1, 10, 100 and 1,000 as the best on reuters52; within .2 % of the best on the other
+tasks."""
 
 
 def codes_of(task: Task, analyzer: str, folder: str, cv: int | None = None) -> Trained:
@@ -232,7 +233,7 @@ class Start(NamedTuple):
 
 
 def start_of(program: str, text: str, folder: str) -> Start:
-    """Return the time of the processor and the memory of a new process that opens a model."""
+    """Return the processor time and the memory of a new process that loads a model."""
     ending = (
         "import time\n"
         "most = [line for line in open('/proc/self/status') if line.startswith('VmHWM')]\n"

@@ -150,7 +150,7 @@ def _variance_cells(o: Options) -> list[Cell]:
 
 
 def _mean(results: Results, cells: list[Cell], key: str) -> tuple[float, float | None] | None:
-    """The mean over seeds, and the standard deviation if there is more than one."""
+    """Return the mean over seeds, and the standard deviation if there is more than one."""
     found = [result[key] for cell in cells if (result := results(cell)) is not None]
     if not found:
         return None

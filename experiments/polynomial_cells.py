@@ -23,7 +23,7 @@ def make(name: str, degree: int, coef0: float, size: int, seed: int) -> Any:
 def relative_error(
     data: str, name: str, degree: int, coef0: float, size: int, seeds: int, n_rows: int
 ) -> dict[str, Any]:
-    """Mean relative error over pairs of rows with a kernel value above 0."""
+    """Return the mean relative error over pairs of rows with a kernel value above 0."""
     X = datasets.load(data, "adult_a9a", None, "unit").X
     X = X[np.random.default_rng(0).choice(X.shape[0], n_rows, replace=False)]
     exact = ((X @ X.T).toarray() + coef0)[np.triu_indices(n_rows, 1)] ** degree
@@ -37,7 +37,7 @@ def relative_error(
 
 
 def mapping_time(data: str, name: str, source: str, size: int, n_rows: int) -> dict[str, Any]:
-    """Microseconds of CPU a row, the least of three runs, for (1 + <x, y>)^4."""
+    """Return microseconds of CPU per row, the least of three runs, for (1 + <x, y>)^4."""
     if source == "synthetic":
         rng = np.random.default_rng(0)
         X = sp.csr_array(normalize(rng.random((n_rows, size))))
@@ -56,7 +56,8 @@ def accuracy(
     data: str, source: str, name: str, degree: int, coef0: float, size: int, seed: int,
     n_rows: int | None,
 ) -> dict[str, Any]:  # fmt: skip
-    """Test accuracy in percent of a linear SVM (C = 1) on the features, and seconds of CPU."""
+    """Return the test accuracy in percent of a linear SVM (C = 1) on the features, and seconds of
+    CPU."""
     split = datasets.load(data, source, n_rows, "unit")
     features = make(name, degree, coef0, size, seed).fit(split.X)
     start = time.process_time()
@@ -78,7 +79,8 @@ def accuracy(
 def exact_svm(
     data: str, source: str, degree: int, coef0: float, n_rows: int | None
 ) -> dict[str, Any]:
-    """Test accuracy in percent of LIBSVM's SVM (C = 1), polynomial kernel; seconds of CPU."""
+    """Return the test accuracy in percent of LIBSVM's SVM (C = 1) with a polynomial kernel, and
+    seconds of CPU."""
     split = datasets.load(data, source, n_rows, "unit")
     start = time.process_time()
     model = SVC(kernel="poly", degree=degree, coef0=coef0, gamma=1.0, cache_size=500)
@@ -93,7 +95,7 @@ def exact_svm(
 
 
 def variance(data: str, degree: int, cosine: float, size: int, seeds: int) -> dict[str, Any]:
-    """The variance of one estimate over seeds, times D, with its standard error."""
+    """Return the variance of one estimate over seeds, times D, with its standard error."""
     rng = np.random.default_rng(0)
     basis, _ = np.linalg.qr(rng.normal(size=(100, 2)))
     X = np.stack([basis[:, 0], cosine * basis[:, 0] + np.sqrt(1 - cosine**2) * basis[:, 1]])

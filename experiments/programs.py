@@ -32,7 +32,7 @@ LINES = HashingVectorizer(
 
 
 def programs(folders: Iterable[str]) -> list[Path]:
-    """ELF files, each once."""
+    """Return ELF files, each once."""
     paths = {path.resolve() for folder in folders for path in Path(folder).rglob("*")}
     files = (path for path in sorted(paths) if path.is_file())
     return [path for path in files if path.stat().st_size <= LARGEST and is_elf(path)]
@@ -44,7 +44,7 @@ def is_elf(path: Path) -> bool:
 
 
 def sources() -> dict[str, str]:
-    """The source package of each file, from dpkg's lists."""
+    """Return the source package of each file, from dpkg's lists."""
     shown = subprocess.run(
         ["dpkg-query", "-W", "-f", "${Package}\t${source:Package}\n"],
         capture_output=True, text=True, check=True,
@@ -59,12 +59,12 @@ def sources() -> dict[str, str]:
 
 
 def strings(path: Path) -> bytes:
-    """Runs of six printable characters or more, a line each."""
+    """Return runs of six or more printable characters, one per line."""
     return b"\n".join(re.findall(rb"[\x20-\x7e]{6,}", path.read_bytes()))
 
 
 def imports(path: Path) -> str:
-    """Names of the symbols that others define, a line each."""
+    """Return the names of undefined symbols, one per line."""
     from elftools.elf.elffile import ELFFile
 
     with path.open("rb") as file:
@@ -93,14 +93,14 @@ def timed(function: Callable[[], Any]) -> tuple[Any, float]:
 
 
 def of_codes(texts: Any, n_hashes: int, bits: int) -> Any:
-    """Numbers of samples that agree."""
+    """Return numbers of samples that agree."""
     minhash = MinHash(n_hashes=n_hashes, bits=bits, random_state=0).fit_any_width()
     codes = minhash.encode_texts(LINES, texts)
     return collisions(codes, codes, bits)
 
 
 def of_tlsh(contents: list[bytes]) -> Any:
-    """TLSH's distances, negative; those to files without a digest are far."""
+    """Return TLSH's distances, negated; those to files without a digest are far."""
     import tlsh
 
     digests = [tlsh.hash(content) for content in contents]

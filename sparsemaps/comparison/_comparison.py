@@ -125,7 +125,7 @@ class Comparison(Sequence[Measured]):
     @property
     def choice(self) -> Measured:
         """The model with the fewest bytes per row whose score is within one standard error of the
-        best. It is the standard error of their difference, on the rows that both were measured
+        best. The standard error is that of the difference, on the rows that both were measured
         on."""
         near = (row for row in self.rows if row is self.best or row.behind <= row.behind_error)
         return min(near, key=lambda row: (row.row_bytes, row.row_seconds))

@@ -448,7 +448,7 @@ class Measurement:
 
 
 def _best_map(ranked: Sequence[Entry]) -> str | None:
-    """Return the family of the first entry with a map, None if there is none."""
+    """Return the family of the first entry with a map; None if there is no such entry."""
     families = (one.candidate.family for one in ranked if one.candidate.learner.has_map)
     return next(families, None)
 

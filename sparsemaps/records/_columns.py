@@ -195,7 +195,7 @@ def paths_of(schema: Any, fields: Fields, name: str) -> dict[str, FieldPath]:
 
 
 def errors_named(items: Iterator[Any], name: str) -> Iterator[Any]:
-    """Yield items. Errors of Arrow, which makes them, name the file."""
+    """Yield the items. Errors of Arrow, which produces them, name the file."""
     while True:
         with array_errors_naming(name):
             item = next(items, None)

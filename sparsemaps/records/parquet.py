@@ -112,7 +112,7 @@ class Opened(NamedTuple):
     columns: list[str] | None
     most_rows: int
     n_numbers: int
-    """The bytes of the numbers of the columns in memory; a few in the file may stand for many."""
+    """Bytes of the columns' numbers in memory. A few bytes in the file may expand to many."""
 
     @classmethod
     def of(
@@ -255,7 +255,7 @@ def _strings_within_others(plain: Any) -> list[str]:
 
 
 _NUMBER_BYTES = 8
-"""The most bytes of a number, or of the place of a string in a dictionary."""
+"""Largest number of bytes of a number, or of an index into a dictionary."""
 
 
 def _bytes_of_numbers(file: Any, is_wanted: Callable[[str], bool], most: int, name: str) -> int:
