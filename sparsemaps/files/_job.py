@@ -82,8 +82,8 @@ class Job(OutputJob):
         bad_records: StrPath | None = None,
     ) -> list[list[int]]:
         """Map some inputs to one output. Return the numbers of rows and of rows without an entry
-        for each input. If bad records are set aside, they go to the table `bad_records` and are the
-        third number."""
+        for each input. If bad records are set aside, they go to the table `bad_records`, and their
+        number is the third."""
         return [
             numbers[: self.n_counts] for numbers in self._run(inputs, output, run, bad_records)[0]
         ]
