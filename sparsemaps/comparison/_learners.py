@@ -67,6 +67,11 @@ def score_of(goal: Goal, found: Any, y: Array) -> float:
     return float((found == y).mean())
 
 
+def _outwards(n: int) -> list[int]:
+    """Return the places of `n` things from the middle one outwards."""
+    return sorted(range(n), key=lambda place: (abs(place - n // 2), -place))
+
+
 class Learner:
     """The base class of learners. The training time grows with the number of rows to the power
     `exponent`. The work that all fits share takes the time of `shared` fits. A final fit takes
@@ -108,13 +113,19 @@ class Learner:
         self, goal: Goal, Z: Any, y: Array, splits: Splits, size: int,
         strengths: Sequence[float], step: Step,
     ) -> Array:  # fmt: skip
-        """Return the scores (splits, strengths); NaN if time ran out."""
+        """Return the scores (splits, strengths); NaN if time ran out.
+
+        The middle strength, which is the usual or the best so far, comes first, unless trees are
+        added to earlier ones.
+        """
         found = np.full((len(splits), len(strengths)), np.nan)
+        places = range(len(strengths)) if self.of_trees else _outwards(len(strengths))
+        some = [strengths[place] for place in places]
         for number, (train, test) in enumerate(splits):
-            path = self._path(goal, Z, y, train, test, size, strengths, step)
+            path = self._path(goal, Z, y, train, test, size, some, step)
             before = step.spent()
             with contextlib.suppress(OutOfTime):
-                for place, guess in enumerate(path):
+                for place, guess in zip(places, path, strict=False):
                     found[number, place] = score_of(goal, guess, y[test])
                     before, last = step.spent(), step.spent() - before
                     if step.left((number + 1) / len(splits)) < _NEXT * last:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from _data.known_learners import Clock, Known, KnownModel, candidates, search_of
 
-from sparsemaps.comparison._budget import Budget, Costs
+from sparsemaps.comparison._budget import Budget, Costs, OutOfTime, Step
 from sparsemaps.comparison._candidates import LINEAR, Candidate, _of_gamma
 from sparsemaps.comparison._halving import (
     RUNGS,
@@ -15,7 +15,7 @@ from sparsemaps.comparison._halving import (
     _splits,
     _with_neighbours,
 )
-from sparsemaps.comparison._learners import Learner
+from sparsemaps.comparison._learners import Goal, Learner
 from sparsemaps.comparison._measurement import N_FOLDS, Measurement
 
 
@@ -322,6 +322,32 @@ def test_strengths_are_finer_in_the_last_round_alone():
     learner = Watched(clock := Clock(), 0.9, 1e-6)
     search_of(clock, 1e4).run([Candidate("a family", "one", "", learner)])
     assert learner.rounds[1:] == [(1.0, 10.0, 100.0), (3.2, 10.0, 32.0)]
+
+
+class Tried(Learner):
+    """A learner that has time for two strengths."""
+
+    def _path(self, goal, Z, y, train, test, size, strengths, step):
+        self.asked = strengths
+        for _ in strengths[:2]:
+            yield y[test]
+        raise OutOfTime
+
+
+@pytest.mark.parametrize(
+    ("of_trees", "asked"),
+    [(False, [1.0, 10.0, 0.1, 100.0, 0.01]), (True, [0.01, 0.1, 1.0, 10.0, 100.0])],
+)
+def test_the_usual_strength_comes_first(of_trees, asked):
+    """With little time, C was the smallest of all; trees are added to those before."""
+    learner, y = Tried(), np.arange(10) % 2
+    learner.of_trees = of_trees
+    splits = [(np.arange(5), np.arange(5, 10))]
+    step = Step(Budget(1, Clock()), Costs(), None)
+    strengths = (0.01, 0.1, 1.0, 10.0, 100.0)
+    found = learner.scores(Goal(False, None), y, y, splits, 1, strengths, step)
+    assert learner.asked == asked
+    assert [strengths[place] for place in np.flatnonzero(found[0] == 1)] == sorted(asked[:2])
 
 
 def test_trees_are_in_no_last_round_and_fewest_are_taken():
