@@ -158,6 +158,9 @@ def _iterate(
         return block, part.n_lines
 
     with _text_input.open_text(path, options.max_line_bytes) as text:
-        for block in in_order(read, text.blocks(block_bytes), n_jobs, text):
-            if block[0].shape[0]:
-                yield tuple(block)
+        try:
+            for block in in_order(read, text.blocks(block_bytes), n_jobs, text):
+                if block[0].shape[0]:
+                    yield tuple(block)
+        except _text_input.UnreadableRecord as error:  # whose advice is for jobs
+            raise ValueError(error.message) from error

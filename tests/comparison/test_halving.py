@@ -289,10 +289,29 @@ def test_gammas_go_beyond_those_of_the_second_round(best, new):
         for gamma in gammas
     ]  # fmt: skip
     tried.append(Found(Candidate("linear", "", "", Known(clock, 1, 1)), score=0.9, rung=1))
+    tried += [Found(_of_gamma("binning", "", gamma)) for gamma in (0.125, 16.0)]  # had no time
+    linear = tried[-3]
     ranked = sorted(tried[:4], key=Found.rank, reverse=True)
-    made = _beyond([tried[-1], ranked[0], *tried[4:6]], [*ranked[1:], *tried[6:]])
+    made = _beyond([linear, ranked[0], *tried[4:6]], [*ranked[1:], *tried[6:]])
     assert [one.candidate.gamma for one in made if one not in tried] == new
-    assert made[:2] == [tried[-1], ranked[0]]
+    assert made[:2] == [linear, ranked[0]]
+
+
+def test_rows_in_an_order_of_time_stay_in_it():
+    search = search_of(Clock(), 1)
+    chosen = search.some(1000)
+    search.ordered = True
+    np.testing.assert_array_equal(search.some(1000), np.sort(chosen))
+    assert (np.diff(chosen) < 0).any()
+
+
+def test_a_strength_is_chosen_by_all_splits():
+    """The third one's second split had no time."""
+    clock = Clock()
+    one = Found(Candidate("one", "", "", Known(clock, 1, 1)), strengths=(1.0, 10.0, 100.0))
+    search_of(clock, 1)._take(one, np.array([[0.5, 0.6, 0.9], [0.5, 0.7, np.nan]]), 0, 10**6)
+    assert (one.strength, one.rung) == (10.0, 0)
+    assert one.score == pytest.approx(0.65)
 
 
 def test_what_never_ran_is_in_no_later_round():

@@ -443,3 +443,29 @@ def test_plain_decimals(digits, point, single):
     text = text[: len(text) - point] + ("." if point else "") + text[len(text) - point :]
     X, _ = load(f"1 1:{text} 2:1".encode() + PADDING, dtype=np.float32 if single else np.float64)
     assert X.data[0] == (nearest_float32(text) if single else float(text))
+
+
+READERS = {
+    "load": lambda content, **options: load_svmlight_file(BytesIO(content), **options),
+    "load several": lambda content, **options: load_svmlight_files([BytesIO(content)], **options),
+    "iter": lambda content, **options: list(
+        iter_svmlight_file(BytesIO(content), zero_based=False, **options)
+    ),
+}
+
+
+@pytest.mark.parametrize("reader", READERS.values(), ids=READERS.keys())
+@pytest.mark.parametrize(
+    ("line", "options"),
+    [
+        (b"1 2:a", {}), (b"1 2:1 1:1", {}), (b"x 1:1", {}), (b"1,2 1:1", {}), (b"1 2:1 2:1", {}),
+        (b"1 1:1", {"query_id": True}), (b"1 0:1", {"zero_based": False}),
+    ],
+)  # fmt: skip
+def test_errors_advise_no_option_that_readers_lack(reader, line, options):
+    """A job sets bad lines aside; these functions do not."""
+    if reader is READERS["iter"]:
+        options = {name: value for name, value in options.items() if name != "zero_based"}
+    with pytest.raises(ValueError, match="line 2") as error:
+        reader(b"1 qid:1 1:1\n" + line + b"\n", **options)
+    assert "aside" not in str(error.value)

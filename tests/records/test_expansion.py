@@ -188,11 +188,19 @@ def test_numbers_that_a_row_repeats(tmp_path, small_limits):
     assert [str(text) for text in batch.texts] == ["a b"] * 2
 
 
-def test_numbers_that_many_rows_repeat(tmp_path):
+def of_one_value(n_rows):
+    """Long values of one size, all equal."""
+    pa = pytest.importorskip("pyarrow")
+    values = pa.array([bytes(2**12)] * n_rows, pa.binary(2**12))
+    return column_of(["a b"] * n_rows).append_column("numbers", values)
+
+
+@pytest.mark.parametrize("table_of", [lambda n: lists_of_zeros([2**9] * n), of_one_value])
+def test_numbers_that_many_rows_repeat(tmp_path, table_of):
     """As many rows are decoded at a time as there is room for their numbers, not for the bytes of
     the file."""
     path = tmp_path / "in.parquet"
-    write_parquet(path, lists_of_zeros([2**9] * 2**14), use_dictionary=True)
+    write_parquet(path, table_of(2**14).select(["numbers", "text"]), use_dictionary=True)
     assert path.stat().st_size < 2**16
     fields = Fields("text", None, None, records=True)
     with open(path, "rb") as file:

@@ -1,6 +1,7 @@
 """Vectorizers by short descriptions, and what codes know of them."""
 
 import json
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,8 +9,9 @@ from _data.strange_texts import strange_texts
 from sklearn.feature_extraction.text import CountVectorizer, TfidfVectorizer
 from sklearn.feature_extraction.text import HashingVectorizer as Theirs
 
+from sparsemaps.files import Texts
 from sparsemaps.text import ByteNgrams, HashingVectorizer
-from sparsemaps.text._analyzers import vectorizer_of
+from sparsemaps.text._analyzers import as_vectorizer, is_said, spec_of, vectorizer_of
 from sparsemaps.text._descriptions import vectorizer_config
 
 TEXTS = [text for text in strange_texts(40) if text.isprintable()]
@@ -140,3 +142,31 @@ def test_configs_of_sets_and_of_normal_forms():
 def test_the_normal_form_of_each_analyzer(spec):
     assert vectorizer_of(spec, normalize="nfkc").normalize == "nfkc"
     assert vectorizer_of(spec).normalize is None
+
+
+@pytest.mark.parametrize("normalize", [None, "plain"])
+@pytest.mark.parametrize(
+    "spec", ["word:1", "auto:2-3", "code:5", "char:3", "char_wb:3-5", "byte:3"]
+)
+def test_descriptions_are_known_by_their_specs(spec, normalize):
+    if spec.startswith("byte") and normalize:
+        return
+    description = vectorizer_config(vectorizer_of(spec, normalize=normalize), values=False)
+    assert spec_of(description) == spec
+    assert spec_of({**description, "class": "Another"}) is None
+    for name, value in {"lowercase": "maybe", "ngram_range": [3], "analyzer": "words"}.items():
+        changed = {**description["parameters"], name: value}
+        assert spec_of({**description, "parameters": changed}) is None
+    assert spec_of({}) is None
+
+
+def test_what_says_ngrams():
+    assert is_said("word:1")
+    assert is_said(Texts("word:1"))
+    for other in (SimpleNamespace(analyzer="word:1"), HashingVectorizer(), HashingVectorizer, None):
+        assert not is_said(other)
+
+
+def test_sets_have_no_weights():
+    with pytest.raises(ValueError, match="idf weighs values, and the map is of sets"):
+        as_vectorizer(Texts("word:1", idf=2.0), binary=True)
