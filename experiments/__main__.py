@@ -115,7 +115,7 @@ def write_index(
     for short, paper in PAPERS.items():
         lines += [f"## {paper}", "", BESIDE, ""]
         for experiment in EXPERIMENTS:
-            for name in (experiment.name, f"{experiment.name}-figures"):
+            for name in (f"{experiment.name}{part}" for part in ("", "-figures", "-seconds")):
                 page = options.results / f"{name}.md"
                 if name.startswith(short) and page.exists():
                     lines += [page.read_text(encoding="utf-8").replace("## ", "### ", 1)]

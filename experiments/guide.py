@@ -210,7 +210,8 @@ def _write_signed(o: Options, results: Results) -> None:
         "Test accuracy in percent on columns of mean 0 and variance 1, best C of 0.1, 1, 10; at "
         f"most 5,000 training rows. Generalized min-max: {SIZE} samples of 8 bits and t_bits=4; "
         f'Gaussian: {SIZE} components, gamma="scale"; Laplacian: {SIZE} grids, gamma = 1 / '
-        "columns; exact: an SVM with the generalized min-max kernel. One seed."
+        "columns; exact: an SVM with the generalized min-max kernel. One seed. Boosted trees and "
+        "exact Gaussian kernels: see *Models without a map*."
     )
     header = ["data", "training rows", *keys[:-1], "exact generalized min-max"]
     report.write_table(o.results / "guide-signed", "Values of both signs", header, rows, notes)
@@ -271,7 +272,10 @@ def _write_samples(o: Options, results: Results) -> None:
         [name, k, *(found[name, k, number] for number in range(len(columns)))]
         for name, k in dict.fromkeys(key[:2] for key in found)
     ]
-    notes = "Test accuracy of min-max features in percent; C = 1 unless given; one seed."
+    notes = (
+        "Test accuracy of min-max features in percent; C = 1 unless given; one seed. Linear "
+        "models, boosted trees and exact kernels: see *Models without a map*."
+    )
     report.write_table(
         o.results / "guide-samples", "Samples and bits", ["data", "k", *columns], rows, notes
     )
@@ -286,7 +290,8 @@ def _write_powers(o: Options, results: Results) -> None:
         )
     notes = (
         "Test accuracy in percent on spambase (columns to at most 1) of the min-max kernel of "
-        f"`X.power(p)`, exact and by {SIZE} samples."
+        f"`X.power(p)`, exact and by {SIZE} samples. Linear models and boosted trees: see *Models "
+        "without a map*."
     )
     report.write_table(o.results / "guide-powers", "Powers of the values", ["p", "exact", "map"],
                        rows, notes)  # fmt: skip

@@ -17,9 +17,9 @@ from sparsemaps.comparison._learners import OnCodes
 
 N_FOLDS = 5
 
-_FIRST, _SIZES, _FOLDS = 0.75, 0.8, 0.92
-"""Shares of the time after which no first entry of a family begins, no entry of another size, and,
-if there is a test, no entry of another fold."""
+_FIRST, _SIZES = 0.75, 0.8
+"""Shares of the time after which no first entry of a family begins, and no entry of another size.
+If there is a test, nothing begins after the first one until it was measured."""
 
 _PART = 0.1
 """Preferred largest share of the time for the first entry of a family."""
@@ -163,12 +163,13 @@ class Measurement:
         if not self.entries and families:  # measure one in any case
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, in_any_case=True)
-        for near, share, of_folds in ((_NEAR, _SIZES, _FOLDS), (np.inf, 1.0, 1.0)):
+        early = (_SIZES, 1.0) if self.test is None else (_FIRST, _FIRST)
+        for near, (share, late) in ((_NEAR, early), (np.inf, (1.0, 1.0))):
             first = _best_map(self._best_first())
             for entry in self._unmeasured(near):
                 may_be_late = self._may_end_late(entry, first)
-                self._measure(entry, 0, 1.0 if may_be_late else share)
-            self._settle(1.0 if self.test is None else of_folds)
+                self._measure(entry, 0, late if may_be_late else share)
+            self._settle(late)
             self._test_near_best()
         for fold in range(1, self._n_folds):  # use the remaining time
             for entry in self._near_best():
