@@ -123,19 +123,15 @@ def _write_seconds(o: Options, results: Results) -> None:
         found = [results(_cell(o, name, seconds)) for seconds in limits]
         if any(found):
             shown = [_shown(known, one["models"]["choice"]) if one else "" for one in found]
-            last = next((one for one in found[1:] if one), found[0])
-            models = [last["models"].get(key, [None, None])[1] for key in ("linear", "trees")]
-            plain = [f"{score:.1f}" if score else "" for score in models]
             load = max(one["load"] for one in found if one)
-            rows.append([name, f"{known.score:.1f}", *shown, *plain, f"{load:.0f}"])
+            rows.append([name, f"{known.score:.1f}", *shown, f"{load:.0f}"])
     report.write_table(
         o.results / "guide-compare-seconds", "The choice of `compare` by its time limit",
-        ["data", "long searches", *(f"{seconds} s" for seconds in limits), "linear",
-         "boosted trees", "load"], rows,
+        ["data", "long searches", *(f"{seconds} s" for seconds in limits), "load"], rows,
         f"Test rows, in percent, or 100 R² for wine_white. Choices that are more than {BEHIND:g} "
         "point behind long searches are in bold. The seconds are CPU time of one thread. On a "
-        "busy machine, with many processes (*load*) on two processors, the same work takes more "
-        "of it. Linear models and boosted trees are those of the shortest run from 20 s on.",
+        "busy machine, with many processes (*load*, the most of the runs) on two processors, the "
+        "same work takes more of it. Linear models and boosted trees are in the table above.",
     )  # fmt: skip
 
 
