@@ -1,7 +1,9 @@
 """The labels of records that a model learns: one each, or lists."""
 
 import contextlib
+import math
 import os
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -82,8 +84,11 @@ def label_of(classes: Array, text: str) -> Any:
             return label
     if classes.dtype.kind == "b":  # also as Python writes them
         return {"true": True, "false": False}.get(text.lower(), text)
-    if classes.dtype.kind in "iuf":
-        for number in (int, float):
-            with contextlib.suppress(ValueError):
-                return number(text)
+    if classes.dtype.kind == "f":
+        with contextlib.suppress(ValueError):
+            return float(text)
+    if classes.dtype.kind in "iu":  # float64 may round the digits of "9007199254740993.0"
+        with contextlib.suppress(ValueError):
+            if math.isfinite(float(text)) and (number := Fraction(text)).denominator == 1:
+                return int(number)
     return text

@@ -169,7 +169,7 @@ def table(*rows, **more):
 
 
 def far(*args, **more):
-    """Return a row that is not within a standard error of the best."""
+    """Return a row that is further behind the best than the error of the difference."""
     return row(*args, **more, behind=1.0)
 
 
