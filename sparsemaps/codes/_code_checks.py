@@ -138,18 +138,18 @@ def _facts_of_texts(config: dict[str, Any]) -> dict[str, Any]:
     return {**config, **config["parameters"], **own, "parameters": 0, "own": 0, "idf": bool(idf)}
 
 
+def _shown_fact(kind: str, value: Any) -> str:
+    """Return a value as errors show it."""
+    if value is None:
+        return absent()
+    return named_class(str(value)) if kind == "class" else shown(value)
+
+
 def _refuse_other(rule: str, one: dict[str, Any], other: dict[str, Any]) -> None:
     for key in {**one, **other}:
         if one.get(key) == other.get(key):
             continue
         kind, _, of_map = key.partition(" of ")
         name = (kind if kind == "class" else named(kind)) + (f" of {of_map}" if of_map else "")
-        first, second = (
-            absent()
-            if value is None
-            else named_class(str(value))
-            if kind == "class"
-            else shown(value)
-            for value in (one.get(key), other.get(key))
-        )
+        first, second = (_shown_fact(kind, facts.get(key)) for facts in (one, other))
         raise ValueError(f"{rule}: {name} is {first} in one and {second} in the other")
