@@ -109,7 +109,7 @@ def advice(data: str, name: str, seconds: float) -> dict[str, Any]:
 
 def on_test(model: Measured, split: datasets.Split) -> float:
     """Return the score on the test rows of a model trained on all training rows."""
-    if model.test_score is not None:
+    if model.test_score is not None and model.n_train is None:
         return model.test_score
     X, X_test = split.X, split.X_test
     if model.takes_dense and hasattr(X, "toarray"):
