@@ -25,7 +25,7 @@ KNOWN = {
         "comparison/_learners.py": [
             "1 - float(((found - y) ** 2).sum() / max(((y - y.mean()) ** 2).sum(), 1e-300))",
         ],
-        "comparison/_measurement.py": ["1 - float(shares.mean())"],
+        "comparison/_measurement.py": ["1 - float(losses.mean())"],
         "files/_report.py": ["1 - threshold"],
         "files/_validation.py": ["1 - mean / spread"],
         "linear/_path_of_C.py": ["1 - mean / spread"],
