@@ -44,6 +44,11 @@ class Budget:
         rest = max(self.seconds - self._begun, 0.0)
         return self._begun + share * rest - self.spent()
 
+    def share(self) -> float:
+        """Return the share of the time after `begin` that has passed."""
+        rest = self.seconds - self._begun
+        return (self.spent() - self._begun) / rest if rest > 0 else 1.0
+
 
 class Costs:
     """Costs of steps, learned from earlier steps: seconds per unit of work."""

@@ -64,6 +64,34 @@ def test_linear_models_of_each_preparation_are_measured(cost, n_first):
     assert sorted(details) == ["", "0", "1", "2", "3"]
 
 
+def test_linear_models_are_stopped_after_a_part_of_the_time():
+    """Even if they were expected to be short: LIBLINEAR may take much longer on all rows."""
+    clock = Clock()
+    measurement = Measurement(search_of(clock, 100), None)
+    shares = []
+
+    def measure(entry, fold, share=1.0):
+        if fold or entry.losses:
+            return False
+        shares.append(share)
+        measurement.entries.append(entry)
+        entry.losses.append(np.zeros(100))
+        entry.predict_seconds.append(1.0)
+        clock.now += 20.0
+        return True
+
+    measurement._measure = measure
+    found = []
+    for number in range(4):
+        learner = Known(clock, 0.9, 1e-6)
+        one = Found(Candidate(LINEAR, f"{number}", "", learner), score=0.9, rung=0)
+        measurement.search.costs.note(one.candidate, learner.work(1000, 1, [1.0], 1), 1e-3)
+        learner.slower = 1.0
+        found.append(one)
+    measurement.run(found)
+    assert shares == pytest.approx([0.75, 0.3, 0.5, 0.7])
+
+
 @pytest.mark.parametrize(
     ("n_more", "n_others", "near"),
     [(0, 0, True), (3, 0, True), (20, 0, False), (120, 100, True), (200, 100, False)],
