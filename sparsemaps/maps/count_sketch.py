@@ -70,8 +70,10 @@ class CountSketch(SparseMap[Matrix]):
     sklearn.random_projection.SparseRandomProjection : Stores its projection, of the size of the
         input's columns.
 
-    Notes ----- Bucket and sign come from a single strongly universal hash of the column. Nothing is
-    stored, so any number of columns is possible. Cost: O(entries).
+    Notes
+    -----
+    Bucket and sign come from a single strongly universal hash of the column. Nothing is stored, so
+    any number of columns is possible. Cost: O(entries).
 
     References
     ----------

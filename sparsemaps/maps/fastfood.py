@@ -220,8 +220,10 @@ class Fastfood(SparseMap[Array]):
     RandomFourier : The same kernels, and others, by vectors of independent entries; faster if
         rows are very sparse, and needs no dense row.
 
-    Notes ----- Rows are made dense a few at a time: with their products, they take up to 2 MB per
-    thread, or the memory of one row if that is more. The random numbers, up to 13 bytes for each of
+    Notes
+    -----
+    Rows are made dense a few at a time: with their products, they take up to 2 MB per thread, or
+    the memory of one row if that is more. The random numbers, up to 13 bytes for each of
     n_components / 2 projections (rounded up to d'), are made in ``fit``.
 
     Features of one block are not independent. With v the difference of two rows, times the root of

@@ -91,7 +91,9 @@ class KernelProduct(SampledMap[CsrMatrix]):
     RandomFourier : The Gaussian kernel, among others.
     RandomProjection : The linear kernel.
 
-    Notes ----- For two sampled maps with codes of b and b' bits, the output is one-hot CSR of width
+    Notes
+    -----
+    For two sampled maps with codes of b and b' bits, the output is one-hot CSR of width
     ``k * 2**(b + b')`` with the second map's bits below the first one's, and ``encode`` packs the
     joint codes. With a dense map, it is CSR of the sampled map's width, and there is no ``encode``.
     A linear model has classes * width coefficients. Rows without samples are empty.

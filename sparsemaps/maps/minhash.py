@@ -55,13 +55,17 @@ class MinHash(SampledMap[CsrMatrix]):
         this, and gives the standard error.
     [random_state, n_jobs, attributes]
 
-    See Also -------- ConsistentWeightedSampling : The same for weighted rows, with the min-max
-    kernel. sparsemaps.codes : Comparing packed codes.
+    See Also
+    --------
+    ConsistentWeightedSampling : The same for weighted rows, with the min-max kernel.
+    sparsemaps.codes : Comparing packed codes.
 
-    Notes ----- Use it for rows that represent sets, or whose values do not matter, such as the
-    words or n-grams of a text. If the values matter, use `ConsistentWeightedSampling`, which has
-    the same kernel for binary rows and costs more. A column with a value of either sign is a
-    member; a stored zero is not. Scaling the rows changes nothing.
+    Notes
+    -----
+    Use it for rows that represent sets, or whose values do not matter, such as the words or n-grams
+    of a text. If the values matter, use `ConsistentWeightedSampling`, which has the same kernel for
+    binary rows and costs more. A column with a value of either sign is a member; a stored zero is
+    not. Scaling the rows changes nothing.
 
     Output is CSR of shape (n_samples, n_hashes * 2**bits) with exactly `n_hashes` entries a row,
     each ``1 / sqrt(n_hashes)``; sample j has the columns from ``j * 2**bits``. A linear model has

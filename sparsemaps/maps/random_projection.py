@@ -68,15 +68,19 @@ class RandomProjection(SparseMap[Array]):
         "cauchy" is for `approximate_l1`; its inner products have no mean.
     [random_state, n_jobs, attributes]
 
-    See Also -------- CountSketch : Inner products too, with the same variance, at the cost of one
-    addition per entry. SignProjection : The signs of the projections, as bits.
+    See Also
+    --------
+    CountSketch : Inner products too, with the same variance, at the cost of one addition per entry.
+    SignProjection : The signs of the projections, as bits.
     sklearn.random_projection.GaussianRandomProjection : The same projections, by a stored matrix.
     sklearn.random_projection.SparseRandomProjection : By a stored matrix of few entries.
 
-    Notes ----- The random vectors are a function of (seed, column, component) and are not stored,
-    so any number of columns up to 2**62 is possible. Cost: O(entries * n_components). `CountSketch`
-    costs less and has the same variance; use projections if each component must be a mean over the
-    whole row: in `KernelProduct`, for quantization, or for Cauchy vectors.
+    Notes
+    -----
+    The random vectors are a function of (seed, column, component) and are not stored, so any number
+    of columns up to 2**62 is possible. Cost: O(entries * n_components). `CountSketch` costs less
+    and has the same variance; use projections if each component must be a mean over the whole row:
+    in `KernelProduct`, for quantization, or for Cauchy vectors.
 
     References
     ----------

@@ -138,10 +138,12 @@ class SignProjection(SampledMap[Matrix]):
     RandomFourier : Gaussian and other kernels of the distance.
     sklearn.random_projection.GaussianRandomProjection : The projections, by a stored matrix.
 
-    Notes ----- One-hot output is CSR of shape (n_samples, 2 * n_hashes) with exactly `n_hashes`
-    entries a row: in column 2 j if bit j is 0, and in column 2 j + 1 if it is 1. A linear model has
-    classes * width coefficients. The bits do not change when a row is multiplied by a positive
-    number, so rows need not be scaled to length or sum 1.
+    Notes
+    -----
+    One-hot output is CSR of shape (n_samples, 2 * n_hashes) with exactly `n_hashes` entries a row:
+    in column 2 j if bit j is 0, and in column 2 j + 1 if it is 1. A linear model has classes *
+    width coefficients. The bits do not change when a row is multiplied by a positive number, so
+    rows need not be scaled to length or sum 1.
 
     A projection that is 0, as may happen with "rademacher" and "orthogonal" vectors for rows of few
     equal entries, gets the sign of a second projection, on a separate normal vector; if that is 0
