@@ -47,6 +47,10 @@ _PORTION = 0.25
 
 _MOST_ITERATIONS = 2**30
 
+_SLOWER, _TRIED = 10, 3
+"""An iteration of LinearSVC may take longer than in the search by this factor, because it counts
+those of the class that takes most. If that may be too long, a fit of a few iterations tells."""
+
 _FIRST_ITERATIONS = 100
 """Largest number of iterations of a solver per row, while their duration is unknown."""
 
@@ -334,6 +338,8 @@ class _Bounded(Learner):
             return
         usual, rest, of_one = last.max_iter, step.rest(), step.iteration(strength, len(y))
         if rest < np.inf:
+            if isinstance(last, _sklearn.LinearSVC) and 0 < rest < _SLOWER * of_one * usual:
+                of_one, rest = max(of_one, _seconds_of_iteration(model, X, y, step)), step.rest()
             most = max(1.0, rest / of_one if of_one else _FIRST_ITERATIONS * len(y))
             last.set_params(max_iter=int(min(most, usual if usual > 0 else _MOST_ITERATIONS)))
         start = step.spent()
@@ -342,6 +348,17 @@ class _Bounded(Learner):
         step.note_iterations(strength, len(y), n_made, step.spent() - start)
         if n_made >= last.max_iter > 0 and last.max_iter != usual:
             raise OutOfTime
+
+
+def _seconds_of_iteration(model: Any, X: Any, y: Array, step: Step) -> float:
+    """Measure an iteration of a LinearSVC by a fit of a few iterations."""
+    last, Z = _last(model), X
+    if last is not model:
+        Z = model[:-1].fit_transform(X, y)
+    last.set_params(max_iter=_TRIED)
+    start = step.spent()
+    last.fit(Z, y)
+    return (step.spent() - start) / _TRIED
 
 
 @dataclass(frozen=True, eq=False)

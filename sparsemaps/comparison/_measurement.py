@@ -24,9 +24,9 @@ If there is a test, nothing begins after the first one until it was measured."""
 _PART = 0.1
 """Preferred largest share of the time for the first entry of a family."""
 
-_OTHER_LINEAR = 0.05
-"""Largest share of the time that each linear model except the first is expected to take. It is
-stopped after twice that."""
+_OTHER_LINEAR = 0.1
+"""Share of the time after which each linear model except the first is stopped. It is not begun if
+it is expected to take more than half of that."""
 
 _OF_BEST = 0.2
 """Share of the time that another size of the best map may take even if it ends late."""
@@ -159,9 +159,8 @@ class Measurement:
                     break
             if family == LINEAR:  # few rows do not reveal the best preparation for many rows
                 for entry in sorted(entries, key=self._expected):
-                    if self._expected(entry) <= _OTHER_LINEAR * self.budget.seconds:
-                        end = self.budget.share() + 2 * _OTHER_LINEAR
-                        self._measure(entry, 0, min(_FIRST, end))
+                    end = self.budget.share() + _OTHER_LINEAR
+                    self._measure(entry, 0, min(_FIRST, end))
         if not self.entries and families:  # measure one in any case
             every = [entry for entries in families.values() for entry in entries]
             self._measure(min(every, key=self._expected), 0, in_any_case=True)
