@@ -26,7 +26,7 @@ SETS = {
 MODELS = {
     "linear": ("o", "gray", "linear, the best of scaled, one-hot, tf-idf"),
     "boosted trees": ("^", "#d95f0e", "boosted trees"),
-    "exact kernel": ("s", "black", "exact kernel (up to 5,000 rows)"),
+    "exact kernel": ("s", "black", "exact kernel (of up to 5,000 rows, or Gaussian)"),
     "best map": ("D", "#08519c", "linear on a map of sparsemaps"),
 }
 
