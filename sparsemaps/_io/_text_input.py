@@ -90,6 +90,16 @@ class UnreadableRecord(ValueError):
         return self.message if said is None else f"{self.message}; {said} sets such records aside"
 
 
+@contextlib.contextmanager
+def errors_without_advice() -> Iterator[None]:
+    """Raise a ValueError instead of an `UnreadableRecord`, in callers that cannot set records
+    aside."""
+    try:
+        yield
+    except UnreadableRecord as error:
+        raise ValueError(error.message) from error
+
+
 class LineTooLong(ValueError):
     """Raised for a line longer than allowed. The caller counts lines and names the line."""
 

@@ -43,7 +43,7 @@ def _of_scikit_learn(name: str, module: str = _BASE) -> Callable[..., Any]:
 
 
 def _nothing() -> Any:
-    """Return a placeholder base, used until scikit-learn is imported. Each class gets its own one,
+    """Return a placeholder base, used until scikit-learn is imported. Each class gets its own,
     so that the method resolution order stays valid while bases are replaced one by one."""
     return type("Nothing", (), {})
 

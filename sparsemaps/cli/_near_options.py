@@ -103,7 +103,7 @@ DEDUP = Command(
     help="remove near-duplicate records",
     description="Remove near-duplicate records from texts or LIBSVM files. The other records are "
     "written\nunchanged and in order. MAP defaults to minhash. Codes and other results "
-    "stay in\nOUTPUT.stages. The last line counts all records, the kept ones, the removed ones by "
+    "stay in\nOUTPUT.stages. The last line counts all records, the kept ones, the removed ones by"
     "\nreason, and the clusters.",
 )
 

@@ -230,14 +230,14 @@ class Results:
         """Also give the results of a complete run names without a digest. Readers of the folder
         thus always find the results of one run: the earlier run until now, and this one from now
         on."""
-        here = set(self._files.names()) if names_of_files else set()
-        changed = [
-            pair
+        pairs = [
+            (name + ending, file + ending)
             for name, file in names_of_files.items()
             for ending in ("", *BESIDE)
-            if not here.isdisjoint(pair := (name + ending, file + ending))
-            and not self._files.are_one(*pair)
         ]
+        here = set(self._files.names()) if pairs else set()
+        present = (pair for pair in pairs if not here.isdisjoint(pair))
+        changed = [pair for pair in present if not self._files.are_one(*pair)]
         for name, _ in reversed(changed):
             self._files.remove([name])
         for name, file in changed:

@@ -277,12 +277,9 @@ def _load(f: File, options: Options, one_based: bool, n_jobs: int | None) -> _pa
 
     rows = _parse.RowsRead(options.dtype)
     limits = options.max_line_bytes, options.offset, options.length
-    with _text_input.open_text(f, *limits) as text:
+    with _text_input.errors_without_advice(), _text_input.open_text(f, *limits) as text:
         size, n_read = text.length(), 0
-        try:
-            for part, n_bytes in in_order(parse, blocks_of(text, n_jobs), n_jobs, text):
-                n_read += n_bytes
-                rows.append(part, _MARGIN * size / n_read if size else 2)
-        except _text_input.UnreadableRecord as error:  # whose advice is for jobs
-            raise ValueError(error.message) from error
+        for part, n_bytes in in_order(parse, blocks_of(text, n_jobs), n_jobs, text):
+            n_read += n_bytes
+            rows.append(part, _MARGIN * size / n_read if size else 2)
     return rows

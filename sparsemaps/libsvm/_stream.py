@@ -157,10 +157,10 @@ def _iterate(
         block = rows.finish(n_columns, one_based, options.multilabel, options.query_id)
         return block, part.n_lines
 
-    with _text_input.open_text(path, options.max_line_bytes) as text:
-        try:
-            for block in in_order(read, text.blocks(block_bytes), n_jobs, text):
-                if block[0].shape[0]:
-                    yield tuple(block)
-        except _text_input.UnreadableRecord as error:  # whose advice is for jobs
-            raise ValueError(error.message) from error
+    with (
+        _text_input.errors_without_advice(),
+        _text_input.open_text(path, options.max_line_bytes) as text,
+    ):
+        for block in in_order(read, text.blocks(block_bytes), n_jobs, text):
+            if block[0].shape[0]:
+                yield tuple(block)

@@ -91,7 +91,7 @@ def count_differing(
     for start in range(0, len(i), step):
         some = slice(start, start + step)
         A, B, one, two = codes.array, other.array, i[some], j[some]
-        if A.nbytes + B.nbytes > sizes.in_place:
+        if _are_copied([codes, other], sizes):
             A, B = (
                 _rows_of(rows.astype(np.uint64), C, C[:0], sizes)
                 for rows, C in ((one, A), (two, B))
@@ -100,6 +100,11 @@ def count_differing(
         pairs = pairs_of_rows(one, two + len(A))
         _loops.count_differing(pairs, A, B, codes.bits, codes.n_hashes, differing[some])
     return differing
+
+
+def _are_copied(sets: list[PackedCodes], sizes: Sizes) -> bool:
+    """Return whether rows are copied before they are compared."""
+    return sum(rows.array.nbytes for rows in sets) > sizes.in_place
 
 
 def _rows_of(keys: Array, codes: Array, others: Array, sizes: Sizes) -> Array:
@@ -224,8 +229,7 @@ class _Hashed:
         self._row_bits = max(1, (self.n_rows - 1).bit_length())
         # Within one set (in one array or two), every row is compared with every other row.
         self._first_other = 0 if other is None or is_one_set else len(codes)
-        n_bytes = sum(rows.array.nbytes for rows in self._sets)
-        self._copied = n_bytes > search.sizes.in_place
+        self._copied = _are_copied(self._sets, search.sizes)
         # Largest number of pairs that a call of the compiled loops compares.
         self._max_compared = max(1, search.sizes.call_bytes // codes.shape[1])
         self._hash_keys, self._search = search.hash_keys()

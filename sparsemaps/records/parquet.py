@@ -383,8 +383,7 @@ def _opened(input: Any, **options: Any) -> Iterator[Any]:
     """Yield an open Parquet file. Afterwards, restore the position of a file object."""
     parquet = library("pyarrow.parquet", "reading Parquet")
     place = input.tell() if hasattr(input, "read") else 0
-    here = _urls.local_copy(input) if _urls.is_url(input) else input
-    file = parquet.ParquetFile(here, **options)
+    file = parquet.ParquetFile(_urls.local_path(input), **options)
     try:
         yield file
     finally:

@@ -128,7 +128,8 @@ def test_a_solver_has_as_many_iterations_as_have_time(learner, is_regression):
         else:
             with pytest.raises(OutOfTime):
                 learner.fit(model, X, Y, step, 1.0)
-        assert CLOCK.now == pytest.approx(min(9.0, seconds), abs=0.05)
+        tried = 0.03 if isinstance(learner, OnRows) else 0.0  # by LinearSVC
+        assert CLOCK.now == pytest.approx(min(9.0 + tried, seconds), abs=0.02)
 
 
 def test_iterations_of_all_classes_are_measured():
