@@ -246,6 +246,13 @@ def test_what_are_no_numbers(function, table, message):
         function(table())
 
 
+def test_rows_without_numbers_count_from_the_first():
+    X = np.ones((3_000, 2), object)
+    X[2_500, 1] = {4}
+    with pytest.raises(TypeError, match="got a value of type set in row 2500, column 1: "):
+        make("MinHash", n_hashes=16).fit(X)
+
+
 def with_nan(kind):
     values = NUMBERS.astype(float)
     values[2, 0] = np.nan
