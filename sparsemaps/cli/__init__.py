@@ -11,8 +11,9 @@
   with help and examples. ``_shared_options`` defines options of several subcommands.
 - ``_map_commands``, ``_near_commands`` and ``_model_commands`` have one function per subcommand.
   ``_given`` makes maps, inputs and tasks from the options, and ``_last_line`` prints the last line.
-- ``_compare`` is the subcommand compare, with its options in ``_compare_options``; ``_demo`` and
-  ``_demo_data`` are the demonstration.
+- ``_compare`` is the subcommand compare, with its options in ``_compare_options``, and
+  ``_number_table`` reads its CSV files of numbers. ``_demo`` and ``_demo_data`` are the
+  demonstration.
 
 Help and version import no module that computes: the option modules import none, and the functions
 of a subcommand are imported when it is called.

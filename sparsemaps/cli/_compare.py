@@ -19,6 +19,7 @@ from sparsemaps._tools._typing import Array
 from sparsemaps._tools._whole_numbers import FLOAT_HOLDS, MixedNumbers, array_of, number_of
 from sparsemaps.cli._given import source_to_learn, value_of
 from sparsemaps.cli._last_line import say
+from sparsemaps.cli._number_table import NumberTable, number_table
 from sparsemaps.cli._options import flag
 from sparsemaps.comparison import Comparison, Measured, compare_by
 from sparsemaps.comparison._budget import Budget
@@ -45,21 +46,22 @@ def compare(options: argparse.Namespace) -> None:
     aside = value_of(options, Aside).aside
     written = [(options.plot, "the picture of --plot"), (aside, TABLE)]
     _output_files.refuse_clashes(paths, [one for one in written if one[0] is not None])
-    source = source_to_learn(options, paths)
-    texts = source if isinstance(source, Texts) else None
-    if aside is not None and texts is None:
+    source = source_to_compare(options, paths)
+    if aside is not None and not isinstance(source, Texts):
         raise ValueError("--bad-records is for texts; give --texts")
     with opened_table(aside) as table:
-        (X, y), *test = read(texts, paths, options, table)
+        (X, y), *test = read(source, paths, options, table)
+    if isinstance(source, NumberTable):
+        source = source._replace(has_numbers=not isinstance(y, list))
     with progress(options.progress, budget):
         comparison = compare_by(
             budget, X, y, test=test[0] if test else None,
-            vectorizer=vectorizer_of(texts), regression=options.regression or None,
+            vectorizer=vectorizer_of(source), regression=options.regression or None,
             ordered=options.ordered, random_state=options.seed, n_jobs=options.n_jobs,
         )  # fmt: skip
     for line in str(comparison).splitlines():
         print_line(line)
-    for line in commands_of(comparison, options, texts):
+    for line in commands_of(comparison, options, source):
         print_line(line)
     sys.stdout.flush()  # here, because main reports its errors
     if options.plot is not None:
@@ -71,13 +73,25 @@ def compare(options: argparse.Namespace) -> None:
     say(options, words, {**figures_of(comparison), "bad": n_bad})
 
 
+Source = Texts | NumberTable | None
+"""The kind of the inputs; None for LIBSVM files."""
+
+
+def source_to_compare(options: argparse.Namespace, paths: list[str]) -> Source:
+    """Return the kind of the inputs. A CSV file holds numbers unless its columns or the options say
+    that it holds texts."""
+    source = source_to_learn(options, paths)
+    table = number_table(source, paths) if options.texts is None else None
+    return table or (source if isinstance(source, Texts) else None)
+
+
 def figures_of(comparison: Comparison) -> dict[str, Any]:
     best, choice = comparison.best.label, comparison.choice.label
     return {"rows": comparison.n_rows, "models": len(comparison), "best": best, "choice": choice}
 
 
 def read(
-    source: Texts | None,
+    source: Source,
     paths: list[str],
     options: argparse.Namespace,
     aside: BadTable | None = None,
@@ -90,8 +104,12 @@ def read(
             _check_rows(path, X, y, 0 if options.zero_based else 1)
             _check_labels(path, y, bool(options.regression))
         return made
+    if isinstance(source, NumberTable):
+        of_numbers = bool(options.regression)
+        made = [source.read(path, of_numbers=of_numbers) for path in paths]
+        return _as_arrays(paths, made, are_typed=False)
     if source.label_field is None:
-        advice = "; tables of numbers are for Python: sparsemaps.comparison.compare"
+        advice = "; of tables, compare reads numbers from CSV"
         is_table = any(known and known.is_table for known in map(format_by_name, paths))
         raise ValueError(
             "texts need --label-field FIELD, the field of their labels"
@@ -102,18 +120,25 @@ def read(
         of_numbers=bool(options.regression),
     )  # fmt: skip
     made = [_read_texts(rows, path, options.n_jobs, aside) for path in paths]
-    if not all(_are_typed(source, path) for path in paths):
+    return _as_arrays(paths, made, are_typed=all(_are_typed(source, path) for path in paths))
+
+
+def _as_arrays(
+    paths: list[str], made: list[tuple[Any, Any]], *, are_typed: bool
+) -> list[tuple[Any, Any]]:
+    """Return the rows and labels of each file, with numeric labels as arrays. If the format of a
+    file does not distinguish numbers from strings, labels are numbers if all look like numbers."""
+    if not are_typed:
         numbers = [[number_in(label) for label in labels] for _, labels in made]
         if not any(number is None for some in numbers for number in some):
-            made = [(texts, some) for (texts, _), some in zip(made, numbers, strict=True)]
+            made = [(rows, some) for (rows, _), some in zip(made, numbers, strict=True)]
     return [
-        (texts, _as_array(path, labels)) for path, (texts, labels) in zip(paths, made, strict=True)
+        (rows, _as_array(path, labels)) for path, (rows, labels) in zip(paths, made, strict=True)
     ]
 
 
 def _are_typed(source: Texts, path: str) -> bool:
-    """Return whether the format of a file distinguishes numbers from strings as labels. Otherwise
-    labels are numbers if all of them look like numbers."""
+    """Return whether the format of a file distinguishes numbers from strings as labels."""
     rows = TextRows(None, source)
     return all(rows.format(one).is_typed for one in known_inputs(expand(path)))
 
@@ -177,14 +202,14 @@ def _read_texts(
         raise ValueError(
             f"{path}: expected labels of one kind; found {' and '.join(sorted(kinds))}"
         )
-    if not labels:
-        raise ValueError(f"{path}: there are no records")
     return texts, labels
 
 
 def _as_array(path: str, labels: list[Any]) -> Any:
     """Return numeric labels as an array that has all their digits; return other labels
     unchanged."""
+    if not labels:
+        raise ValueError(f"{path}: there are no records")
     if kind_of_label(labels[0]) is not float:
         return labels
     try:
@@ -208,9 +233,9 @@ def _fields(source: Texts, options: argparse.Namespace) -> dict[str, Any]:
     return given | ({} if value_of(options, Aside).aside is None else {"bad_records": "skip"})
 
 
-def vectorizer_of(source: Texts | None) -> Any:
+def vectorizer_of(source: Source) -> Any:
     """Return the specification of the n-grams of texts; None for rows."""
-    if source is None:
+    if not isinstance(source, Texts):
         return None
     if source.token_pattern is None and source.normalize is None:
         return source.analyzer
@@ -251,7 +276,7 @@ def picture_of(comparisons: dict[str, Comparison], path: str) -> None:
 
 
 def commands_of(
-    comparison: Comparison, options: argparse.Namespace, source: Texts | None
+    comparison: Comparison, options: argparse.Namespace, source: Source
 ) -> Iterator[str]:  # fmt: skip
     """Yield the lines that train the choice, and the best model if it is not the choice."""
     best, choice = comparison.best, comparison.choice
@@ -262,11 +287,13 @@ def commands_of(
         yield from command_of(row, options, source)
 
 
-def command_of(row: Measured, options: argparse.Namespace, source: Texts | None) -> list[str]:
+def command_of(row: Measured, options: argparse.Namespace, source: Source) -> list[str]:
     """Return shell lines that train a model on the input and save it."""
     model = row.estimator
-    if isinstance(model, (KernelClassifier, KernelRegressor)) and isinstance(
-        model.vectorizer, (str, Texts, type(None))
+    if (
+        not isinstance(source, NumberTable)
+        and isinstance(model, (KernelClassifier, KernelRegressor))
+        and isinstance(model.vectorizer, (str, Texts, type(None)))
     ):
         return [shlex.join(_train(model, options, source))]
     return _program(row, options, source)
@@ -311,11 +338,13 @@ def _of_lengths(source: Texts) -> str:
     return "" if least is None and most is None else f" if {lower}len(pair[0]){upper}"
 
 
-def _program(row: Measured, options: argparse.Namespace, source: Texts | None) -> list[str]:
+def _program(row: Measured, options: argparse.Namespace, source: Source) -> list[str]:
     """Return shell lines that run a Python program."""
     imports, _, made = row.program.rpartition("\n")
     lines = ["import joblib", *imports.splitlines()]
-    if source is not None:
+    if isinstance(source, NumberTable):
+        lines += source.program(options.input)
+    elif source is not None:
         given = _fields(source, options)
         fields = ", ".join(f"{name}={value!r}" for name, value in given.items())
         some = _of_lengths(source) if "bad_records" in given else ""

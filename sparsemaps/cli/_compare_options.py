@@ -9,6 +9,7 @@ COMPARE_EXAMPLES = """\
 examples:
   sparsemaps compare train.svm --test test.svm
   sparsemaps compare train.svm --seconds 300 --n-jobs -1 --plot compared.svg
+  sparsemaps compare table.csv --label-field quality
   sparsemaps compare texts.jsonl --texts char:1-3 --label-field language
 """
 
@@ -26,8 +27,8 @@ _COMMON = (
 def _fill(parser: HelpParser) -> None:
     shared.add_path(
         parser, "input", metavar="INPUT",
-        help="LIBSVM file (.gz, .bz2, .xz, .zst) or texts (.jsonl, .csv, .parquet, .arrow), with "
-        "labels",
+        help="LIBSVM file (.gz, .bz2, .xz, .zst), CSV file of numbers, or texts (.jsonl, .csv, "
+        ".parquet, .arrow), with labels",
     )  # fmt: skip
     shared.add_path(
         parser, "--test", type=shared.non_empty, metavar="FILE",

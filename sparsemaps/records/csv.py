@@ -149,6 +149,17 @@ class _Reader:
                 raise BadRecord("UTF-8", f"{byte} of the record") from None
 
 
+def records_of(text: Text) -> Iterator[_Record]:
+    """Yield the records, the header first. Raise a ValueError if one cannot be read."""
+    reader = _Reader(text)
+    for record in reader.records():
+        try:
+            reader.check(record)
+        except BadRecord as error:
+            raise ValueError(f"{text.name}line {record.n_before + 1}: {error}") from None
+        yield record
+
+
 class _Unended(ValueError):
     """A record that does not end."""
 

@@ -1,5 +1,6 @@
 """`sparsemaps compare`: its last lines are commands that work word for word."""
 
+import gzip
 import json
 import os
 import shlex
@@ -137,9 +138,8 @@ def test_test_and_plot_and_json(folder, capsys):
         (["my rows.svm", "--test", "none.svm"], "none.svm: No such file or directory"),
         (["texts.jsonl", "--texts", "word:1"],
          "texts need --label-field FIELD, the field of their labels"),
-        *(([name], "texts need --label-field FIELD, the field of their labels; tables of numbers "
-           "are for Python: sparsemaps.comparison.compare")
-          for name in ("customers.csv", "customers.arrow")),
+        (["customers.arrow"], "texts need --label-field FIELD, the field of their labels; of "
+         "tables, compare reads numbers from CSV"),
         (["bare.svm"], "bare.svm: no row has an entry"),
         (["my rows.svm", "--label-field", "label"], "--label-field is for texts; give --texts"),
         (["my rows.svm", "--bad-records", "bad.tsv"], "--bad-records is for texts; give --texts"),
@@ -150,7 +150,6 @@ def test_test_and_plot_and_json(folder, capsys):
 def test_mistakes(folder, capsys, words, message):
     (folder / "few.svm").write_text("1 1:1\n")
     (folder / "bare.svm").write_text("1\n2\n" * 20)
-    (folder / "customers.csv").write_text("age,plan\n3,a\n")
     (folder / "customers.arrow").touch()
     assert main(["compare", *words]) == 2
     said, told = capsys.readouterr()
@@ -281,3 +280,71 @@ def test_labels_of_csv_are_numbers_if_all_are(folder, capsys):
         source = Texts("word:1", label_field="y")
         made = _compare.read(source, ["in.csv", "one.csv"], Namespace(n_jobs=None, regression=None))
         assert [type(labels) for _, labels in made] == [kind] * 2
+
+
+# ---- tables of numbers ---------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("ending", "names"), [("csv", (7.0, 8.0)), ("csv.gz", ("b, c", "#d"))])
+def test_a_csv_file_of_numbers(folder, capsys, ending, names):
+    """compare and the program that it prints read the same rows and labels."""
+    X, y = rows()
+    X, y = X.toarray().tolist(), [names[int(label > min(y))] for label in y]
+    lines = [[*row[:2], f'"{label}"', *row[2:]] for row, label in zip(X, y, strict=True)]
+    header = ['"n, 0"', "1", "class", *map(str, range(2, len(X[0])))]
+    text = "\ufeff" + "\r\n".join(",".join(map(str, line)) for line in [header, *lines])
+    opened = gzip.open if ending.endswith(".gz") else open
+    for name in (f"in.{ending}", f"test.{ending}"):
+        with opened(name, "wt", encoding="utf-8", newline="") as file:
+            file.write(text)
+    words = [f"in.{ending}", "--label-field", "class", "--test", f"test.{ending}"]
+    assert main(["compare", *words, *LITTLE]) == 0
+    _, _, program = capsys.readouterr().out.partition("choice:\npython - <<'END'\n")
+    exec(program.removesuffix("END\n"), {})
+    assert set(joblib.load(f"in.{ending}.model").classes_) == set(names)
+    source = _compare.source_to_compare(_options(label_field="class"), words[:1])
+    ((made, labels),) = _compare.read(source, words[:1], Namespace(regression=None))
+    assert (made == np.array(X)).all()
+    assert list(labels) == y
+    source, given = source._replace(has_numbers=names == (7, 8)), {}
+    exec("\n".join(source.program(f"in.{ending}")), given)
+    assert (given["X"] == made).all()
+    assert list(given["y"]) == y
+
+
+def _options(**given):
+    """The options of compare for a file."""
+    return Namespace(texts=None, text_format=None, zero_based=None, **given)
+
+
+NAMED = "--label-field must name the column of labels, one of"
+
+
+@pytest.mark.parametrize(
+    ("text", "words", "message"),
+    [
+        ("a,b,y\n1,2,x\n1,,x\n", [], "line 3: expected a number in the column 'b'; got ''; turn"),
+        ("a,y,b\n1,x,nan\n", [], "line 2: expected a number in the column 'b'; got 'nan'; turn"),
+        ("a,y,b\n1,x,1_0\n", [], "line 2: expected a number in the column 'b'; got '1_0'; turn"),
+        ("a,y\n1,\n", [], "line 2: expected a label in the column 'y'; got ''\n"),
+        ("a,y\n1,x\n", ["--regression"], "line 2: expected a number in the column 'y'; got 'x'\n"),
+        ("a,y\n1,2,3\n", [], "line 2: expected 2 fields, as the header has; got 3\n"),
+        ("a,b\n1,2\n", [], f"{NAMED} 'a', 'b', got 'y'"),
+        ("a,y,y\n1,2,3\n", [], f"{NAMED} 'a', 'y', 'y'"),
+        ("a,y\n", [], "there are no records\n"),
+        ("a,y\n" + "1,2\n" * 30, ["--test", "other.csv"],
+         "line 1: expected the columns 'a', 'y'; found 'y', 'a'\n"),
+        *(("a,y\n1,2\n", words, "line 1: expected one column 'text'; found 'a', 'y'")
+          for words in (["--normalize", "nfkc"], ["--texts", "word:1"])),
+        ("text,y\nfew,2\n", [], None),
+    ],
+)  # fmt: skip
+def test_mistakes_in_csv_files_of_numbers(folder, capsys, text, words, message):
+    Path("in.csv").write_text(text)
+    Path("other.csv").write_text("y,a\n1,2\n")
+    told = refused(capsys, "in.csv", "--label-field", "y", *words)
+    if message is None:
+        assert told == "sparsemaps: compare needs at least 20 rows, got 1\n"
+    else:
+        name = "other.csv" if "--test" in words else "in.csv"
+        assert told.startswith(f"sparsemaps: {name}: {message}")
