@@ -10,12 +10,7 @@ from sparsemaps._tools._typing import Destination, StrPath
 from sparsemaps.codes._code_checks import refuse_different
 from sparsemaps.files._coded_records import BESIDE_CODES, Delivery
 from sparsemaps.files._formats import empty_codes
-from sparsemaps.files._frequency_stages import (
-    FREQUENCIES,
-    with_table,
-    with_table_of,
-    with_table_to_come,
-)
+from sparsemaps.files._frequency_stages import FREQUENCIES, with_table, with_table_of
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import GivenSource, Removal, Search, Tables
 from sparsemaps.files._kept_records import check_outputs
@@ -87,18 +82,10 @@ class DedupPlan(Plan):
             map = MinHash(random_state=0).fit_any_width()
         aside, key = tables.aside is not None, removal.key_field
         job = Job.of_codes(map, by_names(source, paths), key_field=key, sets_aside=aside)
-        for earlier in against[:1]:
-            job = with_table_of(job, os.path.dirname(earlier.codes.path))
-        given, known, inputs = job.source.needs_counts, job, "the inputs"
-        if given is not None and given.frequencies is not None:
-            table = os.fspath(given.frequencies)
-            known, inputs = with_table(job, table), f"{inputs} by the table {table}"
-        elif given is not None:
-            known = with_table_to_come(job)
-        own_codes = empty_codes(known.map, known.options.texts)
-        _search.least_agreeing(own_codes, search.threshold)  # raises for codes without estimates
-        for earlier in against:
-            refuse_different(f"{earlier.codes} and {inputs}", earlier.load(), own_codes)
+        codes = empty_codes(job.map, job.options.texts)
+        _search.least_agreeing(codes, search.threshold)  # raises for codes without estimates
+        if against:
+            job = _comparable_with(against, job)
         written = outputs_of(paths, output, str)
         files = [(name, own) for name, own, _ in written]
         check_outputs(job.source, files)
@@ -144,6 +131,22 @@ def _earlier(path: StrPath, own: str | None) -> list[Delivery]:
                 "of an earlier run"
             )
     return [Delivery(_sources.InputFile(one), None) for one in paths]
+
+
+def _comparable_with(against: tuple[Delivery, ...], job: Job) -> Job:
+    """Return a job that takes the table of frequencies of the first delivery, if it needs one and
+    none is given. Raise a ValueError unless its codes can be compared with those of all
+    deliveries."""
+    job = with_table_of(job, os.path.dirname(against[0].codes.path))
+    given, known, inputs = job.source.needs_counts, job, "the inputs"
+    if given is not None:
+        table = None if given.frequencies is None else os.fspath(given.frequencies)
+        known = with_table(job, table)
+        inputs += "" if table is None else f" by the table {table}"
+    codes = empty_codes(known.map, known.options.texts)
+    for earlier in against:
+        refuse_different(f"{earlier.codes} and {inputs}", earlier.load(), codes)
+    return job
 
 
 def _of_run(folder: StrPath) -> Delivery:

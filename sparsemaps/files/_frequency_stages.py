@@ -49,9 +49,6 @@ _TASK_BYTES = 4
 """Bytes of text that a task counts per bucket of its table. With this ratio, creating, writing and
 adding tables takes a small part of the time."""
 
-_TO_COME = "counted from the inputs"
-"""What errors call a table that has not been counted yet."""
-
 _PACKED = 4
 """Assumed number of bytes of text per byte of a compressed input."""
 
@@ -125,13 +122,15 @@ def _count_all(
     return table
 
 
-def with_table(job: Job, table: str) -> Job:
-    """Return a job whose rows are own n-grams or weighted n-grams, by the table in a file."""
+def with_table(job: Job, table: str | None) -> Job:
+    """Return a job whose rows are own n-grams or weighted n-grams, by the table in a file. With
+    None, the table is still to be counted: own n-grams can then be described, but not made."""
     given = job.source.needs_counts
     assert given is not None
     source: Any = job.source
     vectorizer: Any
     if given.idf is not None:
+        assert table is not None
         vectorizer = NgramsByTable(source.vectorizer, table, given.idf, given.idf_levels)
     else:
         assert given.max_df is not None
@@ -146,21 +145,6 @@ def with_table(job: Job, table: str) -> Job:
         ),
         options=job.options._replace(texts=config),
     )
-
-
-def with_table_to_come(job: Job) -> Job:
-    """Return a job whose codes have the configuration of a table still to be counted. No earlier
-    codes are comparable with them."""
-    given = job.source.needs_counts
-    assert given is not None
-    config: dict[str, Any]
-    if given.idf is not None:
-        parameters = {"power": given.idf, "levels": given.idf_levels}
-        config = {"idf": {"table": _TO_COME, "parameters": parameters}}
-    else:
-        own = {"max_df": given.max_df, "min_own": given.min_own}
-        config = {"own": {**own, "frequencies": _TO_COME}}
-    return replace(job, options=job.options._replace(texts={**(job.options.texts or {}), **config}))
 
 
 def with_table_of(job: Job, folder: str) -> Job:
@@ -241,23 +225,11 @@ def _add_input(
     """Count the n-grams of the records of an input, like `add_records`. Other threads may count in
     the same table."""
     loops = compiled_loops(source.vectorizer)
-    has_sets = getattr(loops, "has_sets", False)
     max_rows = None if counted is None else counted.max_rows
     keeper, places = counted if isinstance(input, InputFile) else None, list[int]()
 
     def found(block: Batch) -> tuple[list[Buckets], CountedBatch | None]:
-        weights = None if block.weights is None else np.array(block.weights, float)
-        if not has_sets:
-            rows = reader_of(block)
-            some = rows.block(0, rows.n_rows)
-            return [table.buckets(*_of_weight(weights, 0, some.indices, some.indptr))], None
-        buckets, sets, is_held, n_rows = [], [], keeper is not None, 0
-        for columns, indptr in sets_of_texts(loops, block.texts):
-            buckets.append(table.buckets(*_of_weight(weights, n_rows, columns, indptr)))
-            n_rows += len(indptr) - 1
-            if is_held:
-                sets.append((columns.copy(), indptr))
-        return buckets, block.counted(sets, checksums) if is_held else None
+        return _buckets_of(table, loops, block, checksums, holds=keeper is not None)
 
     for several, batch in read_rows(
         source, input, found, n_jobs=n_jobs, bar=bar, max_rows=max_rows
@@ -272,6 +244,25 @@ def _add_input(
             places.append(place)
     if keeper is not None:
         keeper.keep(input, places)
+
+
+def _buckets_of(
+    table: Frequencies, loops: Any, block: Batch, checksums: bool, *, holds: bool
+) -> tuple[list[Buckets], CountedBatch | None]:
+    """Return the buckets of the n-grams of a block, in parts. With `holds`, also return the records
+    with these n-grams, if the loops make sets of them."""
+    weights = None if block.weights is None else np.array(block.weights, float)
+    if not getattr(loops, "has_sets", False):
+        rows = reader_of(block)
+        some = rows.block(0, rows.n_rows)
+        return [table.buckets(*_of_weight(weights, 0, some.indices, some.indptr))], None
+    buckets, sets, n_rows = [], [], 0
+    for columns, indptr in sets_of_texts(loops, block.texts):
+        buckets.append(table.buckets(*_of_weight(weights, n_rows, columns, indptr)))
+        n_rows += len(indptr) - 1
+        if holds:
+            sets.append((columns.copy(), indptr))
+    return buckets, block.counted(sets, checksums) if holds else None
 
 
 def _of_weight(

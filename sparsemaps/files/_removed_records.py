@@ -32,7 +32,7 @@ def find_removals(
     check_int("the number of records", coded.n_rows, 0, LARGEST_INT32)
     search, own = plan.search, PackedCodes.load(coded.path)
     key = key_of(coded, plan.removal)
-    earlier = _codes_of_all(plan.earlier, run.results)
+    earlier = _codes_of_all(plan.earlier, run.results) if plan.earlier else None
     with ExitStack() as stack:
         near = _near(coded, own, earlier, search, run, stack)
         limits = SearchRun(n_jobs=run.n_jobs, steps=steps)
@@ -50,12 +50,12 @@ def find_removals(
     return len(removed)
 
 
-def _codes_of_all(deliveries: Sequence[Delivery], results: Results) -> PackedCodes | None:
+def _codes_of_all(deliveries: Sequence[Delivery], results: Results) -> PackedCodes:
     """Return the codes of earlier deliveries. The codes of several are joined in a file, once for
     all tasks of the search."""
     sets = [earlier.load() for earlier in deliveries]
-    if len(sets) < 2:
-        return sets[0] if sets else None
+    if len(sets) == 1:
+        return sets[0]
 
     def write(path: str) -> bool:
         save_blocks(path, sets)

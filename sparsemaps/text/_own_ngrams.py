@@ -32,16 +32,19 @@ class OwnNgrams(DerivedVectorizer):
     ----------
     vectorizer : HashingVectorizer or ByteNgrams
         Makes the rows with all n-grams.
-    table : str
+    table : str or None
         Path of a table written by `sparsemaps.text._frequencies.write`. It is read when the first
-        text arrives, so that the pickled vectorizer is small.
+        text arrives, so that the pickled vectorizer is small. None is a table that is still to be
+        counted: there are no rows yet, and the description equals no other.
     max_df : int
         Largest number of records that have an own n-gram.
     min_own : int
         Least number of own n-grams of a text that is compared by them.
     """
 
-    def __init__(self, vectorizer: Vectorizer, table: str, max_df: int, min_own: int) -> None:
+    def __init__(
+        self, vectorizer: Vectorizer, table: str | None, max_df: int, min_own: int
+    ) -> None:
         self.vectorizer, self.table = vectorizer, table
         self.max_df, self.min_own = max_df, min_own
 
@@ -51,6 +54,7 @@ class OwnNgrams(DerivedVectorizer):
     @cached_property
     def frequencies(self) -> Frequencies:
         """The frequency table."""
+        assert self.table is not None
         return _frequencies.read(self.table)[0]
 
     @property
@@ -102,8 +106,8 @@ class OwnNgrams(DerivedVectorizer):
     def describe(self) -> dict[str, Any]:
         """Return a JSON-serializable description of all that determines the rows except the
         vectorizer."""
-        facts = {"max_df": self.max_df, "min_own": self.min_own}
-        return {"own": {**facts, "frequencies": self.frequencies.digest()}}
+        counts = "counted from the inputs" if self.table is None else self.frequencies.digest()
+        return {"own": {"max_df": self.max_df, "min_own": self.min_own, "frequencies": counts}}
 
     def _compiled(self) -> Any:
         loops = compiled_loops(self.vectorizer)
