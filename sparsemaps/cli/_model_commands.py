@@ -64,6 +64,18 @@ def train(options: argparse.Namespace) -> None:
         kind(fitted, **parameters), paths, options.output, training, source,
         value_of(options, Aside).aside, value_of(options, Reading), asked.weights_of_labels,
     )  # fmt: skip
+    by_default = texts.analyzer if texts is not None and options.texts is None else None
+    _say_trained(options, trained, asked, by_default)
+
+
+def _say_trained(
+    options: argparse.Namespace,
+    trained: files.TrainedModel,
+    asked: LinearModel,
+    analyzer: str | None,
+) -> None:
+    """Print the table of C values, the evaluation and the last line. `analyzer` is the analyzer of
+    texts that the call did not give."""
     n_passes = trained.model.n_iter_
     figures: Any = {"records": trained.n_records, "passes": n_passes, "bad": trained.n_bad}
     words = words_of(figures)
@@ -79,9 +91,9 @@ def train(options: argparse.Namespace) -> None:
             score = "micro F1"
         for line in _table_of(score, trained.scores):
             print_line(line, error=True)
-    if texts is not None and options.texts is None:
-        figures |= {"texts": texts.analyzer}
-        words += f", by --texts {texts.analyzer}"
+    if analyzer is not None:
+        figures |= {"texts": analyzer}
+        words += f", by --texts {analyzer}"
     if trained.validation is not None:
         seen = {name: finite_or_none(n) for name, n in trained.validation.figures.items()}
         figures |= {"validation": {"records": trained.validation.n_records, **seen}}

@@ -14,9 +14,8 @@ import scipy.sparse as sp
 
 from sparsemaps._io import _output_files, _paths, _sources
 from sparsemaps._io._array_files import ArrayKind, read_array
-from sparsemaps._io._progress import FileProgress
+from sparsemaps._io._progress import FileProgress, Progress
 from sparsemaps._io._regular_files import open_regular
-from sparsemaps._io._sources import Input
 from sparsemaps._io._steps import Steps
 from sparsemaps._tools import _threads
 from sparsemaps._tools._typing import Array
@@ -278,18 +277,31 @@ def similar(
     """Return pairs of records of one set or of two, and their similarities or containments."""
     own = PackedCodes.load(sides[0].path)
     other = None if sides[1] is None else PackedCodes.load(sides[1].path)
-    sets, wanted = (own, other), (search.threshold, search.recall)
     limits = SearchRun(n_jobs=run.n_jobs, sizes=Sizes(keys=search.max_bytes // 8), steps=steps)
-    if not search.exact:
-        if search.containment:
-            return _containment.contained(*sets, *wanted, limits)[:3]
-        return _search.similar_codes(*sets, *wanted, limits)
+    if search.exact:
+        return _similar_exactly(sides, own, other, search, run, limits)
+    find: Any = _containment.contained if search.containment else _search.similar_codes
+    i, j, similarity, *_ = find(own, other, search.threshold, search.recall, limits)
+    return i, j, similarity
+
+
+def _similar_exactly(
+    sides: Sides,
+    own: PackedCodes,
+    other: PackedCodes | None,
+    search: PairSearch,
+    run: TaskRun,
+    limits: SearchRun,
+) -> tuple[Array, Array, Array]:
+    """Return the same as `similar`, by the exact kernel. The codes are searched twice: for the rows
+    of candidates, which are then read, and for the pairs."""
     find: Any = _containment.candidates
+    wanted = search.threshold, search.recall
     if not search.containment:
         find, wanted = _search.filtered, _search.for_candidates(own, *wanted)
-    limits = limits._replace(steps=steps.within("rows"))
+    steps = limits.steps
     new = _search.first_pairs(len(own), None if other is None else len(other))
-    rows = find(*sets, *wanted, new, limits)
+    rows = find(own, other, *wanted, new, limits._replace(steps=steps.within("rows")))
     if steps.share is not None:
         return *rows, np.empty(0)
     limits = limits._replace(steps=steps.within("exact", run.progress))
@@ -303,7 +315,7 @@ def similar(
             return value
 
         decide = _search.filter_for(similarity, search.threshold)
-        i, j = find(*sets, *wanted, decide, limits)
+        i, j = find(own, other, *wanted, decide, limits)
         if search.containment:
             i, j = _containment.directed(i, j, other is None, decide)
         return i, j, similarity(i, j)
@@ -338,26 +350,26 @@ def rows_of(
     wanted = np.zeros(coded.n_rows, bool)
     for some_rows in rows:
         wanted[some_rows] = True
-    folder = run.results.scratch
+    folder, n_jobs = run.results.scratch, run.n_jobs
     data, columns = (Spool(folder, dtype, stack) for dtype in (np.float64, np.int64))
     source, inputs = coded.job.source, coded.inputs
     n_rows = width = 0
 
-    def chosen(input: Input) -> Iterator[tuple[Batch, Array]]:
-        """Yield the blocks of an input, with the wanted rows of each."""
+    def chosen(bar: Progress) -> Iterator[tuple[Batch, Array]]:
+        """Yield the blocks of all inputs, with the wanted rows of each."""
         nonlocal n_rows
-        for block in read_rows(source, input, lambda block: block, n_jobs=run.n_jobs, bar=bar):
-            yield block, np.flatnonzero(wanted[n_rows : n_rows + block.n_rows])
-            n_rows += block.n_rows
+        for input in inputs:
+            for block in read_rows(source, input, lambda block: block, n_jobs=n_jobs, bar=bar):
+                yield block, np.flatnonzero(wanted[n_rows : n_rows + block.n_rows])
+                n_rows += block.n_rows
 
     ends = [np.zeros(1, np.int64)]
     with _output_files.errors_naming(folder), FileProgress(inputs, run.progress, "rows") as bar:
-        for input in inputs:
-            for some in _threads.stream(Batch.some, chosen(input), run.n_jobs):
-                width = max(width, some.shape[1])
-                ends.append(data.n + some.indptr[1:].astype(np.int64))
-                data.append(some.data)
-                columns.append(some.indices)
+        for some in _threads.stream(Batch.some, chosen(bar), n_jobs):
+            width = max(width, some.shape[1])
+            ends.append(data.n + some.indptr[1:].astype(np.int64))
+            data.append(some.data)
+            columns.append(some.indices)
         arrays = data.array(), columns.array()
     if n_rows != len(wanted):
         raise ValueError(f"the inputs have changed meanwhile: they had {len(wanted)} records, "

@@ -18,7 +18,7 @@ from sparsemaps._tools._option_fields import takes
 from sparsemaps._tools._parameters import ParameterError, setting, shown
 from sparsemaps._tools._typing import Array, Destination, Inputs
 from sparsemaps.files._bad_records import BadTable, opened_table
-from sparsemaps.files._fractions import cut_of, taken
+from sparsemaps.files._fractions import Cut, cut_of, taken
 from sparsemaps.files._job_options import JOBS, Aside, LabelChoice, Run, Svmlight, Texts
 from sparsemaps.files._kept_records import Selection, check_outputs, write_kept
 from sparsemaps.files._keywords import FilterFilesKeywords
@@ -202,15 +202,12 @@ class Filtering(Labelling):
         run: TaskRun,
     ) -> list[int]:
         """Write the output of the given input and its table of bad records."""
-        value = results.value(cut.file, cut.digest)
         try:
-            least, n_equal = float.fromhex(value[0]), int(value[1][number])
-        except (TypeError, ValueError, LookupError):
-            raise ValueError(
-                f"the receipt of {cut.file} is damaged: expected a cut; found {value!r}"
-            ) from None
+            of_all = Cut.of_json(results.value(cut.file, cut.digest), number + 1)
+        except ValueError as error:
+            raise ValueError(f"the receipt of {cut.file} is damaged: {error}") from None
         n_records, n_empty, n_bad = results.counts(scores.file, scores.digest, 3)
-        kept = taken(_scores_in(results, scores.file), least, n_equal)
+        kept = taken(_scores_in(results, scores.file), of_all.least, of_all.n_equal[number])
         with _output_files.atomic_output(path) as file, run.reading([input], "records") as bar:
             write_kept(self.source, [Selection(input, kept)], file, run.n_jobs, bar)
             refuse_changes([input])
@@ -259,8 +256,7 @@ class Filtering(Labelling):
 
 def _find_cut(results: Results, files: list[str], fraction: float, path: str, run: TaskRun) -> Any:
     """Return the cut of all inputs, for JSON."""
-    cut = cut_of([_scores_in(results, file) for file in files], fraction)
-    return [cut.least.hex(), cut.n_equal]
+    return cut_of([_scores_in(results, file) for file in files], fraction).to_json()
 
 
 def _scores_in(results: Results, file: str) -> Array:

@@ -3,7 +3,7 @@
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,6 +18,22 @@ class Cut(NamedTuple):
     n_equal: list[int]
     """The number of records of each input with the score `least` that are in the fraction; the
     first ones are."""
+
+    def to_json(self) -> list[Any]:
+        """Return the cut for JSON, with all digits of the score."""
+        return [self.least.hex(), self.n_equal]
+
+    @classmethod
+    def of_json(cls, value: Any, n_inputs: int) -> "Cut":
+        """Return the cut of at least `n_inputs` inputs that `to_json` has written. Raise a
+        ValueError for any other value."""
+        try:
+            least, n_equal = value
+            if len(n_equal) < n_inputs:
+                raise ValueError
+            return cls(float.fromhex(least), [int(n) for n in n_equal])
+        except (TypeError, ValueError):
+            raise ValueError(f"expected a cut; found {value!r}") from None
 
 
 def cut_of(scores: Sequence[Array], fraction: float) -> Cut:

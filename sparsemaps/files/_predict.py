@@ -17,6 +17,8 @@ from sparsemaps.files._job_options import JOBS, Aside, LineOptions, Run, Svmligh
 from sparsemaps.files._keywords import PredictFilesKeywords
 from sparsemaps.files._label_lines import (
     JsonLines,
+    Labelled,
+    Scored,
     Table,
     check_for,
     has_several,
@@ -186,23 +188,27 @@ class Predicting(Labelling):
         for number, part, n_bad in self.scored(
             inputs, run, aside, self.lines.explain, self.lines.proba
         ):
-            n, found, more = len(part.scores), None, [0]
-            is_unknown: Any = ~part.known
+            found = None
             if isinstance(self.model, KernelClassifier):
                 found = labelled(self.model, self.lines, part)
-                n_each = found.order.shape[1] if has_several(self.model) else 1
-                taken = found.taken[:, :n_each]
-                is_unknown = ~taken.any(axis=1)
-                of_labels = found.order[:, :n_each][taken]
-                is_negative = scores_of_classes(self.model, part.scores).max(axis=1) < 0
-                more = [int((is_negative & part.known).sum())]
-                more += np.bincount(of_labels, minlength=self._n_classes).tolist()
             file.write(lines.lines(part, found, n_before + 1))
-            n_before += n
-            n_empty = int((~part.known).sum())
-            found_here = [*RecordCounts(n, n, int(is_unknown.sum()), n_empty, n_bad), *more]
-            numbers[number] = list(map(sum, zip(numbers[number], found_here, strict=True)))
+            n_before += len(part.scores)
+            counts = self._counts(part, found, n_bad)
+            numbers[number] = list(map(sum, zip(numbers[number], counts, strict=True)))
         return numbers
+
+    def _counts(self, part: Scored, found: Labelled | None, n_bad: int) -> list[int]:
+        """Return the `n_counts` numbers of some records. For a regressor, `found` is None."""
+        n, n_empty = len(part.scores), int((~part.known).sum())
+        if found is None:
+            return [*RecordCounts(n, n, n_empty, n_empty, n_bad), 0]
+        n_each = found.order.shape[1] if has_several(self.model) else 1
+        taken = found.taken[:, :n_each]
+        n_unknown = int((~taken.any(axis=1)).sum())
+        is_negative = scores_of_classes(self.model, part.scores).max(axis=1) < 0
+        n_negative = int((is_negative & part.known).sum())
+        of_labels = np.bincount(found.order[:, :n_each][taken], minlength=self._n_classes)
+        return [*RecordCounts(n, n, n_unknown, n_empty, n_bad), n_negative, *of_labels.tolist()]
 
     def _has_ids(self, input: StrPath) -> bool:
         if holds_codes(input):

@@ -37,16 +37,25 @@ def validation(model: Model, rows: LabelledRows) -> Validation:
     known = np.zeros(0) if isinstance(model, KernelRegressor) else model.classes_
     rows = comparable(model, known, rows)
     if isinstance(model, KernelRegressor):
-        labels, weights = values_of(rows.labels).astype(np.float64), rows.weights
-        squares = (labels - model.predict(rows.codes)) ** 2
-        mean = float(np.average(squares, weights=weights))
-        around = (labels - np.average(labels, weights=weights)) ** 2
-        spread = float(np.average(around, weights=weights))
-        share = 1 - mean / spread if spread else float("nan")
-        line = f"{_counted(rows)}, root mean square error {mean**0.5:.6g}, R2 {share:.4f}"
-        return Validation(len(labels), share, [line], {"rmse": mean**0.5, "r2": share})
-    found = model.predict(rows.codes)
-    labels = values_of(rows.labels)
+        return _of_numbers(model, rows)
+    return _of_classes(model, rows)
+
+
+def _of_numbers(model: KernelRegressor, rows: LabelledRows) -> Validation:
+    """Evaluate a regressor."""
+    labels, weights = values_of(rows.labels).astype(np.float64), rows.weights
+    squares = (labels - model.predict(rows.codes)) ** 2
+    mean = float(np.average(squares, weights=weights))
+    around = (labels - np.average(labels, weights=weights)) ** 2
+    spread = float(np.average(around, weights=weights))
+    share = 1 - mean / spread if spread else float("nan")
+    line = f"{_counted(rows)}, root mean square error {mean**0.5:.6g}, R2 {share:.4f}"
+    return Validation(len(labels), share, [line], {"rmse": mean**0.5, "r2": share})
+
+
+def _of_classes(model: KernelClassifier, rows: LabelledRows) -> Validation:
+    """Evaluate a classifier on records with one label each."""
+    found, labels = model.predict(rows.codes), values_of(rows.labels)
     right = float(np.average(are_equal(found, labels), weights=rows.weights))
     lines, figures = [f"{_counted(rows)}, accuracy {right:.4f}"], {"accuracy": right}
     classes = model.classes_

@@ -142,7 +142,6 @@ class CodesDraw(Draw):
     one of three layouts: ``PACKED``, in bytes, all 0 in a row without samples; ``NUMBERS``, the
     codes as int32; ``ONE_HOT_COLUMNS``, as int32 or int64, ``j * 2**bits + code`` for code j.
     Numbers and columns are -1 in a row without samples.
-    columns are -1 in a row that has no sample.
     """
 
     @abstractmethod
