@@ -48,8 +48,9 @@ _PORTION = 0.25
 _MOST_ITERATIONS = 2**30
 
 _SLOWER, _TRIED = 10, 3
-"""An iteration of LinearSVC may take longer than in the search by this factor, because it counts
-those of the class that takes most. If that may be too long, a fit of a few iterations tells."""
+"""An iteration of LinearSVC may take longer than in the search by this factor, because scikit-learn
+counts the iterations of the slowest class only. If all iterations might then take too long, a few
+are made first."""
 
 _FIRST_ITERATIONS = 100
 """Largest number of iterations of a solver per row, while their duration is unknown."""
@@ -329,36 +330,31 @@ def _winners(classes: Array, scores: Array) -> Array:
 
 class _Bounded(Learner):
     """The base class of scikit-learn's SVMs, which cannot be stopped. Their iterations are limited
-    to the remaining time."""
+    to the remaining time. A fit that ends at this limit early is repeated with more iterations."""
 
     def fit(self, model: Any, X: Any, y: Array, step: Step, strength: float) -> None:
         last = _last(model)
         if not isinstance(last, (_sklearn.LinearSVC, _sklearn.SVC, _sklearn.SVR)):
             model.fit(X, y)  # least squares, whose duration is predictable
             return
-        usual, rest, of_one = last.max_iter, step.rest(), step.iteration(strength, len(y))
-        if rest < np.inf:
-            if isinstance(last, _sklearn.LinearSVC) and 0 < rest < _SLOWER * of_one * usual:
-                of_one, rest = max(of_one, _seconds_of_iteration(model, X, y, step)), step.rest()
-            most = max(1.0, rest / of_one if of_one else _FIRST_ITERATIONS * len(y))
-            last.set_params(max_iter=int(min(most, usual if usual > 0 else _MOST_ITERATIONS)))
-        start = step.spent()
-        model.fit(X, y)
-        n_made = int(np.max(last.n_iter_))
-        step.note_iterations(strength, len(y), n_made, step.spent() - start)
-        if n_made >= last.max_iter > 0 and last.max_iter != usual:
-            raise OutOfTime
-
-
-def _seconds_of_iteration(model: Any, X: Any, y: Array, step: Step) -> float:
-    """Measure an iteration of a LinearSVC by a fit of a few iterations."""
-    last, Z = _last(model), X
-    if last is not model:
-        Z = model[:-1].fit_transform(X, y)
-    last.set_params(max_iter=_TRIED)
-    start = step.spent()
-    last.fit(Z, y)
-    return (step.spent() - start) / _TRIED
+        usual = last.max_iter if last.max_iter > 0 else _MOST_ITERATIONS
+        rest, of_one = step.rest(), step.iteration(strength, len(y))
+        most = rest / of_one if of_one else _FIRST_ITERATIONS * len(y)
+        if isinstance(last, _sklearn.LinearSVC) and 0 < most < _SLOWER * usual:
+            most = _TRIED
+        while True:
+            if rest < np.inf:
+                last.set_params(max_iter=int(min(max(most, 1.0), usual)))
+            start = step.spent()
+            model.fit(X, y)
+            seconds, n_made = step.spent() - start, int(np.max(last.n_iter_))
+            step.note_iterations(strength, len(y), n_made, seconds)
+            if rest == np.inf or n_made < last.max_iter or last.max_iter == usual:
+                return
+            rest = step.rest()
+            if rest < 2 * seconds:
+                raise OutOfTime
+            most = n_made * rest / seconds
 
 
 @dataclass(frozen=True, eq=False)

@@ -150,12 +150,40 @@ def test_a_solver_that_ends_by_its_own_limit_has_had_its_time():
     assert model.n_iter_ == model.max_iter == 1000
 
 
-def test_the_first_fit_has_iterations_by_its_rows():
+def test_a_fit_is_repeated_with_more_iterations():
+    """The first fit has a number of them by its rows, the next one as many as have time."""
     SECONDS["search"], HARD["search"] = 1e-6, 10**6
     learner = ByRbf(1.0)
+    model = learner.estimator(GOAL, 1, 1.0)
+    learner.fit(model, X, Y, step_of(100), 1.0)
+    assert model.n_iter_ == 10**6
+    assert CLOCK.now == pytest.approx(0.1 + 1.0)
+
+
+@pytest.mark.parametrize("slower", [1, 10, 100])
+def test_iterations_that_take_less_than_in_the_search_go_on(slower):
+    """Small fits take most of their time to begin, so their iterations seem to take long."""
+    costs, learner = Costs(), OnRows()
+    step_of(100, costs=costs).note_iterations(1.0, 1000, 3, 3 * slower * 0.01)
+    SECONDS["search"], HARD["search"] = 0.01, 300
+    model = learner.estimator(GOAL, 1, 1.0)
+    learner.fit(model, X, Y, step_of(20, costs=costs), 1.0)
+    assert model.n_iter_ == 300
+    assert CLOCK.now == pytest.approx(3.0 + 0.03)
+
+
+def test_a_fit_is_only_repeated_with_time_for_twice_as_many_iterations():
+    costs, learner = Costs(), ByRbf(1.0)
+    step_of(100, costs=costs).note_iterations(1.0, 1000, 1, 0.04)
+    SECONDS["search"], HARD["search"] = 0.01, 10**6
     with pytest.raises(OutOfTime):
-        learner.fit(learner.estimator(GOAL, 1, 1.0), X, Y, step_of(100), 1.0)
-    assert CLOCK.now == pytest.approx(0.1)
+        learner.fit(learner.estimator(GOAL, 1, 1.0), X, Y, step_of(8, costs=costs), 1.0)
+    assert CLOCK.now == pytest.approx(2.0 + 6.0)
+    CLOCK.now, costs = 0.0, Costs()
+    step_of(100, costs=costs).note_iterations(1.0, 1000, 1, 0.016)
+    with pytest.raises(OutOfTime):
+        learner.fit(learner.estimator(GOAL, 1, 1.0), X, Y, step_of(8, costs=costs), 1.0)
+    assert CLOCK.now == pytest.approx(5.0)
 
 
 def test_iterations_of_the_same_strength_count():
