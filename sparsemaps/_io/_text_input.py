@@ -5,6 +5,7 @@ import contextlib
 import errno
 import gzip
 import lzma
+import math
 import numbers
 import os
 import zipfile
@@ -224,20 +225,9 @@ class Text:
         if self._offset > 0:
             self._skip_to_line(self._offset)
             self.first_byte = self.file.tell()
-        left = None
-        if self._length > 0:
-            # One byte more than the range: a line that begins right after it is read too.
-            left = self._offset + self._length - self.file.tell()
-        block_bytes = min(block_bytes, most)  # a longer line spans several blocks
         carried: list[bytes] = []  # pieces of a line whose end has not been read
         n_carried = 0
-        while True:
-            size = block_bytes if left is None else min(block_bytes, max(left + 1, 0))
-            text = self._read(size)
-            if left is not None:
-                left -= len(text)
-            if not text:
-                break
+        for text in self._pieces(min(block_bytes, most)):  # a longer line spans several pieces
             end = text.rfind(b"\n") + 1
             n_line = n_carried + (text.find(b"\n") if end else len(text))
             if n_line > most:
@@ -251,7 +241,7 @@ class Text:
                 yield b"".join([*carried, memoryview(text)[:end]])
                 carried = [text[end:]] if end < len(text) else []
                 n_carried = len(text) - end
-        if left is not None and carried:  # the last line continues after the range
+        if self._length > 0 and carried:  # the last line continues after the range
             carried += self._rest_of_line(n_carried)
         last = b"".join(carried)
         if last:
@@ -288,12 +278,21 @@ class Text:
     def _too_long(self) -> LineTooLong:
         return LineTooLong(f"longer than {setting('max_line_bytes', self.max_line_bytes)}")
 
-    def _read(self, size: int) -> bytes:
-        parts = []
-        while size > 0 and (part := self._read_some(min(size, _READ_BYTES))):
-            parts.append(part)
-            size -= len(part)
-        return parts[0] if len(parts) == 1 else b"".join(parts)
+    def _pieces(self, size: int) -> Iterator[bytes]:
+        """Yield the rest of the range in pieces of `size` bytes. The last piece has one byte more
+        than the range, since the line that begins right after it is read too."""
+        left = math.inf
+        if self._length > 0:
+            left = self._offset + self._length + 1 - self.file.tell()
+        while left > 0:
+            n, parts = int(min(size, left)), list[bytes]()
+            while n > 0 and (part := self._read_some(min(n, _READ_BYTES))):
+                parts.append(part)
+                n -= len(part)
+                left -= len(part)
+            if not parts:
+                return
+            yield parts[0] if len(parts) == 1 else b"".join(parts)
 
     def _read_some(self, size: int) -> bytes:
         # On a pipe, read1 waits for a single write only, so that signals are handled after each.

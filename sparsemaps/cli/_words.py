@@ -2,8 +2,8 @@
 
 import argparse
 import os
+from collections import deque
 from collections.abc import Collection, Sequence
-from itertools import zip_longest
 
 from sparsemaps._tools._option_fields import options_of
 from sparsemaps.cli._options import MAPS, OTHER_NAMES, PAIR_MAPS, SAVED
@@ -64,14 +64,15 @@ def _with_numbers(words: Sequence[str]) -> list[str]:
     known = {option.flag: option.const for option in options if option.const is not None}
     several = {o.flag for o in options if isinstance(o.allowed, SEVERAL_NUMBERS)}
     found: list[str] = []
-    taker = ""
-    for word, following in zip_longest(words, words[1:], fillvalue=""):
-        if taker and _is_number(word):
-            found[-1] += f",{word}" if "=" in found[-1] else f"={word}"
-            taker = taker if taker in several else ""
-            continue
-        taker = word if word in several or (word in known and _is_number(following)) else ""
-        found.append(word if taker or word not in known else f"{word}={known[word]:g}")
+    left = deque(words)
+    while left:
+        word, numbers = left.popleft(), list[str]()
+        most = len(left) if word in several else int(word in known)
+        while len(numbers) < most and left and _is_number(left[0]):
+            numbers.append(left.popleft())
+        if word in known and not numbers:
+            numbers = [f"{known[word]:g}"]
+        found.append(f"{word}={','.join(numbers)}" if numbers else word)
     return found
 
 

@@ -6,7 +6,7 @@ from typing import Any
 
 from sparsemaps._io import _text_input
 from sparsemaps._io._sources import is_regular, is_standard
-from sparsemaps._tools._parameters import offered, setting
+from sparsemaps._tools._parameters import named, setting
 from sparsemaps.records import TEXT_FORMATS, codes
 from sparsemaps.records._fields import Fields
 from sparsemaps.records._format import Format
@@ -43,8 +43,7 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
         make = f"pandas.read_csv({name!r}, sep='\\t').to_csv('x.csv', index=False)"
         raise ValueError(f"{name}: columns between tabs are not read; make CSV of them: {make}")
     if known is None:
-        option = offered("text_format", "") or ""
-        option = option.strip() if option.startswith("--") else "format"  # of the command, or not
+        option = named("text_format", "format")
         formats = " or ".join(TEXT_FORMATS)
         raise ValueError(
             f"{name}: {option} must be given ({formats}), as the name does not end in "
