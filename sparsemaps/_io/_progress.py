@@ -87,7 +87,7 @@ def training(shown: bool | None) -> Iterator[Callable[[int, int, int], None]]:
         yield update
 
 
-def counted(results: Iterable[T], total: int, shown: bool | None, title: str) -> Iterator[T]:
+def with_step_bar(results: Iterable[T], total: int, shown: bool | None, title: str) -> Iterator[T]:
     """Yield the results of `total` steps, with a bar of the number of completed steps."""
     with _Bar(shown, total=total, unit=" steps", desc=title, miniters=1) as bar:
         for result in results:

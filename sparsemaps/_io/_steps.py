@@ -52,7 +52,7 @@ class Steps:
         own = steps if self.share is None else steps[self.share]
         arrays = _threads.stream(make, own, n_jobs)
         if own and self.shown is not False:
-            arrays = _progress.counted(arrays, len(own), self.shown, "pairs")
+            arrays = _progress.with_step_bar(arrays, len(own), self.shown, "pairs")
         if self.share is not None:
             deque(arrays, maxlen=0)
             return iter(())

@@ -17,6 +17,7 @@ from sparsemaps.files._evidence import write_evidence
 from sparsemaps.files._frequency_stages import FREQUENCIES
 from sparsemaps.files._job_options import JOBS, Removal, Run, Search, Svmlight, Tables, Texts
 from sparsemaps.files._keywords import DeduplicateFilesKeywords
+from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._results import counts, opened
 from sparsemaps.maps._sparse_map import SparseMap
 
@@ -162,7 +163,8 @@ def deduplicate_files(
     search, run_ = Search.of(options), Run.of(options)
     removal, tables = Removal.of(options), Tables.of(options)
     paths = expand(inputs)
-    return Dedup.of(map, paths, output, source, search, removal, tables).run(run_)
+    kind = by_names(source, paths)
+    return Dedup.of(map, paths, output, kind, search, removal, tables).run(run_)
 
 
 # ---- running -------------------------------------------------------------------------------------

@@ -12,9 +12,8 @@ from sparsemaps.files._coded_records import BESIDE_CODES, Delivery
 from sparsemaps.files._formats import empty_codes
 from sparsemaps.files._frequency_stages import FREQUENCIES, with_table, with_table_of
 from sparsemaps.files._job import Job
-from sparsemaps.files._job_options import GivenSource, Removal, Search, Tables
+from sparsemaps.files._job_options import Removal, Search, Svmlight, Tables, Texts
 from sparsemaps.files._kept_records import check_outputs
-from sparsemaps.files._kinds_of_inputs import by_names
 from sparsemaps.files._outputs import outputs_of, written_files
 from sparsemaps.files._plan import Plan
 from sparsemaps.files._results import FOLDER_ENDING
@@ -65,7 +64,7 @@ class DedupPlan(Plan):
         map: SparseMap | None,
         paths: list[Any],
         output: Destination,
-        source: GivenSource,
+        source: Texts | Svmlight,
         search: Search,
         removal: Removal,
         tables: Tables,
@@ -81,7 +80,7 @@ class DedupPlan(Plan):
         if map is None:
             map = MinHash(random_state=0).fit_any_width()
         aside, key = tables.aside is not None, removal.key_field
-        job = Job.of_codes(map, by_names(source, paths), key_field=key, sets_aside=aside)
+        job = Job.of_codes(map, source, key_field=key, sets_aside=aside)
         codes = empty_codes(job.map, job.options.texts)
         _search.least_agreeing(codes, search.threshold)  # raises for codes without estimates
         if against:

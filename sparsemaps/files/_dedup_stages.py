@@ -17,7 +17,7 @@ from sparsemaps._io._sources import (
 )
 from sparsemaps.files._coded_records import CodedInputs, bad_lines_beside, encode
 from sparsemaps.files._dedup_plan import CLUSTERS, KEPT, REMOVED, DedupPlan, files_of
-from sparsemaps.files._frequency_stages import counted
+from sparsemaps.files._frequency_stages import frequency_stages
 from sparsemaps.files._kept_records import Selection, write_kept
 from sparsemaps.files._removed_records import find_removals, leaders, read_removals
 from sparsemaps.files._results import NOWHERE, Place, Results, counts
@@ -41,7 +41,7 @@ class KeptCounts(NamedTuple):
 
 def stages(plan: DedupPlan, results: Results) -> Iterator[Stage]:
     """Yield the stages of a plan. The choice of records depends only on codes."""
-    job = yield from counted(plan.job, plan.inputs, results)
+    job = yield from frequency_stages(plan.job, plan.inputs, results)
     coded = yield from encode(job, plan.inputs, results)
     if results is not NOWHERE and is_directory(plan.output):
         coded.refuse_bad_inputs()

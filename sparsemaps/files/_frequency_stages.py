@@ -53,7 +53,7 @@ _PACKED = 4
 """Assumed number of bytes of text per byte of a compressed input."""
 
 
-def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:
+def frequency_stages(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, None, Job]:
     """Yield the stages that count the n-grams of inputs or copy a given table. Return the job whose
     rows use the counts. A job that needs no counts has no such stages."""
     given = job.source.needs_counts
@@ -73,11 +73,11 @@ def counted(job: Job, inputs: list[Any], results: Results) -> Generator[Stage, N
 
 
 def count(job: Job, inputs: list[Any], results: Results, how: Run) -> Job:
-    """Run only the stages of `counted`, and return the resulting job."""
+    """Run only the stages of `frequency_stages`, and return the resulting job."""
     jobs: list[Job] = []
 
     def stages() -> Generator[Stage, None, None]:
-        jobs.append((yield from counted(job, inputs, results)))
+        jobs.append((yield from frequency_stages(job, inputs, results)))
 
     run_stages(stages(), how)
     return jobs[0]

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from typing import TypeVar
 
-from sparsemaps._io._progress import Progress, counted
+from sparsemaps._io._progress import Progress, with_step_bar
 from sparsemaps._tools import _threads
 from sparsemaps._tools._parameters import Wording, current_wording, wording_settings
 from sparsemaps.files._job_options import Run
@@ -72,7 +72,7 @@ def _by_threads(stage: Stage, tasks: list[Task], how: Run) -> dict[str, Result]:
 
         answers: Iterable[Made] = by_threads(one, tasks, lambda task: task.size, n_jobs)
         if not size and len(tasks) > 1 and progress is not False:
-            answers = counted(answers, len(tasks), progress, stage.name)
+            answers = with_step_bar(answers, len(tasks), progress, stage.name)
         return dict(answers)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from sparsemaps._io import _output_files
-from sparsemaps._io._progress import counted
+from sparsemaps._io._progress import with_step_bar
 from sparsemaps._io._sources import Input, known_inputs, refuse_changes
 from sparsemaps._tools import _blocks, _threads
 from sparsemaps._tools._typing import Array
@@ -58,7 +58,7 @@ def write_kernel_file(
     blocks = _blocks.ranges(0, X.shape[0], step)
     with _output_files.atomic_output(output) as out:
         texts = _threads.stream(lines, blocks, n_jobs)
-        out.writelines(counted(texts, len(blocks), progress, "kernel"))
+        out.writelines(with_step_bar(texts, len(blocks), progress, "kernel"))
         refuse_changes(inputs)
     return int(X.shape[0])
 

@@ -12,7 +12,7 @@ from sparsemaps._io._folders import staged, writing
 from sparsemaps._io._sources import Input
 from sparsemaps._tools._typing import Destination
 from sparsemaps.files._bad_records import TABLE, check_output, join_tables
-from sparsemaps.files._frequency_stages import count, counted
+from sparsemaps.files._frequency_stages import count, frequency_stages
 from sparsemaps.files._job_options import Run
 from sparsemaps.files._output_job import MadeOutput, OutputJob
 from sparsemaps.files._plan import Plan
@@ -74,7 +74,7 @@ class OutputPlan(Plan):
 
     def stages(self, results: Results) -> Iterator[Stage]:
         """Yield the stage of the outputs in a directory, after the stages that it depends on."""
-        job = yield from counted(self.job, self.inputs, results)
+        job = yield from frequency_stages(self.job, self.inputs, results)
         if results is not NOWHERE:
             with ExitStack() as stack:
                 job, _ = job.prepared(self.inputs, self.n_jobs, stack)

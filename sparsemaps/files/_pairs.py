@@ -20,7 +20,7 @@ from sparsemaps.codes._packed import PackedCodes
 from sparsemaps.files._bad_records import TABLE, check_output, join_tables
 from sparsemaps.files._coded_records import BESIDE_CODES, CodedInputs, Sides, encode, similar
 from sparsemaps.files._formats import FormatOptions, empty_codes
-from sparsemaps.files._frequency_stages import FREQUENCIES, counted
+from sparsemaps.files._frequency_stages import FREQUENCIES, frequency_stages
 from sparsemaps.files._job import Job
 from sparsemaps.files._job_options import JOBS, Aside, GivenSource, PairSearch, Run, Svmlight, Texts
 from sparsemaps.files._keywords import SimilarPairsOfFilesKeywords
@@ -191,7 +191,7 @@ class PairsPlan(Plan):
         return cls(job, search, *sides, output, folder, bad_records)
 
     def stages(self, results: Results) -> Iterator[Stage]:
-        job = yield from counted(self.job, [*self.inputs, *self.others], results)
+        job = yield from frequency_stages(self.job, [*self.inputs, *self.others], results)
         own = yield from _encode(job, self.inputs, results, OWN)
         other = None
         if self.others:

@@ -34,7 +34,7 @@ from sparsemaps.records._format import Format
 from sparsemaps.records._table import format_of
 
 
-class Labels(NamedTuple):
+class DistinctLabels(NamedTuple):
     """Distinct labels of records: from files whose formats have types, and from others, in which
     labels are strings."""
 
@@ -134,7 +134,7 @@ class TextRows(Source):
         if not self.has_label_field:
             return self, inputs
         inputs = spooled(inputs, stack)
-        labels = Labels(set(), set())
+        labels = DistinctLabels(set(), set())
         for input in inputs:
             with contextlib.closing(
                 read_pieces(self, input, self.distinct_labels, n_jobs=n_jobs)
@@ -147,7 +147,7 @@ class TextRows(Source):
                         return replace(self, reads_numbers=not are_typed), inputs
         return self._with_classes(labels), inputs
 
-    def _with_classes(self, labels: Labels) -> Self:
+    def _with_classes(self, labels: DistinctLabels) -> Self:
         """Return the source with classes for labels that are strings, or, without strings, for
         booleans. Untyped labels are numbers if all of them look like numbers."""
         if labels.untyped and not labels.typed and None not in map(number_in, labels.untyped):
@@ -218,11 +218,15 @@ class TextRows(Source):
         """The kind of the labels."""
         return float if self.classes is None else kind_of_label(next(iter(self.classes)))
 
-    def distinct_labels(self, piece: Piece) -> tuple[tuple[Labels, int], int]:
+    def distinct_labels(self, piece: Piece) -> tuple[tuple[DistinctLabels, int], int]:
         """Return the labels of a piece, and its numbers of records and lines."""
         batch = piece.format.batch(piece.content, self.fields)
         labels = set(flat_labels(batch.labels or [])[0])
-        of_piece = Labels(labels, set()) if piece.format.is_typed else Labels(set(), labels)
+        of_piece = (
+            DistinctLabels(labels, set())
+            if piece.format.is_typed
+            else DistinctLabels(set(), labels)
+        )
         return (of_piece, len(batch.texts)), batch.n_lines
 
 

@@ -54,10 +54,8 @@ class AgreementLaw(ABC):
     """Law of each map's codes, for concatenated codes of several maps. The first map has the
     highest bits."""
 
-    @property
-    def needs_parts(self) -> bool:
-        """Whether the estimate depends on which parts of a code agree."""
-        return False
+    needs_parts: Any = False
+    """Whether the estimate depends on which parts of a code agree."""
 
     @abstractmethod
     def estimate(

@@ -85,12 +85,12 @@ def is_one_of(kind: object, names: tuple[str, ...]) -> bool:
 def is_text(kind: object) -> bool:
     """Return whether an Arrow type can hold texts: strings, UTF-8 bytes, dictionaries of these, or
     null."""
-    return _is_one_of(kind, (*STRINGS, "null"))
+    return _holds_one_of(kind, (*STRINGS, "null"))
 
 
 def is_number(kind: object) -> bool:
     """Return whether an Arrow type can hold numbers."""
-    return _is_one_of(kind, ("integer", "floating", "decimal", "null"))
+    return _holds_one_of(kind, ("integer", "floating", "decimal", "null"))
 
 
 def is_id(kind: object) -> bool:
@@ -102,7 +102,7 @@ def is_label(kind: Any) -> bool:
     """Return whether an Arrow type can hold labels: texts, numbers, booleans, or lists of these."""
     if is_list(kind):
         kind = kind.value_type
-    return is_id(kind) or _is_one_of(kind, ("boolean",))
+    return is_id(kind) or _holds_one_of(kind, ("boolean",))
 
 
 _LISTS = "list", "large_list", "fixed_size_list", "list_view", "large_list_view"
@@ -122,7 +122,9 @@ ALLOWED_COLUMNS = {
 """Error messages' words for the types of columns."""
 
 
-def _is_one_of(kind: Any, names: tuple[str, ...]) -> bool:
+def _holds_one_of(kind: Any, names: tuple[str, ...]) -> bool:
+    """Return whether an Arrow type, or the type of the values of a dictionary, is one of the named
+    ones."""
     types = library("pyarrow", "reading Parquet").types
     return is_one_of(kind.value_type if types.is_dictionary(kind) else kind, names)
 
@@ -357,7 +359,7 @@ def _strings(column: Any, name: str) -> Any:
     pa = library("pyarrow", "reading Parquet")
     if pa.types.is_dictionary(column.type):
         column = column.dictionary_decode()
-    if _is_one_of(column.type, ("binary", "large_binary", "binary_view")):
+    if _holds_one_of(column.type, ("binary", "large_binary", "binary_view")):
         column = column.cast(pa.large_binary()).view(pa.large_string())
     elif not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         column = column.cast(pa.large_string())

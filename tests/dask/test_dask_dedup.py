@@ -26,6 +26,7 @@ from sparsemaps.files import (
     deduplicate_files,
 )
 from sparsemaps.files._job_options import Run
+from sparsemaps.files._kinds_of_inputs import by_names
 
 distributed = pytest.importorskip("distributed")
 from sparsemaps.dask import Workers  # noqa: E402
@@ -57,7 +58,9 @@ def outputs(folder):
 def make_plan(inputs, output, source="word:3", clusters=None, keep="first", against=None, **search):
     search = Search(**{"threshold": WORDS["threshold"], **search})
     removal, tables = Removal(keep=keep, against=against), Tables(clusters=clusters)
-    return _dedup.Dedup.of(MINHASH, expand(inputs), output, source, search, removal, tables)
+    paths = expand(inputs)
+    kind = by_names(source, paths)
+    return _dedup.Dedup.of(MINHASH, paths, output, kind, search, removal, tables)
 
 
 @pytest.fixture(scope="module")

@@ -267,7 +267,7 @@ def test_deliveries_of_other_processes_have_whole_paths(tmp_path, monkeypatch):
     deliveries(tmp_path)
     removal = files.Removal(against=["one.stages", "two.stages"])
     plan = _dedup.Dedup.of(
-        MINHASH, ["in.txt"], "out", "word:2", files.Search(), removal, files.Tables()
+        MINHASH, ["in.txt"], "out", files.Texts("word:2"), files.Search(), removal, files.Tables()
     )
     paths = [file.path for file in _dedup_plan.files_of(elsewhere(plan).earlier)]
     names = [f"{name}.stages/{file}.npy" for name in ("one", "two") for file in ("codes", "kept")]
@@ -287,7 +287,7 @@ def test_codes_of_earlier_deliveries_count_for_the_tasks(tmp_path, short_ranges)
     inputs = [str(tmp_path / "two.txt")]
     for removal, is_shared in ((Removal(), False), (Removal(against=against), True)):
         plan = _dedup.Dedup.of(
-            MINHASH, inputs, tmp_path / "two", "word:2", Search(), removal, Tables()
+            MINHASH, inputs, tmp_path / "two", Texts("word:2"), Search(), removal, Tables()
         )
         assert ("search" in [stage.name for stage in plan.stages(NOWHERE)]) == is_shared
 
