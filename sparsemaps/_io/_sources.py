@@ -79,8 +79,6 @@ class InputFile:
         self.given = path  # as shown in tables; `path` may be made absolute
         self._identity = _paths.identity(path)
         self._range = 0, -1
-        self.is_first = False
-        """Whether the range begins with the first record of the job."""
 
     def __fspath__(self) -> str:
         return self.path

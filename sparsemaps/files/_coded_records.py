@@ -153,12 +153,10 @@ def encode(
     codes. A single range needs no parts."""
     ranges = [ranges_of(job, input) for input in inputs]
     every = [one for some in ranges for one in some]
-    if isinstance(every[0], _sources.InputFile):
-        every[0].is_first = True
     file = f"{name}.npy"
     tasks: list[Task] = []
     parts: list[_Part] = []
-    for one in every:
+    for number, one in enumerate(every):
         if holds_codes(one):
             parts.append(_Part(one.path, recipe_of(one), is_made=False))
             continue
@@ -167,7 +165,7 @@ def encode(
             facts = job.source.facts(one)
         part = file if len(every) == 1 else f"{name}-part-{len(tasks):06d}.npy"
         recipe = {**job.recipe(), "input": facts}
-        tasks.append(Task(part, recipe, (one,), _sources.n_bytes_of([one])))
+        tasks.append(Task(part, recipe, (one, number == 0), _sources.n_bytes_of([one])))
         parts.append(_Part(results.path(tasks[-1].file), tasks[-1].digest))
     endings = ("", *BESIDE_CODES)
     about = f"the codes of at most {RANGE_BYTES >> 20} MB of the inputs"

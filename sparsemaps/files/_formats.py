@@ -8,7 +8,7 @@ import hashlib
 import os
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -91,8 +91,9 @@ class OutputFormat(ABC):
     def _begin(self, path: Destination) -> None:
         """Open the output files."""
 
-    def aside(self, inputs: Sequence[Any]) -> BadTable | None:
-        """Return the table of bad records, if the format stores one."""
+    def aside(self, is_first: bool) -> BadTable | None:
+        """Return the table of bad records, if the format stores one. `is_first` says whether the
+        first record of the job is among the records."""
         return None
 
     @abstractmethod
@@ -297,8 +298,7 @@ class RecordsFormat(_CodesFormat):
         beside = block.lengths(), checksums, columns
         return (codes, beside, comments, block.keys, block.id_columns), len(empty)
 
-    def aside(self, inputs: Sequence[Any]) -> BadTable:
-        is_first = any(getattr(input, "is_first", False) for input in inputs)
+    def aside(self, is_first: bool) -> BadTable:
         return BadTable(self._beside[_sources.BAD].append, is_first)
 
     def write(self, converted: Any) -> None:

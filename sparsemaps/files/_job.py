@@ -88,9 +88,11 @@ class Job(OutputJob):
             numbers[: self.n_counts] for numbers in self._run(inputs, output, run, bad_records)[0]
         ]
 
-    def make(self, input: Input, path: str, run: TaskRun) -> list[int]:
-        """Map an input. Return the number of its rows, and of bad records before the first row."""
-        ((n_rows, *_),), aside = self._run([input], path, run)
+    def make(self, input: Input, is_first: bool, path: str, run: TaskRun) -> list[int]:
+        """Map an input. Return the number of its rows, and of bad records before the first row.
+        With `is_first`, the input begins with the first record of the job, and many bad records
+        there are an error."""
+        ((n_rows, *_),), aside = self._run([input], path, run, is_first=is_first)
         return [n_rows, 0 if aside is None else aside.n_leading]
 
     def _run(
@@ -99,6 +101,8 @@ class Job(OutputJob):
         output: Destination,
         run: TaskRun,
         bad_records: StrPath | None = None,
+        *,
+        is_first: bool = False,
     ) -> tuple[list[list[int]], BadTable | None]:
         """Do the same as `run`, but return all three numbers of each input, and the table of bad
         records."""
@@ -117,7 +121,7 @@ class Job(OutputJob):
                 stack.enter_context(_output_files.atomic_output(path)).write(classes)
             aside = table
             if table is None and self.source.sets_aside:
-                aside = target.aside(inputs)
+                aside = target.aside(is_first)
             numbers = [self._map(one, target, run.n_jobs, bar, aside) for one in inputs]
             if table is not None:
                 table.finish()
