@@ -106,7 +106,7 @@ def open_sparse(X: Any, name: str) -> Csr:
     try:
         return _open_csr(_TO_CSR[kind](X, name, shape), name, shape)
     except _HOSTILE as error:
-        raise ValueError(f"{name} is not a sound {kind.upper()} matrix: {error}") from error
+        raise ValueError(f"{name} is not a valid {kind.upper()} matrix: {error}") from error
 
 
 def _checked_shape(X: Any, name: str) -> tuple[int, int]:
@@ -154,7 +154,7 @@ def _csr_of_bsr(X: Any, name: str, shape: tuple[int, int]) -> Any:
 def _csr_of_dia(X: Any, name: str, shape: tuple[int, int]) -> Any:
     values, offsets = np.asarray(X.data), _index_array(X.offsets, f"{name}.offsets").copy()
     if values.ndim != 2 or len(offsets) != len(values):
-        raise TypeError("one offset belongs to each row of data")
+        raise TypeError("it must have one offset for each row of data")
     if len(offsets) and not (-shape[0] <= offsets.min() and offsets.max() <= shape[1]):
         raise TypeError(f"its offsets must be from {-shape[0]} to {shape[1]}")
     return sp.dia_array((_convertible(values), offsets), shape=shape).tocsr()
@@ -176,7 +176,7 @@ def _csr_of_dok(X: Any, name: str, shape: tuple[int, int]) -> Any:
     coordinates = _integers(itertools.chain.from_iterable(X.keys()))
     values = np.fromiter(X.values(), X.dtype)
     if len(coordinates) != 2 * len(values):
-        raise TypeError("a key is a row and a column")
+        raise TypeError("its keys must be pairs of a row and a column")
     return _of_entries("DOK", values, (coordinates[::2], coordinates[1::2]), name, shape)
 
 

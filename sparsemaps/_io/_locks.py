@@ -75,7 +75,7 @@ def _locked(path: str, folder: str, shared: bool) -> IO[bytes]:
                 time.sleep(0.01)
                 continue
             raise ValueError(
-                f"another run writes to {folder}; wait for its end, or choose another output"
+                f"another run is writing to {folder}; wait until it ends, or choose another output"
             ) from None
         except BaseException:
             file.close()

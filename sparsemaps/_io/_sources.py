@@ -140,12 +140,12 @@ class InputFile:
         try:
             now = _paths.identity(self.path)
         except OSError:
-            raise ValueError(f"the input {self.path} has been removed meanwhile") from None
+            raise ValueError(f"the input {self.path} was removed during the run") from None
         for what, before, after in zip(_IDENTITY, self._identity, now, strict=True):
             if before != after:
                 raise ValueError(
-                    f"the input {self.path} has changed meanwhile: its {what} was {before}, and is "
-                    f"{after}; run again when it is complete"
+                    f"the input {self.path} changed during the run: its {what} was {before}, and "
+                    f"is now {after}; run again when the file is complete"
                 )
 
 
@@ -188,7 +188,7 @@ def known_inputs(inputs: Iterable[Any]) -> list[Any]:
         stream = _stream(input)
         if stream in streams:
             name = "standard input" if is_standard(input) else getattr(input, "name", input)
-            raise ValueError(f"{name} is given twice, and can be read once")
+            raise ValueError(f"{name} is given twice, but can only be read once")
         streams.add(stream)
         known.append(input)
     return known

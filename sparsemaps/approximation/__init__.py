@@ -306,8 +306,8 @@ def _check_bias(
         remedies = ["take a higher degree or a smaller tolerance of a series, or other vectors"]
     remedies.append("allow a larger error")
     raise ValueError(
-        f"error must be above {worst:.3g}, the largest bias of the estimate, got {error!r}: it is "
-        f"of {cause}, and the size does not change it: {', or '.join(remedies)}"
+        f"error must be above {worst:.3g}, the largest bias of the estimate, got {error!r}: it "
+        f"comes from {cause}, whatever the size: {', or '.join(remedies)}"
     )
 
 
@@ -319,8 +319,8 @@ def _check_rounding(
     if rounding.any() and not (coverage(moments, _ANY_SIZE, error) >= confidence).all():
         raise ValueError(
             f"the standard error of the kernel is up to {np.sqrt(rounding.max()):.3g}, as values "
-            "are rounded to whole levels, and the size does not change it: take a larger "
-            "resolution, or allow a larger error"
+            "are rounded to whole levels, whatever the size: use a larger resolution, or allow a "
+            "larger error"
         )
 
 

@@ -191,7 +191,7 @@ def _read_texts(
             if any(isinstance(label, tuple) for label in some_labels):
                 field = repr(rows.given.label_field)
                 raise ValueError(
-                    f"{path}: compare takes one label a record, got a list in the field {field}"
+                    f"{path}: compare takes one label per record, got a list in the field {field}"
                 )
             texts += some
             labels += some_labels

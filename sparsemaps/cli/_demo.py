@@ -149,6 +149,6 @@ def run(
         say(line)
     if plot is not None:
         picture_of(comparisons, plot)
-        say(f"Written: {plot}, accuracy against bytes a row.")
+        say(f"Written: {plot}, accuracy against bytes per row.")
     of_digits, of_texts = map(figures_of, comparisons.values())
     return {"digits": of_digits, "texts": of_texts, "pairs": len(found.first)}

@@ -143,11 +143,11 @@ def source_to_learn(options: argparse.Namespace, paths: list[Any]) -> Texts | Sv
 def _task_of(options: argparse.Namespace) -> tuple[str, int, int] | None:
     """Return the stage and tasks of --stage and --task; None without them."""
     if (options.stage is None) != (options.task is None):
-        raise ValueError("--stage and --task go together")
+        raise ValueError("--stage and --task must be given together")
     if options.stage is None:
         return None
     if _is_on_dask(options) or options.tasks or options.fresh is not None:
-        raise ValueError("--task is not for --dask, --tasks or --fresh")
+        raise ValueError("--task cannot be combined with --dask, --tasks or --fresh")
     return options.stage, *options.task
 
 
@@ -165,7 +165,7 @@ def run_plan(options: argparse.Namespace, plan: Plan) -> Any:
         sys.stdout.flush()  # here, because main reports its errors
         return None
     if _is_on_dask(options) and not plan.can_be_shared:
-        raise ValueError("on a cluster, inputs and outputs are files")
+        raise ValueError("on a cluster, inputs and outputs must be files")
     with engine_of(options) as engine:
         answer = plan.run(value_of(options, Run, task=task, engine=engine))
     return answer if task is None else None

@@ -82,7 +82,7 @@ def text(options: argparse.Namespace) -> None:
             rule = "two sizes of at least 1, the least and the greatest"
             raise ParameterError("ngram_range", f"{low} {high}", rule)
     if options.analyzer != "word" and options.token_pattern is not None:
-        raise ValueError("--token-pattern is for --analyzer word")
+        raise ValueError("--token-pattern needs --analyzer word")
     make: Callable[..., Any] = partial(HashingVectorizer, analyzer=options.analyzer)
     if options.analyzer == "byte":
         make = ByteNgrams

@@ -68,7 +68,7 @@ def _fill_demo(parser: HelpParser) -> None:
     )  # fmt: skip
     parser.add_argument(
         "--plot", type=shared.non_empty, metavar="FILE.svg",
-        help="also draw accuracy against bytes a row; needs matplotlib",
+        help="also draw accuracy against bytes per row; needs matplotlib",
     )  # fmt: skip
     shared.add_json(parser)
 

@@ -23,7 +23,7 @@ examples:
   sparsemaps dedup {name} parts/ -o kept/ --keep longest --clusters clusters.tsv
       one output for each input; duplicates are found across all of them
   sparsemaps dedup {name} parts/ -o kept/ --threshold 0.9
-      with the codes of the run before
+      with the codes of the previous run
   sparsemaps dedup {name} may.jsonl -o may.kept.jsonl --against april.kept.jsonl.stages/codes.npy
       without the near-duplicates of an earlier run
 """
@@ -52,7 +52,7 @@ _COMMON_OF_DEDUP = (
 def _fill_pairs(name: str, parser: HelpParser) -> None:
     shared.add_inputs(
         parser,
-        f"{_RECORDS}; file of codes (.npy), whose map then counts for all inputs; directory, "
+        f"{_RECORDS}; file of codes (.npy), whose map then applies to all inputs; directory, "
         "pattern, or - for standard input",
     )
     shared.add_path(

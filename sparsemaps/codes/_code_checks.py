@@ -43,7 +43,7 @@ def check_codes(name: str, codes: object) -> Array:
     array = np.asarray(codes)
     if array.dtype != np.uint8 or array.ndim != 2 or array.shape[1] == 0:
         raise ValueError(
-            f"{name} must be a two-dimensional array of uint8 with at least one byte a row, got "
+            f"{name} must be a two-dimensional array of uint8 with at least one byte per row, got "
             f"shape {array.shape} of {array.dtype}"
         )
     return np.ascontiguousarray(array)

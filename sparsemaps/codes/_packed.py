@@ -486,7 +486,7 @@ def as_packed(name: str, codes: object, bits: int | None, n_hashes: int | None) 
     if bits is None:
         raise ValueError(
             f"bits must be given if {name} is a plain array; encode(X, packed=True) of a map "
-            "gives codes that know theirs"
+            "returns codes that store them"
         )
     bits, n_hashes = check_sizes(name, array, bits, n_hashes)
     return PackedCodes(
@@ -511,7 +511,7 @@ def as_packed_pair(
     lengths = [codes.shape[1] for codes in both]
     if lengths[0] != lengths[1]:
         raise ValueError(
-            f"{names[0]} and {names[1]} must have rows of one length, got {lengths[0]} and "
+            f"{names[0]} and {names[1]} must have rows of the same length, got {lengths[0]} and "
             f"{lengths[1]} bytes"
         )
     one, other = (

@@ -164,7 +164,7 @@ class Comparison(Sequence[Measured]):
                 linewidth=1, markerfacecolor="none" if _is_plain(family) else None,
             )  # fmt: skip
         label = self.metric if factor == 1 else f"{self.metric}, %"
-        ax.set(xscale="log", xlabel="bytes a row", ylabel=label)
+        ax.set(xscale="log", xlabel="bytes per row", ylabel=label)
         ax.grid(alpha=0.25)
         ax.legend(fontsize=8, frameon=False, loc="center left", bbox_to_anchor=(1, 0.5))
         return ax

@@ -370,8 +370,8 @@ def rows_of(
             columns.append(some.indices)
         arrays = data.array(), columns.array()
     if n_rows != len(wanted):
-        raise ValueError(f"the inputs have changed meanwhile: they had {len(wanted)} records, "
-                         f"and have {n_rows}")  # fmt: skip
+        raise ValueError(f"the inputs changed during the run: they had {len(wanted)} records, "
+                         f"and now have {n_rows}")  # fmt: skip
     indptr = np.concatenate(ends)
     X = sp.csr_array((*arrays, indptr), shape=(len(indptr) - 1, max(width, 1)))
     return X, np.cumsum(wanted) - 1

@@ -153,7 +153,7 @@ def _of_run(folder: StrPath) -> Delivery:
     for file in (codes, kept):
         if not _paths.exists(file):
             name = os.path.basename(file)
-            raise ValueError(f"{folder} is of a run that is not complete: {name} is missing")
+            raise ValueError(f"the run of {folder} is not complete: {name} is missing")
     return Delivery(_sources.InputFile(codes), _sources.InputFile(kept))
 
 

@@ -107,7 +107,7 @@ def _check_kept(kept: Task, results: Results) -> None:
     """Raise a ValueError if the mask of kept records has been damaged or removed."""
     made, path = results.find(Place.of(kept.name, kept.recipe)), results.path(kept.file)
     if made is None:
-        raise ValueError(f"{path} has been removed meanwhile")
+        raise ValueError(f"{path} was removed during the run")
     numbers = KeptCounts(*counts(made.value, len(KeptCounts._fields), path))
     kind = ArrayKind(np.bool_, (numbers.n_records,))
     n = int(np.count_nonzero(read_array(path, kind, mmap=True)))

@@ -307,9 +307,9 @@ class LabelFilter(NamedTuple):
 def filter_for(model: Model, labels: object, least: LabelChoice) -> LabelFilter:
     """Return the filter of `filter_files`, after checking the arguments."""
     if isinstance(model, KernelRegressor):
-        raise ValueError("records are chosen by their labels, and the model is for regression")
+        raise ValueError("filter needs a classifier, but the model is for regression")
     if not isinstance(model, KernelClassifier):
-        raise ValueError(f"records are chosen by a KernelClassifier, got a {type(model).__name__}")
+        raise ValueError(f"filter needs a KernelClassifier, got a {type(model).__name__}")
     several = labels.reshape(-1) if isinstance(labels, np.ndarray) else labels
     several = list(several) if isinstance(several, (list, tuple, np.ndarray)) else [labels]
     numbers = [number_of_label(model.classes_, label) for label in several]

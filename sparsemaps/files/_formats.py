@@ -429,7 +429,9 @@ def _check_rows_have_lines(block: Batch, lines: bytes) -> None:
         if not texts[row].strip():
             npy = offered("format", "npy")
             advice = f"; {npy} takes it" if npy else ""
-            raise block.error(row, 0, f": a row without labels and entries has no line{advice}")
+            raise block.error(
+                row, 0, f": a row with neither labels nor entries cannot be written{advice}"
+            )
 
 
 def _check_qids(n_qids: int, n_rows: int) -> None:

@@ -273,7 +273,7 @@ def rows_for(
     width = width_of(vectorizer)
     if map.n_columns not in (None, width):
         raise ValueError(
-            f"the map was fitted to {map.n_columns} columns, and rows of texts by "
+            f"the map was fitted to {map.n_columns} columns, but texts by "
             f"{source.analyzer} have {width}"
         )
     config = vectorizer_config(vectorizer, values=not map.law.is_of_sets)
@@ -286,8 +286,8 @@ def rows_for(
 def refuse_weights_of_sets(map: SparseMap, source: Texts) -> None:
     if source.idf is not None and map.law.is_of_sets:
         raise ValueError(
-            f"{setting('idf', source.idf)} weighs values, and {named_class(map)} maps sets: "
-            "take min-max by levels"
+            f"{setting('idf', source.idf)} weighs values, but {named_class(map)} maps sets: "
+            "use min-max with levels"
         )
 
 

@@ -254,7 +254,7 @@ class Search(Values):
     )
     exact: bool = Bool().default(
         False,
-        "Decide by the exact kernel, and write its value; this reads the inputs once more. Pairs "
+        "Decide by the exact kernel, and write its value; this reads the inputs again. Pairs "
         "whose estimates are a little below the threshold are checked as well. Their rows are "
         "written to temporary files.",
     )
@@ -694,8 +694,8 @@ class LabelChoice(Values):
     )
     fraction: float | None = Real(above=0, most=1, none=True).default(
         None,
-        "The share of the records of all inputs to write, [allowed]: those with the highest scores "
-        "of the label. If scores are equal, earlier records are written. The number of records is "
+        "The share of all records to write, [allowed]: the records that score highest for the "
+        "label. If scores are equal, earlier records are written. The number of records is "
         "rounded up. Give at most one of `min_score`, `min_proba` and `fraction`.",
         metavar="F",
     )

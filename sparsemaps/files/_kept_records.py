@@ -33,8 +33,8 @@ def write_kept(
                 n += raw.n
             if n != len(kept):
                 raise ValueError(
-                    f"{getattr(input, 'path', input)} has changed meanwhile: it had {len(kept)} "
-                    f"records, and has {n}"
+                    f"{getattr(input, 'path', input)} changed during the run: it had {len(kept)} "
+                    f"records, and now has {n}"
                 )
         writer.finish()
     except BaseException:
@@ -49,8 +49,8 @@ def check_outputs(source: Source, outputs: list[tuple[Any, list[Any]]]) -> None:
         if len(formats) > 1:
             one, other = list(formats.values())[:2]
             raise ValueError(
-                f"{one} and {other} are of different formats; write to a directory, or take one "
-                "format at a time"
+                f"{one} and {other} have different formats; write to a directory, or process "
+                "one format at a time"
             )
         (format,) = formats
         if is_standard(output) and not format.is_streamed:

@@ -30,8 +30,8 @@ def are_texts(paths: Iterable[Any]) -> bool:
     kinds = {format_by_name(path) is not None: path for path in paths}
     if len(kinds) > 1:
         raise ValueError(
-            f"by their names, {kinds[True]} is a file of texts, and {kinds[False]} is not; take "
-            "one kind at a time"
+            f"by their names, {kinds[True]} is a file of texts, and {kinds[False]} is not; "
+            "process one kind at a time"
         )
     return True in kinds
 
@@ -45,5 +45,5 @@ def rows_unless_said(source: GivenSource, paths: Iterable[Any]) -> Texts | Svmli
     for path in paths:
         if cannot_be_rows(path):
             said = setting("source", Texts.analyzer)
-            raise ValueError(f"{os.fspath(path)} is a file of texts: say so by {said}")
+            raise ValueError(f"{os.fspath(path)} is a file of texts: give {said}")
     return Svmlight()

@@ -138,7 +138,7 @@ def _read_codes(
     _check_snippets(snippets, None)
     coded = [path for path in inputs if holds_codes(path)]
     if len(coded) < len(inputs):
-        raise ValueError(f"{coded[0]} has codes, and other inputs do not: take one or the other")
+        raise ValueError(f"{coded[0]} has codes, and other inputs do not: use one kind of input")
     # Raises if a field is given.
     LibsvmRows().with_fields(weight=weight_field, sets_aside=False)
     parts = [_coded_and_labelled(path) for path in coded]
@@ -354,5 +354,5 @@ def _texts_for(map: SparseMap, vectorizer: Any, given: Texts, *, learns: bool) -
         )
         one, other = (vectorizer_config(each, values=False) for each in (said, inner))
         if one != other:
-            raise ValueError(f"the model has another vectorizer than {given.analyzer}")
+            raise ValueError(f"the model has a different vectorizer than {given.analyzer}")
     return TextRows(vectorizer, given, encoder=TextEncoder(map, vectorizer))

@@ -69,7 +69,7 @@ class OutputPlan(Plan):
 
     def listing(self) -> Listing:
         if not self.can_be_shared:
-            raise ValueError("tasks are for an output that is a directory")
+            raise ValueError("tasks need an output that is a directory")
         return super().listing()
 
     def stages(self, results: Results) -> Iterator[Stage]:

@@ -42,7 +42,7 @@ class Plan(ABC):
         if how.task is not None and how.task[0] not in names:
             raise ValueError(f"the stage must be {', '.join(names)}, got {how.task[0]!r}")
         if not self.can_be_shared:
-            raise ValueError("tasks are for inputs and outputs that are files")
+            raise ValueError("tasks need inputs and outputs that are files")
 
     def make(self, results: Results, how: Run) -> dict[str, list[Result]]:
         """Make the results of all stages, or of a share of the tasks, and return them."""

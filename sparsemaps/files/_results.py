@@ -182,7 +182,7 @@ class Results:
                 self._files.remove([made + RECEIPT, *(made + one for one in place.endings)])
             return
         if found is None:
-            raise ValueError(f"{self.path(output)} has been removed meanwhile; run again")
+            raise ValueError(f"{self.path(output)} was removed during the run; run again")
         self._files.remove([name + RECEIPT])
         every = [(place.undelivered + ending, output + ending) for ending in place.endings]
         sizes = {target: self._files.size(made) for made, target in every}
@@ -200,7 +200,7 @@ class Results:
         it is missing."""
         value, path = self.value(file, digest_of_recipe), self.path(file)
         if value is None:
-            raise ValueError(f"{path} has been removed meanwhile")
+            raise ValueError(f"{path} was removed during the run")
         return counts(value, n, path)
 
     def forget(self, place: Place) -> None:

@@ -194,7 +194,7 @@ def _of_npy(path: str) -> Iterator[Fact]:
     array = read_array(path, ArrayKind(np.uint8, (None, None)), mmap=True)
     yield Fact("rows", str(len(array)), len(array))
     n_bytes = array.shape[1]
-    words = f"{n_bytes} bytes a row, of a map that the file does not name"
+    words = f"{n_bytes} bytes per row, of a map that the file does not name"
     yield Fact("codes", words, {"bytes": n_bytes})
 
 
@@ -207,7 +207,7 @@ def _of_codes(path: str) -> Iterator[Fact]:
     n_without = n_rows - int(np.count_nonzero(codes.sampled))
     without = f" ({n_without} without samples)" if n_without else ""
     yield Fact("rows", f"{n_rows}{without}", n_rows)
-    words = f"{codes.n_hashes} of {codes.bits} bits, {n_bytes} bytes a row"
+    words = f"{codes.n_hashes} of {codes.bits} bits, {n_bytes} bytes per row"
     value = {"hashes": codes.n_hashes, "bits": codes.bits, "bytes": n_bytes, "empty": n_without}
     yield Fact("codes", words, value)
     yield from _of_config(codes.config)

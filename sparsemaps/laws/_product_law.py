@@ -98,7 +98,7 @@ class ProductLaw(Law):
 
     def any_pairs(self) -> Pairs:
         if any(law.factors for law in self.factors):
-            raise UnknownVarianceError("for the product of a KernelProduct give X")
+            raise UnknownVarianceError("the product of a KernelProduct needs X")
         values = np.linspace(0.0, 1.0, _N_GRID)
         grids = np.repeat(values, _N_GRID), np.tile(values, _N_GRID)
         factors = tuple(

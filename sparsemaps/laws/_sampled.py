@@ -225,6 +225,6 @@ class SignsLaw(SampledLaw):
             return super().worst_measured(kernel)
         name = "distribution='rademacher'" if self.distribution else repr(self.kernel)
         raise UnknownVarianceError(
-            f"the rate at which signs agree is the kernel only nearly for {name}; how nearly "
-            "depends on the rows: give X"
+            f"for {name}, the rate at which signs agree only approximates the kernel, with an "
+            "error that depends on the rows: give X"
         )

@@ -404,8 +404,8 @@ def _check_rows_have_lines(n_labels: Array, n_entries: Array, first_row: int) ->
     nothing = (n_labels == 0) & (n_entries == 0)
     if nothing.any():
         raise ValueError(
-            f"row {first_row + int(np.argmax(nothing))} has neither labels nor entries, and the "
-            "format has no line for that"
+            f"row {first_row + int(np.argmax(nothing))} has neither labels nor entries, and "
+            "cannot be written as LIBSVM text"
         )
 
 

@@ -235,7 +235,7 @@ class KernelClassifier(_sklearn.ClassifierMixin, CodesModel):
         try:
             return self._weights.T
         except AttributeError:
-            raise AttributeError("coef_ is there after fit") from None
+            raise AttributeError("coef_ is available after fit") from None
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row.

@@ -40,7 +40,7 @@ def reasons_of(model: "CodesModel", X: Any, score: Score | None, *, total: bool)
     `score` is None, explain the score of the class that each row gets."""
     _checks.check_bool("total", total)
     if isinstance(X, PackedCodes):
-        raise ValueError("X must be rows or texts, got PackedCodes: codes do not tell columns")
+        raise ValueError("X must be rows or texts, got PackedCodes: codes do not store columns")
     if not hasattr(model.map_, "sample"):
         raise ValueError(
             "explain needs a map whose samples are columns, MinHash or ConsistentWeightedSampling, "

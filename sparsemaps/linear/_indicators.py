@@ -111,7 +111,7 @@ def checked(y: object) -> Any:
         )
         found = sp.coo_array(found)
         if found.data.dtype.kind not in "biuf":
-            raise ValueError(f"y must have 0 and 1 alone, got values of {found.data.dtype}")
+            raise ValueError(f"y must have only 0 and 1, got values of {found.data.dtype}")
         values = found.tocsc()  # sums duplicates
         values.eliminate_zeros()
         entries = values.tocoo()
@@ -133,7 +133,7 @@ def checked(y: object) -> Any:
 
 
 def _error(value: object, row: int, column: int) -> ValueError:
-    rule = "y of two dimensions must have 0 and 1 alone"
+    rule = "y of two dimensions must have only 0 and 1"
     return ValueError(f"{rule}, got {value!r} in row {row}, column {column}")
 
 

@@ -229,12 +229,12 @@ def load(path: str, mmap_mode: Literal["r"] | None, *classes: Any) -> Any:
         if n_codes << bits != width or n_models < 1:
             raise ValueError("its weights do not fit its codes")
         if any(size != n_codes for size in _sizes_in(description["map"])):
-            raise ValueError("its map has another number of codes")
+            raise ValueError("its map has a different number of codes")
         map: Any = sparsemaps.from_config(description["map"])
         row = sp.csr_array((1, map.n_columns or 1))
         made = map.encode(row, packed=True)
         if (made.n_hashes, made.bits) != (n_codes, bits):
-            raise ValueError("its map has other codes")
+            raise ValueError("its map has different codes")
         parameters = {key: _from_json(value) for key, value in description["parameters"].items()}
         vectorizer = _vectorizer_of(description["vectorizer"], idf)
         model = known[name](map, vectorizer=vectorizer, **parameters)
@@ -290,7 +290,7 @@ def _classes_in(description: dict[str, Any], n_models: int, *, several: bool) ->
     else:
         raise ValueError("its classes have no type")
     if not is_sound or classes.shape != (len(labels),) or not (classes[:-1] < classes[1:]).all():
-        raise ValueError("its classes are not sound, or not in order")
+        raise ValueError("its classes are invalid, or not in order")
     return classes
 
 
@@ -364,7 +364,7 @@ def _vectorizer_of(config: dict[str, Any], idf: Any) -> Any:
     from sparsemaps.text._weighted_ngrams import WeightedNgrams
 
     if idf.n_features_in_ != width_of(vectorizer):
-        raise ValueError("its IdfWeights are of rows of another width")
+        raise ValueError("its IdfWeights have a different number of columns")
     return WeightedNgrams(vectorizer, idf)
 
 

@@ -134,7 +134,7 @@ class KernelRegressor(_sklearn.RegressorMixin, CodesModel):
         try:
             return self._weights[:, 0]
         except AttributeError:
-            raise AttributeError("coef_ is there after fit") from None
+            raise AttributeError("coef_ is available after fit") from None
 
     def predict(self, X: Any) -> Floats:
         """Return the predicted number for each row.

@@ -56,7 +56,7 @@ _MOST_OPTIONS = 100
 
 def _require(is_sound: bool) -> None:
     if not is_sound:
-        raise ValueError("its facts of training are not sound")
+        raise ValueError("its training facts are invalid")
 
 
 def _number(value: object) -> float:

@@ -33,7 +33,7 @@ def choose(gamma: Gamma, of: Of, rows: RowReader | None) -> float:
         return float(gamma)
     if rows is None:
         raise ValueError(
-            f"gamma={gamma!r} is computed from data, and there are none here: fit the map to a "
+            f"gamma={gamma!r} is computed from data, but there is no data: fit the map to a "
             "matrix, or give a number"
         )
     exponent = _exponent(rows)  # values are divided by 2**exponent, so that no square overflows

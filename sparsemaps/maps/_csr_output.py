@@ -44,7 +44,7 @@ def make_csr(
         start, stop = parts[number]
         block = rows.block(start, stop)
         if rows.may_grow and max_entries(np.diff(block.indptr)).sum() > sizes[number]:
-            raise ValueError("X was changed while it was read: it has got more entries")
+            raise ValueError("X changed while it was read: it now has more entries")
         room = slice(first, first + sizes[number])
         out = entries.values[room], entries.columns[room], lengths[start:stop]
         n = call_quietly(write, block, *out)

@@ -152,7 +152,7 @@ class KernelProduct(SampledMap[CsrMatrix]):
             ),
             (
                 "minmax-fourier",
-                "min-max times Gaussian kernel, or another of the map fourier",
+                "min-max times Gaussian kernel, or another kernel of fourier",
                 "ConsistentWeightedSampling",
                 "RandomFourier",
             ),

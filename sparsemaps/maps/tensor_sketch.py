@@ -248,9 +248,7 @@ class TensorSketch(SparseMap[Matrix]):
                 raise ParameterError("degree", str(self.degree), rule)
             _checks.check_int("degree", self.degree, 1, MOST_DEGREES)
         if self.coef0 != 0 and named != "poly":
-            raise ParameterError(
-                "coef0", str(self.coef0), f"0 where {setting('kernel', 'poly')} is not"
-            )
+            raise ParameterError("coef0", str(self.coef0), f"0 without {setting('kernel', 'poly')}")
         if self._degree is None:
             raise ValueError(
                 f"no degree up to {MOST_DEGREES} leaves at most "

@@ -61,7 +61,7 @@ def clusters(i: npt.ArrayLike, j: npt.ArrayLike, n: int) -> Rows:
     n = _checks.check_int("n", n, 0, _checks.LARGEST_INT32)
     i, j = _check_rows("i", i, n), _check_rows("j", j, n)
     if len(i) != len(j):
-        raise ValueError(f"i and j must have one length, got {len(i)} and {len(j)}")
+        raise ValueError(f"i and j must have the same length, got {len(i)} and {len(j)}")
     return numbered_components(i, j, n)
 
 

@@ -313,7 +313,7 @@ def _with_sizes(name: str, codes: object) -> PackedCodes:
     codes = checked(name, codes)
     if codes.sizes is None:
         raise ValueError(
-            f"{name} must have the sizes of sets: MinHash gives them by encode(X, packed=True)"
+            f"{name} must have the sizes of sets, as encode(X, packed=True) of MinHash returns"
         )
     return codes
 

@@ -642,7 +642,7 @@ class KernelNeighbors(_sklearn.TransformerMixin, _sklearn.BaseEstimator):
         try:
             return self._index_rows.all_codes(self._index_rows.state)
         except AttributeError:
-            raise AttributeError("codes_ is there after fit") from None
+            raise AttributeError("codes_ is available after fit") from None
 
     @property
     def n_samples_fit_(self) -> int:

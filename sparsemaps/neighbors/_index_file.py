@@ -66,9 +66,7 @@ def _refuse_overwriting(path: str, before: SavedAs) -> None:
     if before.path != os.path.realpath(path) or not os.path.exists(path):
         return
     if open_file(path, "r")[1].description.get("saved") != before.number:
-        raise ValueError(
-            f"{path} has another index than the one that was opened: save under another name"
-        )
+        raise ValueError(f"{path} now holds a different index: save under another name")
 
 
 def load(path: str, make: Callable[..., Any], mmap_mode: Literal["r", "c"] | None) -> Any:

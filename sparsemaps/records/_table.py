@@ -41,7 +41,7 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
     base = _text_input.without_compression(name)
     if known is None and _text_input.ending_of(base) == ".tsv":
         make = f"pandas.read_csv({name!r}, sep='\\t').to_csv('x.csv', index=False)"
-        raise ValueError(f"{name}: columns between tabs are not read; make CSV of them: {make}")
+        raise ValueError(f"{name}: tab-separated columns are not read; convert them to CSV: {make}")
     if known is None:
         option = named("text_format", "format")
         formats = " or ".join(TEXT_FORMATS)
@@ -51,7 +51,7 @@ def format_of(input: Any, format: str | None, fields: Fields) -> Format:
         )
     is_stream = isinstance(input, (str, os.PathLike)) and not is_regular(input)
     if not known.is_streamed and (is_stream or _text_input.without_compression(name) != name):
-        raise ValueError(f"{name}: {known.title} is not read from pipes or compressed files")
+        raise ValueError(f"{name}: {known.title} cannot be read from pipes or compressed files")
     if not known.has_fields:
         for what, value in (
             ("field", fields.text), ("label_field", fields.label), ("id_field", fields.id),

@@ -106,7 +106,7 @@ class _OpenedArrow(NamedTuple):
         name, start = name_of(text), text.file.tell()
         mark = text.file.read(len(_MARK))
         if mark.startswith(_OLD_MARK):
-            raise ValueError(f"{name}: Feather of version 1 is not read; write version 2")
+            raise ValueError(f"{name}: Feather version 1 is not supported; write version 2")
         start += len(_MARK) if mark == _MARK else 0
 
         def opened(**options: Any) -> tuple[Any, _Messages]:

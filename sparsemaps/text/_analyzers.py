@@ -143,7 +143,7 @@ def _by_counts(made: Any, given: Any, *, binary: bool, by_table: bool) -> Any:
     names = "max_df", "idf", "frequencies"
     max_df, idf, table = (getattr(given, name, None) for name in names)
     if idf is not None and binary:
-        raise ValueError("idf weighs values, and the map is of sets")
+        raise ValueError("idf weighs values, but the map takes sets")
     if not by_table:
         if max_df is not None or table is not None:
             name = "max_df" if max_df is not None else "frequencies"

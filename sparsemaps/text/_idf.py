@@ -328,11 +328,11 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         ValueError if they are invalid."""
         parameters = description["parameters"]
         if sorted(parameters) != sorted(_SAVED):
-            raise ValueError("it has other parameters than IdfWeights")
+            raise ValueError("its parameters differ from those of IdfWeights")
         weights = cls(**parameters)
         weights._check_parameters()
         if table.counts.shape != (1, weights.n_buckets) or table.counts.itemsize != 4:
-            raise ValueError("its table is not of its number of buckets")
+            raise ValueError("its table does not have its number of buckets")
         weights.n_features_in_ = _checks.check_int(
             "n_features", description["n_features"], 1, _checks.LARGEST_INT
         )
@@ -404,7 +404,7 @@ class IdfWeights(_sklearn.OneToOneFeatureMixin, _sklearn.TransformerMixin, _skle
         entries = slice(block.indptr[0], block.indptr[-1])
         columns = block.indices[entries].copy()
         if len(columns) and not 0 <= columns.min() <= columns.max() < rows.n_columns:
-            raise ValueError("X was changed while it was read: a column is out of range")
+            raise ValueError("X changed while it was read: a column is out of range")
         values = np.empty(len(columns), block.values.dtype)
         weigh(columns, block.values[entries], values)
         if not np.isfinite(values).all():

@@ -157,13 +157,13 @@ def test_advice_about_samples_that_agree_in_part_is_right():
 def test_the_greater_cause_of_the_bias_is_told():
     """Of few bits, codes agree by chance; a few samples agree in i* alone beside them."""
     X = coverage_pairs()["far"]
-    with pytest.raises(ValueError, match="it is of codes that agree by chance"):
+    with pytest.raises(ValueError, match="it comes from codes that agree by chance"):
         min_components(CWS(bits=4), 0.02, X=X)
-    with pytest.raises(ValueError, match="it is of samples that agree in i") as raised:
+    with pytest.raises(ValueError, match="it comes from samples that agree in i") as raised:
         min_components(CWS(bits=16), 0.0001, X=X)
     assert "give X" not in str(raised.value)  # which is given
     # Of a relative error, both causes count in the same unit.
-    with pytest.raises(ValueError, match="it is of codes that agree by chance"):
+    with pytest.raises(ValueError, match="it comes from codes that agree by chance"):
         min_components(CWS(bits=4), 0.02, X=X, relative=True)
 
 

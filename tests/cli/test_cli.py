@@ -382,7 +382,7 @@ def test_many_files(file, tmp_path):
     assert command(*arguments).returncode == 0
     assert (tmp_path / "out" / "in.svm.npy").read_bytes() == codes
     said = command("info", tmp_path / "out" / "in.svm.npy").stdout.decode().splitlines()
-    assert said[:2] == ["rows     40 (3 without samples)", "codes    3 of 8 bits, 3 bytes a row"]
+    assert said[:2] == ["rows     40 (3 without samples)", "codes    3 of 8 bits, 3 bytes per row"]
     assert said[-1] == "labels   0: 14, 1: 13, 2: 13"
     (tmp_path / "bad.npy").write_bytes(b"x")
     (tmp_path / "bad.npz").write_bytes(b"x")

@@ -100,9 +100,12 @@ def test_one_delivery_after_the_other(folder):
         (["none.jsonl"], "none.jsonl: No such file or directory"),
         (["in.jsonl", "--field", "x"], "in.jsonl: line 1: expected the field 'x'; found 'id'"),
         (["in.svm", "--field", "x"], "--field is for texts; give --texts"),
-        (["in.jsonl", "--task", "0/1"], "--stage and --task go together"),
-        (["in.jsonl", "--stage", "codes"], "--stage and --task go together"),
-        (["in.jsonl", "--stage", "codes", "--task", "0/1", "--fresh"], "--task is not for --dask"),
+        (["in.jsonl", "--task", "0/1"], "--stage and --task must be given together"),
+        (["in.jsonl", "--stage", "codes"], "--stage and --task must be given together"),
+        (
+            ["in.jsonl", "--stage", "codes", "--task", "0/1", "--fresh"],
+            "--task cannot be combined",
+        ),
         (
             ["in.jsonl", "--stage", "removals", "--task", "0/1"],
             "such as codes.npy; make them befo",

@@ -46,7 +46,7 @@ def test_codes_labels_and_their_record(texts, tmp_path):
     out = tmp_path / "out" / "texts.jsonl.npy"
     said = told(out)
     assert said["rows"] == "6"
-    assert said["codes"] == "20 of 4 bits, 10 bytes a row"
+    assert said["codes"] == "20 of 4 bits, 10 bytes per row"
     assert said["labels"] == "0: 3, 1: 3"
     words = said["texts"]
     assert words.startswith("HashingVectorizer(")

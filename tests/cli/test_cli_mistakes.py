@@ -105,7 +105,7 @@ def test_other_formats_are_named(tmp_path, named):
         "rows.parquet": "this is Parquet, not LIBSVM text",
     }
     if named[0] == "map":  # where texts can be said to be these
-        of_texts = dict.fromkeys(of_texts, "is a file of texts: say so by --texts auto:5")
+        of_texts = dict.fromkeys(of_texts, "is a file of texts: give --texts auto:5")
     elif named[0] == "pairs":  # which reads them as texts
         of_texts = {}
     for name, what in (
@@ -138,7 +138,7 @@ def test_options_that_a_command_has_not_are_not_advised(tmp_path):
     """Nor is None: `text` writes one format only."""
     (tmp_path / "in.jsonl").write_text('{"text": "a", "y": ["b"]}\n{"text": "", "y": []}\n')
     words = [tmp_path / "in.jsonl", "--label-field", "y", "-o", tmp_path / "out"]
-    rule = "line 2: a row without labels and entries has no line"
+    rule = "line 2: a row with neither labels nor entries cannot be written"
     assert said("text", *words).endswith(f"{rule}\n")
     text = said("map", "minhash", "--texts", "word:1", *words)
     assert text.endswith(f"{rule}; --format npy takes it\n")

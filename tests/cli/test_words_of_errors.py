@@ -142,7 +142,7 @@ TOGETHER = [
     ("map minhash t.jsonl -o o --texts char:3 --token-pattern .",
      "--token-pattern is for words, not for 'char:3'"),
     ("map minhash t.jsonl -o o --texts word:1 --idf 2 --max-length 9",
-     "--idf 2 weighs values, and minhash maps sets"),
+     "--idf 2 weighs values, but minhash maps sets"),
     ("map fastfood rows.svm -o o", "--hash-dim must be a number"),
     ("map fourier rows.svm -o o --gamma 0.0", "--gamma must be a finite number above 0, got 0"),
     ("map fourier rows.svm -o o --gamma 1e70", "or take a smaller --gamma"),

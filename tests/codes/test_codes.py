@@ -215,7 +215,7 @@ A = np.zeros((2, 4), np.uint8)
         (lambda: codes.hamming(A.astype(int), A), "A must be a two-dimensional array of uint8"),
         (lambda: codes.hamming(A, A[0]), r"B must be .*, got shape \(4,\) of uint8"),
         (lambda: codes.hamming(A[:, :0], A[:, :0]), "at least one byte"),
-        (lambda: codes.hamming(A, A[:, :3]), "rows of one length, got 4 and 3 bytes"),
+        (lambda: codes.hamming(A, A[:, :3]), "rows of the same length, got 4 and 3 bytes"),
         (lambda: codes.collisions(A, A, 25), "bits must be from 1 to 24, got 25"),
         (lambda: codes.collisions(A, A, 8, n_hashes=5), "n_hashes must be from 1 to 4, got 5"),
         (lambda: codes.collisions(A, A, 8, n_jobs=0), "n_jobs must be None or a non-zero integer"),

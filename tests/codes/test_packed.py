@@ -366,7 +366,10 @@ def test_codes_of_maps_that_differ_are_refused(one, other, message):
         (lambda A: PackedCodes(A.array, 8, {}, sampled=[True]), r"sampled must be of shape \(2,\)"),
         (lambda A: codes.collisions(A, A, 4), "bits must be 8, as in A, got 4"),
         (lambda A: codes.collisions(A.array, A.array), "bits must be given if A is a plain"),
-        (lambda A: codes.collisions(A, A.array[:, :9]), "rows of one length, got 256 and 9 bytes"),
+        (
+            lambda A: codes.collisions(A, A.array[:, :9]),
+            "of the same length, got 256 and 9 bytes",
+        ),
         (lambda A: codes.kernel_from_collisions([300], A), "counts must be from 0 to n_hashes"),
         (lambda A: MinHash().fit(X2).encode(X2, packed=1), "packed must be True or False"),
         (lambda A: PackedCodes.load(__file__), "is not a file of packed codes"),

@@ -203,7 +203,7 @@ def test_an_output_that_is_no_file(name, folder, model, client, tmp_path):
     with (folder / "0.jsonl").open("rb") as file:
         if name not in ("pairs", "dedup"):
             file, needs = folder, "an output that is a directory"
-        with pytest.raises(ValueError, match=f"tasks are for {needs}"):
+        with pytest.raises(ValueError, match=f"tasks need {needs}"):
             JOBS[name](file, model, output=tmp_path / "out", engine=Workers(client))
     assert not (tmp_path / "out").exists()
 
@@ -228,7 +228,10 @@ def test_bad_arguments(name, folder, model, tmp_path):
     ("options", "message"),
     [
         (["-o", "out"], "--dask needs an output directory, whose name ends in a slash"),
-        (["-o", "out/", "--stage", "map", "--task", "0/2"], "--task is not for --dask"),
+        (
+            ["-o", "out/", "--stage", "map", "--task", "0/2"],
+            "--task cannot be combined with",
+        ),
     ],
 )
 def test_what_the_command_cannot_do(folder, tmp_path, monkeypatch, capsys, options, message, dask):

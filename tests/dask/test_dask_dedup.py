@@ -148,7 +148,7 @@ def test_empty_inputs_and_pipes(tmp_path, client):
     assert (tmp_path / "out").read_bytes() == b""
     done = command("dedup", tmp_path / "in.txt", "-o", "-", "--dask")
     assert (done.returncode, done.stdout) == (2, b"")
-    assert b"on a cluster, inputs and outputs are files" in done.stderr
+    assert b"on a cluster, inputs and outputs must be files" in done.stderr
 
 
 def test_earlier_deliveries_and_bad_records(folder, tmp_path, monkeypatch, client, short_ranges):

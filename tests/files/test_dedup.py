@@ -387,7 +387,7 @@ def test_ids(tmp_path):
         ({"clusters": "in.jsonl"}, "is the input"),
         ({"clusters": "out"}, "would be the table of clusters and the output"),
         ({"output": "-", "clusters": "-"}, "are both standard output"),
-        ({"output": "-", "task": ("codes", 0, 1)}, "tasks are for inputs and outputs that are fil"),
+        ({"output": "-", "task": ("codes", 0, 1)}, "tasks need inputs and outputs that are files"),
         (
             {"task": ("code", 0, 1)},
             "the stage must be codes, removals, clusters, kept, outputs, got",
@@ -395,7 +395,7 @@ def test_ids(tmp_path):
         ({"task": 3}, "task must be a tuple"),
         ({"output": "x.parquet"}, "the inputs are not Parquet"),
         ({"inputs": ["in.jsonl", "in.svm"]}, r"in\.jsonl is a file of texts, and in\.svm is not"),
-        ({"inputs": ["in.jsonl", "in.txt"]}, "are of different formats; write to a directory"),
+        ({"inputs": ["in.jsonl", "in.txt"]}, "have different formats; write to a directory"),
         ({"inputs": ["in.jsonl", "f/in.jsonl"], "output": "d/"}, "have the same output"),
         ({"inputs": "in.svm", "source": 3}, "source must be Texts, Svmlight, an analyzer"),
         ({"inputs": "in.parquet"}, "let its name end in .parquet"),

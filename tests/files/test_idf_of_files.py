@@ -269,7 +269,7 @@ def test_jobs_that_refuse_it(tmp_path, file):
         (lambda: filter_files(model, file, out, label="a", source=source), "is for map and train"),
         (lambda: map_files(MinHash(), file, out, source=source), "MinHash maps sets"),
         (lambda: train_files(of_codes, file, out, source=labelled), "MinHash maps sets"),
-        (lambda: of_codes.set_params(vectorizer=source).fit(TEXTS, Y), "the map is of sets"),
+        (lambda: of_codes.set_params(vectorizer=source).fit(TEXTS, Y), "the map takes sets"),
     ):
         with pytest.raises(ValueError, match=message):
             call()

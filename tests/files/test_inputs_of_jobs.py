@@ -83,10 +83,10 @@ def refused_in_one_line(done, file, what):
     """A command says what has changed."""
     assert done.returncode == 2
     n = len(ROWS)
-    values = {"size": f"was {n}, and is {n + 4}"}.get(what, "was .*, and is .*")
+    values = {"size": f"was {n}, and is now {n + 4}"}.get(what, "was .*, and is now .*")
     said = (
-        f"sparsemaps: the input {re.escape(str(file))} has changed meanwhile: its {what} {values}; "
-        "run again when it is complete\n"
+        f"sparsemaps: the input {re.escape(str(file))} changed during the run: its {what} "
+        f"{values}; run again when the file is complete\n"
     )
     assert re.fullmatch(said, done.stderr.decode())
 
@@ -129,7 +129,7 @@ def test_an_input_that_changes_gives_no_output(file, tmp_path, monkeypatch, job,
             if job == "kernel":
                 refused_in_one_line(run(), file, what)
             else:
-                with pytest.raises(ValueError, match=rf"the input .*in\.svm has changed.*{what}"):
+                with pytest.raises(ValueError, match=rf"the input .*in\.svm changed.*{what}"):
                     run()
         assert n_opened == moment // 2 + 1
         left = {path.name for path in tmp_path.iterdir() if path.is_file()} - {"in.svm"}
@@ -173,7 +173,7 @@ def test_an_input_that_changes_while_another_is_read(file, job):
     second.write_bytes(b"7 1:1 55:1 56:1\n")
     mark, _ = two_inputs(file, None)[job]
     output = _Disturbing(mark, file)
-    with pytest.raises(ValueError, match=r"in\.svm has changed meanwhile: its time"):
+    with pytest.raises(ValueError, match=r"in\.svm changed during the run: its time"):
         two_inputs(file, output)[job][1]()
     assert mark in output.getvalue()
 
@@ -198,7 +198,7 @@ def test_an_input_that_changes_before_a_pipe_is_read(file, tmp_path, job):
     }[job]
     writer = threading.Thread(target=write)
     writer.start()
-    with pytest.raises(ValueError, match=r"in\.svm has changed meanwhile: its time"):
+    with pytest.raises(ValueError, match=r"in\.svm changed during the run: its time"):
         run()
     writer.join()
     assert {path.name for path in tmp_path.iterdir()} == {"in.svm", "pipe"}
@@ -210,7 +210,7 @@ def test_an_earlier_delivery_that_changes(file, tmp_path):
     codes = tmp_path / "one.stages" / "codes.npy"
     (tmp_path / "second.svm").write_bytes(b"7 1:1 55:1 56:1\n")
     output = _Disturbing(b"7 ", codes)
-    with pytest.raises(ValueError, match=r"codes\.npy has changed meanwhile: its time"):
+    with pytest.raises(ValueError, match=r"codes\.npy changed during the run: its time"):
         deduplicate_files(MINHASH, tmp_path / "second.svm", output, against=tmp_path / "one.stages")
 
 
@@ -225,7 +225,7 @@ def test_codes_that_change_while_they_are_read(file, tmp_path):
             return super()._scores_of_block(*some)
 
     disturbed = Disturbed(MINHASH).fit(np.eye(4, 60), [0, 1, 0, 1])
-    with pytest.raises(ValueError, match=r"codes\.npy has changed meanwhile: its time"):
+    with pytest.raises(ValueError, match=r"codes\.npy changed during the run: its time"):
         predict_files(disturbed, codes, f"{tmp_path}/labels/")
     assert not list((tmp_path / "labels").glob("codes*"))
 
@@ -233,7 +233,7 @@ def test_codes_that_change_while_they_are_read(file, tmp_path):
 def test_an_input_that_is_removed(file):
     (known,) = _sources.known_inputs([file])
     file.unlink()
-    with pytest.raises(ValueError, match=r"in\.svm has been removed meanwhile"):
+    with pytest.raises(ValueError, match=r"in\.svm was removed during the run"):
         _sources.refuse_changes([known])
     with pytest.raises(FileNotFoundError):
         _sources.known_inputs([file])
@@ -326,13 +326,13 @@ def test_a_substituted_process(file, tmp_path):
     [
         (["map", "minhash", "pipe", "-o", "out/"], "inputs that are files"),
         (["dedup", "pipe", "-o", "out/"], "inputs that are files"),
-        (["map", "minhash", "pipe", "./pipe", "-o", "out"], "./pipe is given twice, and can be re"),
+        (["map", "minhash", "pipe", "./pipe", "-o", "out"], "./pipe is given twice, but can"),
         (["kernel", "minmax", "pipe", "pipe", "-o", "out"], "pipe is given twice"),
         (["kernel", "minmax", "-", "-", "-o", "out"], "standard input is given twice"),
         (["pairs", "minhash", "pipe", "--other", "pipe", "-o", "out"], "pipe is given twice"),
         (["dedup", "in.svm", "--against", "pipe", "-o", "out"], "or folders of stages, got pipe"),
-        (["dedup", "table.parquet", "-o", "out"], "Parquet is not read from pipes"),
-        (["map", "minhash", "table.parquet", "--texts", "word:1", "-o", "out"], "Parquet is not"),
+        (["dedup", "table.parquet", "-o", "out"], "Parquet cannot be read from pipes"),
+        (["map", "minhash", "table.parquet", "--texts", "word:1", "-o", "out"], "Parquet cannot"),
     ],
 )
 def test_pipes_that_are_refused(file, tmp_path, monkeypatch, arguments, message):
@@ -372,7 +372,7 @@ def test_a_second_run_is_one_error(file, tmp_path, monkeypatch):
             before = os.listdir(folder)
             done = command(*arguments)
             assert done.returncode == 2
-            assert done.stderr.startswith(b"sparsemaps: another run writes to ")
+            assert done.stderr.startswith(b"sparsemaps: another run is writing to ")
             assert done.stderr.count(b"\n") == 1
             assert os.listdir(folder) == before
         assert os.listdir(folder) == []
@@ -423,12 +423,12 @@ def test_locks_that_are_shared(tmp_path):
         with _locks.one_writer(folder, shared=True):
             pass
         assert os.listdir(folder) == [_locks.LOCK]
-        with pytest.raises(ValueError, match="another run writes to"), _locks.one_writer(folder):
+        with pytest.raises(ValueError, match="another run is wri"), _locks.one_writer(folder):
             pass
     assert os.listdir(folder) == []
     with (
         _locks.one_writer(folder),
-        pytest.raises(ValueError, match="another run writes to"),
+        pytest.raises(ValueError, match="another run is writing to"),
         _locks.one_writer(folder, shared=True),
     ):
         pass

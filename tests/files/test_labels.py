@@ -93,7 +93,7 @@ def test_tasks_in_any_order(trained, folder, tmp_path, job):
     assert answer == added(of_tasks[:2])
     with pytest.raises(ValueError, match=f"the stage must be {job.__name__}, got 'map'"):
         job(model, folder, f"{tmp_path}/out/", task=("map", 0, 1))
-    with pytest.raises(ValueError, match="tasks are for an output that is a directory"):
+    with pytest.raises(ValueError, match="tasks need an output that is a directory"):
         job(model, folder / "4.jsonl", tmp_path / "file", task=(job.__name__, 0, 1))
 
 
@@ -114,7 +114,7 @@ def test_tasks_of_the_command(trained, folder, tmp_path, job):
     assert outputs(tmp_path / "out") == outputs(tmp_path / "one")
     to_file = [*arguments, tmp_path / "file"]
     assert b"needs an output directory" in command(*to_file, "--dask").stderr
-    assert b"tasks are for an output that is a directory" in command(*to_file, "--tasks").stderr
+    assert b"tasks need an output that is a directory" in command(*to_file, "--tasks").stderr
 
 
 @posix

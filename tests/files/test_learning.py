@@ -415,7 +415,7 @@ def test_commands_of_rows_and_codes(tmp_path, monkeypatch):
         (["train", "minmax", "in.svm", "-o", "m", "--validation", "nowhere"], "nowhere: No such"),
         (["train", "v", "-o", "m", "--texts", "word:1", "--text-format", "jsonl"], "--label-field"),
         (["train", "a.jsonl", "-o", "m"], "texts need --label-field FIELD"),
-        (["train", "a.jsonl", "in.svm", "-o", "m"], "take one kind at a time"),
+        (["train", "a.jsonl", "in.svm", "-o", "m"], "process one kind at a time"),
     ],
 )
 def test_mistakes_of_commands(arguments, message, tmp_path, monkeypatch):
@@ -444,6 +444,6 @@ def test_an_input_that_changes_after_all_are_read(tmp_path, monkeypatch):
         return blocks
 
     monkeypatch.setattr(_labelled_rows, "_read_blocks", read_and_change)
-    with pytest.raises(ValueError, match=r"in\.svm has changed meanwhile"):
+    with pytest.raises(ValueError, match=r"in\.svm changed during the run"):
         files.train_files(KernelClassifier(MinHash(random_state=0)), path, tmp_path / "model")
     assert not (tmp_path / "model").exists()

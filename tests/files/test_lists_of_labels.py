@@ -260,7 +260,7 @@ def test_a_row_that_would_be_a_blank_line(tmp_path):
     """A record without labels and n-grams has no line of LIBSVM text."""
     some = [{"text": "a", "y": ["x"]}, {"text": "", "y": []}]
     write_jsonl(tmp_path / "in.jsonl", some)
-    with pytest.raises(ValueError, match="line 2: a row without labels and entries has no line"):
+    with pytest.raises(ValueError, match="line 2: a row with neither labels nor entries cannot"):
         files.map_files(MAP, tmp_path / "in.jsonl", tmp_path / "out.svm", source=SOURCE)
     assert not (tmp_path / "out.svm").exists()
     files.map_files(MAP, tmp_path / "in.jsonl", tmp_path / "out.npy", source=SOURCE, format="npy")
@@ -386,7 +386,7 @@ def test_what_takes_one_label_a_record(tmp_path):
         files.train_files(regressor, tmp_path / "in.jsonl", tmp_path / "model", source=SOURCE)
     done = command("compare", tmp_path / "in.jsonl", "--texts", "word:1", "--label-field", "y")
     assert done.returncode == 2
-    assert b"one label a record, got a list in the field 'y'" in done.stderr
+    assert b"one label per record, got a list in the field 'y'" in done.stderr
     weighted = text_model(class_weight={3: 2.0})
     with pytest.raises(ValueError, match="class_weight must be None or 'balanced' if rows may"):
         files.train_files(weighted, tmp_path / "in.jsonl", tmp_path / "model", source=SOURCE)

@@ -333,7 +333,7 @@ def test_pipes_have_no_tasks(file, tmp_path):
         (io.BytesIO(), tmp_path / "x"),
         (file, io.BytesIO()),
     ):
-        with pytest.raises(ValueError, match="tasks are for inputs and outputs that are files"):
+        with pytest.raises(ValueError, match="tasks need inputs and outputs that are files"):
             similar_pairs_of_files(MINHASH, inputs, output, task=("pairs", 0, 1))
 
 

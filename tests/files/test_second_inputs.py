@@ -421,7 +421,7 @@ def test_another_normal_form_than_that_of_the_model(trained, tmp_path):
     model = KernelClassifier.load(trained)
     write_jsonl(tmp_path / "in.jsonl", records(3))
     given = Texts(normalize="nfkc")
-    with pytest.raises(ValueError, match="the model has another vectorizer"):
+    with pytest.raises(ValueError, match="the model has a different vectorizer"):
         files.predict_files(model, tmp_path / "in.jsonl", tmp_path / "out", source=given)
 
 

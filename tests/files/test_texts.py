@@ -229,7 +229,7 @@ def test_a_bad_line_is_one_error(tmp_path, content, message):
         ({"source": (3, {})}, "analyzer must be a string"),
         ({"source": ("word:1", {"max_line_bytes": 0})}, "max_line_bytes must be"),
         ({"source": 3}, "source must be Texts, Svmlight, an analyzer"),
-        ({}, r"a\.jsonl is a file of texts: say so by source='auto:5'"),
+        ({}, r"a\.jsonl is a file of texts: give source='auto:5'"),
     ],
 )
 def test_bad_options(file, tmp_path, options, message):
@@ -249,7 +249,7 @@ def test_bad_options(file, tmp_path, options, message):
 
 def test_a_map_of_another_width(file, tmp_path):
     narrow = ConsistentWeightedSampling(n_hashes=4, random_state=0).fit(np.ones((2, 10)))
-    with pytest.raises(ValueError, match=r"fitted to 10 columns, and rows of texts by byte:1"):
+    with pytest.raises(ValueError, match=r"fitted to 10 columns, but texts by byte:1"):
         map_files(narrow, file, tmp_path / "out", source="byte:1")
     exact = MINHASH.fit(ByteNgrams(ngram_range=(1, 1)).transform(["any"]))
     map_files(exact, file, tmp_path / "out", source="byte:1")

@@ -247,7 +247,7 @@ def test_inputs_that_change(memory, tmp_path, capsys, monkeypatch):
 
     monkeypatch.setattr(_urls, "opened", changing)
     assert run(JOBS["map"], "memory://in", tmp_path) == 2
-    assert "the input memory://in/rows/a.svm has changed meanwhile" in capsys.readouterr().err
+    assert "the input memory://in/rows/a.svm changed during the run" in capsys.readouterr().err
     assert not list(tmp_path.iterdir())
 
 

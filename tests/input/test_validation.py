@@ -74,7 +74,7 @@ def test_errors_keep_their_parts():
 def test_dok_keys_beyond_the_index_type(key):
     X = sp.dok_array((3, 5))
     X._dict[key] = 1.0
-    with pytest.raises(ValueError, match=r"DOK matrix X has the index|X is not a sound DOK matrix"):
+    with pytest.raises(ValueError, match=r"DOK matrix X has the index|X is not a valid DOK matrix"):
         CountSketch().fit(X)
 
 

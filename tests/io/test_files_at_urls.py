@@ -39,7 +39,7 @@ def test_another_version_is_another_file(fs):
     input = InputFile(URL)
     input.refuse_change()
     fs.pipe_file("/io/file", b"after!")
-    with pytest.raises(ValueError, match="has changed meanwhile"):
+    with pytest.raises(ValueError, match="changed during the run"):
         input.refuse_change()
 
 

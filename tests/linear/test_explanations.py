@@ -226,7 +226,7 @@ def test_explanations_that_there_are_not():
     model = KernelClassifier(MinHash(random_state=0)).fit(X, np.arange(40) % 2)
     with pytest.raises(ValueError, match="X must be rows, as the model has no vectorizer"):
         model.explain("a cat", 0)
-    with pytest.raises(ValueError, match="codes do not tell columns"):
+    with pytest.raises(ValueError, match="codes do not store columns"):
         model.explain(model.map_.encode(X, packed=True))
     with pytest.raises(ValueError, match="features"):
         model.explain(X[:, :3])

@@ -219,9 +219,12 @@ def test_numbers_of_codes_that_were_changed_are_named(tmp_path):
     for change, message in (
         (lambda d: d.update(bits=7), "its weights do not fit its codes"),
         (lambda d: d.update(n_codes=63), "its weights do not fit its codes"),
-        (lambda d: d["map"]["parameters"].update(n_hashes=65), "its map has another number of co"),
-        (lambda d: d["map"]["parameters"].update(bits=9), "its map has other codes"),
-        (lambda d: d.update(map=large), "its map has another number of codes"),
+        (
+            lambda d: d["map"]["parameters"].update(n_hashes=65),
+            "its map has a different number of co",
+        ),
+        (lambda d: d["map"]["parameters"].update(bits=9), "its map has different codes"),
+        (lambda d: d.update(map=large), "its map has a different number of codes"),
     ):
         with pytest.raises(ValueError, match=message):
             KernelClassifier.load(changed(tmp_path / "model", change))

@@ -295,10 +295,10 @@ def test_lists_of_labels_by_way_of_an_indicator_matrix():
 @pytest.mark.parametrize(
     ("y", "message"),
     [
-        ([[0, 1], [2, 0]], "0 and 1 alone, got 2 in row 1, column 0"),
-        ([[0.0, 0.5], [1, 0]], "0 and 1 alone, got 0.5 in row 0, column 1"),
-        ([["a", "b"], ["b", "a"]], "0 and 1 alone, got 'a' in row 0, column 0"),
-        (sp.csr_array([[0, 1], [-1, 0]]), "0 and 1 alone, got -1 in row 1, column 0"),
+        ([[0, 1], [2, 0]], "only 0 and 1, got 2 in row 1, column 0"),
+        ([[0.0, 0.5], [1, 0]], "only 0 and 1, got 0.5 in row 0, column 1"),
+        ([["a", "b"], ["b", "a"]], "only 0 and 1, got 'a' in row 0, column 0"),
+        (sp.csr_array([[0, 1], [-1, 0]]), "only 0 and 1, got -1 in row 1, column 0"),
         (sp.csr_array([[0.0, np.nan], [1, 0]]), "NaN"),
         (np.array([[0.0, np.nan], [1, 0]]), "NaN"),
         (sp.csr_array([[1j, 0], [1, 0]]), "(?i)complex"),

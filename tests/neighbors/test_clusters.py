@@ -108,7 +108,7 @@ def test_of_similar_pairs():
         ([0], [1.0], 2, "j must be an array of integers, got one of float64"),
         ([True], [1], 2, "i must be an array of integers, got one of bool"),
         (sp.eye_array(2), [1], 2, "i must be an array of row numbers, got a sparse matrix"),
-        ([0], [1, 0], 2, "i and j must have one length, got 1 and 2"),
+        ([0], [1, 0], 2, "i and j must have the same length, got 1 and 2"),
         ([0, 2], [1, 0], 2, "i must be from 0 to n - 1 = 1, got 2"),
         ([0, 1], [1, -1], 2, "j must be from 0 to n - 1 = 1, got -1"),
         ([0], [2**63], 2, "j must be from 0 to n - 1 = 1, got 9223372036854775808"),

@@ -142,7 +142,7 @@ def test_rows_of_two_writers_are_not_lost(path):
     one.partial_fit(X[:3])
     two.partial_fit(X[:5])
     two.save(path)
-    with pytest.raises(ValueError, match=r"index\.npy has another index than the one that was op"):
+    with pytest.raises(ValueError, match=r"index\.npy now holds a different index: save under"):
         one.save(path)
     assert KernelNeighbors.load(path).n_samples_fit_ == 2005
     two.partial_fit(X[:1]).save(path)

@@ -78,7 +78,7 @@ SMALL = families(60)
         (lambda: neighbors.top_k(A.array, A.array, 1), "bits must be given"),
         (
             lambda: neighbors.top_k(A.array[:, :7], A.array, 1, bits=8),
-            "codes and queries must have rows of one length, got 8 and 7 bytes",
+            "codes and queries must have rows of the same length, got 8 and 7 bytes",
         ),
         (lambda: neighbors.similar_pairs(A, 0), "threshold must be .* above 0, got 0"),
         (lambda: neighbors.similar_pairs(A, 1.1), "threshold must be above 0 and at most 1"),

@@ -168,5 +168,5 @@ def test_what_says_ngrams():
 
 
 def test_sets_have_no_weights():
-    with pytest.raises(ValueError, match="idf weighs values, and the map is of sets"):
+    with pytest.raises(ValueError, match="idf weighs values, but the map takes sets"):
         as_vectorizer(Texts("word:1", idf=2.0), binary=True)

@@ -49,7 +49,7 @@ def test_endings(tmp_path, format, compression, case):
     assert [batch.texts for batch in iter_records(out)] == [["a text"]]
     assert out.read_bytes()[:3] == path.read_bytes()[:3]  # compressed alike
     with (
-        pytest.raises(ValueError, match="is a file of texts: say so")
+        pytest.raises(ValueError, match="is a file of texts: give")
         if not FORMATS[format].may_be_rows
         else (pytest.raises(ValueError, match="expected a number as label"))
     ):
