@@ -12,28 +12,29 @@ from sparsemaps._loops.levels cimport Scratch, borrow_scratch, give_back_scratch
 
 
 cdef extern from "c/random/functions.h" nogil:
-    const double FAR_TURNS_F64
+    const double FAR_EIGHTH_F64
     ctypedef struct functions_loops:
-        Py_ssize_t (*paired)(const void *projections, const void *scales, Py_ssize_t n,
-                             double factor, void *out) noexcept nogil
-        Py_ssize_t (*cosines)(const void *projections, const void *scales, const void *phases,
-                              Py_ssize_t n, double factor, void *out) noexcept nogil
+        void (*paired)(const void *projections, const void *scales, Py_ssize_t n, double factor,
+                       void *out) noexcept nogil
+        void (*cosines)(const void *projections, const void *scales, const void *phases,
+                        Py_ssize_t n, double factor, void *out) noexcept nogil
+        bint (*is_far)(const void *projections, const void *scales, Py_ssize_t n) noexcept nogil
     const functions_loops *functions_at(int, size_t value_size)
 
 
-FAR_TURNS = FAR_TURNS_F64
+FAR_TURNS = FAR_EIGHTH_F64
 
 cdef enum:
-    MOST_FAR = 8  # a row is far if more than one in MOST_FAR of its angles are
+    FIRST_ANGLES = 64  # decide whether a row is far, so that more components extend the first ones
 
 
 def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out):
     """Write a pair for each of the first `n_pairs` projections, and a cosine with a phase for each
     of the others. Projections beyond the number of scales are ignored. `out` may be `projections`.
 
-    An angle of FAR_TURNS or more (for float32: 2^15) has almost no fraction left. Return the
-    numbers of the rows in which more than an eighth of the angles are that far. With heavy-tailed
-    vectors, a few such angles occur in any row.
+    Return the numbers of far rows, whose angles are too large for the type. The first 64 angles
+    decide: more than an eighth have 2^44 turns or more, or in float32 64 turns, or more than half
+    have 4 turns.
     """
     cdef array_t x = array_of(projections, FLOATS, ANY_SIZE, 2, False)
     cdef array_t scale = array_of(scales, FLOATS, x.size, 1, False)
@@ -42,8 +43,8 @@ def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out
     cdef Py_ssize_t row, n = scale.shape[0], n_single = n - n_pairs, size = x.size
     cdef const functions_loops *loops = functions_at(level, size)
     cdef char *to
+    cdef Py_ssize_t n_first = min(n, <Py_ssize_t>FIRST_ANGLES)
     cdef bint any_far = False
-    cdef Py_ssize_t n_far
     cdef Scratch scratch = borrow_scratch()
     cdef uint8_t *far = <uint8_t *>scratch.take(x.shape[0])
     # Copy a row's projections, since `out` may overwrite them.
@@ -52,15 +53,14 @@ def features(projections, scales, phases, Py_ssize_t n_pairs, double factor, out
         for row in range(x.shape[0]):
             memcpy(copy, x.data + row * x.shape[1] * size, n * size)
             to = y.data + row * y.shape[1] * size
-            n_far = 0
             if n_pairs:
-                n_far += loops.paired(copy, scale.data, n_pairs, factor, to)
+                loops.paired(copy, scale.data, n_pairs, factor, to)
             if n_single:
-                n_far += loops.cosines(copy + n_pairs * size, scale.data + n_pairs * size,
-                                       phase.data + n_pairs * size, n_single, factor,
-                                       to + 2 * n_pairs * size)
-            far[row] = MOST_FAR * n_far > n
-            any_far |= MOST_FAR * n_far > n
+                loops.cosines(copy + n_pairs * size, scale.data + n_pairs * size,
+                              phase.data + n_pairs * size, n_single, factor,
+                              to + 2 * n_pairs * size)
+            far[row] = loops.is_far(copy, scale.data, n_first)
+            any_far |= far[row]
     found = [row for row in range(x.shape[0]) if far[row]] if any_far else []
     give_back_scratch(scratch)
     return found

@@ -244,8 +244,9 @@ class Fastfood(SparseMap[Array]):
     `RandomFourier`, which for close rows is larger than the variance of all pairs together.
 
     A row with more than an eighth of its angles above 2^44 turns raises an error, because float64
-    hardly represents their fractions. float32 rows with this many angles above 2^15 turns are
-    mapped in float64.
+    hardly represents their fractions. float32 rows with this many angles above 64 turns, or more
+    than half above 4 turns, are mapped in float64, which takes twice as long. The first 64 angles
+    of a row decide.
 
     With either transform, each projection is exactly normal for "rbf": apart from G, the matrix is
     orthogonal, and S divides by the norm of G.

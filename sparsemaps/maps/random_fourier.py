@@ -192,12 +192,14 @@ class RandomFourier(HasCodes[Array]):
     the numbers that are drawn; it costs about 0.1 ms for each different absolute difference of a
     row of X.
 
-    Angles are reduced in the precision of the input: of float32, angles of 10^4 are off by about
-    10^-3. float32 rows with more than an eighth of the angles above 2^15 turns are mapped in
-    float64; rows with this many angles above 2^44 turns raise an error, because float64 hardly
-    represents their fractions. In other rows, vectors with heavy tails may give single angles
-    beyond any precision; angles above 2^21 turns (2^50 for float64) count as 0. Cost: O(entries *
-    n_components).
+    Angles are computed in the precision of the input. In float32 they are off by about 10^-6 for
+    each turn. Far float32 rows, such as rows at a large distance from 0, are mapped in float64, and
+    have the features of the same numbers in float64. A row is far if more than half of its first 64
+    angles are above 4 turns, or more than an eighth above 64 turns. Far rows take two to four times
+    as long; subtracting the mean from all rows keeps the kernel. Rows with more than an eighth of
+    these angles above 2^44 turns raise an error, because float64 hardly represents their fractions.
+    In other rows, vectors with heavy tails may give single angles beyond any precision; angles
+    above 2^21 turns (2^50 for float64) count as 0. Cost: O(entries * n_components).
 
     References
     ----------

@@ -88,8 +88,8 @@ static void mean_cosines_each(double *x, ptrdiff_t n, const double *weights, con
 typedef int32_t bits_f32;
 typedef int64_t bits_f64;
 
-static const float far_turns_f32 = (float)FAR_TURNS_F32;
-static const double far_turns_f64 = FAR_TURNS_F64;
+static const float far_half_f32 = (float)FAR_HALF_F32, far_eighth_f32 = (float)FAR_EIGHTH_F32;
+static const double far_half_f64 = FAR_HALF_F64, far_eighth_f64 = FAR_EIGHTH_F64;
 
 #define TEMPLATE "functions.template.h"
 #include "each_value.h"
@@ -102,5 +102,6 @@ static const double far_turns_f64 = FAR_TURNS_F64;
      .multiply_complex = multiply_complex_##TYPE,                                                  \
      .finite = finite_##TYPE,                                                                      \
      .paired = paired_##TYPE,                                                                      \
-     .cosines = cosines_##TYPE}
+     .cosines = cosines_##TYPE,                                                                    \
+     .is_far = is_far_##TYPE}
 const functions_loops TABLE(functions)[] = OF_EACH_VALUE(LOOPS);

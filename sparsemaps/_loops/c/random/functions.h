@@ -18,9 +18,14 @@ enum {
     FUNCTION_KINDS
 };
 
-/* From this many turns on, rounding changes an angle by 2^-9 turns or more. */
-#define FAR_TURNS_F32 0x1p15
-#define FAR_TURNS_F64 0x1p44
+/* A row is far if more than half of its angles have FAR_HALF turns or more, or more than an eighth
+ * have FAR_EIGHTH: with heavy-tailed vectors, any row has a few large angles. Rounding an angle to
+ * its type is then off by up to 2^-22 turns and 2^-18 turns in float32, and by 2^-9 turns in
+ * float64. */
+#define FAR_HALF_F32 0x1p2
+#define FAR_EIGHTH_F32 0x1p6
+#define FAR_HALF_F64 0x1p44
+#define FAR_EIGHTH_F64 0x1p44
 
 typedef struct {
     /* Apply a function to n doubles in place. */
@@ -38,12 +43,14 @@ typedef struct {
     /* Return whether all of n values are finite. */
     int (*finite)(const void *x, ptrdiff_t n);
     /* Write the cosine and sine of each of n angles, projection * scale in turns, as adjacent
-     * pairs, times a factor. Return how many angles are NaN or not below FAR_TURNS in magnitude. */
-    ptrdiff_t (*paired)(const void *projections, const void *scales, ptrdiff_t n, double factor,
-                        void *out);
-    /* Write the cosines of n angles with a phase, in turns, added. Return the same count. */
-    ptrdiff_t (*cosines)(const void *projections, const void *scales, const void *phases,
-                         ptrdiff_t n, double factor, void *out);
+     * pairs, times a factor. */
+    void (*paired)(const void *projections, const void *scales, ptrdiff_t n, double factor,
+                   void *out);
+    /* Write the cosines of n angles with a phase, in turns, added. */
+    void (*cosines)(const void *projections, const void *scales, const void *phases, ptrdiff_t n,
+                    double factor, void *out);
+    /* Return whether a row with n angles, projection * scale in turns, is far. */
+    int (*is_far)(const void *projections, const void *scales, ptrdiff_t n);
 } functions_loops;
 
 DECLARE_TABLES_OF_VALUES(functions)

@@ -29,61 +29,46 @@ static int NAME(finite)(const void *any_x, ptrdiff_t n)
     return !wrong;
 }
 
-/* Return the larger absolute value, as bits. NaN compares as the largest. The comparison is signed
- * because SSE2 and AVX2 have no unsigned one. */
-INLINE NAME(bits) NAME(larger)(NAME(bits) largest, VALUE x)
+/* Compares bits of absolute values, so that NaN counts. The comparison is signed because SSE2 and
+ * AVX2 have no unsigned one. */
+static int NAME(is_far)(const void *any_projections, const void *any_scales, ptrdiff_t n)
 {
-    NAME(bits) bits;
-    memcpy(&bits, &x, sizeof bits);
-    bits &= (NAME(bits))((WORD)-1 >> 1);
-    return bits > largest ? bits : largest;
-}
-
-/* Count the far angles among n, unless `largest` shows that there are none. */
-static ptrdiff_t NAME(count_far)(NAME(bits) largest, const VALUE *projections, const VALUE *scales,
-                                 const VALUE *phases, ptrdiff_t n)
-{
-    const NAME(bits) limit = NAME(larger)(0, NAME(far_turns));
-    ptrdiff_t n_far = 0;
-    if (largest < limit)
-        return 0;
+    const VALUE *projections = any_projections, *scales = any_scales;
+    NAME(bits) bits, limit_of_half, limit_of_eighth, n_half = 0, n_eighth = 0;
+    memcpy(&limit_of_half, &NAME(far_half), sizeof limit_of_half);
+    memcpy(&limit_of_eighth, &NAME(far_eighth), sizeof limit_of_eighth);
     for (ptrdiff_t j = 0; j < n; j++) {
-        const VALUE turns = projections[j] * scales[j] + (phases ? phases[j] : 0);
-        n_far += NAME(larger)(0, turns) >= limit;
+        const VALUE turns = projections[j] * scales[j];
+        memcpy(&bits, &turns, sizeof bits);
+        bits &= (NAME(bits))((WORD)-1 >> 1);
+        n_half += bits >= limit_of_half;
+        n_eighth += bits >= limit_of_eighth;
     }
-    return n_far;
+    return 2 * n_half > n || 8 * n_eighth > n;
 }
 
-static ptrdiff_t NAME(paired)(const void *any_projections, const void *any_scales, ptrdiff_t n,
-                              double factor, void *any_out)
+static void NAME(paired)(const void *any_projections, const void *any_scales, ptrdiff_t n,
+                         double factor, void *any_out)
 {
     const VALUE *restrict projections = any_projections, *restrict scales = any_scales;
     VALUE *restrict out = any_out;
-    NAME(bits) largest = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
-        const VALUE turns = projections[j] * scales[j];
         VALUE sine, cosine;
-        largest = NAME(larger)(largest, turns);
-        NAME(sin_cos)(turns, &sine, &cosine);
+        NAME(sin_cos)(projections[j] * scales[j], &sine, &cosine);
         out[2 * j] = (VALUE)factor * cosine;
         out[2 * j + 1] = (VALUE)factor * sine;
     }
-    return NAME(count_far)(largest, projections, scales, NULL, n);
 }
 
-static ptrdiff_t NAME(cosines)(const void *any_projections, const void *any_scales,
-                               const void *any_phases, ptrdiff_t n, double factor, void *any_out)
+static void NAME(cosines)(const void *any_projections, const void *any_scales,
+                          const void *any_phases, ptrdiff_t n, double factor, void *any_out)
 {
     const VALUE *restrict projections = any_projections, *restrict scales = any_scales;
     const VALUE *restrict phases = any_phases;
     VALUE *restrict out = any_out;
-    NAME(bits) largest = 0;
     for (ptrdiff_t j = 0; j < n; j++) {
-        const VALUE turns = projections[j] * scales[j] + phases[j];
         VALUE sine, cosine;
-        largest = NAME(larger)(largest, turns);
-        NAME(sin_cos)(turns, &sine, &cosine);
+        NAME(sin_cos)(projections[j] * scales[j] + phases[j], &sine, &cosine);
         out[j] = (VALUE)factor * cosine;
     }
-    return NAME(count_far)(largest, projections, scales, phases, n);
 }

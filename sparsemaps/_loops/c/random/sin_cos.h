@@ -43,7 +43,7 @@ INLINE void sin_cos_of_quarters_f32(uint32_t quarter, float a, float *sine, floa
 
 INLINE void sin_cos_f32(float turns, float *sine, float *cosine)
 {
-    /* Compares bits of absolute values, which callers that track the largest one need anyway. */
+    /* One comparison of the bits of absolute values, in which NaN is large. */
     int32_t size = (int32_t)(float_to_bits(turns) & UINT32_C(0x7fffffff));
     turns = size < (int32_t)float_to_bits(LARGE_F32) ? turns : 0.0f;
     float quarters = 4.0f * turns, whole = quarters + TO_INTEGER_F32;
