@@ -2,7 +2,7 @@
 
 import dataclasses
 import zlib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -87,31 +87,17 @@ class Batch:
     @classmethod
     def empty(cls, fields: Fields) -> "Batch":
         """Return an empty batch, to which records can be appended."""
-        batch = cls([], None if fields.label is None else [], [] if fields.records else None)
-        batch.ids = None if fields.id is None else []
-        batch.keys = None if fields.key is None else []
-        batch.weights = None if fields.weight is None else []
+        batch = cls([], records=[] if fields.records else None)
+        for one in fields.besides_text:
+            setattr(batch, one.values, [])
         return batch
 
-    def append(
-        self,
-        text: str,
-        label: object,
-        id: object,
-        key: object,
-        weight: object,
-        record: object = None,
-    ) -> None:
-        """Append the values of a record to the lists; None is a missing value."""
+    def append(self, text: str, values: Mapping[str, Any], record: object = None) -> None:
+        """Append a record: its text, and the values of the other fields, by the attributes that
+        have them. `record` is the raw record, or None if it is not requested."""
         self.texts.append(text)
-        if label is not None:
-            self.labels.append(label)
-        if id is not None:
-            self.ids.append(id)
-        if key is not None:
-            self.keys.append(key)
-        if weight is not None:
-            self.weights.append(weight)
+        for name, value in values.items():
+            getattr(self, name).append(value)
         if record is not None:
             self.records.append(record)
 

@@ -281,16 +281,9 @@ def _of_rows(
     """Yield batches of about `n_bytes`. All rows are checked before the first batch."""
     texts = _strings(paths[fields.text].of(rows), fields.text)
     fields.check_lengths(texts)
-    labels = None
-    if fields.label is not None:
-        labels = _scalars(paths[fields.label].of(rows), fields.check_label)
-    batch = Batch(texts, labels, rows if fields.records else None, n_lines=len(rows))
-    if fields.id is not None:
-        batch.ids = _scalars(paths[fields.id].of(rows), fields.check_id)
-    if fields.key is not None:
-        batch.keys = _scalars(paths[fields.key].of(rows), fields.check_key)
-    if fields.weight is not None:
-        batch.weights = _scalars(paths[fields.weight].of(rows), fields.check_weight)
+    batch = Batch(texts, records=rows if fields.records else None, n_lines=len(rows))
+    for one in fields.besides_text:
+        setattr(batch, one.values, _scalars(paths[one.name].of(rows), one.check))
     pc = library("pyarrow.compute", "reading Parquet")
     sizes = np.asarray(pc.binary_length(texts), np.int64) + RECORD_BYTES
     for start, stop in cut_by_size(sizes, n_bytes):

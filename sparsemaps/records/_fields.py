@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, TypeGuard
+from typing import Any, ClassVar, NamedTuple, TypeGuard
 
 import numpy as np
 
@@ -64,6 +64,21 @@ class Fields:
     _kind_of_labels: type | None = field(default=None, init=False)
 
     @functools.cached_property
+    def besides_text(self) -> list["FieldOfBatch"]:
+        """The fields that are read besides the text."""
+        every = (
+            ("labels", self.label, self.check_label, _field),
+            ("ids", self.id, self.check_id, _field),
+            ("keys", self.key, self.check_key, _value),  # a record need not have one
+            ("weights", self.weight, self.check_weight, _field),
+        )
+        return [
+            FieldOfBatch(values, name, check, find)
+            for values, name, check, find in every
+            if name is not None
+        ]
+
+    @functools.cached_property
     def _numbers(self) -> list[str]:
         """The fields whose values may be numbers."""
         return [one for one in (self.label, self.key, self.weight) if one is not None]
@@ -79,11 +94,10 @@ class Fields:
         if not isinstance(text, str):
             raise BadRecord(f"a string in the field {self.text!r}", _kind(text))
         self.check_lengths([text])
-        label = None if self.label is None else self.check_label(_field(record, self.label))
-        id = None if self.id is None else self.check_id(_field(record, self.id))
-        key = None if self.key is None else self.check_key(_value(record, self.key))
-        weight = None if self.weight is None else self.check_weight(_field(record, self.weight))
-        into.append(text, label, id, key, weight)
+        into.append(
+            text,
+            {values: check(find(record, name)) for values, name, check, find in self.besides_text},
+        )
 
     @property
     def are_texts(self) -> bool:
@@ -186,6 +200,18 @@ class Fields:
         if isinstance(id, int) or place == "field":  # JSON parsers round larger integers
             _check_size(id, allowed)
         return id
+
+
+class FieldOfBatch(NamedTuple):
+    """A field whose values are an attribute of a batch."""
+
+    values: str
+    """The attribute of a `Batch`."""
+    name: str
+    check: Callable[..., Any]
+    """``check(value, place)`` returns a value as batches have it."""
+    find: Callable[[dict[str, Any], str], Any]
+    """``find(record, name)`` returns the value in a JSON object."""
 
 
 ALLOWED_WEIGHTS = f"a number from 0 to {LARGEST_REAL:g}"

@@ -271,10 +271,7 @@ class _Places:
             raise BadRecord(f"{self._n} fields, as the header has", str(len(values)))
         text = values[self._text]  # type: ignore[index]  # there always is one
         fields.check_lengths([text])
-        label: Any = None
-        id: str | None = None
-        key: complex | None = None
-        weight: float | None = None
+        found: dict[str, Any] = {}
         if self._label is not None:
             label = values[self._label]
             if not label:
@@ -282,15 +279,16 @@ class _Places:
             if _LIST.fullmatch(label):
                 rule = f"one label in the column {fields.label!r}, as CSV has no lists"
                 raise BadRecord(rule, f"{label[:40]!r}")
-            label = fields.check_label(label, "column", is_typed=False)
+            found["labels"] = fields.check_label(label, "column", is_typed=False)
         if self._id is not None:
-            id = values[self._id]
+            found["ids"] = values[self._id]
         if self._key is not None:
-            key = fields.check_key(_number_in(values[self._key], fields.key), "column")
+            number = _number_in(values[self._key], fields.key)
+            found["keys"] = fields.check_key(number, "column")
         if self._weight is not None:
             number = _number_in(values[self._weight], fields.weight)
-            weight = fields.check_weight(number, "column")
-        into.append(text, label, id, key, weight, record.raw if fields.records else None)
+            found["weights"] = fields.check_weight(number, "column")
+        into.append(text, found, record.raw if fields.records else None)
 
 
 _OTHER_SEPARATORS = ";", "\t", "|"
