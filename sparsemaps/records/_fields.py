@@ -259,7 +259,7 @@ def flat_labels(labels: list[Any]) -> tuple[list[Any], Array | None]:
 
 def _is_list(label: object) -> TypeGuard[Iterable[Any]]:
     """Return whether a label is a list or another iterable of labels."""
-    return isinstance(label, Iterable) and not isinstance(label, (str, bytes, dict))
+    return not isinstance(label, (str, bytes, dict)) and isinstance(label, Iterable)
 
 
 def _may_be_target(label: object, *, is_typed: bool) -> bool:
