@@ -94,6 +94,8 @@ def number_table(source: object, paths: list[str]) -> NumberTable | None:
     label = source.label_field
     if label is None or columns.count(label) != 1:
         got = "" if label is None else f", got {label!r}"
+        if columns.count(label) > 1:
+            got += f", the name of {columns.count(label)} columns"
         raise ValueError(
             f"{paths[0]}: --label-field must name the column of labels, one of {_shown(columns)}"
             f"{got}; for texts, name their column by --field"
@@ -108,12 +110,12 @@ def _may_be_table(path: str) -> bool:
 
 
 def _number_in(value: str) -> float | None:
-    """Return the finite number in a field, as Python and NumPy read it; None for other fields."""
+    """Return the finite number in a field, if Python and NumPy read the same; else None."""
     try:
         number = float(value)
     except ValueError:
         return None
-    return number if isfinite(number) and "_" not in value else None
+    return number if isfinite(number) and value.isascii() and "_" not in value else None
 
 
 def _shown(columns: tuple[str, ...]) -> str:

@@ -259,9 +259,11 @@ def _refuse_labels(X: Any, y: Array, is_regression: bool) -> None:
     _sklearn.check_consistent_length(X, y)
     if len(y) < _FEWEST_ROWS:
         raise ValueError(f"compare needs at least {_FEWEST_ROWS} rows, got {len(y)}")
-    if is_regression:
-        return
     classes = np.unique(y)
+    if is_regression:
+        if len(classes) < 2:
+            raise ValueError(f"compare needs at least 2 targets, got one only: {y[0]:g}")
+        return
     if len(classes) < 2:
         label = classes.tolist()[0]
         raise ValueError(f"compare needs rows of at least 2 classes, got one class only: {label!r}")

@@ -98,6 +98,7 @@ TABLE = pd.DataFrame({"age": range(len(X)), "city": "Paris"})
     [
         ({"X": X[:19], "y": Y[:19]}, "at least 20 rows, got 19"),
         ({"y": np.zeros(len(X))}, "at least 2 classes, got one class only"),
+        ({"y": np.full(len(X), 2.5)}, r"at least 2 targets, got one only: 2\.5"),
         (
             {"X": np.arange(2002.0)[:, None], "y": np.arange(2002) // 2, "regression": False},
             "at most 1,000 classes, got 1,001; numbers to predict need regression=True",
