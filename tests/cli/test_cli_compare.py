@@ -326,7 +326,7 @@ NAMED = "--label-field must name the column of labels, one of"
         ("a,b,y\n1,2,x\n1,,x\n", [], "line 3: expected a number in the column 'b'; got ''; turn"),
         ("a,y,b\n1,x,nan\n", [], "line 2: expected a number in the column 'b'; got 'nan'; turn"),
         ("a,y,b\n1,x,1_0\n", [], "line 2: expected a number in the column 'b'; got '1_0'; turn"),
-        ("a,y,b\n1,x,\u0663\n", [], "line 2: expected a number in the column 'b'; got '\u0663'; turn"),
+        ("a,y,b\n1,x,\u0663\n", [], "line 2: expected a number in the column 'b'; got '\u0663'"),
         ("a,y\n1,\n", [], "line 2: expected a label in the column 'y'; got ''\n"),
         ("a,y\n1,x\n", ["--regression"], "line 2: expected a number in the column 'y'; got 'x'\n"),
         ("a,y\n1,2,3\n", [], "line 2: expected 2 fields, as the header has; got 3\n"),
