@@ -23,7 +23,7 @@ import sklearn.ensemble
 import sklearn.linear_model
 import sklearn.metrics
 import sklearn.preprocessing
-from sklearn.feature_extraction.text import CountVectorizer
+from sklearn.feature_extraction.text import CountVectorizer, TfidfTransformer
 from sklearn.model_selection import train_test_split
 from sklearn.neighbors import NearestNeighbors
 
@@ -53,13 +53,18 @@ X, X_test = counts.transform(train).astype(float), counts.transform(test).astype
 print(f"{len(texts)} texts of {len(modules)} modules, {X.nnz / X.shape[0]:.0f} words a text")
 
 # %%
-# Find the ten nearest neighbours with each index, and count how often their vote is correct.
+# Find the ten nearest neighbours with each index, on word counts or on tf-idf, and count how often
+# their vote is correct.
+
+tfidf = TfidfTransformer(sublinear_tf=True).fit(X)
+rows = {"counts": (X, X_test), "tf-idf": (tfidf.transform(X), tfidf.transform(X_test))}
 
 
-def vote(index):
-    index.fit(X)
+def vote(index, kind):
+    known, queries = rows[kind]
+    index.fit(known)
     start = time.process_time()
-    neighbours = index.kneighbors(X_test, return_distance=False)
+    neighbours = index.kneighbors(queries, return_distance=False)
     seconds = time.process_time() - start
     winners = [np.bincount(y[row], minlength=len(modules)).argmax() for row in neighbours]
     return 100 * np.mean(winners == y_test), 1e6 * seconds / len(y_test)
@@ -68,18 +73,21 @@ def vote(index):
 minmax = ConsistentWeightedSampling(n_hashes=256, random_state=0)
 minhash = MinHash(n_hashes=256, random_state=0)
 found = {
-    "cosine, exact": vote(NearestNeighbors(n_neighbors=10, metric="cosine")),
-    "min-max, codes": vote(KernelNeighbors(minmax, n_neighbors=10)),
-    "min-max, codes, rerank": vote(KernelNeighbors(minmax, n_neighbors=10, rerank=True)),
-    "Jaccard, codes": vote(KernelNeighbors(minhash, n_neighbors=10)),
-    "Jaccard, codes, rerank": vote(KernelNeighbors(minhash, n_neighbors=10, rerank=True)),
+    "cosine of counts, exact": vote(NearestNeighbors(n_neighbors=10, metric="cosine"), "counts"),
+    "cosine of tf-idf, exact": vote(NearestNeighbors(n_neighbors=10, metric="cosine"), "tf-idf"),
+    "min-max of counts, codes": vote(KernelNeighbors(minmax, n_neighbors=10), "counts"),
+    "min-max of tf-idf, codes": vote(KernelNeighbors(minmax, n_neighbors=10), "tf-idf"),
+    "min-max of tf-idf, codes, rerank": vote(
+        KernelNeighbors(minmax, n_neighbors=10, rerank=True), "tf-idf"
+    ),
+    "Jaccard, codes": vote(KernelNeighbors(minhash, n_neighbors=10), "counts"),
 }
 
 # %%
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(8, 4), sharey=True, layout="constrained")
 names = list(found)
-colors = ["C7", "C0", "C0", "C1", "C1"]
+colors = ["C7", "C7", "C0", "C0", "C0", "C1"]
 for ax, values, label in zip(
     (left, right), zip(*found.values()), ("test accuracy, %", "µs per query, with mapping")
 ):
@@ -92,9 +100,12 @@ left.set_xlim(0, 100)
 plt.show()
 
 # %%
-# Neighbours found with codes of 256 bytes are correct more often than those found by cosine, and
-# are found faster. Sorting the candidates by the exact kernel adds a point or two, at many times
-# the cost.
+# On word counts, neighbours by codes of 256 bytes are correct more often than neighbours by cosine.
+# But tf-idf matters more than the kernel: with it, the cosine is the most accurate, three points
+# ahead of min-max codes. Sorting the candidates by the exact kernel adds a point, at ten times the
+# cost.
 #
-# On the 20 groups of news20, the vote of ten neighbours is correct for 39 % of the texts by cosine,
-# 52 % by codes, and 59 % by the exact kernel: see :doc:`the results </results/index>`.
+# So use codes if memory and time matter. On the 20 groups of news20, the vote of ten neighbours is
+# correct for 39 % of the texts by cosine of counts, and for 73 % by cosine of tf-idf, in 3 seconds.
+# Codes of tf-idf reach 66 % in 0.2 s, and 71 % sorted by the exact kernel: see
+# :doc:`the results </results/index>`.
