@@ -1,7 +1,7 @@
 """Accuracy at equal bytes per row: a linear SVM on short codes of texts."""
 
 import time
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from sklearn.feature_extraction.text import TfidfTransformer
@@ -152,28 +152,38 @@ def _write(o: Options, results: Results) -> None:
     page.write_text(f"{text}\n![Accuracy at equal bytes]({base.name}.svg)\n", encoding="utf-8")
 
 
+class Way(NamedTuple):
+    """How to find the nearest rows: on counts or tf-idf; for codes, whether the exact kernel
+    reranks the candidates."""
+
+    weighted: bool
+    rerank: bool | None = None
+
+
 NEIGHBOURS = {
-    "cosine, exact": None,
-    "min-max, codes": False,
-    "min-max, codes and rerank": True,
+    "cosine of counts, exact": Way(weighted=False),
+    "cosine of tf-idf, exact": Way(weighted=True),
+    "min-max of counts, codes": Way(weighted=False, rerank=False),
+    "min-max of tf-idf, codes": Way(weighted=True, rerank=False),
+    "min-max of counts, codes and rerank": Way(weighted=False, rerank=True),
+    "min-max of tf-idf, codes and rerank": Way(weighted=True, rerank=True),
 }
-"""Methods for finding the ten nearest rows; for codes, whether the exact kernel reranks the
-candidates."""
 
 
 def neighbours(data: str, name: str, way: str, n_rows: int | None) -> dict[str, Any]:
     """Return the accuracy in percent of the vote of the ten nearest rows, and the seconds of the
     search."""
     split = datasets.load(data, name, n_rows)
-    rerank = NEIGHBOURS[way]
+    weighted, rerank = NEIGHBOURS[way]
+    X, X_test = tfidf(split, name) if weighted else (split.X, split.X_test)
     if rerank is None:
         index = NearestNeighbors(n_neighbors=10, metric="cosine")
     else:
         cws = ConsistentWeightedSampling(n_hashes=256, random_state=0)
         index = KernelNeighbors(cws, n_neighbors=10, rerank=rerank)
-    index.fit(split.X)
+    index.fit(X)
     start = time.process_time()
-    nearest = index.kneighbors(split.X_test, return_distance=False)
+    nearest = index.kneighbors(X_test, return_distance=False)
     seconds = time.process_time() - start
     _, labels = np.unique(split.y, return_inverse=True)
     votes = np.array([np.bincount(labels[row]).argmax() for row in nearest])
@@ -203,9 +213,9 @@ def _write_neighbours(o: Options, results: Results) -> None:
         )
         rows.append([name, *cells])
     notes = (
-        "Test accuracy in percent of the vote of the ten nearest training rows, counts of words, "
-        "and the time of the search with the mapping of the test rows, one thread. Codes: 256 "
-        "samples of 8 bits."
+        "Test accuracy in percent of the vote of the ten nearest training rows, on counts of "
+        "words or on tf-idf (sublinear, unit length), and the time of the search with the mapping "
+        "of the test rows, one thread. Codes: 256 samples of 8 bits."
     )
     report.write_table(
         o.results / "guide-neighbours", "Ten nearest neighbours", ["data", *NEIGHBOURS], rows, notes

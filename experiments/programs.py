@@ -15,13 +15,15 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from sklearn.feature_extraction.text import TfidfTransformer
 from threadpoolctl import threadpool_limits
 
 from experiments import report, runner
-from sparsemaps import MinHash
+from sparsemaps import ConsistentWeightedSampling, MinHash
 from sparsemaps.codes import collisions
 from sparsemaps.kernels import min_max_kernel
-from sparsemaps.text import HashingVectorizer
+from sparsemaps.text import HashingVectorizer, IdfWeights
 
 FOLDERS = ("/usr/bin", "/usr/sbin", "/usr/libexec", "/usr/lib/x86_64-linux-gnu")
 LARGEST = 20_000_000
@@ -99,6 +101,22 @@ def of_codes(texts: Any, n_hashes: int, bits: int) -> Any:
     return collisions(codes, codes, bits)
 
 
+def of_weights(X: Any, n_hashes: int) -> Any:
+    """Return numbers of samples of 8 bits that agree, of rows of idf weights."""
+    weighted = IdfWeights().fit_transform(X)
+    samples = ConsistentWeightedSampling(n_hashes=n_hashes, method="levels", random_state=0)
+    codes = samples.fit(weighted).encode(weighted)
+    return collisions(codes, codes, 8)
+
+
+def of_cosine(X: Any) -> Any:
+    """Return cosines of rows of idf weights: the usual baseline."""
+    _, columns = np.unique(X.indices, return_inverse=True)
+    sets = sp.csr_array((X.data, columns, X.indptr))  # as TfidfTransformer takes all columns
+    rows = TfidfTransformer().fit_transform(sets)
+    return (rows @ rows.T).toarray()
+
+
 def of_tlsh(contents: list[bytes]) -> Any:
     """Return TLSH's distances, negated; those to files without a digest are far."""
     import tlsh
@@ -131,7 +149,11 @@ def main(arguments: list[str] | None = None) -> None:
             texts, read = timed(lambda function=function: [*map(function, paths)])
             X = LINES.transform(texts)
             members = f"{4 * X.nnz / len(paths):,.0f}"
-            add(f"{name}, exact", members, read, timed(lambda X=X: min_max_kernel(X)))
+            add(f"{name}, min-max, exact", members, read, timed(lambda X=X: min_max_kernel(X)))
+            add(f"{name} with idf, cosine, exact", members, read, timed(lambda X=X: of_cosine(X)))
+            for n_hashes in (256, 64):
+                found = timed(lambda X=X, n=n_hashes: of_weights(X, n))
+                add(f"{name} with idf, {n_hashes} samples", str(n_hashes), read, found)
             for n_hashes, bits in ((256, 8), (64, 8), (64, 4)):
                 found = timed(lambda t=texts, n=n_hashes, b=bits: of_codes(t, n, b))
                 add(f"{name}, {n_hashes} samples", str(n_hashes * bits // 8), read, found)
@@ -146,7 +168,8 @@ def main(arguments: list[str] | None = None) -> None:
         "source: of the most similar other file, if the source has another one. "
         "s to read: from files "
         "to strings, imports or bytes. s to compare: from these to the similarity of all pairs, "
-        f"with hashing; CPU time of one thread. `python -m experiments.programs -o RESULTS`; "
+        "with hashing; exact and idf: from the hashed rows; CPU time of one thread. "
+        "`python -m experiments.programs -o RESULTS`; "
         f"{runner.machine()}; {', '.join(f'{name} {version(name)}' for name in names)}.",
     )  # fmt: skip
 

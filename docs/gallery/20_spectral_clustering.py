@@ -107,7 +107,7 @@ ax.legend(loc="center left", bbox_to_anchor=(0, 0.75))
 plt.show()
 
 # %%
-# With exact cosines of tf-idf, and with codes of tf-idf, all versions are assigned to their documents
-# if up to three tenths of the words are replaced. At two fifths, the exact cosines find most of them,
-# and codes of the plain words are better than codes of tf-idf. Codes take 256 bytes per version.
-# k-means fails.
+# With exact cosines of tf-idf, and with codes of tf-idf, all versions are assigned to their
+# documents if up to three tenths of the words are replaced. At two fifths, the exact cosines assign
+# most of them, and codes of the plain words are better than codes of tf-idf. Codes take 256 bytes
+# per version. k-means fails.
