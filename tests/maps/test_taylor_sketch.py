@@ -82,6 +82,17 @@ def test_theorem(name, method):
     theorems.assert_variance(found, sketch.law.moments(pairs).variance(N_COMPONENTS), heavy=True)
 
 
+def test_degrees_have_random_signs():
+    """A row of zeros has only degree 0."""
+    X = np.zeros((1, 2))
+    sums = [
+        TensorSketch(kernel="exp", n_components=8, random_state=SEED + seed).fit_transform(X).sum()
+        for seed in range(400)
+    ]
+    np.testing.assert_allclose(np.abs(sums), 1.0)
+    assert stats.binomtest(int(np.sum(np.greater(sums, 0))), len(sums)).pvalue > 1e-6
+
+
 @pytest.mark.parametrize("name", ["exp", "rbf"])
 @pytest.mark.parametrize("gamma", [0.3, 1.0, 4.0])
 @pytest.mark.parametrize("tolerance", [1e-1, 1e-3, 1e-9])
