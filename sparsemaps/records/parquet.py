@@ -126,31 +126,26 @@ class Opened(NamedTuple):
             plain = parquet.ParquetFile(file, **options)
         schema, about = plain.schema_arrow, plain.metadata
         paths = {} if fields is None else paths_of(schema, fields, name)
-        is_whole = fields is None or fields.records
-        strings = [field.name for field in schema if is_one_of(field.type, STRINGS)]
-        others = set(_of_other_encodings(about))
-        names = [one for one in strings if one not in others]
-        lists = [path for path in _strings_of_lists(plain) if path not in others]
-        with _text_input.array_errors_naming(name):
-            opened = parquet.ParquetFile(
-                file, metadata=about, read_dictionary=[*names, *lists], **options
-            )
-        columns = [".".join(path.names) for path in paths.values()]
-        starts = tuple(f"{one}." for one in columns)
+        columns = None
+        if fields is not None and not fields.records:
+            columns = [".".join(path.names) for path in paths.values()]
+        starts = tuple(f"{one}." for one in columns or ())
 
         def is_wanted(path: str) -> bool:
-            return is_whole or f"{path}.".startswith(starts)
+            return columns is None or f"{path}.".startswith(starts)
 
+        strings = [field.name for field in schema if is_one_of(field.type, STRINGS)]
+        others = set(_of_other_encodings(about))
+        numbered = [one for one in (*strings, *_strings_of_lists(plain)) if one not in others]
+        with _text_input.array_errors_naming(name):
+            opened = parquet.ParquetFile(file, metadata=about, read_dictionary=numbered, **options)
         most = max(max_row_bytes, EXPANDED_BYTES)
         check_pages(file, about, is_wanted, most, name)
         n_numbers = _bytes_of_numbers(plain, is_wanted, most, name)
-        within = [path for path in _strings_within_others(plain) if path not in lists]
-        if not is_whole:
-            within = [one for one in within if f"{one}.".startswith(starts)]
-        are_numbers = len(names) == len(strings) and not within
-        most_rows = _MOST_ROWS if are_numbers else _MOST_OTHER_ROWS
-        wanted = None if is_whole else columns
-        return cls(opened, plain, name, schema, paths, wanted, most_rows, n_numbers)
+        within = filter(is_wanted, _strings_within_others(plain))
+        are_numbered = set(numbered).issuperset([*strings, *within])
+        most_rows = _MOST_ROWS if are_numbered else _MOST_OTHER_ROWS
+        return cls(opened, plain, name, schema, paths, columns, most_rows, n_numbers)
 
     def parts(
         self, n_bytes: int, part_bytes: int, max_row_bytes: int, **options: Any
