@@ -57,7 +57,8 @@ def measure(
     rows = X if vectorizer is None else vectorizer.fit_transform(X)
     codes = map.fit(rows).encode(rows, packed=True)
     # LIBLINEAR's log loss is logistic regression's, which LinearSVC does not have.
-    svm = None if options.loss == "log_loss" else LinearSVC(tol=1e-3, **own)
+    has_svm = options.loss != "log_loss" and not options.without_svm
+    svm = LinearSVC(tol=1e-3, **own) if has_svm else None
     searched: list[tuple[Any, Any, Any]] = []
     for on_rows in False, True:
         of_texts: dict[str, Any] = {"vectorizer": vectorizer} if on_rows else {}
@@ -109,6 +110,7 @@ def main() -> None:
     parser.add_argument("--Cs", nargs="+", type=float, default=[0.1, 1, 10])
     parser.add_argument("--runs", type=int, default=3)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--without-svm", action="store_true", help="leave out LinearSVC")
     options = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
     print(f"{machine()}; loss {options.loss}, C {options.Cs}, {options.runs} runs, "

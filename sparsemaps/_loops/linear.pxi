@@ -56,6 +56,8 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         double *dual_before
         double *dual_step
         double *dual_tried
+        double *matrix
+        Py_ssize_t most_free
         uint32_t *order
         uint8_t *active
         uint32_t *columns
@@ -72,6 +74,9 @@ cdef extern from "c/linear/dual_descent.h" nogil:
         int (*descend)(const dual_problem *problem, dual_state *state, int max_passes,
                        int64_t max_visits) noexcept nogil
     const dual_descent_loops *dual_descent_at(int)
+
+cdef extern from "c/linear/cholesky.h" nogil:
+    Py_ssize_t stride_of_order(Py_ssize_t n)
 
 cdef extern from "c/linear/one_hot_scores.h" nogil:
     enum:
@@ -184,14 +189,16 @@ cdef class Descent:
              double[:, ::1] dual, uint32_t[::1] order, uint8_t[::1] active,
              double[:, :, ::1] dual_of_jumps, double[:, :, ::1] of_jumps, int max_passes,
              int64_t max_visits, bint is_first, unsigned going,
-             const uint8_t[::1] members=None):
+             const uint8_t[::1] members=None, double[:, ::1] matrix=None):
         """Visit the rows, at least one, as `descend` of c/linear/dual_descent.h does.
 
         `sides` has a bit per model, set in rows on its positive side; None for regression.
         `of_jumps` is scratch: two arrays of the shape of `v`, or None if the models do not jump. A
         turn that continues the one before needs this and the other scratch arrays unchanged.
         `weights` may be None. `members` has a bit per model, set in rows that the model is trained
-        on; None for all rows. `is_first` means that no turn had these rows before. `going` is a
+        on; None for all rows. `matrix` is scratch of `shape_of_matrix(n_free)` for jumps to the
+        solution for up to n_free free rows, or None if there are none; the turn must then cover all
+        rows. `is_first` means that no turn had these rows before. `going` is a
         bitmask of the models to train, or 0 to continue the turn before, which had the same rows
         and was not complete. Return whether the turn must be continued, and a bitmask of the models
         that have not converged.
@@ -212,6 +219,9 @@ cdef class Descent:
                 or sides is not None and sides.shape[0] != n
                 or sides is None and targets.shape[0] != n
                 or members is not None and members.shape[0] != n
+                or matrix is not None and (
+                    of_jumps is None
+                    or matrix.shape[1] < stride_of_order(matrix.shape[0] - 1))
                 or weights is not None and weights.shape[0] != n):
             raise ValueError("the arrays do not fit")
         p.rows = rows_of_codes(codes, sampled, p.rows.n_codes, p.rows.bits)
@@ -225,6 +235,8 @@ cdef class Descent:
         s.dual_tried = &dual_of_jumps[2, 0, 0]
         s.v_before = NULL if of_jumps is None else &of_jumps[0, 0, 0]
         s.v_step = NULL if of_jumps is None else &of_jumps[1, 0, 0]
+        s.matrix = NULL if matrix is None else &matrix[0, 0]
+        s.most_free = 0 if matrix is None else matrix.shape[0] - 1
         with nogil:
             if going:
                 if is_first:
@@ -243,6 +255,12 @@ cdef class Descent:
 
 most_models = MODELS_OF_FLOAT64  # trained together, with float64 weights
 most_of_float32 = MOST_MODELS  # with float32 weights
+
+
+def shape_of_matrix(Py_ssize_t n):
+    """Return the shape of the matrix for the solution for n rows: with one more row, for a
+    vector."""
+    return n + 1, stride_of_order(n)
 
 
 def columns_of_weights(Py_ssize_t n_models, bint is_float32):

@@ -287,7 +287,7 @@ def scores_along(
                 largest = (of_path if together is None else together).largest_cost
             path = _solver.Path(
                 of_path, model._objective(Cs[0]), n_models * len(numbers), tol=float(model.tol),
-                seed=seed, n_jobs=n_jobs, largest_cost=largest,
+                seed=seed, n_jobs=n_jobs, largest_cost=largest, are_solved=len(Cs) > 1,
             )  # fmt: skip
             paths.append((path, numbers))
         for place, C in enumerate(Cs):

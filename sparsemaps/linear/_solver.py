@@ -46,6 +46,10 @@ _BLOCK_PASSES = 8
 _LARGEST_JUMPING = 2**22
 """Largest number of weights of a model that jumps, which takes twice their memory."""
 
+_MOST_FREE = 2**11
+"""Largest number of free rows for which models along a path solve a system of equations: its matrix
+takes 34 MB per thread."""
+
 _LARGEST_WIDTH = 2**31 - 2**4
 """Largest number of weights of a model, because column numbers have 32 bits."""
 
@@ -295,6 +299,9 @@ class Path:
     ----------
     largest_cost : float or None
         Largest weight of a row. None means float64 weights for every C.
+    are_solved : bool
+        Whether models with few free rows jump to the solution for these rows, unless codes are read
+        in blocks.
     """
 
     def __init__(
@@ -307,11 +314,13 @@ class Path:
         seed: int,
         n_jobs: int = 1,
         largest_cost: float | None = None,
+        are_solved: bool = False,
     ) -> None:
         key, self._key_of_blocks = (int(key) for key in _seeding.keys(seed, "linear", 2))
         rows, self._alike = rows.distinct(n_models)
         self._rows, self._objective, self._tol, self._key = rows, objective, tol, key
         self._n_jobs, self._largest_cost = n_jobs, largest_cost
+        self._are_solved = are_solved and not _are_read_by_blocks(rows.codes)
         self._groups = self._new_groups(self._are_float32(objective.C))
         self._is_begun = False
 
@@ -345,7 +354,13 @@ class Path:
         most = MOST_OF_FLOAT32 if are_float32 else MOST_TOGETHER
         return [
             _Group(
-                self._rows, self._objective, range(first, stop), self._tol, self._key, are_float32
+                self._rows,
+                self._objective,
+                range(first, stop),
+                self._tol,
+                self._key,
+                are_float32,
+                self._are_solved,
             )
             for first, stop in itertools.pairwise(cuts(len(self._alike), self._n_jobs, most))
         ]
@@ -446,6 +461,9 @@ class _Group:
         Numbers of the models.
     is_float32 : bool
         Whether weights are float32; dual variables are always float64.
+    are_solved : bool
+        Whether models with few free rows jump to the solution for these rows. Turns must then cover
+        all rows.
     """
 
     def __init__(
@@ -456,6 +474,7 @@ class _Group:
         tol: float,
         key: int,
         is_float32: bool = False,
+        are_solved: bool = False,
     ) -> None:
         codes = rows.codes
         self._rows, self._objective, self.numbers = rows, objective, numbers
@@ -465,7 +484,7 @@ class _Group:
             factors[:] = rows.factors[numbers.start : numbers.stop]
         self._factors = factors
         self._check_C(objective.C)
-        self.is_float32 = is_float32
+        self.is_float32, self._are_solved = is_float32, are_solved
         n_columns = _loops.columns_of_weights(len(numbers), is_float32)
         self._v = aligned_zeros(check_width(codes), n_columns)
         self._weights = self._v.view(np.float32) if is_float32 else self._v
@@ -477,7 +496,7 @@ class _Group:
             is_float32,
         )  # fmt: skip
         self.model = self._descent.model
-        self._scratch: tuple[Array, Array, Array, Array | None] | None = None
+        self._scratch: tuple[Array, Array, Array, Array | None, Array | None] | None = None
         self._begun: set[int] = set()
         """First rows of the blocks on which turns have started."""
         self.going = 2 ** len(numbers) - 1
@@ -506,12 +525,17 @@ class _Group:
             n = len(codes)
             duals = np.zeros((3, n, len(self.numbers)))
             order, active = np.empty(n, np.uint32), np.empty(n, np.uint8)
-            self._scratch = order, active, duals, _scratch_of_jumps(self._v)
+            of_jumps = _scratch_of_jumps(self._v)
+            matrix = None
+            if self._are_solved and of_jumps is not None:
+                matrix = np.empty(_loops.shape_of_matrix(min(n, _MOST_FREE)))
+            self._scratch = order, active, duals, of_jumps, matrix
+        *scratch, matrix = self._scratch
         visited = self._rows.codes.n_hashes * (1 + self._v.shape[1] // 4)
         self.goes_on, not_within = self._descent.turn(
             codes, sampled.view(np.uint8), sides, targets, weights, self._dual[some],
-            *self._scratch, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
-            0 if self.goes_on else self.going, members,
+            *scratch, max_passes, max(_TURN_CODES // visited, 1), first not in self._begun,
+            0 if self.goes_on else self.going, members, matrix,
         )  # fmt: skip
         self._begun.add(first)
         if not self.goes_on:

@@ -342,9 +342,9 @@ def test_marks_of_rows_are_folds(digits):
 
 def test_a_warning_names_the_C_that_did_not_converge(digits):
     X, y = digits
-    model = KernelClassifierCV(min_max(), Cs=[1e-4, 1e4], cv=2, max_iter=9, refit=False)
+    model = KernelClassifierCV(min_max(), Cs=[1e-4, 1e4], cv=2, max_iter=3, refit=False)
     with pytest.warns(
-        ConvergenceWarning, match="in max_iter=9 passes for C of 10000 in some folds"
+        ConvergenceWarning, match="in max_iter=3 passes for C of 10000 in some folds"
     ):
         model.fit(X, y)
     with warnings.catch_warnings():

@@ -45,8 +45,9 @@ def rows_of(packed, y, n_classes):
 def path_of(rows, loss, n_models, n_jobs=1, largest_cost=1.0):
     objective = _losses.Objective(_losses.LOSSES[loss], CS[0], 0.1, 1.0)
     return _solver.Path(
-        rows, objective, n_models, tol=TOL, seed=0, n_jobs=n_jobs, largest_cost=largest_cost
-    )
+        rows, objective, n_models, tol=TOL, seed=0, n_jobs=n_jobs, largest_cost=largest_cost,
+        are_solved=True,
+    )  # fmt: skip
 
 
 def steps(path):

@@ -2,6 +2,7 @@
 
 #include <math.h>
 
+#include "cholesky.h"
 #include "losses.h"
 #include "models.h"
 #include "random.h"
@@ -780,19 +781,136 @@ static void remember(const dual_problem *p, dual_state *s, unsigned models)
     }
 }
 
-/* Let some models jump after a pass. Models without an earlier point only record the current
- * one. */
-static void jump_once(const dual_problem *p, dual_state *s, unsigned models)
+/* ---- solutions for the free rows -------------------------------------------------------------
+ *
+ * If the dual problem is strictly convex and has no upper bounds, the best variables of the free
+ * rows, whose variables are not 0, solve a system of linear equations. Along a path of C, models
+ * with few free rows jump to this solution. Passes and such jumps alternate until the free rows no
+ * longer change, which takes two to four jumps. */
+
+enum { MOST_ROUNDS = 3 };
+
+/* Times, relative to the visit of a row by one of several models, per code: to compare two codes of
+ * a pair of rows, and of a factorisation, divided by the third power of the number of rows. The
+ * first jump of a path must be more worth its time, because at small C few passes remain. */
+#define PAIR_TIME 0.02
+#define CUBE_TIME 0.02
+#define FIRST_TIMES 4.0
+
+/* Store the matrix of the dual problem of some rows, and its linear coefficients in the signs of
+ * beta. */
+static void fill_system(const dual_problem *p, const dual_state *s, ptrdiff_t m,
+                        const uint32_t *free, ptrdiff_t n, double *goals)
+{
+    const ptrdiff_t k = p->rows.n_codes, stride = stride_of_order(n);
+    uint32_t *const of_other = s->columns + BLOCK_ROWS * k;
+    for (ptrdiff_t first = 0; first < n; first += BLOCK_ROWS) {
+        const ptrdiff_t stop = n - first < BLOCK_ROWS ? n : first + BLOCK_ROWS;
+        features some[BLOCK_ROWS];
+        for (ptrdiff_t i = first; i < stop; i++)
+            some[i - first] = features_of(&p->rows, free[i], s->columns + (i - first) * k);
+        for (ptrdiff_t j = first; j < n; j++) {
+            const features other = features_of(&p->rows, free[j], of_other);
+            for (ptrdiff_t i = first; i < stop && i <= j; i++)
+                s->matrix[i * stride + j] =
+                    shared(some[i - first], other, k) * s->per_code + p->bias * p->bias;
+        }
+    }
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const variable x = variable_of(p, s, free[i], m);
+        s->matrix[i * stride + i] += x.diagonal;
+        goals[i] = x.sign * x.goal;
+    }
+}
+
+/* Set the step of a model to the solution for its n free rows. Rows whose variables would cross 0
+ * are set to 0, and the others are solved again, up to MOST_ROUNDS times. Return whether there is a
+ * solution. */
+static int step_to_solution(const dual_problem *p, dual_state *s, ptrdiff_t m, ptrdiff_t n)
+{
+    uint32_t *const free = s->order;
+    double *beta;
+    ptrdiff_t n_left = 0;
+    for (ptrdiff_t row = 0; row < p->n_rows; row++)
+        if (s->dual[row * p->n_models + m] != 0.0)
+            free[n_left++] = (uint32_t)row;
+    for (int round = 0; round <= MOST_ROUNDS && n_left > 0 && (round == 0 || n_left < n); round++) {
+        n = n_left;
+        beta = s->matrix + n * stride_of_order(n);
+        fill_system(p, s, m, free, n, beta);
+        if (!factorise(s->matrix, n))
+            return 0;
+        solve_factorised(s->matrix, n, beta);
+        for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
+            s->dual_step[i] = -s->dual[i];
+        n_left = 0;
+        for (ptrdiff_t i = 0; i < n; i++) {
+            const variable x = variable_of(p, s, free[i], m);
+            const double there = x.sign * beta[i];
+            s->dual_step[free[i] * p->n_models + m] = there - x.here;
+            if (stopped(&x, there) == there)
+                free[n_left++] = free[i];
+        }
+    }
+    return 1;
+}
+
+/* Return the models that jump to the solution for their free rows, with the numbers of these rows:
+ * those for which this takes no longer than their passes since they last did. So all such jumps of
+ * a model take about as long as its passes at most. */
+static unsigned solvable(const dual_problem *p, const dual_state *s, ptrdiff_t *n_free)
+{
+    const double k = (double)p->rows.n_codes;
+    unsigned found = 0;
+    if (s->matrix == NULL || s->n_here % JUMP_PASSES != 0
+        || !(part_of(p->loss, 1.0).diagonal > 0.0))
+        return 0;
+    for (ptrdiff_t m = 0; s->going >> m; m++) {
+        const dual_model *model = &s->models[m];
+        const int n_passes = s->n_here - model->solved_at;
+        const double times = model->has_solved ? 1.0 : FIRST_TIMES;
+        double n = 0.0;
+        if (!(s->going >> m & 1))
+            continue;
+        for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
+            n += s->dual[i] != 0.0;
+        n_free[m] = (ptrdiff_t)n;
+        if (n > 0.0 && n <= (double)s->most_free
+            && times * n * n * (PAIR_TIME * k + CUBE_TIME * n)
+                   <= (double)n_passes * (double)model->n_active * k)
+            found |= 1u << m;
+    }
+    return found;
+}
+
+/* Let some models jump after a pass, those in `solving` to the solution for their free rows. Other
+ * models without an earlier point only record the current one. */
+static void jump_once(const dual_problem *p, dual_state *s, unsigned models, unsigned solving,
+                      const ptrdiff_t *n_free)
 {
     jump jumps[MOST_MODELS] = {{.value = 0.0}};
     unsigned trying = 0;
     double way = 1.0;
     products_of(p, s, jumps);
-    for (ptrdiff_t m = 0; models >> m; m++)
-        if (models >> m & 1 && s->models[m].n_jumps > 0 && begin_jump(p, s, m, &jumps[m]))
-            trying |= 1u << m;
+    for (ptrdiff_t m = 0; models >> m; m++) {
+        int is_worth_it = 0;
+        if (!(models >> m & 1))
+            continue;
+        if (s->models[m].n_jumps > 0 || solving >> m & 1)
+            is_worth_it = begin_jump(p, s, m, &jumps[m]);
+        if (solving >> m & 1) {
+            is_worth_it = step_to_solution(p, s, m, n_free[m]);
+            jumps[m].along_change = 0.0;
+            jumps[m].along_step = 1.0;
+            s->models[m].solved_at = s->n_here;
+        }
+        trying |= (unsigned)is_worth_it << m;
+    }
     for (int number = 0; number < MOST_TRIES && trying != 0; number++, way *= 0.5)
         trying &= ~try_way(p, s, trying, jumps, way);
+    for (ptrdiff_t m = 0; solving >> m; m++)
+        if (solving >> m & 1)
+            s->models[m].has_solved = !(trying >> m & 1);
     add_up(p, s, trying, s->dual);
     remember(p, s, models);
     for (ptrdiff_t m = 0; models >> m; m++)
@@ -841,6 +959,7 @@ static void begin(const dual_problem *p, dual_state *s, unsigned going)
         let_all_back(p, s, m);
         s->models[m].first_violation = -1.0;
         s->models[m].n_jumps = 0;
+        s->models[m].solved_at = 0;
     }
 }
 
@@ -946,10 +1065,15 @@ static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t
             end_pass(p, s);
             if (s->going == 0 || s->n_here >= max_passes)
                 result = s->going == 0 ? 1 : -1;
-            else if (is_jump_due(p, s)) {
-                move(s->v, &p->rows, &changed, &none, s->stride);
-                changed.n = 0;
-                jump_once(p, s, s->going);
+            else {
+                ptrdiff_t n_free[MOST_MODELS];
+                const unsigned solving = solvable(p, s, n_free);
+                const unsigned jumping = is_jump_due(p, s) ? s->going : solving;
+                if (jumping != 0) {
+                    move(s->v, &p->rows, &changed, &none, s->stride);
+                    changed.n = 0;
+                    jump_once(p, s, jumping, solving, n_free);
+                }
             }
         }
     }

@@ -67,6 +67,9 @@ typedef struct {
     double intercept;                        /* weight of the bias feature */
     double intercept_before, intercept_step; /* like v_before and v_step */
     int n_jumps;                             /* in this turn; 0 before the first recorded point */
+    int solved_at;                           /* passes of this turn before its last solution for
+                                              * the free rows */
+    int has_solved;                          /* whether that solution was an improvement */
     int64_t n_passes;                        /* over rows, in all turns */
     ptrdiff_t n_active;                      /* rows in the active set */
     double highest, lowest;                  /* projected gradients in this pass */
@@ -89,6 +92,9 @@ typedef struct {
      * not jump. */
     double *v_before, *v_step, *dual_before, *dual_step;
     double *dual_tried;  /* scratch: the variables after a jump */
+    double *matrix;      /* scratch for the solution for most_free rows and a vector, or NULL if
+                          * models do not jump to solutions for their free rows */
+    ptrdiff_t most_free; /* largest order of the matrix */
     uint32_t *order;     /* of the rows in this pass */
     uint8_t *active;     /* per row: bitmask of models in whose active set it is */
     uint32_t *columns;   /* scratch: columns of 2 BLOCK_ROWS rows */
