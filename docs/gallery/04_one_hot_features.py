@@ -36,5 +36,5 @@ figure.colorbar(image, ax=right)
 plt.show()
 
 # %%
-# The squares on the diagonal are darker than the rest, so rows of the same digit share more
+# More samples agree in the squares on the diagonal than elsewhere, as rows of one digit share more
 # features.
