@@ -9,8 +9,8 @@
 # signs are cheap, and are drawn again for each row.
 # Method: normal entries are quantiles of uniform numbers (normals.h); other distributions use
 # formulas or a table of quantiles.
-from libc.stdint cimport int64_t, uint32_t, uint64_t
-from libc.string cimport memcpy, memset
+from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcmp, memcpy, memset
 
 from sparsemaps._loops.arrays cimport array_t, csr_block, csr_of, dense_output, values_from
 from sparsemaps._loops.code_output cimport code_output, code_output_t
@@ -205,3 +205,41 @@ def random_words(uint64_t key, uint64_t[::1] out, uint64_t first=0):
     with nogil:
         for j in range(out.shape[0]):
             out[j] = word(column_start(key, 0), first + j)
+
+
+def far_rows(values, indices, indptr):
+    """Return the numbers of the float32 rows that are far from 0: rows of three entries or more
+    that differ in size, but by at most a 256th of the largest. When random signs add them, little
+    is left of the sum, and float32 may round it away."""
+    cdef csr_block rows = csr_of(values, indices, indptr)
+    # The bits of absolute values have the order of these values.
+    cdef const uint32_t *bits = <const uint32_t *>values_from(&rows, 0)
+    cdef const int64_t *ends = rows.indptr
+    cdef Scratch scratch = borrow_scratch()
+    cdef uint8_t *far = <uint8_t *>scratch.take(rows.n_rows)
+    cdef Py_ssize_t row
+    cdef int64_t start, n
+    with nogil:
+        for row in range(rows.n_rows):
+            start, n = ends[row], ends[row + 1] - ends[row]
+            # Three entries tell it of most rows; rows of equal entries are common.
+            far[row] = (n >= 3 and spread_of(bits + start, 3) >= 0
+                        and memcmp(bits + start, bits + start + 1, 4 * (n - 1)) != 0
+                        and spread_of(bits + start, n) > 0)
+    found = [row for row in range(rows.n_rows) if far[row]]
+    give_back_scratch(scratch)
+    return found
+
+
+cdef inline int spread_of(const uint32_t *bits, int64_t n) noexcept nogil:
+    """Return 0 if all entries have the same size, 1 if they are within a 256th of the largest, and
+    -1 otherwise."""
+    cdef int32_t size, least = 0x7fffffff, largest = 0
+    cdef float low, high
+    cdef int64_t i
+    for i in range(n):
+        size = bits[i] & 0x7fffffff
+        least, largest = min(least, size), max(largest, size)
+    memcpy(&low, &least, sizeof(low))
+    memcpy(&high, &largest, sizeof(high))
+    return -1 if high - low > high / 256 else least < largest

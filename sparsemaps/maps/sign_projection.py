@@ -75,7 +75,7 @@ class SignsDraw(CodesDraw):
 
         def write_signs(block: Block, out: Array) -> None:
             write(block, out)
-            for rows, scaled in _extreme_rows(block):
+            for rows, scaled in self._rows_for_float64(block):
                 signs = np.empty((len(rows), self.size))
                 write(scaled, signs)
                 out[rows] = signs
@@ -85,10 +85,21 @@ class SignsDraw(CodesDraw):
 
     def write(self, block: Block, layout: int, out: Array) -> None:
         self._write_codes(block, layout, out)
-        for rows, scaled in _extreme_rows(block):
+        for rows, scaled in self._rows_for_float64(block):
             codes = np.empty((len(rows), out.shape[1]), out.dtype)
             self._write_codes(scaled, layout, codes)
             out[rows] = codes
+
+    def _rows_for_float64(self, block: Block) -> Iterator[tuple[Array, Block]]:
+        """Yield the numbers of the rows with extreme values, and of float32 rows far from 0 if
+        their vectors have random signs; and these rows in float64, scaled by powers of two, which
+        changes no sign. Yield nothing if there are none."""
+        rows = block.extreme_rows()
+        if self.distribution is not None and block.values.dtype == np.float32:
+            rows = np.union1d(rows, _loops.far_rows(*block)).astype(np.intp)
+        if len(rows):
+            again = block.chosen(rows)
+            yield rows, again._replace(values=scaled_by_powers_of_two(again))
 
     def _write_codes(self, block: Block, layout: int, out: Array) -> None:
         if self.distribution == "orthogonal":
@@ -169,7 +180,8 @@ class SignProjection(SampledMap[Matrix]):
 
     The random vectors are a function of (seed, column, component) and are not stored. Sums are
     made in the precision of the input, or in float64 for float32 rows with a value of 2^24 or
-    more; a sum that is 0 up to rounding may have either sign.
+    more; with "rademacher" and "orthogonal" vectors also for float32 rows of different values whose
+    sizes are within a 256th of the largest. A sum that is 0 up to rounding may have either sign.
     Cost: O(entries * n_hashes).
 
     References
@@ -232,14 +244,3 @@ class SignProjection(SampledMap[Matrix]):
             return {}
         width = _orthogonal.padded_width("distribution", "orthogonal", self.n_columns)
         return {"width": width}
-
-
-def _extreme_rows(block: Block) -> Iterator[tuple[Array, Block]]:
-    """Yield the numbers of the rows with extreme values, and these rows in float64, scaled by
-    powers of two, which changes no sign. Yield nothing if there are none."""
-    if not block.is_extreme:
-        return
-    rows = block.extreme_rows()
-    if len(rows):
-        again = block.chosen(rows)
-        yield rows, again._replace(values=scaled_by_powers_of_two(again))

@@ -239,12 +239,17 @@ def test_unchanged_codes(name, parameters, dtype, k):
     np.testing.assert_array_equal(fitted.encode(sp.csr_array(both)), np.tile(codes, (2, 1)))
 
 
-@pytest.mark.parametrize("far", [1e8, 2.0**24, 3e30])
+@pytest.mark.parametrize("far", [1e8, 2.0**24, 3e30, 1.0, 1e6])
+@pytest.mark.parametrize("spread", [2.0**-20, 2.0**-12])
 @pytest.mark.parametrize(("name", "parameters"), variants(UNCHANGED))
-def test_codes_far_from_0(name, parameters, far):
+def test_codes_far_from_0(name, parameters, spread, far):
     """The sums of signs cancel to the last digits; float64 holds them."""
     rng = np.random.default_rng(SEED + 3)
-    X = (far * (1 + 2.0**-20 * rng.random((50, N_COLUMNS)))).astype(np.float32)
+    X = far * (1 + spread * rng.random((200, N_COLUMNS)))
+    X[::2, :3] = 0
+    X[1::4, 3:] *= -1 if parameters.get("kernel") != "acos_chi2" else 1
+    X[0], X[50] = np.arange(N_COLUMNS), 1  # other rows beside them
+    X = X.astype(np.float32)
     fitted = make(name, n_hashes=256, **parameters).fit(X)
     np.testing.assert_array_equal(fitted.encode(X), fitted.encode(X.astype(float)))
 
