@@ -300,10 +300,10 @@ def _check_bias(
             remedies.append(f"keep t_bits={t_bits}")
         cause = "samples that agree in i* alone (0-bit)"
     elif np.abs(known.chance).max() > 0:
-        cause, remedies = "codes that agree by chance", ["take more bits (n_bins)"]
+        cause, remedies = "codes that agree by chance", ["use more bits (n_bins)"]
     else:
         cause = "an approximation of the kernel"
-        remedies = ["take a higher degree or a smaller tolerance of a series, or other vectors"]
+        remedies = ["use a higher degree or a smaller tolerance of a series, or other vectors"]
     remedies.append("allow a larger error")
     raise ValueError(
         f"error must be above {worst:.3g}, the largest bias of the estimate, got {error!r}: it "

@@ -438,7 +438,7 @@ def check_width(codes: PackedCodes) -> int:
     if width > _LARGEST_WIDTH:
         raise ValueError(
             f"a model of {codes.n_hashes} codes of {codes.bits} bits has {width} weights, more "
-            f"than {_LARGEST_WIDTH}: take fewer bits or fewer hashes"
+            f"than {_LARGEST_WIDTH}: use fewer bits or fewer hashes"
         )
     return width
 

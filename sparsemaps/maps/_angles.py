@@ -29,7 +29,7 @@ def write_features(block: Block, out: Array, write: Callable[[Block, Array], lis
         raise block.error(
             far[0],
             f"the angles of this row are above 2^{int(np.log2(_loops.FAR_TURNS))} turns, beyond "
-            f"the precision of float64: scale the rows, or take a smaller {named('gamma')}",
+            f"the precision of float64: scale the rows, or use a smaller {named('gamma')}",
         )
 
 

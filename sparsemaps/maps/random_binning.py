@@ -46,9 +46,7 @@ class BinningDraw(CodesDraw):
         if self._steepest > _STEEPEST or not in_range.all():
             entry = int(start) + int(np.argmin(in_range))
             row = int(np.searchsorted(block.indptr, entry, side="right")) - 1
-            rule = (
-                f"its bins are beyond float64: scale the rows, or take a smaller {named('gamma')}"
-            )
+            rule = f"its bins are beyond float64: scale the rows, or use a smaller {named('gamma')}"
             raise block.error(row, rule, entry)
 
     def write(self, block: Block, layout: int, out: Array) -> None:

@@ -303,10 +303,10 @@ REFUSED = [
         KernelProduct(maps=(SignProjection(n_hashes=16), RandomFourier(n_components=16))),
         "KernelProduct has no variance formula with a map of dense output",
     ),
-    (RandomBinning(n_bins=16), "above 0.0625, .* of codes that agree by chance.* more bits"),
+    (RandomBinning(n_bins=16), "above 0.0625, .* from codes that agree by chance.* more bits"),
     (
         TensorSketch(kernel="exp", degree=2),
-        "above .* of an approximation of the kernel.* higher degree",
+        "above .* from an approximation of the kernel.* higher degree",
     ),
     (RandomBinning(pitch_density=laplacian_density, n_bins=16), "error must be above 0.0625"),
     (RandomProjection(distribution="cauchy"), "inner products of Cauchy projections have no mean"),

@@ -145,7 +145,7 @@ TOGETHER = [
      "--idf 2 weighs values, but minhash maps sets"),
     ("map fastfood rows.svm -o o", "--hash-dim must be a number"),
     ("map fourier rows.svm -o o --gamma 0.0", "--gamma must be a finite number above 0, got 0"),
-    ("map fourier rows.svm -o o --gamma 1e70", "or take a smaller --gamma"),
+    ("map fourier rows.svm -o o --gamma 1e70", "or use a smaller --gamma"),
     ("map minmax rows.svm -o o --resolution 2.0", "--resolution 2 is for --method levels only"),
     ("map minmax rows.svm -o o --method levels --t-bits 1", "--t-bits must be 0 with --method lev"),
     ("map tensor-sketch rows.svm -o o --kernel exp --max-norm 1",

@@ -260,7 +260,7 @@ def test_min_components_counts_rounding():
     sizes = [min_components(levels_map(bits=16, resolution=r), 0.1, X=X) for r in (4.0, 16.0, 1e4)]
     assert sizes == sorted(sizes, reverse=True)
     assert sizes[0] > sizes[2]
-    with pytest.raises(ValueError, match="take a larger resolution, or allow a larger error"):
+    with pytest.raises(ValueError, match="use a larger resolution, or allow a larger error"):
         min_components(levels_map(bits=16, resolution=0.5), 0.1, X=X)
     with pytest.raises(ValueError, match="depends on the rows: give X"):
         min_components(levels_map(), 0.1)
