@@ -3,6 +3,7 @@
 import io
 import math
 import os
+import threading
 import tokenize
 import zipfile
 from collections.abc import Iterator
@@ -198,13 +199,19 @@ def _checked_header(
     return shape, dtype
 
 
+_parsing = threading.Lock()
+"""NumPy parses headers with `ast`. Python 3.11 may raise a SystemError if several threads do this
+at the same time."""
+
+
 def read_header(file: IO[bytes]) -> tuple[tuple[int, ...], bool, Any] | None:
     """Return the shape, whether the order is Fortran's, and the dtype of a file, and leave the file
     after its header. Return None if it has no header of version 1."""
     try:
         if np.lib.format.read_magic(file) != (1, 0):
             return None
-        header = np.lib.format.read_array_header_1_0(file, max_header_size=MAX_HEADER_BYTES)
+        with _parsing:
+            header = np.lib.format.read_array_header_1_0(file, max_header_size=MAX_HEADER_BYTES)
     except _UNSOUND:
         return None
     if not all(type(n) is int and n >= 0 for n in header[0]):

@@ -4,6 +4,9 @@ was found."""
 import io
 import random
 import struct
+import threading
+import time
+from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
@@ -172,3 +175,20 @@ def test_damaged_json_is_made_again(tmp_path):
         steps = KeptSteps(Results(str(tmp_path)), "", None)
         record.write_bytes(content)
         assert steps.drawn("some", lambda: 3)[0] == 3
+
+
+def test_one_thread_at_a_time_parses_headers(tmp_path, monkeypatch):
+    """Python 3.11's parser may fail if several threads use it."""
+    path = write(tmp_path / "a.npy", np.arange(5))
+    reading, parse = threading.Semaphore(1), np.lib.format.read_array_header_1_0
+
+    def parse_alone(*arguments, **options):
+        assert reading.acquire(blocking=False)
+        time.sleep(0.005)
+        reading.release()
+        return parse(*arguments, **options)
+
+    monkeypatch.setattr(np.lib.format, "read_array_header_1_0", parse_alone)
+    with ThreadPoolExecutor(4) as pool:
+        for found in pool.map(lambda _: read_array(path, ArrayKind(np.int64)), range(8)):
+            np.testing.assert_array_equal(found, np.arange(5))
