@@ -138,7 +138,7 @@ IN_PARTS = [
     (name, kind, n_bytes, 2**20)
     for name in ("dedup", "pairs")
     for kind in TEXT_FORMATS
-    for n_bytes in (40, 150)
+    for n_bytes in ((40, 150) if name == "dedup" else (150,))
     if FORMATS[kind].is_cut_by_bytes
 ]
 IN_BLOCKS = [(name, kind, 2**26, 150) for name in COMMANDS for kind in TEXT_FORMATS]
