@@ -3,13 +3,13 @@
 import os
 from array import array
 from dataclasses import replace
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from sparsemaps._io._sources import open_input
 from sparsemaps._io._text_input import ending_of, without_compression
+from sparsemaps._tools._checks import finite_or_none
 from sparsemaps._tools._typing import Array
 from sparsemaps.files._job_options import Texts
 from sparsemaps.records import csv
@@ -115,7 +115,7 @@ def _number_in(value: str) -> float | None:
         number = float(value)
     except ValueError:
         return None
-    return number if isfinite(number) and value.isascii() and "_" not in value else None
+    return finite_or_none(number) if value.isascii() and "_" not in value else None
 
 
 def _shown(columns: tuple[str, ...]) -> str:

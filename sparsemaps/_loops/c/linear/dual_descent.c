@@ -823,20 +823,19 @@ static void fill_system(const dual_problem *p, const dual_state *s, ptrdiff_t m,
     }
 }
 
-/* Set the step of a model to the solution for its n free rows. Rows whose variables would cross 0
+/* Set the step of a model to the solution for its free rows. Rows whose variables would cross 0
  * are set to 0, and the others are solved again, up to MOST_ROUNDS times. Return whether there is a
  * solution. */
-static int step_to_solution(const dual_problem *p, dual_state *s, ptrdiff_t m, ptrdiff_t n)
+static int step_to_solution(const dual_problem *p, dual_state *s, ptrdiff_t m)
 {
     uint32_t *const free = s->order;
-    double *beta;
-    ptrdiff_t n_left = 0;
+    ptrdiff_t n = p->n_rows + 1, n_left = 0;
     for (ptrdiff_t row = 0; row < p->n_rows; row++)
         if (s->dual[row * p->n_models + m] != 0.0)
             free[n_left++] = (uint32_t)row;
-    for (int round = 0; round <= MOST_ROUNDS && n_left > 0 && (round == 0 || n_left < n); round++) {
+    for (int round = 0; round <= MOST_ROUNDS && n_left > 0 && n_left < n; round++) {
         n = n_left;
-        beta = s->matrix + n * stride_of_order(n);
+        double *const beta = s->matrix + n * stride_of_order(n);
         fill_system(p, s, m, free, n, beta);
         if (!factorise(s->matrix, n))
             return 0;
@@ -855,10 +854,10 @@ static int step_to_solution(const dual_problem *p, dual_state *s, ptrdiff_t m, p
     return 1;
 }
 
-/* Return the models that jump to the solution for their free rows, with the numbers of these rows:
- * those for which this takes no longer than their passes since they last did. So all such jumps of
- * a model take about as long as its passes at most. */
-static unsigned solvable(const dual_problem *p, const dual_state *s, ptrdiff_t *n_free)
+/* Return the models that jump to the solution for their free rows: those for which this takes no
+ * longer than their passes since they last did. So all such jumps of a model take about as long as
+ * its passes at most. */
+static unsigned solvable(const dual_problem *p, const dual_state *s)
 {
     const double k = (double)p->rows.n_codes;
     unsigned found = 0;
@@ -874,7 +873,6 @@ static unsigned solvable(const dual_problem *p, const dual_state *s, ptrdiff_t *
             continue;
         for (ptrdiff_t i = m; i < p->n_rows * p->n_models; i += p->n_models)
             n += s->dual[i] != 0.0;
-        n_free[m] = (ptrdiff_t)n;
         if (n > 0.0 && n <= (double)s->most_free
             && times * n * n * (PAIR_TIME * k + CUBE_TIME * n)
                    <= (double)n_passes * (double)model->n_active * k)
@@ -885,8 +883,7 @@ static unsigned solvable(const dual_problem *p, const dual_state *s, ptrdiff_t *
 
 /* Let some models jump after a pass, those in `solving` to the solution for their free rows. Other
  * models without an earlier point only record the current one. */
-static void jump_once(const dual_problem *p, dual_state *s, unsigned models, unsigned solving,
-                      const ptrdiff_t *n_free)
+static void jump_once(const dual_problem *p, dual_state *s, unsigned models, unsigned solving)
 {
     jump jumps[MOST_MODELS] = {{.value = 0.0}};
     unsigned trying = 0;
@@ -899,7 +896,7 @@ static void jump_once(const dual_problem *p, dual_state *s, unsigned models, uns
         if (s->models[m].n_jumps > 0 || solving >> m & 1)
             is_worth_it = begin_jump(p, s, m, &jumps[m]);
         if (solving >> m & 1) {
-            is_worth_it = step_to_solution(p, s, m, n_free[m]);
+            is_worth_it = step_to_solution(p, s, m);
             jumps[m].along_change = 0.0;
             jumps[m].along_step = 1.0;
             s->models[m].solved_at = s->n_here;
@@ -1066,13 +1063,12 @@ static int descend(const dual_problem *p, dual_state *s, int max_passes, int64_t
             if (s->going == 0 || s->n_here >= max_passes)
                 result = s->going == 0 ? 1 : -1;
             else {
-                ptrdiff_t n_free[MOST_MODELS];
-                const unsigned solving = solvable(p, s, n_free);
+                const unsigned solving = solvable(p, s);
                 const unsigned jumping = is_jump_due(p, s) ? s->going : solving;
                 if (jumping != 0) {
                     move(s->v, &p->rows, &changed, &none, s->stride);
                     changed.n = 0;
-                    jump_once(p, s, jumping, solving, n_free);
+                    jump_once(p, s, jumping, solving);
                 }
             }
         }
