@@ -5,7 +5,18 @@ from typing import NamedTuple
 
 import numpy as np
 
+from sparsemaps.codes import unpack
+
 EPSILON = 0.1
+
+
+def features(packed, intercept=1.0):
+    """One-hot features of codes, and the feature of the intercept."""
+    columns = unpack(packed) + (np.arange(packed.n_hashes) << packed.bits)
+    Z = np.zeros((len(packed), packed.n_hashes << packed.bits))
+    np.put_along_axis(Z, columns, 1 / np.sqrt(packed.n_hashes), axis=1)
+    Z *= packed.sampled[:, None]
+    return np.hstack([Z, np.full((len(packed), 1), intercept)])
 
 
 def _beyond(y, scores):

@@ -16,7 +16,7 @@ from sklearn.model_selection import GridSearchCV, KFold, StratifiedKFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from sparsemaps import ConsistentWeightedSampling, MinHash, RandomBinning, SignProjection
-from sparsemaps.codes import PackedCodes, unpack
+from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import (
     KernelClassifier,
     KernelClassifierCV,
@@ -63,14 +63,6 @@ def path_of(rows, loss, n_models, tol):
         yield C, dict(path.solutions())
 
 
-def features(packed):
-    """One-hot features with the column of the intercept, by definition."""
-    columns = unpack(packed) + (np.arange(packed.n_hashes) << packed.bits)
-    Z = np.zeros((len(packed), packed.n_hashes << packed.bits))
-    np.put_along_axis(Z, columns, 1 / np.sqrt(packed.n_hashes), axis=1)
-    return np.hstack([Z, np.ones((len(packed), 1))])
-
-
 def objective_of(w, Z, y, loss, C, costs):
     """Half the square of the weights, and C times the losses."""
     return objectives.objective(loss, C, Z, y, w, 0.0, weights=costs)
@@ -89,7 +81,7 @@ def test_the_models_of_a_path_are_those_of_single_fits(loss, has_costs, digits):
     targets = y / 3.0 if loss in REGRESSION else None
     rows = _solver.TrainingRows(packed, labels, targets, costs)
     n_models, tol = 1 if labels is None else 3, 1e-7
-    Z, factors = features(packed), np.ones(len(y)) if costs is None else costs
+    Z, factors = objectives.features(packed), np.ones(len(y)) if costs is None else costs
     for C, models in path_of(rows, loss, n_models, tol):
         single = dict(
             _solver.solve(

@@ -10,7 +10,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import KFold, ShuffleSplit
 
 from sparsemaps import ConsistentWeightedSampling
-from sparsemaps.codes import PackedCodes, unpack
+from sparsemaps.codes import PackedCodes
 from sparsemaps.linear import (
     KernelClassifier,
     KernelClassifierCV,
@@ -31,14 +31,6 @@ N, N_FOLDS = 240, 5
 def packed():
     X, _ = load_digits(return_X_y=True)
     return MAP.fit(X[:N]).encode(sp.csr_array(X[:N]), packed=True)
-
-
-def features(packed):
-    """One-hot features with the column of the intercept, by definition."""
-    columns = unpack(packed) + (np.arange(packed.n_hashes) << packed.bits)
-    Z = np.zeros((N, packed.n_hashes << packed.bits))
-    np.put_along_axis(Z, columns, 1 / np.sqrt(packed.n_hashes), axis=1)
-    return np.hstack([Z, np.ones((N, 1))])
 
 
 def rows_of(packed, loss, members=None, weights=None):
@@ -84,7 +76,7 @@ def test_each_is_the_optimum_of_its_rows(loss, kind, packed):
         for number, one in found.items():
             assert (one.weights == others[number].weights).all()
             assert one.last_weight == others[number].last_weight
-    Z = features(packed)
+    Z = objectives.features(packed)
     for number, fold in enumerate(folds):
         (alone,) = solved(rows_of(packed, loss, None, weights * fold), loss, 1).values()
         y = rows.y(number)

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from _data.chance import SEED
+from _oracles import objectives
 from sklearn.datasets import load_digits
 from sklearn.model_selection import KFold
 
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps._loops import codes as kernel
-from sparsemaps.codes import unpack
 from sparsemaps.linear import KernelClassifier, KernelClassifierCV, _losses, _path_of_C, _solver
 
 N, N_FOLDS, TOL = 160, 5, 1e-3
@@ -24,14 +24,6 @@ def coded(bits=8, n_hashes=32, n=N):
     X, y = load_digits(return_X_y=True)
     map = ConsistentWeightedSampling(n_hashes=n_hashes, bits=bits, random_state=0)
     return map.fit(X[:n]).encode(sp.csr_array(X[:n]), packed=True), y[:n]
-
-
-def features(packed):
-    """One-hot features with the column of the intercept, by definition."""
-    columns = unpack(packed) + (np.arange(packed.n_hashes) << packed.bits)
-    Z = np.zeros((len(packed), packed.n_hashes << packed.bits))
-    np.put_along_axis(Z, columns, 1 / np.sqrt(packed.n_hashes), axis=1)
-    return np.hstack([Z, np.ones((len(packed), 1))])
 
 
 def rows_of(packed, y, n_classes):
@@ -84,7 +76,7 @@ def violations(loss, C, costs, alpha, margins):
 def test_each_is_the_optimum_of_its_rows(loss, n_classes):
     """Its weights are the sums of its dual variables, also after the change to float64."""
     packed, y = coded()
-    rows, Z = rows_of(packed, y, n_classes), features(packed)
+    rows, Z = rows_of(packed, y, n_classes), objectives.features(packed)
     n_models = N_FOLDS * (1 if n_classes == 2 else n_classes)
     found = []
     for C, groups in steps(path_of(rows, loss, n_models)):

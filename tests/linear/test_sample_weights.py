@@ -64,12 +64,7 @@ def primal_value(loss, Z, y, costs, w):
 def features(model, rows):
     """The one-hot features of rows by definition, and the feature of the intercept."""
     packed = rows if isinstance(rows, codes.PackedCodes) else model._codes(rows)
-    columns = codes.unpack(packed) + (np.arange(packed.n_hashes) << packed.bits)
-    Z = np.zeros((len(columns), packed.n_hashes << packed.bits))
-    np.put_along_axis(Z, columns, 1 / np.sqrt(packed.n_hashes), axis=1)
-    Z *= packed.sampled[:, None]
-    scaling = model.intercept_scaling if model.fit_intercept else 0.0
-    return np.hstack([Z, np.full((len(Z), 1), scaling)])
+    return objectives.features(packed, model.intercept_scaling if model.fit_intercept else 0.0)
 
 
 def vectors(model):

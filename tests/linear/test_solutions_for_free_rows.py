@@ -9,20 +9,11 @@ from sklearn.datasets import load_digits
 
 from sparsemaps import ConsistentWeightedSampling
 from sparsemaps._loops import codes as kernel
-from sparsemaps.codes import unpack
 from sparsemaps.linear import _losses, _solver
 
 N, N_FOLDS, TOL = 300, 3, 1e-3
 CS = [1.0, 1e2, 1e4]
 LOSSES = "squared_hinge", "squared_epsilon_insensitive"
-
-
-def features(packed):
-    """One-hot features with the column of the intercept, by definition."""
-    columns = unpack(packed) + (np.arange(packed.n_hashes) << packed.bits)
-    Z = np.zeros((len(packed), packed.n_hashes << packed.bits))
-    np.put_along_axis(Z, columns, 1 / np.sqrt(packed.n_hashes), axis=1)
-    return np.hstack([Z, np.full((len(packed), 1), 0.5)])
 
 
 def rows_of(loss, bits):
@@ -59,7 +50,7 @@ def test_few_passes_lead_to_the_optimum(loss, bits, largest_cost):
     """The duality gap is at most the sum of the variables times the violations, plus the sum of the
     squares of violations times the costs."""
     rows = rows_of(loss, bits)
-    Z = features(rows.codes)
+    Z = objectives.features(rows.codes, 0.5)
     both = zip(solved(rows, loss, True, largest_cost), solved(rows, loss, False), strict=True)
     for (C, group), (_, other) in both:
         for m in range(N_FOLDS):
