@@ -1,6 +1,7 @@
 """The ``sparsemaps`` command as a process: streams, signals, full disks, progress."""
 
 import contextlib
+import functools
 import importlib
 import io
 import os
@@ -48,7 +49,11 @@ def test_signals(tmp_path, name, status, said):
     out = tmp_path / "out.svm"
     out.write_bytes(b"before")
     reader, writer = os.pipe()
-    program = Program("map", "minmax", "--n-jobs", 2, "-", "-o", out, cwd=tmp_path, stdin=reader)
+    # Under nohup, hangups are ignored.
+    before = functools.partial(signal.signal, signal.SIGHUP, signal.SIG_DFL)
+    program = Program(
+        "map", "minmax", "--n-jobs", 2, "-", "-o", out, cwd=tmp_path, stdin=reader, before=before
+    )
     os.close(reader)
     with open(writer, "wb") as pipe:
         lines = b"1 1:1 2:1\n" * 10_000
