@@ -99,15 +99,12 @@ class Block(_Arrays):
 
     def chosen(self, numbers: Array) -> "Block":
         """Return the rows with these numbers within the block, as float64."""
-        lengths = np.diff(self.indptr)
-        is_chosen = np.zeros(self.n_rows, bool)
-        is_chosen[numbers] = True
-        entries = np.repeat(is_chosen, lengths)
-        here = slice(self.indptr[0], self.indptr[-1])
-        values = self.values[here][entries].astype(float)
+        starts = self.indptr[numbers]
+        lengths = self.indptr[np.add(numbers, 1)] - starts
         indptr = np.zeros(len(numbers) + 1, np.int64)
-        np.cumsum(lengths[numbers], out=indptr[1:])
-        chosen = Block.of(values, self.indices[here][entries], indptr)
+        np.cumsum(lengths, out=indptr[1:])
+        entries = np.arange(indptr[-1]) + np.repeat(starts - indptr[:-1], lengths)
+        chosen = Block.of(self.values[entries].astype(float), self.indices[entries], indptr)
         chosen.is_extreme = self.is_extreme
         return chosen
 

@@ -9,8 +9,8 @@
 # signs are cheap, and are drawn again for each row.
 # Method: normal entries are quantiles of uniform numbers (normals.h); other distributions use
 # formulas or a table of quantiles.
-from libc.stdint cimport int32_t, int64_t, uint8_t, uint32_t, uint64_t
-from libc.string cimport memcmp, memcpy, memset
+from libc.stdint cimport int64_t, uint8_t, uint32_t, uint64_t
+from libc.string cimport memcpy, memset
 
 from sparsemaps._loops.arrays cimport array_t, csr_block, csr_of, dense_output, values_from
 from sparsemaps._loops.code_output cimport code_output, code_output_t
@@ -33,6 +33,12 @@ cdef extern from "c/maps/projection.h" nogil:
         const float *quantiles
         void *columns
         uint32_t *next
+    ctypedef struct signs_t:
+        uint64_t zeros_key
+        int distribution
+        Py_ssize_t width
+        uint8_t *doubtful
+        double largest
     ctypedef struct projection_loops:
         void (*draw)(int distribution, const float *quantiles, uint64_t start, Py_ssize_t n,
                      float *out) noexcept nogil
@@ -42,8 +48,9 @@ cdef extern from "c/maps/projection.h" nogil:
                             uint64_t *starts) noexcept nogil
         void (*add_signs)(const uint64_t *starts, Py_ssize_t n, uint64_t tile, const void *values,
                           void *sums) noexcept nogil
-        void (*settle)(uint64_t key, const csr_block *rows, Py_ssize_t row, uint64_t first,
+        void (*settle)(const signs_t *signs, const csr_block *rows, Py_ssize_t row, uint64_t first,
                        void *sums, Py_ssize_t n) noexcept nogil
+        double (*largest)(const void *values, Py_ssize_t n) noexcept nogil
         uint64_t (*bits)(const void *projections, Py_ssize_t n) noexcept nogil
         void (*values)(const void *projections, Py_ssize_t n, double one, void *out) noexcept nogil
     const projection_loops *projection_at(int, size_t value_size)
@@ -55,11 +62,10 @@ TILE_SIZE = PROJECTION_TILE
 
 
 # Output of projections: written unchanged; or, if `one` is not 0, as one or -one by their signs;
-# or, if `out` is NULL, as codes. `zeros_key` is the key of the vectors that decide the signs of
-# zeros.
+# or, if `out` is NULL, as codes.
 cdef struct projections_t:
     Py_ssize_t n           # per row
-    uint64_t zeros_key
+    signs_t signs
     char *out
     Py_ssize_t width       # of a row of `out`
     double one
@@ -73,7 +79,7 @@ cdef inline void emit_projections(const projection_loops *loops, const csr_block
     cdef Py_ssize_t n = min(output.n - first, <Py_ssize_t>PROJECTION_TILE)
     cdef char *out
     if output.out == NULL or output.one != 0:
-        loops.settle(output.zeros_key, rows, row, first, sums, n)
+        loops.settle(&output.signs, rows, row, first, sums, n)
     if output.out == NULL:
         output_loops.put_bits(&output.codes, row, first, loops.bits(sums, n), n)
         return
@@ -144,48 +150,68 @@ cdef int project_rows(const csr_block *rows, uint64_t key, int distribution,
     return project_in_groups(rows, key, distribution, quantiles, output)
 
 
+cdef signs_t signs_of(const csr_block *rows, uint64_t zeros_key, int distribution,
+                      uint8_t[::1] doubtful, Py_ssize_t width=0):
+    cdef signs_t signs
+    cdef int64_t start = rows.indptr[0]
+    signs.zeros_key, signs.distribution, signs.width = zeros_key, distribution, width
+    signs.doubtful = NULL
+    if doubtful is not None and rows.value_size == sizeof(float) and rows.n_rows > 0:
+        signs.doubtful = &doubtful[0]
+        signs.largest = projection_at(level, sizeof(float)).largest(
+            values_from(rows, start), rows.indptr[rows.n_rows] - start)
+    return signs
+
+
 cdef const float *table_of(const float[::1] quantiles) except? NULL:
     return NULL if quantiles is None else &quantiles[0]
 
 
 def project(values, indices, indptr, uint64_t key, int distribution, Py_ssize_t n_projections, out,
-            const float[::1] quantiles=None, double one=0, uint64_t zeros_key=0):
+            const float[::1] quantiles=None, double one=0, uint64_t zeros_key=0,
+            uint8_t[::1] doubtful=None):
     """Write the projections of each row to the beginning of its row of `out`.
 
     If `one` is not 0, write one for each projection that is >= 0, otherwise -one. The sign of a
     zero is taken from a projection onto a normal vector with the key `zeros_key`; in a row of zeros
-    it is positive.
+    it is positive. Set `doubtful`, if given, to 1 for each row with a sign that may be wrong,
+    because float32 has rounded most of its sum away; such zeros may stay.
     """
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t array = dense_output(out, &rows)
     cdef projections_t output
     if array.shape[0] > 0 and array.shape[1] > 0:
         output.n, output.width, output.one = n_projections, array.shape[1], one
-        output.out, output.zeros_key = array.data, zeros_key
+        output.out = array.data
+        output.signs = signs_of(&rows, zeros_key, distribution, doubtful)
         project_rows(&rows, key, distribution, table_of(quantiles), &output)
 
 
 def project_to_codes(values, indices, indptr, uint64_t key, uint64_t zeros_key, int distribution,
-                     Py_ssize_t n_projections, int layout, out):
-    """Write a code for each projection: 1 if it is >= 0, by the rule of `project`."""
+                     Py_ssize_t n_projections, int layout, out, uint8_t[::1] doubtful):
+    """Write a code for each projection: 1 if it is >= 0, by the rules of `project`."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef projections_t output
-    output.n, output.out, output.zeros_key = n_projections, NULL, zeros_key
+    output.n, output.out = n_projections, NULL
+    output.signs = signs_of(&rows, zeros_key, distribution, doubtful)
     output.codes = code_output(layout, out, n_projections, 1)
     project_rows(&rows, key, distribution, NULL, &output)
 
 
-def settle_zeros(values, indices, indptr, uint64_t zeros_key, projections):
-    """Replace zeros among the projections of each row by 1 or -1, by the same rule."""
+def settle_zeros(values, indices, indptr, uint64_t zeros_key, projections, Py_ssize_t width=0,
+                 uint8_t[::1] doubtful=None):
+    """Replace zeros among the projections of each row, onto orthogonal blocks of a width, by 1 or
+    -1, by the rules of `project`."""
     cdef csr_block rows = csr_of(values, indices, indptr)
     cdef array_t array = dense_output(projections, &rows)
+    cdef signs_t signs = signs_of(&rows, zeros_key, PROJECTION_NORMAL, doubtful, width)
     cdef const projection_loops *loops = projection_at(level, rows.value_size)
     cdef Py_ssize_t row, first, tile, n = array.shape[1]
     with nogil:
         for row in range(rows.n_rows):
             for tile in range((n + PROJECTION_TILE - 1) // PROJECTION_TILE):
                 first = PROJECTION_TILE * tile
-                loops.settle(zeros_key, &rows, row, first,
+                loops.settle(&signs, &rows, row, first,
                              array.data + (row * n + first) * array.size,
                              min(n - first, <Py_ssize_t>PROJECTION_TILE))
 
@@ -205,41 +231,3 @@ def random_words(uint64_t key, uint64_t[::1] out, uint64_t first=0):
     with nogil:
         for j in range(out.shape[0]):
             out[j] = word(column_start(key, 0), first + j)
-
-
-def far_rows(values, indices, indptr):
-    """Return the numbers of the float32 rows that are far from 0: rows of three entries or more
-    that differ in size, but by at most a 256th of the largest. When random signs add them, little
-    is left of the sum, and float32 may round it away."""
-    cdef csr_block rows = csr_of(values, indices, indptr)
-    # The bits of absolute values have the order of these values.
-    cdef const uint32_t *bits = <const uint32_t *>values_from(&rows, 0)
-    cdef const int64_t *ends = rows.indptr
-    cdef Scratch scratch = borrow_scratch()
-    cdef uint8_t *far = <uint8_t *>scratch.take(rows.n_rows)
-    cdef Py_ssize_t row
-    cdef int64_t start, n
-    with nogil:
-        for row in range(rows.n_rows):
-            start, n = ends[row], ends[row + 1] - ends[row]
-            # Three entries tell it of most rows; rows of equal entries are common.
-            far[row] = (n >= 3 and spread_of(bits + start, 3) >= 0
-                        and memcmp(bits + start, bits + start + 1, 4 * (n - 1)) != 0
-                        and spread_of(bits + start, n) > 0)
-    found = [row for row in range(rows.n_rows) if far[row]]
-    give_back_scratch(scratch)
-    return found
-
-
-cdef inline int spread_of(const uint32_t *bits, int64_t n) noexcept nogil:
-    """Return 0 if all entries have the same size, 1 if they are within a 256th of the largest, and
-    -1 otherwise."""
-    cdef int32_t size, least = 0x7fffffff, largest = 0
-    cdef float low, high
-    cdef int64_t i
-    for i in range(n):
-        size = bits[i] & 0x7fffffff
-        least, largest = min(least, size), max(largest, size)
-    memcpy(&low, &least, sizeof(low))
-    memcpy(&high, &largest, sizeof(high))
-    return -1 if high - low > high / 256 else least < largest

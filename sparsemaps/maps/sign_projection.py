@@ -1,6 +1,7 @@
 """Sign projections: the acos and acos-chi-square kernels as collisions of bits."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, Literal
 
 import numpy as np
@@ -41,13 +42,16 @@ class SignsDraw(CodesDraw):
             key = self.vectors[0]
             self._blocks = _orthogonal.OrthogonalBlocks(int(key), self.size, width)
 
-    def _orthogonal_signs(self, block: Block) -> Iterator[tuple[slice, Array]]:
-        """Yield ranges of a block's rows, and which of their projections are not negative."""
+    def _orthogonal_signs(self, block: Block, doubtful: Array) -> Iterator[tuple[slice, Array]]:
+        """Yield ranges of a block's rows, and which of their projections are not negative. Set
+        `doubtful` for rows with a sign that float32 may have rounded away."""
         dtype = block.values.dtype
         for part, here in block.parts((self.size + 2 * self._blocks.width) * dtype.itemsize):
             dense = _orthogonal.make_dense(part, self._blocks.width, dtype)
             projections = np.ascontiguousarray(self._blocks.multiply(dense)[:, : self.size])
-            _loops.settle_zeros(*part, self.vectors[1], projections)
+            _loops.settle_zeros(
+                *part, self.vectors[1], projections, self._blocks.width, doubtful[here]
+            )
             yield here, projections >= 0
 
     @property
@@ -65,48 +69,47 @@ class SignsDraw(CodesDraw):
         out = np.empty((rows.n_rows, self.size), rows.dtype)
         one = 1 / np.sqrt(self.size)
 
-        def write(block: Block, out: Array) -> None:
+        def write_signs(block: Block, out: Array, doubtful: Array) -> None:
             if self.distribution == "orthogonal":
-                for here, signs in self._orthogonal_signs(block):
+                for here, signs in self._orthogonal_signs(block, doubtful):
                     out[here] = np.where(signs, one, -one)
-            else:
-                key, zeros_key, *vectors = self.vectors
-                _loops.project(*block, key, *vectors, out, one=one, zeros_key=zeros_key)
+                return
+            key, zeros_key, *vectors = self.vectors
+            _loops.project(
+                *block, key, *vectors, out, one=one, zeros_key=zeros_key, doubtful=doubtful
+            )
 
-        def write_signs(block: Block, out: Array) -> None:
-            write(block, out)
-            for rows, scaled in self._rows_for_float64(block):
-                signs = np.empty((len(rows), self.size))
-                write(scaled, signs)
-                out[rows] = signs
-
-        work.each_block(write_signs, out)
+        work.each_block(partial(_write_right_signs, write_signs), out)
         return out
 
     def write(self, block: Block, layout: int, out: Array) -> None:
-        self._write_codes(block, layout, out)
-        for rows, scaled in self._rows_for_float64(block):
-            codes = np.empty((len(rows), out.shape[1]), out.dtype)
-            self._write_codes(scaled, layout, codes)
-            out[rows] = codes
+        def write_codes(block: Block, out: Array, doubtful: Array) -> None:
+            if self.distribution == "orthogonal":
+                for here, signs in self._orthogonal_signs(block, doubtful):
+                    _codes.write(signs.astype(np.int32), 1, layout, out[here])
+                return
+            _loops.project_to_codes(*block, *self.vectors, layout, out, doubtful)
 
-    def _rows_for_float64(self, block: Block) -> Iterator[tuple[Array, Block]]:
-        """Yield the numbers of the rows with extreme values, and of float32 rows far from 0 if
-        their vectors have random signs; and these rows in float64, scaled by powers of two, which
-        changes no sign. Yield nothing if there are none."""
-        rows = block.extreme_rows()
-        if self.distribution is not None and block.values.dtype == np.float32:
-            rows = np.union1d(rows, _loops.far_rows(*block)).astype(np.intp)
-        if len(rows):
-            again = block.chosen(rows)
-            yield rows, again._replace(values=scaled_by_powers_of_two(again))
+        _write_right_signs(write_codes, block, out)
 
-    def _write_codes(self, block: Block, layout: int, out: Array) -> None:
-        if self.distribution == "orthogonal":
-            for here, signs in self._orthogonal_signs(block):
-                _codes.write(signs.astype(np.int32), 1, layout, out[here])
-            return
-        _loops.project_to_codes(*block, *self.vectors, layout, out)
+
+def _write_right_signs(
+    write: Callable[[Block, Array, Array], None], block: Block, out: Array
+) -> None:
+    """Call `write`, which writes the signs of a block's rows to `out`, and sets a number for each
+    row of which float32 may have rounded a sign away. Write these rows once more in float64, and
+    those with extreme values, all scaled by powers of two, which changes no sign."""
+    doubtful = np.zeros(block.n_rows, np.uint8)
+    write(block, out, doubtful)
+    doubtful[block.extreme_rows()] = 1
+    rows = np.flatnonzero(doubtful)
+    if len(rows):
+        again = block.chosen(rows)
+        again = again._replace(values=scaled_by_powers_of_two(again))
+        dtype = np.dtype(float) if out.dtype.kind == "f" else out.dtype
+        signs = np.empty((len(rows), out.shape[1]), dtype)
+        write(again, signs, np.zeros(len(rows), np.uint8))
+        out[rows] = signs
 
 
 @random_map
@@ -160,7 +163,8 @@ class SignProjection(SampledMap[Matrix]):
     equal entries, gets the sign of a second projection, on a separate normal vector; if that is 0
     too, the sign of its first term. This is the sign that adding an infinitely small normal vector
     to the first one would give. Therefore x and -x never agree. For a row without entries, all bits
-    are 1. With "rademacher", rows of equal entries cost two to five times as much as others.
+    are 1. With "rademacher", rows with many such projections cost several times as much as others:
+    for 100 equal entries, six times if they are whole numbers, and otherwise nine times.
 
     Random signs are not rotation invariant. Projections of rows with few entries, or with one entry
     much larger than the others, take few values. Two rows of three entries of size 1, two of them
@@ -178,10 +182,10 @@ class SignProjection(SampledMap[Matrix]):
     formula says. The measured difference is 0.01 to 0.02 for rows of 200 entries of gamma
     distribution, and between -0.004 and 0.031 for pairs of rows of one to three entries.
 
-    The random vectors are a function of (seed, column, component) and are not stored. Sums are
-    made in the precision of the input, or in float64 for float32 rows with a value of 2^24 or
-    more; with "rademacher" and "orthogonal" vectors also for float32 rows of different values whose
-    sizes are within a 256th of the largest. A sum that is 0 up to rounding may have either sign.
+    The random vectors are a function of (seed, column, component) and are not stored. float32 rows
+    have the bits of the same numbers in float64: sums are made in float32, and a row is computed
+    again in float64 if it has a value of 2^24 or more, or a sum that is about 0 to the precision of
+    float32.
     Cost: O(entries * n_hashes).
 
     References

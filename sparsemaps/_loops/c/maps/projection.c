@@ -105,6 +105,89 @@ static void sign_starts(uint64_t key, const csr_block *rows, int64_t first, ptrd
     column_starts(rows->indices, rows->index_size, first, n, key, starts);
 }
 
+/* Return a bound for the rounding errors of a row's float32 sums of about 0, if the row has this norm.
+ *
+ * The sum of m random terms is rounded m times, by 2^-24 of a partial sum at most. If the sum is
+ * about 0, its partial sums are of the size of the norm or less, and their roundings, in either
+ * direction, add up to less than a third of root(m) * 2^-24 of it; the bound is 12 times that. For
+ * up to 16 signs, no error is larger. Partial sums of Cauchy entries are of the size of the sum of
+ * the row's sizes, at most root(m) times the norm. Orthogonal blocks are three transforms, each of
+ * log2(width) sums, which multiply the norm by root(width). */
+INLINE double rounding_by_norm(const signs_t *signs, double m, double norm)
+{
+    const double width = (double)signs->width;
+    if (width > 0)
+        return 0x1p-22 * norm * width * sqrt(3 * log2(width));
+    return 0x1p-22 * norm * (signs->distribution == PROJECTION_CAUCHY ? m : sqrt(m));
+}
+
+/* Return the same, or a larger bound, without a look at the row: its norm is at most root(m) times
+ * the largest value. */
+INLINE double rounding_at_most(const signs_t *signs, const csr_block *rows, ptrdiff_t row)
+{
+    const double m = (double)(rows->indptr[row + 1] - rows->indptr[row]);
+    return rounding_by_norm(signs, m, sqrt(m) * signs->largest);
+}
+
+/* Return a number that `size` is a multiple of, at least half its last bit; infinity for 0. */
+INLINE float unit_of(float size)
+{
+    const uint32_t bits = float_to_bits(size);
+    return size > 0 ? size - bits_to_float(bits & (bits - 1)) : INFINITY;
+}
+
+/* Add a value to sums of squares and of sizes, and to the least unit. */
+INLINE void measure(float value, double *square, double *sum, float *unit)
+{
+    const float size = fabsf(value), here = unit_of(size);
+    *square += (double)size * (double)size;
+    *sum += (double)size;
+    *unit = here < *unit ? here : *unit;
+}
+
+/* Return a bound for the rounding errors of a row's float32 sums of about 0, or 0 if they are exact.
+ *
+ * Sums of signs are exact if all values are multiples of one number, and no sum is 2^24 times that
+ * number or more. */
+NOT_INLINE static double rounding_of(const signs_t *signs, const csr_block *rows, ptrdiff_t row)
+{
+    enum { L = 8 };
+    const int64_t start = rows->indptr[row], m = rows->indptr[row + 1] - start;
+    const float *values = (const float *)rows->values + start;
+    const int64_t whole = m / L * L;
+    double squares[L] = {0}, sums[L] = {0}, square = 0, sum = 0, largest = INFINITY;
+    float units[L], unit = INFINITY;
+    for (int l = 0; l < L; l++)
+        units[l] = INFINITY;
+    for (int64_t i = 0; i < whole; i += L)
+        for (int l = 0; l < L; l++)
+            measure(values[i + l], &squares[l], &sums[l], &units[l]);
+    for (int64_t i = whole; i < m; i++)
+        measure(values[i], &square, &sum, &unit);
+    for (int l = 0; l < L; l++) {
+        square += squares[l];
+        sum += sums[l];
+        unit = units[l] < unit ? units[l] : unit;
+    }
+    const double norm = sqrt(square), width = (double)signs->width;
+    if (width > 0)
+        largest = width * sqrt(width) * norm;
+    else if (signs->distribution == PROJECTION_RADEMACHER)
+        largest = sum;
+    return largest < 0x1p24 * (double)unit ? 0 : rounding_by_norm(signs, (double)m, norm);
+}
+
+static double largest(const void *any_values, ptrdiff_t n)
+{
+    const uint32_t *bits = any_values; /* of sizes, which have the order of the sizes */
+    uint32_t most = 0;
+    for (ptrdiff_t i = 0; i < n; i++) {
+        const uint32_t size = bits[i] & UINT32_C(0x7fffffff);
+        most = size > most ? size : most;
+    }
+    return (double)bits_to_float(most);
+}
+
 /* Shift counts that move the bit of each component to the sign, in a word or in half of one. */
 #define DOWN_FROM_31                                                                               \
     31, 30, 29, 28, 27, 26, 25, 24, 23, 22, 21, 20, 19, 18, 17, 16, 15, 14, 13, 12, 11, 10, 9, 8,  \
@@ -123,6 +206,7 @@ _Alignas(64) static const uint64_t shifts_f64[PROJECTION_TILE] = {
      .sign_starts = sign_starts,                                                                   \
      .add_signs = add_signs_##TYPE,                                                                \
      .settle = settle_##TYPE,                                                                      \
+     .largest = largest,                                                                           \
      .bits = bits_##TYPE,                                                                          \
      .values = values_##TYPE}
 const projection_loops TABLE(projection)[] = OF_EACH_VALUE(LOOPS);

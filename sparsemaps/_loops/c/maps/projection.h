@@ -40,6 +40,15 @@ typedef struct {
     uint32_t *next; /* scratch: the next entry of each row */
 } projection_t;
 
+/* How the signs of projections are decided. */
+typedef struct {
+    uint64_t zeros_key;
+    int distribution;
+    ptrdiff_t width;   /* of blocks of orthogonal vectors, a power of two; 0 for other vectors */
+    uint8_t *doubtful; /* of each row, set to 1; NULL if rows are not checked */
+    double largest;    /* size of a value, if rows are checked */
+} signs_t;
+
 typedef struct {
     /* Draw the first n components of one column, n a multiple of PROJECTION_TILE. */
     void (*draw)(int distribution, const float *quantiles, uint64_t start, ptrdiff_t n, float *out);
@@ -55,10 +64,14 @@ typedef struct {
     void (*add_signs)(const uint64_t *starts, ptrdiff_t n, uint64_t tile, const void *values,
                       void *sums);
     /* Replace every sum of a row, of n <= PROJECTION_TILE, that is 0 or NaN by 1 or -1: the sign of
-     * the row's projection onto the normal vector with this key and component `first` + j, or, if
-     * that is 0 too, the sign of its first entry's term. A row of zeros is left unchanged. */
-    void (*settle)(uint64_t key, const csr_block *rows, ptrdiff_t row, uint64_t first, void *sums,
-                   ptrdiff_t n);
+     * the row's projection onto the normal vector with the key of `signs` and component `first` + j,
+     * or, if that is 0 too, the sign of its first entry's term. A row of zeros is left unchanged.
+     * If rows are checked, and float32 may have rounded a sign away, mark the row as doubtful
+     * instead. */
+    void (*settle)(const signs_t *signs, const csr_block *rows, ptrdiff_t row, uint64_t first,
+                   void *sums, ptrdiff_t n);
+    /* Return the largest size of n values. */
+    double (*largest)(const void *values, ptrdiff_t n);
     /* Return the codes of n <= 64 projections as a bitmask: bit j is 1 if projection j is >= 0. */
     uint64_t (*bits)(const void *projections, ptrdiff_t n);
     /* Write the same codes as values, `one` or -`one`. */

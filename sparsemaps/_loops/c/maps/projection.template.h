@@ -196,29 +196,40 @@ INLINE uint64_t NAME(tile_bits)(const VALUES_ANYWHERE *sums)
     return bits;
 }
 
-/* Return whether any of n sums, at most a tile, is 0 or NaN. */
-INLINE int NAME(any_zero)(const void *any_sums, ptrdiff_t n)
+/* Return whether any of n sums, at most a tile, is NaN or at most `bound` in size. */
+INLINE int NAME(any_small)(const void *any_sums, ptrdiff_t n, double any_bound)
 {
     enum { L = sizeof(VALUES) / sizeof(VALUE) };
     const VALUES_ANYWHERE *vectors = any_sums;
-    const VALUE *sums = any_sums;
+    const VALUE *sums = any_sums, bound = (VALUE)any_bound;
     WORDS all = ~(WORDS){0};
     if (n == PROJECTION_TILE) {
         for (int v = 0; v < PROJECTION_TILE / L; v++)
-            all &= (WORDS)((vectors[v] < 0) | (vectors[v] > 0));
+            all &= (WORDS)((vectors[v] < -bound) | (vectors[v] > bound));
         return NAME(register_bits)(~all) != 0;
     }
     for (ptrdiff_t j = 0; j < n; j++)
-        if (!(sums[j] < 0 || sums[j] > 0))
+        if (!(sums[j] < -bound || sums[j] > bound))
             return 1;
     return 0;
 }
 
-static void NAME(settle)(uint64_t key, const csr_block *rows, ptrdiff_t row, uint64_t first,
+static void NAME(settle)(const signs_t *signs, const csr_block *rows, ptrdiff_t row, uint64_t first,
                          void *sums, ptrdiff_t n)
 {
-    if (NAME(any_zero)(sums, n))
-        NAME(settle_zeros)(key, rows, row, first, sums, n);
+    const int is_checked = sizeof(VALUE) == sizeof(float) && signs->doubtful != NULL;
+    if (!NAME(any_small)(sums, n, is_checked ? rounding_at_most(signs, rows, row) : 0))
+        return;
+    if (is_checked) {
+        const double rounding = rounding_of(signs, rows, row);
+        if (rounding > 0 && NAME(any_small)(sums, n, rounding)) {
+            signs->doubtful[row] = 1;
+            return;
+        }
+        if (!NAME(any_small)(sums, n, 0))
+            return;
+    }
+    NAME(settle_zeros)(signs->zeros_key, rows, row, first, sums, n);
 }
 
 static uint64_t NAME(bits)(const void *any_projections, ptrdiff_t n)
